@@ -7,6 +7,7 @@
 #include <set>
 
 #include "burnin/companions.h"
+#include "burnin/criteria/fleet_criteria.h"
 #include "burnin/group_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
@@ -92,6 +93,9 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
   if (left_out(plan.when)) {
     plan.expected = std::chrono::seconds{0};
     plan.load = 0;
+  } else if (step.kind == StepKind::verdict) {
+    const auto criteria = burnin::fleet_criteria(step.with);
+    if (!criteria) problems.push_back({step.where, criteria.error().what});
   } else if (step.kind == StepKind::stage) {
     plan.job = job_of(step, profile, problems);
     if (plan.job) {

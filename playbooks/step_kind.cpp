@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "burnin/criteria/fleet_criteria.h"
+
 namespace cupel::playbooks {
 namespace {
 
@@ -149,8 +151,10 @@ constexpr std::array kRows{
                 .proves = true},
     StepKindRow{.kind = StepKind::verdict,
                 .name = "verdict",
-                .summary = "judge all that was measured",
-                .deadline = {.base = minutes{1}},
+                .summary = "judge all that was measured; waits up to 10 minutes for other nodes "
+                           "that are measured, to compare with them",
+                .deadline = {.base = minutes{11}},
+                .parameters = burnin::kFleetParameters,
                 .always = true},
     StepKindRow{.kind = StepKind::hand_off,
                 .name = "hand-off",

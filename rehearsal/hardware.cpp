@@ -152,7 +152,7 @@ void Maker::dimms(const ExpectedParts& parts) {
     const char bank = static_cast<char>('A' + i / each);
     Dimm dimm{.name = fmt::format("dimm {}{}", bank, i % each + 1),
               .locator = fmt::format("DIMM {}{}", bank, i % each + 1)};
-    dimm.model = model_of(parts, "MTC40F2046S1RC48BA1");
+    dimm.model = made.version(dimm.name, model_of(parts, "MTC40F2046S1RC48BA1"));
     dimm.manufacturer = "Micron";
     dimm.serial = seeded.hex(dimm.name, 8);
     for (char& c : dimm.serial) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

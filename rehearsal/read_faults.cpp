@@ -52,10 +52,13 @@ std::vector<std::string> parts_for(PartClass about, const Hardware& hardware) {
 
 /// What has a version of its own, here or in a baseline.
 std::vector<std::string> components_of(const Hardware& hardware) {
-  std::vector<std::string> names{"HostBMC_0", "HostBIOS_0", "CPLDMB_0", "driver",
-                                 "gpu",       "hca",        "psu"};
+  std::vector<std::string> names{"HostBMC_0", "HostBIOS_0", "CPLDMB_0", "driver", "gpu",
+                                 "hca",       "psu",        "nvme",     "kernel", "command line"};
   for (const auto& gpu : hardware.gpus)
     names.push_back(fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1));
+  for (const auto& drive : hardware.drives) names.push_back(drive.name);
+  for (const auto& adapter : hardware.adapters) names.push_back(adapter.name);
+  for (const auto& dimm : hardware.dimms) names.push_back(dimm.name);
   for (const auto& [component, version] : hardware.firmware) names.push_back(component);
   return names;
 }

@@ -381,6 +381,8 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   Findings findings;
   if (const auto host = word_at(facts, "kernel/hostname"); !host.empty())
     findings.facts["node.hostname"] = host;
+  if (const auto words = word_at(facts, "kernel/command_line"); !words.empty())
+    findings.facts["kernel.command_line"] = words;
   if (const auto epoch = count_at(facts, "time/epoch"))
     findings.facts["node.epoch"] = fmt::format("{:.0f}", *epoch);
   add_host(facts, findings);

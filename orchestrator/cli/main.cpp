@@ -16,19 +16,21 @@
 #include "orchestrator/cli/headless.h"
 #include "orchestrator/cli/memory_guard.h"
 #include "orchestrator/cli/service_commands.h"
+#include "orchestrator/cli/verdict_command.h"
 
 namespace cupel::cli {
 namespace {
 
 /// Every command there is, in the order in which a newcomer meets them.
 constexpr AddCommand kCommands[] = {
-    add_inventory,   add_playbook,   add_plan,      add_run,      add_resume,   add_follow,
-    add_cancel,      add_controller, add_pause,     add_unpause,  add_approve,  add_retry,
-    add_skip,        add_continue,   add_status,    add_actions,  add_show,     add_report,
-    add_certificate, add_verify,     add_requalify, add_check,    add_rma,      add_profile,
-    add_audit,       add_exec,       add_bmc,       add_firmware, add_settings, add_fabric,
-    add_slurm,       add_rehearse,   add_rack,      add_store,    add_image,    add_serve,
-    add_token,       add_backup,     add_restore,   add_doctor,   add_manual,   add_completion,
+    add_inventory,   add_playbook,   add_plan,     add_run,       add_resume,   add_follow,
+    add_cancel,      add_controller, add_pause,    add_unpause,   add_approve,  add_retry,
+    add_skip,        add_continue,   add_status,   add_actions,   add_show,     add_report,
+    add_certificate, add_verify,     add_verdict,  add_requalify, add_check,    add_rma,
+    add_profile,     add_audit,      add_exec,     add_bmc,       add_firmware, add_settings,
+    add_fabric,      add_slurm,      add_rehearse, add_rack,      add_store,    add_image,
+    add_serve,       add_token,      add_backup,   add_restore,   add_doctor,   add_manual,
+    add_completion,
 };
 
 constexpr const char* kFooter =

@@ -15,6 +15,8 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/console/bounded_log.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/exports.h"
@@ -22,6 +24,7 @@
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/markdown.h"
+#include "orchestrator/report/nearest.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/part_telemetry.h"
 
@@ -78,6 +81,17 @@ void print_causes(const report::NodeSummary& node, bool each_part) {
     if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
     print_consequences(consequences, each_part);
   }
+}
+
+/// What it has only just passed.
+void print_nearest(const report::NodeSummary& node, const std::vector<burnin::Compared>& compared) {
+  const auto verdict = node.record.verdict.value_or(burnin::Verdict{});
+  const auto near = report::nearest(verdict.checked, compared);
+  if (!near.empty()) say("\nnearest to their limits\n");
+  for (const auto& each : near)
+    say("  {:<12} {} {}{}: {}\n", each.margin_text(), each.stage,
+        each.part.empty() ? "" : printable(each.part) + ": ", each.criterion,
+        printable(each.words));
 }
 
 void print_numbers(const burnin::Findings& findings, bool each_part) {
@@ -182,9 +196,12 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     if (in_work) report::leave_out_unfinished(node);
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
     const auto consoles = console_of(context, run, name);
+    const auto compared = record::compared_of(store, run, name);
+    if (!compared) return complain(context, compared.error(), Exit::unfinished);
     if (context.json) {
       auto object = report::node_json(node, run);
       if (in_work) object["verdict"] = verdict;
+      object["compared"] = record::to_json(*compared);
       object["console"] = report::to_json(consoles);
       if (summary->rehearsal) object["rehearsal"] = true;
       std::printf("%s\n", boost::json::serialize(object).c_str());
@@ -192,6 +209,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
       print_causes(node, each_part);
+      print_nearest(node, *compared);
       print_steps(node.record);
       print_measurements(node.record, each_part);
       print_parts(node.record);

@@ -17,6 +17,7 @@
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/ssh/ssh.h"
 #include "orchestrator/steps/bmc_board.h"
+#include "orchestrator/steps/fleet_board.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::steps {
@@ -50,6 +51,7 @@ struct StepEnvironment {
   std::shared_ptr<ssh::ProgramShelf> programs{};
   /// Of this run alone.
   std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
+  std::shared_ptr<FleetBoard> fleet = std::make_shared<FleetBoard>();
 };
 
 struct StepType;

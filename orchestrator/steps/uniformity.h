@@ -1,7 +1,9 @@
 #pragma once
-// Versions that should be equal on all machines of one profile in one run: the GPU driver, the
-// BIOS, the VBIOS of GPUs and the firmware of HCAs. Compares what the run's nodes reported with
-// each other. Not the profile's baseline: that is the audit's (inventory/audit.h).
+// What should be equal on all machines of one profile in one run: the GPU driver, the kernel and
+// its command line, the BIOS and its settings, the BMC, the VBIOS of GPUs, the firmware of HCAs,
+// NVMe drives and supplies, the part numbers of DIMMs, and where parts sit on the PCIe tree.
+// Compares what the run's nodes reported with each other. Not the profile's baseline: that is the
+// audit's (inventory/audit.h).
 #include <span>
 #include <string>
 #include <vector>
@@ -14,14 +16,15 @@
 namespace cupel::steps {
 
 /// The versions among a stage's parts, as facts of the node: each name begins with "version.", each
-/// value is a JSON object from version to the names of the parts that have it. At most 32 facts
-/// with 64 parts each. Pure.
+/// value is a JSON object from version to the names of the parts that have it; of a DIMM the part
+/// number is the version. "place.gpu" is an object from the names of parts to their PCIe addresses.
+/// At most 64 facts with 64 parts each. Pure.
 json::object version_facts(std::span<const inventory::Part> parts);
 
-/// A failure for each version on the node that is not the one of three quarters of all such parts
-/// in the run, on nodes of the same profile. Nothing where fewer than four parts reported
-/// one, or where no version has three quarters: then nothing says which one is right. Pure; in the
-/// order of the facts.
+/// A failure for each version, address and fact on the node that is not the one of three quarters
+/// of all such parts in the run, on nodes of the same profile. Nothing where fewer than four parts
+/// reported one, or where no version has three quarters: then nothing says which one is right.
+/// Pure; in the order of the facts.
 std::vector<burnin::Cause> version_differences(const inventory::Inventory& inventory,
                                                const inventory::Node& node,
                                                const engine::RunState& run);

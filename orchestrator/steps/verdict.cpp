@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "burnin/consequences.h"
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/gains.h"
 #include "burnin/measures/measure.h"
@@ -326,6 +327,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
     verdict.causes.push_back(std::move(nothing));
   }
   burnin::mark_consequences(verdict.causes);
+  burnin::put_below_known(verdict.causes);
   std::ranges::stable_sort(verdict.causes, {}, [](const Cause& cause) {
     return std::pair{cause.decision != Decision::fail, !cause.consequence_of.empty()};
   });

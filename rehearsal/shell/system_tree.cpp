@@ -90,9 +90,9 @@ void plant_proc(Host& host) {
   });
   disk.put("/proc/vmstat", "nr_free_pages 520000000\noom_kill 0\n");
   disk.put("/proc/loadavg", "0.08 0.03 0.01 1/1024 4242\n");
-  disk.put("/proc/cmdline", std::string{kCommandLine} + "\n");
-  disk.put("/proc/version",
-           fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n", kKernelRelease));
+  disk.put("/proc/cmdline", command_line(machine.hardware()) + "\n");
+  disk.put("/proc/version", fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n",
+                                        kernel_release(machine.hardware())));
   disk.put("/proc/mounts",
            "/dev/md0 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw 0 0\n"
            "10.72.0.1@o2ib:/cupel /lustre lustre rw,flock,lazystatfs 0 0\n");
@@ -101,13 +101,21 @@ void plant_proc(Host& host) {
            "            CPU0       CPU1\n MCE:          0          0   Machine check exceptions\n "
            "MCP:         12         12   Machine check polls\n");
   disk.put("/proc/modules", "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n");
-  disk.put("/proc/sys/kernel/osrelease", std::string{kKernelRelease} + "\n");
+  disk.put("/proc/sys/kernel/osrelease", kernel_release(machine.hardware()) + "\n");
   disk.put("/proc/sys/kernel/numa_balancing", "1\n");
   disk.put("/proc/sys/kernel/hostname", machine.host_name() + "\n");
   disk.put("/proc/sys/kernel/random/boot_id", host.boot_id() + "\n");
 }
 
 }  // namespace
+
+std::string kernel_release(const Hardware& hardware) {
+  return hardware.version("kernel", std::string{kKernelRelease});
+}
+
+std::string command_line(const Hardware& hardware) {
+  return hardware.version("command line", std::string{kCommandLine});
+}
 
 void plant_disk(Host& host) {
   auto& disk = host.disk();

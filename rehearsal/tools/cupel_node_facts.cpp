@@ -176,8 +176,8 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
                                 {"threads", hardware.cpus[i].cores * 2},
                                 {"governor", "performance"}});
   facts["cpus"] = std::move(cpus);
-  facts["kernel"] = json::object{{"release", kKernelRelease},
-                                 {"command_line", kCommandLine},
+  facts["kernel"] = json::object{{"release", kernel_release(hardware)},
+                                 {"command_line", command_line(hardware)},
                                  {"hostname", host.machine().host_name()}};
   facts["iommu"] = json::object{{"on", true}, {"mode", "identity"}};
   facts["drivers"] = json::object{{"nvidia", driver.version}};
@@ -217,6 +217,7 @@ Task<int> virtual_cupel_node_facts(ProcessPtr process, Arguments arguments) {
                                   {"serial", drive.serial},
                                   {"state", "live"},
                                   {"bytes", drive.bytes},
+                                  {"firmware", drive.firmware},
                                   {"pci", drive.pci}});
   facts["nvme"] = std::move(drives);
   facts["unknown"] = std::move(unknown);

@@ -250,14 +250,21 @@ struct Rates {
   double write = 3.9e9;
 };
 
-Rates rates_of(const Job& job, const std::optional<Drive>& drive, const MachinePhysics& physics) {
+/// What a fault leaves of the drive's speed.
+double share_of(const Machine& machine, const Drive& drive) {
   constexpr double kSlow = 0.1;
+  const auto* fault = find_fault(machine.faults(), FaultKind::disk_slow, drive.name);
+  return fault == nullptr ? 1 : fault->amount.value_or(kSlow);
+}
+
+Rates rates_of(const Job& job, const std::optional<Drive>& drive, const Machine& machine) {
   // A shared file system is as fast as a node's network to it.
   const auto network = Rates{.read = 11e9, .write = 8e9};
   const auto rates = job.value("rw").starts_with("rand") ? Rates{3.1e9, 1.2e9}
                      : drive                             ? Rates{}
                                                          : network;
-  const double share = (drive && drive->slow ? kSlow : 1.0) * physics.speed(0, Work::disk);
+  const double share =
+      (drive ? share_of(machine, *drive) : 1.0) * machine.physics().speed(0, Work::disk);
   return {rates.read * share, rates.write * share};
 }
 
@@ -273,7 +280,7 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
     outcome.complaint = fmt::format("fio: {}: No such file or directory\n", path);
   }
   const double size = parse_size(job.value("size", "0")).value_or(0);
-  const auto [rate_read, rate_write] = rates_of(job, drive, process->host.machine().physics());
+  const auto [rate_read, rate_write] = rates_of(job, drive, process->host.machine());
   const bool broken = drive && drive->broken;
   if (outcome.error == 0 && job.writes() && disk.full() && !shared && !path.starts_with("/dev/")) {
     outcome.error = ENOSPC;

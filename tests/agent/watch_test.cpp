@@ -217,6 +217,61 @@ TEST(Watch, ReadsSlowThingsSeldomAndPrintsNoOftenerThanAsked) {
   EXPECT_EQ(number_at(*row(sum, "values", "gpu0", "remap.pending"), "count"), 3);
 }
 
+TEST(Watch, PrintsEachSampleAroundAFaultAndFewElsewhere) {
+  const NodeTree node;
+  put_machine(node);
+  const Planted board;
+  const nvml::Library library{FAKE_NVML_WHOLE};
+  Watched watched;
+  Watch watch{
+      node.tree(), library, {.seconds = 300, .every = 1, .print = 100, .slow = 1}, watched.say()};
+  watch.begin();
+
+  for (int second = 0; second < 300; ++second) {
+    if (second == 150) board.plant(5, "field:4", 3);  // uncorrected errors
+    watch.sample(second);
+  }
+  watch.end(300, false);
+
+  std::vector<double> near, far;
+  for (const auto* line : watched.of("sample")) {
+    const double at = number_at(*line, "seconds").value_or(-1);
+    (at >= 120 && at <= 180 ? near : far).push_back(at);
+  }
+  EXPECT_EQ(near.size(), 61);
+  EXPECT_THAT(far, ElementsAre(0, 100, 200));
+  EXPECT_TRUE(std::ranges::is_sorted(near));
+}
+
+TEST(Watch, PrintsNoMoreForFaultsThanItsSizeAllows) {
+  const NodeTree node;
+  put_machine(node);
+  const Planted board;
+  const nvml::Library library{FAKE_NVML_WHOLE};
+  Watched watched;
+  std::size_t bytes = 0;
+  const auto whole = watched.say();
+  Watch watch{node.tree(),
+              library,
+              {.seconds = 259'200, .every = 1, .print = 1296, .slow = 1},
+              [&](const std::string& text) {
+                bytes += text.size();
+                whole(text);
+              }};
+  watch.begin();
+
+  for (int second = 0; second < 2600; ++second) {
+    board.plant(5, "field:4", second);
+    watch.sample(second);
+  }
+
+  const auto samples = static_cast<double>(watched.of("sample").size());
+  const auto whole_size = static_cast<double>(bytes);
+  EXPECT_GT(whole_size, 0.8e6);
+  // Of the 200 samples of the curve of 72 hours, three have been printed.
+  EXPECT_LT(whole_size + 197 * whole_size / samples, 2e6);
+}
+
 TEST(Watch, SaysThatAGpuNoLongerAnswersAndAsksItNothingElse) {
   const NodeTree node;
   const Planted board;

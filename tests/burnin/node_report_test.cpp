@@ -143,7 +143,7 @@ TEST(WatchStage, AsksForItsTimeAndRefusesTooMuch) {
   const auto job = prepared("watch", {{"duration", "72h"}, {"every", "2s"}});
 
   ASSERT_TRUE(job) << job.error().what;
-  EXPECT_THAT(job->script, HasSubstr("cupel-node watch --seconds 259200 --every 2 --print 432\n"));
+  EXPECT_THAT(job->script, HasSubstr("cupel-node watch --seconds 259200 --every 2 --print 1296\n"));
   EXPECT_GT(job->limit, std::chrono::hours{72});
   EXPECT_FALSE(prepared("watch", {{"duration", "8d"}}));
   EXPECT_FALSE(prepared("watch", {{"every", "0s"}}));

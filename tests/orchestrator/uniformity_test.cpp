@@ -189,5 +189,91 @@ TEST_F(EngineGivesTheRunsState, ToEachStepWithWhatTheOtherNodesReported) {
   EXPECT_EQ(looking.seen["n2"], R"(n1 {"590":["driver"]}; n2 {"590":["driver"]}; )");
 }
 
+Part drive(const std::string& name, const std::string& version, const std::string& slot) {
+  Part part;
+  part.kind = PartKind::nvme;
+  part.name = name;
+  part.model = "MZQL2";
+  part.firmware = version;
+  part.slot = slot;
+  return part;
+}
+
+TEST_F(Uniformity, ComparesKernelsFirmwareOfDrivesAndPartNumbersOfDimms) {
+  const auto dimm = [](const std::string& number) {
+    Part part;
+    part.kind = PartKind::dimm;
+    part.name = "dimm A1";
+    part.size_bytes = 64.0 * 1073741824;
+    part.part_number = number;
+    return part;
+  };
+  for (const auto* name : {"n1", "n2", "n3", "n5"})
+    report(name, {firmware("kernel", "6.1"), drive("nvme0", "G5", "0000:01:00.0"), dimm("MTC40")});
+  report("n4", {firmware("kernel", "6.0"), drive("nvme0", "G4", "0000:01:00.0"), dimm("M321")});
+
+  EXPECT_THAT(differences("n4"), ElementsAre("dimm A1: M321, expected MTC40, as 4 of 5 have it",
+                                             "kernel: 6.0, expected 6.1, as 4 of 5 have it",
+                                             "nvme0: G4, expected G5, as 4 of 5 have it"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
+TEST_F(Uniformity, NamesThePartThatSitsElsewhereOnThePcieTree) {
+  for (const auto* name : {"n1", "n2", "n3"})
+    report(name, {drive("nvme0", "G5", "0000:01:00.0"), drive("nvme1", "G5", "0000:02:00.0")});
+  report("n4", {drive("nvme0", "G5", "0000:01:00.0"), drive("nvme1", "G5", "0000:C2:00.0")});
+
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("nvme1: 0000:c2:00.0, expected 0000:02:00.0, as 3 of 4 have it"));
+  EXPECT_THAT(differences("n2"), IsEmpty());
+}
+
+TEST_F(Uniformity, ComparesTheCommandLineWithoutWhatIsAMachinesOwn) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    report(name, {});
+    run_.nodes[name].facts["kernel.command_line"] =
+        std::string{"BOOT_IMAGE=/v root=UUID="} + name + " ro iommu=pt";
+  }
+  EXPECT_THAT(differences("n4"), IsEmpty());
+
+  run_.nodes["n4"].facts["kernel.command_line"] = "root=/dev/md0 ro";
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("kernel.command_line: ro, expected ro iommu=pt, as 3 of 4 have it"));
+}
+
+TEST_F(Uniformity, ComparesBmcsAndSettingsWithMachinesOfTheSameKindOfBmc) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    report(name, {});
+    auto& facts = run_.nodes[name].facts;
+    facts["bmc.vendor"] = "NVIDIA";
+    facts["bmc.version"] = "23.11";
+    facts["bios.Smt"] = "Enabled";
+  }
+  report("other", {});
+  run_.nodes["other"].facts = {{"bmc.vendor", "Dell"}, {"bmc.version", "7.10"}};
+  run_.nodes["n4"].facts["bmc.version"] = "23.09";
+  run_.nodes["n4"].facts["bios.Smt"] = "Disabled";
+
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("bmc.version: 23.09, expected 23.11, as 3 of 4 have it",
+                          "bios.Smt: Disabled, expected Enabled, as 3 of 4 have it"));
+  EXPECT_THAT(differences("other"), IsEmpty());
+}
+
+TEST_F(Uniformity, DoesNotPassTwoMachinesOfOneSerialNumber) {
+  for (const auto* name : {"n1", "n2", "n3"}) {
+    report(name, {});
+    run_.nodes[name].facts["system.serial"] = std::string{"1660"} + name;
+  }
+  EXPECT_THAT(differences("n2"), IsEmpty());
+
+  run_.nodes["n3"].facts["system.serial"] = "1660n2";
+  EXPECT_THAT(differences("n2"),
+              ElementsAre(": 1660n2, expected one that no other node has: n3 has it, too"));
+  for (const auto* name : {"n2", "n3"})
+    run_.nodes[name].facts["system.serial"] = "To Be Filled By O.E.M.";
+  EXPECT_THAT(differences("n2"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace cupel::steps

@@ -6,6 +6,7 @@
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/uniformity.h"
 
 namespace cupel::steps::kinds {
 namespace {
@@ -83,6 +84,10 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
   found["bios"] = seen.identity.bios_version;
   found["bmc"] = seen.identity.bmc_version;
   auto facts = facts_of(seen.identity);
+  // What the node itself cannot see.
+  auto supplies = seen.parts;
+  std::erase_if(supplies, [](const auto& part) { return part.kind != inventory::PartKind::psu; });
+  for (auto& [name, value] : version_facts(supplies)) facts[name] = std::move(value);
   for (auto& [name, value] : further) facts[name] = std::move(value);
   found["facts"] = std::move(facts);
   found["requests"] = seen.requests;

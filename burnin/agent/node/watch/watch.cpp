@@ -13,6 +13,20 @@ namespace {
 constexpr int kMostTold = 20;  // messages in one second
 constexpr std::uint64_t kMostInAll = 2000;
 constexpr std::size_t kMostLine = 400;
+constexpr std::size_t kBefore = 30;  // samples before a fault that are printed
+constexpr double kAfter = 30;        // seconds after it
+/// Bytes of samples that are printed for faults: with the 200 of a curve, of some 5 kB each, they
+/// stay below 2 MB.
+constexpr std::size_t kMostAround = 900'000;
+
+/// Slowdowns that are no power limit: NVML's bits of hardware, thermal and power brake slowdowns.
+constexpr std::uint64_t kHardSlowdown = 0x8 | 0x20 | 0x40 | 0x80;
+
+/// What only grows where something is wrong.
+bool counts_faults(std::string_view name) {
+  const auto* row = quantity(name);
+  return row != nullptr && row->counts && row->unit == "errors";
+}
 
 double cpu_seconds() {
   rusage used{};
@@ -95,17 +109,54 @@ void Watch::sample(double now) {
   for (const auto& sampler : samplers_) sampler->read(slow, readings);
   summary_.add(readings, options_.every);
   ++samples_;
-  if (now + close < next_print_) return;
-  next_print_ = now + options_.print;
+  if (shows_a_fault(readings)) tell_all_around(now);
   std::ranges::stable_sort(readings, comes_before, &Reading::part);
   say_sample(now, readings);
 }
 
-void Watch::say_sample(double now, const std::vector<Reading>& readings) {
+/// Whether something is wrong that was not at the sample before.
+bool Watch::shows_a_fault(const std::vector<Reading>& readings) {
+  bool shows = false;
+  for (const auto& [part, name, value] : readings) {
+    const bool throttle = name == "throttle";
+    if (!throttle && name != "answers" && !counts_faults(name)) continue;
+    const double now =
+        throttle ? static_cast<double>(static_cast<std::uint64_t>(value) & kHardSlowdown) : value;
+    const auto [before, first] = last_.try_emplace({part, name}, now);
+    const bool worse = name == "answers" ? now < before->second : now > before->second;
+    shows |= !first && worse;
+    before->second = now;
+  }
+  return shows;
+}
+
+void Watch::tell_all_around(double now) {
+  all_until_ = now + kAfter;
+  for (const auto& text : before_)
+    if (around_ + text.size() <= kMostAround) {
+      say_(text);
+      around_ += text.size();
+    }
+  before_.clear();
+}
+
+std::string Watch::sample_text(double now, const std::vector<Reading>& readings) const {
   JsonLine line{"sample"};
   line.add("seconds", std::round(now * 1000) / 1000).object("parts");
   write_readings(readings, true, line);
-  say_(line.text());
+  return line.text();
+}
+
+/// Where it is due; else where a fault is near, or as one of those before the next fault.
+void Watch::say_sample(double now, const std::vector<Reading>& readings) {
+  auto text = sample_text(now, readings);
+  const bool due = now + options_.every / 2 >= next_print_;
+  if (due) next_print_ = now + options_.print;
+  const bool around = !due && now <= all_until_ && around_ + text.size() <= kMostAround;
+  if (around) around_ += text.size();
+  if (due || around) return say_(text);
+  before_.push_back(std::move(text));
+  if (before_.size() > kBefore) before_.pop_front();
 }
 
 void Watch::listen(double now) {
@@ -129,6 +180,7 @@ void Watch::take(double now, const KernelMessage& message, const KernelRecord& r
     return;
   }
   ++told_in_second_, ++told_;
+  if (message.weight != Weight::harmless) tell_all_around(now);
   say_message(now, message, part, record);
 }
 

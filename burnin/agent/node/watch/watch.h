@@ -2,7 +2,9 @@
 // The subcommand `watch`: reads the node's numbers each second and listens to its kernel, until its
 // time is over or somebody ends it; then says what it adds up to. Reads; changes nothing. Costs
 // less than a hundredth of a core.
+#include <deque>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "burnin/agent/node/subcommand.h"
@@ -15,8 +17,9 @@ namespace cupel::agent {
 struct WatchOptions {
   double seconds = 0;  // 0: until SIGTERM
   double every = 1;    // seconds between two samples
-  double print = 1;    // seconds between two samples that are printed; the sum is of all
-  double slow = 10;    // seconds between two samples of what changes seldom
+  /// Seconds between two samples that are printed; the sum is of all. Around a fault each is.
+  double print = 1;
+  double slow = 10;  // seconds between two samples of what changes seldom
 };
 
 /// One watch without its clock: what is read, written down and told when.
@@ -38,7 +41,10 @@ class Watch {
   KernelLog& kernel() { return kernel_; }
 
  private:
+  std::string sample_text(double now, const std::vector<Reading>& readings) const;
   void say_sample(double now, const std::vector<Reading>& readings);
+  bool shows_a_fault(const std::vector<Reading>& readings);
+  void tell_all_around(double now);
   void take(double now, const KernelMessage& message, const KernelRecord& record);
   void say_message(double now, const KernelMessage& message, const std::string& part,
                    const KernelRecord& record);
@@ -54,6 +60,10 @@ class Watch {
   std::uint64_t samples_ = 0, told_ = 0, untold_ = 0;
   std::uint64_t records_ = 0;
   double next_slow_ = 0, next_print_ = 0;
+  std::deque<std::string> before_{};  // the newest samples that were not printed
+  double all_until_ = -1;             // until then each sample is printed
+  std::size_t around_ = 0;            // bytes of samples that were printed for faults
+  std::map<std::pair<std::string_view, std::string_view>, double> last_{};  // of what shows faults
   double second_ = -1;  // in which so many messages were told:
   int told_in_second_ = 0;
 };

@@ -1,0 +1,61 @@
+#pragma once
+// The same number of many like parts, and where each part stands among the others. Data only; the
+// ways to compare them are in files of their own (fleet_comparison.h is the one that verdicts use).
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "burnin/measures/measure.h"
+
+namespace cupel::burnin {
+
+/// What a rate under load depends on besides the part's health. NaN: not measured.
+enum class Covariate : std::uint8_t { clock, power, temperature, inlet };
+inline constexpr std::size_t kCovariates = 4;
+using Covariates = std::array<double, kCovariates>;
+constexpr Covariates no_covariates() {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  return {kNone, kNone, kNone, kNone};
+}
+
+/// One part's number. Where a part was measured several times: their median.
+struct FleetMember {
+  std::uint32_t node = 0;      // which machine, counted from 0
+  std::uint32_t position = 0;  // which place in it, counted from 0: gpu3 is compared with gpu3
+  double value = 0;
+  Covariates covariates = no_covariates();
+};
+
+struct Population {
+  std::vector<FleetMember> members{};
+  Better better = Better::more;
+};
+
+struct FleetLimits {
+  int fewest_nodes = 6;        // with fewer, nothing is judged
+  double false_alarms = 1e-4;  // share of healthy parts that may be accused, one-sided
+  double noise = 0.0025;       // the spread is never taken for less: a share of the value
+};
+
+/// Where one member stands.
+struct Standing {
+  double expected = 0;  // of a healthy part at this place and under these conditions
+  double limit = 0;     // the worst value that still counts as healthy there
+  double score = 0;     // how far beyond expected on the bad side, in spreads
+  bool outlier = false;
+  bool doubtful = false;  // in the worse one of two large groups: nothing says which is right
+};
+
+struct Comparison {
+  enum class State : std::uint8_t {
+    judged,
+    too_few,  // members or nodes
+    split,    // two large groups, far apart: see Standing::doubtful
+  } state = State::too_few;
+  double typical = 0;                 // the centre of all values
+  double spread = 0;                  // standard deviation of healthy parts, a share of the value
+  std::vector<Standing> standings{};  // one for each member, in their order; empty if too few
+};
+
+}  // namespace cupel::burnin

@@ -1,0 +1,103 @@
+#include "orchestrator/steps/comparison.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "burnin/criteria/fleet_measures.h"
+#include "inventory/subject.h"
+#include "orchestrator/store/earlier.h"
+
+namespace cupel::steps {
+namespace {
+
+using std::chrono::days;
+using std::chrono::duration;
+
+double in_days(engine::WallTime time) {
+  return duration<double, days::period>{time.time_since_epoch()}.count();
+}
+
+std::string words_of(const FleetBoard::Learned& learned, const burnin::FleetCriteria& limits) {
+  const auto nodes = learned.nodes + learned.earlier;
+  if (learned.reference.series.empty())
+    return fmt::format("numbers not compared between nodes: {} measured, {} needed", nodes,
+                       limits.fewest_nodes);
+  if (learned.earlier > 0)
+    return fmt::format("numbers compared with {} nodes of this run and {} of earlier ones",
+                       learned.nodes, learned.earlier);
+  return {};
+}
+
+}  // namespace
+
+bool has_rates(const burnin::FindingsByStage& findings) {
+  for (const auto& [stage, found] : findings)
+    for (const auto& each : found.measurements)
+      if (burnin::is_fleet_measure(each.name)) return true;
+  return false;
+}
+
+burnin::FindingsByStage findings_to_compare(const record::NodeRecord& record) {
+  burnin::FindingsByStage findings;
+  for (const auto& [stage, found] : record.findings) findings.emplace(stage, found);
+  return findings;
+}
+
+double day_of(const record::NodeRecord& record) {
+  engine::WallTime last{};
+  for (const auto& step : record.steps)
+    if (record.findings.contains(step.name)) last = std::max(last, step.ended);
+  return in_days(last);
+}
+
+Result<std::vector<burnin::EarlierValue>> earlier_of(const std::filesystem::path& folder,
+                                                     engine::RunId before,
+                                                     const inventory::Node& node) {
+  const auto units = burnin::fleet_units();
+  TRY(const auto values,
+      store::earlier_values(
+          folder, {.profile = node.profile, .node = node.name, .before = before, .units = units}));
+  std::vector<burnin::EarlierValue> earlier;
+  for (const auto& each : values) {
+    const auto subject = inventory::parse_subject(each.subject);
+    if (!subject || subject->name != node.name) continue;
+    earlier.push_back({.run = each.run,
+                       .days = in_days(each.time),
+                       .stage = each.stage,
+                       .part = subject->part,
+                       .measure = each.measure,
+                       .unit = each.unit,
+                       .value = each.value});
+  }
+  return earlier;
+}
+
+Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& board,
+                                            engine::RunId run,
+                                            const inventory::Inventory& inventory,
+                                            const inventory::Node& node,
+                                            const record::NodeRecord& record,
+                                            const burnin::FleetCriteria& criteria, bool whole) {
+  FleetComparison result;
+  const auto findings = findings_to_compare(record);
+  if (!has_rates(findings)) return result;
+  if (criteria.judge) {
+    TRY(const auto learned,
+        board.learned(store, run, inventory, node.profile, criteria.limits(), whole));
+    result.compared = burnin::compare(learned->reference, findings);
+    result.evidence = learned->evidence;
+    result.words = words_of(*learned, criteria);
+  }
+  if (criteria.history) {
+    TRY(const auto earlier, earlier_of(store.folder(), run, node));
+    auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
+    std::ranges::move(own, std::back_inserter(result.compared));
+    std::set<engine::RunId> runs;
+    for (const auto& each : earlier) runs.insert(each.run);
+    result.history.assign(runs.begin(), runs.end());
+  }
+  return result;
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,40 @@
+#pragma once
+// A node's numbers beside those of the run's other nodes and of its own earlier runs: what a
+// verdict takes from outside the node's record, and how it is made again of what was kept.
+#include <vector>
+
+#include "burnin/criteria/own_history.h"
+#include "orchestrator/steps/fleet_board.h"
+
+namespace cupel::steps {
+
+struct FleetComparison {
+  std::vector<burnin::Compared> compared{};
+  std::string evidence{};                // of what was learned of the fleet; empty: nothing was
+  std::vector<engine::RunId> history{};  // earlier runs that it was compared with
+  std::string words{};                   // what people should know: "too few nodes to compare with"
+};
+
+/// The node's findings with those that are reckoned from them.
+burnin::FindingsByStage findings_to_compare(const record::NodeRecord& record);
+
+/// Whether any of it is compared between machines.
+bool has_rates(const burnin::FindingsByStage& findings);
+
+/// Errors: kStorage.
+Result<std::vector<burnin::EarlierValue>> earlier_of(const std::filesystem::path& folder,
+                                                     engine::RunId before,
+                                                     const inventory::Node& node);
+
+/// In days since 1970: when the record's newest stage ended.
+double day_of(const record::NodeRecord& record);
+
+/// Errors: kStorage.
+Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& board,
+                                            engine::RunId run,
+                                            const inventory::Inventory& inventory,
+                                            const inventory::Node& node,
+                                            const record::NodeRecord& record,
+                                            const burnin::FleetCriteria& criteria, bool whole);
+
+}  // namespace cupel::steps

@@ -1,0 +1,58 @@
+#pragma once
+// The numbers of one run's nodes, kept up with its journal, and what was learned of them, so that
+// each verdict costs what is new and not what is there. Lost with the process: read again from the
+// journal.
+#include <map>
+#include <memory>
+#include <string>
+
+#include "burnin/criteria/fleet_reference.h"
+#include "inventory/model.h"
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel::steps {
+
+class FleetBoard {
+ public:
+  struct Learned {
+    burnin::FleetReference reference{};
+    std::string evidence{};  // SHA-256 of it, as it is kept
+    int nodes = 0;           // of this run
+    int earlier = 0;         // nodes of earlier runs, where this one has few
+  };
+
+  /// What the nodes of this profile have reached, as far as the run's journal goes. Learned anew
+  /// when a quarter more has come, or `whole`: nobody else is at work, a twentieth. Of a run with
+  /// few nodes, nodes of earlier runs stand beside them, which never weigh more than the run's own.
+  /// Errors: kStorage.
+  Result<std::shared_ptr<const Learned>> learned(store::Store& store, engine::RunId run,
+                                                 const inventory::Inventory& inventory,
+                                                 const std::string& profile,
+                                                 const burnin::FleetLimits& limits, bool whole);
+
+  /// By profile: one of the nodes that verdicts wait for, so that they ask for it alone.
+  std::map<std::string, std::string, std::less<>> waited_for{};
+
+ private:
+  struct OfProfile {
+    burnin::FleetSamples samples{};
+    std::size_t taken = 0;       // stages' findings so far
+    std::size_t learned_at = 0;  // of these, when it was learned
+    std::shared_ptr<const Learned> learned{};
+  };
+
+  Result<void> catch_up(const store::Store& store, engine::RunId run,
+                        const inventory::Inventory& inventory);
+  void take(OfProfile& of, const engine::Event& event);
+
+  std::int64_t read_ = 0;  // events up to this one
+  std::map<std::string, OfProfile, std::less<>> profiles_{};
+};
+
+/// Adds the newest numbers of other nodes from earlier runs. How many nodes that were. Errors:
+/// kStorage.
+Result<int> add_earlier(const std::filesystem::path& folder, engine::RunId before,
+                        const std::string& profile, burnin::FleetSamples& samples);
+
+}  // namespace cupel::steps

@@ -1,0 +1,56 @@
+#include "orchestrator/steps/peers.h"
+
+namespace cupel::steps {
+namespace {
+
+using Phase = engine::StepState::Phase;
+using playbooks::StepKind;
+
+/// How far a node has come.
+struct Progress {
+  bool measures = false;  // a stage has begun
+  bool judged = false;    // its verdict has begun, or it has none
+};
+
+Progress progress_of(const engine::NodeState& node) {
+  Progress found;
+  if (node.planned == nullptr) return {.judged = true};
+  bool has_verdict = false;
+  const auto count = std::min(node.planned->size(), node.steps.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto kind = (*node.planned)[i].kind;
+    const auto& step = node.steps[i];
+    const bool met = step.attempt > 0 || step.phase != Phase::waiting;
+    if (kind == StepKind::stage && step.attempt > 0) found.measures = true;
+    if (kind != StepKind::verdict) continue;
+    has_verdict = true;
+    found.judged |= met;
+  }
+  found.judged |= !has_verdict;
+  return found;
+}
+
+}  // namespace
+
+bool is_at_work(const engine::NodeState& node) {
+  const auto progress = progress_of(node);
+  return progress.measures && !progress.judged;
+}
+
+Peers peers_of(const inventory::Inventory& inventory, const inventory::Node& node,
+               const engine::RunState& run) {
+  Peers peers;
+  for (const auto& other : inventory.nodes) {
+    if (other.name == node.name || other.profile != node.profile) continue;
+    const auto state = run.nodes.find(other.name);
+    if (state == run.nodes.end()) continue;
+    const auto progress = progress_of(state->second);
+    if (progress.judged && progress.measures) ++peers.measured;
+    if (!progress.measures || progress.judged) continue;
+    ++peers.at_work;
+    if (peers.one.empty()) peers.one = other.name;
+  }
+  return peers;
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,207 @@
+#include "orchestrator/steps/recompute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/json.h"
+#include "burnin/companions.h"
+#include "burnin/criteria/compared_causes.h"
+#include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/fold.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/record/fleet_codec.h"
+#include "orchestrator/steps/comparison.h"
+#include "orchestrator/steps/uniformity.h"
+#include "orchestrator/steps/verdict.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::Event;
+using engine::text_in;
+
+/// A verdict as the journal has it.
+struct Judged {
+  const Event* event = nullptr;
+  std::int64_t events = 0;  // of the run, that it was made of
+  std::vector<engine::RunId> history{};
+};
+
+Judged judged_of(const Event& event) {
+  Judged judged{&event, event.sequence - 1, {}};
+  const auto* basis = event.data.if_contains("basis");
+  if (basis == nullptr || !basis->is_object()) return judged;
+  if (const auto* events = basis->get_object().if_contains("events"); events && events->is_int64())
+    judged.events = events->get_int64();
+  if (const auto* runs = basis->get_object().if_contains("history"); runs && runs->is_array())
+    for (const auto& run : runs->get_array())
+      if (run.is_int64()) judged.history.push_back(run.get_int64());
+  return judged;
+}
+
+void take_facts(const Event& event, engine::RunState& run) {
+  const auto* facts = event.data.if_contains("facts");
+  if (facts == nullptr || !facts->is_object()) return;
+  for (const auto& [name, value] : facts->get_object())
+    if (value.is_string())
+      run.nodes[event.node].facts[std::string{name}] = std::string{value.get_string()};
+}
+
+void take_samples(const Event& event, burnin::FleetSamples& samples) {
+  if (event.data.contains("measurements"))
+    samples.take(event.node, event.step, record::findings_from(event.data));
+  const auto* beside = event.data.if_contains("beside");
+  if (beside == nullptr || !beside->is_object()) return;
+  for (const auto& [companion, found] : beside->get_object())
+    if (found.is_object())
+      samples.take(event.node, burnin::companion_name(companion, event.step),
+                   record::findings_from(found.get_object()));
+}
+
+class Recomputer {
+ public:
+  Recomputer(const store::Store& store, const inventory::Inventory& inventory,
+             const playbooks::Plan& plan, const RecomputeRequest& request)
+      : store_{store}, inventory_{inventory}, plan_{plan}, request_{request} {}
+
+  Result<std::vector<Recomputed>> all() {
+    TRY(events_, store_.events(request_.run));
+    record::hand_out(store_, events_);
+    gather();
+    std::ranges::sort(verdicts_, {}, &Judged::events);
+    std::map<std::string, Recomputed, std::less<>> done;
+    for (const auto& judged : verdicts_) {
+      advance(judged.events);
+      const auto* node = inventory_.node(judged.event->node);
+      if (node == nullptr) continue;
+      TRY(done[node->name], again(judged, *node));
+    }
+    std::vector<Recomputed> in_order;
+    for (const auto& node : inventory_.nodes)
+      if (const auto found = done.find(node.name); found != done.end())
+        in_order.push_back(std::move(found->second));
+    return in_order;
+  }
+
+ private:
+  /// The newest verdict of each node; and what all nodes measured, by profile.
+  void gather() {
+    std::map<std::string, const Event*, std::less<>> newest;
+    for (const auto& event : events_) {
+      by_node_[event.node].push_back(&event);
+      if (event.kind != engine::EventKind::step_ended) continue;
+      if (event.data.contains("verdict")) newest[event.node] = &event;
+      const auto* node = request_.whole ? inventory_.node(event.node) : nullptr;
+      if (node != nullptr) take_samples(event, samples_[node->profile]);
+    }
+    for (const auto& [node, event] : newest) verdicts_.push_back(judged_of(*event));
+  }
+
+  /// What nodes had reported until then.
+  void advance(std::int64_t until) {
+    for (; next_ < events_.size() && events_[next_].sequence <= until; ++next_)
+      if (events_[next_].kind == engine::EventKind::step_ended)
+        take_facts(events_[next_], state_);
+      else if (!events_[next_].node.empty())
+        state_.nodes[events_[next_].node];
+  }
+
+  record::NodeRecord record_before(const Judged& judged) const {
+    std::vector<Event> until;
+    for (const auto* event : by_node_.at(judged.event->node))
+      if (event->sequence < judged.event->sequence) until.push_back(*event);
+    return record::record_of(judged.event->node, engine::fold(until));
+  }
+
+  const inventory::Profile& profile_of(const inventory::Node& node) const {
+    const bool replaced = request_.profile && request_.profile->name == node.profile;
+    return replaced ? *request_.profile : inventory_.profile_of(node);
+  }
+
+  Result<burnin::FleetCriteria> criteria_of(const inventory::Node& node) const {
+    for (const auto& each : plan_.nodes) {
+      if (each.node->name != node.name) continue;
+      for (const auto& step : *each.steps)
+        if (step.kind == playbooks::StepKind::verdict) return burnin::fleet_criteria(step.with);
+    }
+    return burnin::FleetCriteria{};
+  }
+
+  Result<std::vector<burnin::Compared>> with_fleet(const Judged& judged,
+                                                   const inventory::Node& node,
+                                                   const burnin::FindingsByStage& findings,
+                                                   const burnin::FleetCriteria& criteria) {
+    std::vector<burnin::Compared> compared;
+    if (!criteria.judge) return compared;
+    if (request_.whole) {
+      auto [learned, fresh] = learned_.try_emplace(node.profile);
+      if (fresh) learned->second = samples_[node.profile].learn(criteria.limits());
+      return burnin::compare(learned->second, findings);
+    }
+    const auto evidence = text_in(*judged.event, "evidence");
+    if (evidence.empty()) return compared;
+    TRY(const auto text, store_.evidence(evidence));
+    TRY(const auto reference, record::fleet_reference_from(text));
+    return burnin::compare(reference, findings);
+  }
+
+  Result<Recomputed> again(const Judged& judged, const inventory::Node& node) {
+    Recomputed result{.node = node.name, .profile = node.profile};
+    result.recorded = record::verdict_from(judged.event->data);
+    const auto record = record_before(judged);
+    const auto findings = findings_to_compare(record);
+    TRY(const auto criteria, criteria_of(node));
+    TRY(result.compared, with_fleet(judged, node, findings, criteria));
+    if (criteria.history && !judged.history.empty()) {
+      TRY(auto earlier, earlier_of(store_.folder(), request_.run, node));
+      std::set<engine::RunId> missing(judged.history.begin(), judged.history.end());
+      std::erase_if(earlier, [&](const burnin::EarlierValue& each) {
+        return std::ranges::find(judged.history, each.run) == judged.history.end();
+      });
+      for (const auto& each : earlier) missing.erase(each.run);
+      if (!missing.empty())
+        result.note = fmt::format("run {} is no longer in the store: not compared with it again",
+                                  *missing.begin());
+      auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
+      std::ranges::move(own, std::back_inserter(result.compared));
+    }
+    auto differences = version_differences(inventory_, node, state_);
+    std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
+    result.now = decide(profile_of(node), record, std::move(differences));
+    return result;
+  }
+
+  const store::Store& store_;
+  const inventory::Inventory& inventory_;
+  const playbooks::Plan& plan_;
+  const RecomputeRequest& request_;
+  std::vector<Event> events_{};
+  std::map<std::string, std::vector<const Event*>, std::less<>> by_node_{};
+  std::vector<Judged> verdicts_{};
+  std::map<std::string, burnin::FleetSamples> samples_{};
+  std::map<std::string, burnin::FleetReference> learned_{};
+  engine::RunState state_{};
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+/// Both as a journal has them: a number that was written and read may differ in its last digit.
+bool Recomputed::is_same() const {
+  const auto written = parse_json(json::serialize(record::to_json(now)));
+  return written && written->is_object() &&
+         record::to_json(record::verdict_from(written->get_object())) ==
+             record::to_json(record::verdict_from(record::to_json(recorded)));
+}
+
+Result<std::vector<Recomputed>> recompute(const store::Store& store,
+                                          const inventory::Inventory& inventory,
+                                          const playbooks::Plan& plan,
+                                          const RecomputeRequest& request) {
+  return Recomputer{store, inventory, plan, request}.all();
+}
+
+}  // namespace cupel::steps

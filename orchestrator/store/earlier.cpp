@@ -1,0 +1,109 @@
+#include "orchestrator/store/earlier.h"
+
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+namespace {
+
+std::vector<RunId> earlier_runs(soci::session& sql, const EarlierQuery& query) {
+  std::vector<RunId> runs;
+  const auto most = static_cast<long long>(query.most_runs);
+  const soci::rowset<long long> ids =
+      (sql.prepare << "SELECT DISTINCT run.id FROM run JOIN run_node ON run_node.run = run.id "
+                      "WHERE run.id < :before AND run.phase = 'ended' AND (:any = '' OR "
+                      "run_node.node = :node) ORDER BY run.id DESC LIMIT :most",
+       soci::use(query.before), soci::use(query.node), soci::use(query.node), soci::use(most));
+  runs.assign(ids.begin(), ids.end());
+  return runs;
+}
+
+/// The series of the profile whose numbers have one of these units.
+std::vector<std::int64_t> series_of(soci::session& sql, const EarlierQuery& query) {
+  std::vector<std::int64_t> series;
+  for (const auto& unit : query.units) {
+    const soci::rowset<long long> ids =
+        (sql.prepare << "SELECT series.id FROM series JOIN name AS profile ON profile.id = "
+                        "series.profile JOIN name AS unit ON unit.id = series.unit WHERE "
+                        "profile.text = :profile AND unit.text = :unit",
+         soci::use(query.profile), soci::use(unit));
+    series.insert(series.end(), ids.begin(), ids.end());
+  }
+  return series;
+}
+
+/// The node itself and its parts: "a01-n07", "a01-n07/gpu3".
+std::vector<std::int64_t> subjects_of(soci::session& sql, const std::string& node) {
+  const std::string first = node + "/", last = node + "0";  // '0' follows '/'
+  const soci::rowset<long long> ids =
+      (sql.prepare << "SELECT id FROM name WHERE text = :node OR (text >= :first AND text < :last)",
+       soci::use(node), soci::use(first), soci::use(last));
+  return {ids.begin(), ids.end()};
+}
+
+/// One series of one run, of one subject or of all.
+class Rows {
+ public:
+  Rows(soci::session& sql, bool one_subject) : statement_{sql} {
+    statement_.exchange(soci::use(series));
+    statement_.exchange(soci::use(run));
+    if (one_subject) statement_.exchange(soci::use(subject));
+    for (auto* text : {&row_.subject, &row_.stage, &row_.measure, &row_.unit})
+      statement_.exchange(soci::into(*text));
+    statement_.exchange(soci::into(row_.value));
+    statement_.exchange(soci::into(time_));
+    statement_.alloc();
+    statement_.prepare(
+        std::string{"SELECT subject.text, stage.text, measure.text, unit.text, m.value, event.time "
+                    "FROM measurement AS m JOIN series ON series.id = m.series JOIN name AS "
+                    "subject ON subject.id = m.subject JOIN name AS stage ON stage.id = "
+                    "series.stage JOIN name AS measure ON measure.id = series.measure JOIN name AS "
+                    "unit ON unit.id = series.unit JOIN event ON event.run = m.run AND "
+                    "event.sequence = m.sequence WHERE m.series = :series AND m.run = :run"} +
+        (one_subject ? " AND m.subject = :subject" : ""));
+    statement_.define_and_bind();
+  }
+
+  void read(std::size_t most, std::vector<Measured>& into) {
+    statement_.execute();
+    row_.run = run;
+    while (into.size() < most && statement_.fetch()) {
+      row_.time = time_of(time_);
+      into.push_back(row_);
+    }
+  }
+
+  std::int64_t series = 0, run = 0, subject = 0;
+
+ private:
+  Measured row_{};
+  std::int64_t time_ = 0;
+  soci::statement statement_;
+};
+
+}  // namespace
+
+Result<std::vector<Measured>> earlier_values(const std::filesystem::path& folder,
+                                             const EarlierQuery& query) {
+  return guarded("cannot read earlier measurements", [&]() -> Result<std::vector<Measured>> {
+    soci::session sql;
+    open_session(sql, folder / "cupel.db", Access::read_only);
+    std::vector<Measured> found;
+    const auto runs = earlier_runs(sql, query);
+    const auto series = runs.empty() ? std::vector<std::int64_t>{} : series_of(sql, query);
+    if (series.empty()) return found;
+    const bool of_node = !query.node.empty();
+    const auto subjects = of_node ? subjects_of(sql, query.node) : std::vector<std::int64_t>{0};
+    Rows rows{sql, of_node};
+    for (const auto run : runs)
+      for (const auto each : series)
+        for (const auto subject : subjects) {
+          rows.run = run;
+          rows.series = each;
+          rows.subject = subject;
+          rows.read(query.most, found);
+        }
+    return found;
+  });
+}
+
+}  // namespace cupel::store

@@ -1,0 +1,199 @@
+// Parts beside their like, on fleets whose truth is known.
+#include "burnin/criteria/fleet_model.h"
+
+#include <gmock/gmock.h>
+
+#include "burnin/criteria/cdf_similarity.h"
+#include "burnin/criteria/median_deviation.h"
+#include "burnin/criteria/robust.h"
+#include "tests/support/synthetic_fleet.h"
+
+namespace cupel::burnin {
+namespace {
+
+using fleets::synthetic;
+using fleets::SyntheticFleet;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using State = Comparison::State;
+
+struct Score {
+  int bad = 0, found = 0, healthy = 0, accused = 0;
+  double recall() const { return bad == 0 ? 1 : static_cast<double>(found) / bad; }
+  double accused_of_10000() const { return 1e4 * accused / std::max(healthy, 1); }
+};
+
+Score scored(SyntheticFleet fleet, int seeds, Corrections corrections = {}) {
+  Score score;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    fleet.seed = static_cast<std::uint64_t>(seed);
+    const auto known = synthetic(fleet);
+    const auto result = fleet_comparison(known.population, {}, corrections);
+    for (std::size_t i = 0; i < result.standings.size(); ++i) {
+      ++(known.bad[i] ? score.bad : score.healthy);
+      if (result.standings[i].outlier) ++(known.bad[i] ? score.found : score.accused);
+    }
+  }
+  return score;
+}
+
+TEST(AlarmLimit, IsStudentsQuantile) {
+  EXPECT_THAT(alarm_limit(1e-4, 1e9), DoubleNear(3.719, 0.001));
+  EXPECT_THAT(alarm_limit(1e-4, 20), DoubleNear(4.539, 0.01));
+  EXPECT_THAT(alarm_limit(0.025, 10), DoubleNear(2.228, 0.01));
+}
+
+TEST(TrimmedCenter, IsNotMovedByAFifthOfBadValues) {
+  std::vector<double> values;
+  for (int i = -40; i <= 40; ++i) values.push_back(100 + 0.01 * i);
+  for (int i = 0; i < 16; ++i) values.push_back(90);
+
+  EXPECT_THAT(trimmed_center(values).location, DoubleNear(100, 0.02));
+  EXPECT_EQ(trimmed_center(std::vector<double>(5, 7)).spread, 0);
+}
+
+TEST(FleetModel, FindsAPartThreePercentSlowAmong64NodesAndAccusesOneHealthyPartOf10000) {
+  const auto score = scored({.bad = 0.02, .effect = 0.03}, 24);
+
+  // No limit that accuses one of 10,000 finds more than 98.4 % here (Neyman and Pearson).
+  EXPECT_GT(score.recall(), 0.965);
+  EXPECT_LT(score.accused_of_10000(), 2.5);
+}
+
+TEST(FleetModel, FindsNearlyAllOnceTheEffectIsSevenSpreads) {
+  EXPECT_GT(scored({.bad = 0.05, .effect = 0.035}, 8).recall(), 0.995);
+  EXPECT_GT(scored({.nodes = 8, .bad = 0.02, .effect = 0.05}, 20).recall(), 0.99);
+}
+
+TEST(FleetModel, FindsBadPartsWhereAFifthIsBad) {
+  EXPECT_GT(scored({.bad = 0.2, .effect = 0.035}, 6).recall(), 0.96);
+}
+
+TEST(FleetModel, IsNotMisledByTheHeatOfARackWhetherItIsMeasuredOrNot) {
+  SyntheticFleet fleet{.bad = 0.02, .effect = 0.035, .per_kelvin = 0.002, .inlets = 4};
+  EXPECT_GT(scored(fleet, 8).recall(), 0.97);
+  EXPECT_LT(scored(fleet, 8).accused_of_10000(), 4);
+  fleet.measured = false;
+  EXPECT_GT(scored(fleet, 8).recall(), 0.95);
+  EXPECT_LT(scored(fleet, 8, {.nodes = false}).recall(), 0.6) << "what nodes share must be told";
+}
+
+TEST(FleetModel, ComparesWhatIsAtThePowerLimitByItsClock) {
+  const SyntheticFleet fleet{.bad = 0.02, .effect = 0.04, .clocks = 0.03};
+
+  EXPECT_GT(scored(fleet, 8).recall(), 0.97);
+  EXPECT_LT(scored(fleet, 8).accused_of_10000(), 4);
+  EXPECT_LT(scored(fleet, 8, {.conditions = false, .nodes = false}).recall(), 0.2);
+}
+
+TEST(FleetModel, ComparesLikeWithLike) {
+  auto known = synthetic({.by_position = 0.01});
+  auto& slow = known.population.members[3];
+  const double before = slow.value;
+  slow.value *= 0.96;
+
+  const auto result = fleet_comparison(known.population, {});
+
+  EXPECT_TRUE(result.standings[3].outlier);
+  EXPECT_NEAR(result.standings[3].expected, before, 0.02 * before);
+  EXPECT_GT(result.standings[3].limit, slow.value);
+}
+
+TEST(FleetModel, NamesEveryPartOfANodeThatIsSlowAsAWhole) {
+  auto known = synthetic({});
+  for (auto& each : known.population.members)
+    if (each.node == 5) each.value *= 0.96;
+
+  const auto result = fleet_comparison(known.population, {});
+
+  int outliers = 0;
+  for (std::size_t i = 0; i < known.population.members.size(); ++i)
+    if (result.standings[i].outlier) outliers += known.population.members[i].node == 5 ? 1 : 100;
+  EXPECT_EQ(outliers, 8);
+}
+
+TEST(FleetModel, SaysThatThereAreTooFew) {
+  EXPECT_EQ(fleet_comparison(synthetic({.nodes = 5}).population, {}).state, State::too_few);
+  EXPECT_EQ(fleet_comparison(synthetic({.nodes = 6}).population, {}).state, State::judged);
+  EXPECT_EQ(fleet_comparison(Population{}, {}).state, State::too_few);
+  auto known = synthetic({.nodes = 6});
+  for (auto& each : known.population.members)
+    if (each.node == 0) each.value = std::nan("");
+  EXPECT_EQ(fleet_comparison(known.population, {}).state, State::too_few);
+}
+
+TEST(FleetModel, SaysThatTheFleetIsSplitWhereHalfOfItIsBad) {
+  auto known = synthetic({});
+  for (auto& each : known.population.members)
+    if (each.node % 2 == 0) each.value *= 0.95;
+
+  const auto result = fleet_comparison(known.population, {});
+
+  ASSERT_EQ(result.state, State::split);
+  for (std::size_t i = 0; i < result.standings.size(); ++i) {
+    EXPECT_FALSE(result.standings[i].outlier);
+    EXPECT_EQ(result.standings[i].doubtful, known.population.members[i].node % 2 == 0);
+  }
+}
+
+TEST(FleetModel, AccusesNobodyWhereAllAreAlike) {
+  auto known = synthetic({});
+  for (auto& each : known.population.members) each.value = 100;
+  EXPECT_EQ(scored({.nodes = 64}, 1).accused, 0);
+  for (const auto& each : fleet_comparison(known.population, {}).standings)
+    EXPECT_FALSE(each.outlier);
+}
+
+TEST(FleetModel, TurnsWhereLessIsBetter) {
+  auto known = synthetic({});
+  known.population.better = Better::less;
+  known.population.members[0].value *= 1.05;
+  known.population.members[1].value *= 0.95;
+
+  const auto result = fleet_comparison(known.population, {});
+
+  EXPECT_TRUE(result.standings[0].outlier);
+  EXPECT_LT(result.standings[0].limit, known.population.members[0].value);
+  EXPECT_FALSE(result.standings[1].outlier) << "faster than the others is no fault";
+}
+
+TEST(FleetModel, JudgesANodeThatItWasNotLearnedFrom) {
+  auto known = synthetic({.nodes = 32});
+  const auto model = learn(known.population, {});
+  std::vector<FleetMember> fresh(known.population.members.begin(),
+                                 known.population.members.begin() + 8);
+  for (auto& each : fresh) each.node = 99;
+  fresh[2].value *= 0.96;
+
+  const auto found = standings(model, fresh);
+
+  ASSERT_EQ(found.size(), 8);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(found[i].outlier, i == 2) << i;
+}
+
+TEST(MedianDeviation, NeverTakesTheSpreadForLessThanTheNoise) {
+  auto known = synthetic({.spread = 0, .noise = 0});
+  known.population.members[0].value *= 0.995;
+  EXPECT_FALSE(median_deviation(known.population, {}).standings[0].outlier);
+  known.population.members[0].value *= 0.9;
+  EXPECT_TRUE(median_deviation(known.population, {}).standings[0].outlier);
+}
+
+TEST(CdfSimilarity, IsTheShareOfTwoNumbersAndSeesTheShapeOfMany) {
+  EXPECT_THAT(cdf_similarity(std::vector{97.0}, std::vector{100.0}), DoubleNear(0.97, 1e-9));
+  EXPECT_THAT(cdf_similarity(std::vector{1.0, 2.0}, std::vector{1.0, 2.0}), DoubleNear(1, 1e-9));
+  // The same mean, and one of them jumps.
+  EXPECT_LT(cdf_similarity(std::vector{50.0, 150.0}, std::vector{100.0, 100.0}), 0.7);
+  EXPECT_EQ(cdf_similarity({}, std::vector{1.0}), 0);
+}
+
+TEST(CdfSimilarity, LeavesOutWhatIsUnlikeTheMostTypicalUntilNoneIs) {
+  const std::vector<std::vector<double>> samples{{100}, {101}, {99}, {90}, {100.5}, {120}};
+
+  const auto found = cdf_criterion(samples, 0.95, true);
+
+  EXPECT_THAT(found.defective, ElementsAre(false, false, false, true, false, false));
+}
+
+}  // namespace
+}  // namespace cupel::burnin

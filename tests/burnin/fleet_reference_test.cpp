@@ -1,0 +1,190 @@
+// One machine beside the others of a run, and beside its own earlier runs.
+#include "burnin/criteria/fleet_reference.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/criteria/compared_causes.h"
+#include "burnin/criteria/own_history.h"
+#include "burnin/verdict_text.h"
+#include "tests/support/synthetic_fleet.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// hbm.copy of eight GPUs, and what else the stage says.
+Findings hbm(std::uint64_t node, std::map<int, double> slow = {}) {
+  Findings findings;
+  for (int i = 0; i < 8; ++i) {
+    const auto draw = rehearsal::Draw{7}.of(node).of(static_cast<std::uint64_t>(i));
+    const double share = slow.contains(i) ? slow.at(i) : 1;
+    findings.measurements.push_back({"hbm.copy", fmt::format("gpu{}", i),
+                                     3000 * share * (1 + 0.003 * fleets::normal(draw)), "GB/s"});
+    findings.measurements.push_back({"hbm.errors", fmt::format("gpu{}", i), 0, "errors"});
+  }
+  return findings;
+}
+
+FleetSamples fleet(int nodes) {
+  FleetSamples samples;
+  for (int i = 0; i < nodes; ++i)
+    samples.take(fmt::format("n{}", i), "hbm", hbm(static_cast<std::uint64_t>(i)));
+  return samples;
+}
+
+TEST(FleetReference, NamesTheSlowPartWithItsNumberAndHowManyItWasComparedWith) {
+  auto samples = fleet(15);
+  const auto slow = hbm(99, {{2, 0.95}});
+  samples.take("slow", "hbm", slow);
+
+  const auto causes = causes_of(compare(samples.learn({}), {{"hbm", slow}}));
+
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(causes[0].part, "gpu2");
+  EXPECT_EQ(causes[0].criterion, "fleet: hbm.copy");
+  EXPECT_EQ(causes[0].decision, Decision::fail);
+  EXPECT_LT(*causes[0].quantity.value, *causes[0].quantity.at_least);
+  EXPECT_THAT(to_string(causes[0]), HasSubstr("15 other nodes have 2998.4 there (spread 0."));
+}
+
+TEST(FleetReference, ShowsOnlyTheNearestToItsLimitOfPartsThatAreAlike) {
+  const auto compared = compare(fleet(16).learn({}), {{"hbm", hbm(3)}});
+
+  ASSERT_THAT(compared, SizeIs(1));
+  EXPECT_EQ(compared[0].found, Likeness::alike);
+  EXPECT_GT(margin(compared[0]), 0);
+  EXPECT_THAT(compare(fleet(16).learn({}), {{"hbm", hbm(3)}}, true), SizeIs(8));
+}
+
+TEST(FleetReference, JudgesNothingOfTooFewNodesAndNothingOfAnotherUnit) {
+  EXPECT_THAT(fleet(5).learn({}).series, IsEmpty());
+  auto other = hbm(3);
+  for (auto& each : other.measurements) each.unit = "GiB/s";
+  EXPECT_THAT(compare(fleet(16).learn({}), {{"hbm", other}}), IsEmpty());
+}
+
+TEST(FleetReference, TakesTheNewestOfAStageThatWasDoneAgain) {
+  auto samples = fleet(15);
+  samples.take("n0", "hbm", hbm(0, {{1, 0.5}}));
+  samples.take("n0", "hbm", hbm(0));
+
+  EXPECT_EQ(samples.nodes(), 15);
+  EXPECT_LT(samples.learn({}).series.begin()->second.model.spread, 0.005);
+}
+
+TEST(FleetReference, SaysThatAHalfSlowFleetIsNotJudged) {
+  FleetSamples samples;
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    std::map<int, double> slow;
+    if (i % 2 == 0)
+      for (int gpu = 0; gpu < 8; ++gpu) slow[gpu] = 0.9;
+    samples.take(fmt::format("n{}", i), "hbm", hbm(i, slow));
+  }
+  std::map<int, double> all;
+  for (int gpu = 0; gpu < 8; ++gpu) all[gpu] = 0.9;
+
+  const auto causes = causes_of(compare(samples.learn({}), {{"hbm", hbm(0, all)}}));
+
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(causes[0].decision, Decision::inconclusive);
+  EXPECT_THAT(to_string(causes[0]), HasSubstr("two groups"));
+  EXPECT_THAT(causes_of(compare(samples.learn({}), {{"hbm", hbm(1)}})), IsEmpty());
+}
+
+TEST(FleetReference, BoundsWhatItKeeps) {
+  FleetSamples samples;
+  for (int i = 0; i < 1030; ++i) samples.take(fmt::format("n{}", i), "hbm", hbm(1));
+  EXPECT_EQ(samples.learn({}).series.begin()->second.model.nodes, 1024);
+}
+
+TEST(ComparedCauses, APartExplainsItsPairsAndWhatTheNodeDoes) {
+  const auto one = [](std::string measure, std::string part, double value) {
+    return Compared{.stage = "p2p",
+                    .part = std::move(part),
+                    .measure = std::move(measure),
+                    .unit = "GB/s",
+                    .found = Likeness::outlier,
+                    .value = value,
+                    .expected = 400,
+                    .limit = 390,
+                    .spread = 0.005,
+                    .others = 15};
+  };
+  auto causes = causes_of({one("p2p.bandwidth", "gpu0-gpu2", 350), one("hbm.copy", "gpu2", 300),
+                           one("p2p.bandwidth", "gpu2-gpu5", 350), one("train.tokens", "", 380)});
+  put_below_known(causes);
+
+  std::vector<std::string> words;
+  for (const auto& each : causes)
+    words.push_back(each.part + " " + each.criterion + " < " + each.consequence_of);
+  EXPECT_THAT(words, ElementsAre("gpu2 fleet: hbm.copy < ",
+                                 "gpu2 fleet: p2p.bandwidth < gpu2: fleet: hbm.copy",
+                                 " fleet: train.tokens < gpu2: fleet: hbm.copy"));
+}
+
+TEST(ComparedCauses, ACriterionThatFailsOfTheSameNumberSaysItAll) {
+  Cause known;
+  known.part = "gpu2";
+  known.criterion = "hbm.copy";
+  Compared same{.stage = "hbm",
+                .part = "gpu2",
+                .measure = "hbm.copy",
+                .found = Likeness::outlier,
+                .expected = 1,
+                .spread = 1};
+  std::vector<Cause> causes{known};
+  for (auto& each : causes_of({same})) causes.push_back(each);
+  put_below_known(causes);
+
+  EXPECT_THAT(causes, ElementsAre(known));
+}
+
+std::vector<EarlierValue> earlier(int runs, double per_run = 0) {
+  std::vector<EarlierValue> values;
+  for (int run = 1; run <= runs; ++run)
+    for (const auto& each : hbm(static_cast<std::uint64_t>(run + 1000)).measurements)
+      values.push_back({.run = run,
+                        .days = 30.0 * run,
+                        .stage = "hbm",
+                        .part = each.part,
+                        .measure = each.name,
+                        .unit = each.unit,
+                        .value = each.value * (each.part == "gpu5" ? 1 + per_run * run : 1)});
+  return values;
+}
+
+TEST(OwnHistory, FindsAPartThatIsWorseThanItWas) {
+  const auto compared = compare_with_history(earlier(4), {{"hbm", hbm(5, {{3, 0.95}})}}, 150, {});
+
+  const auto causes = causes_of(compared);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(causes[0].part, "gpu3");
+  EXPECT_EQ(causes[0].criterion, "history: hbm.copy");
+  EXPECT_THAT(to_string(causes[0]), HasSubstr("in 4 earlier runs"));
+}
+
+TEST(OwnHistory, IsSilentWhereNothingChangedOrLittleIsKnown) {
+  const FindingsByStage now{{"hbm", hbm(5)}};
+  EXPECT_THAT(causes_of(compare_with_history(earlier(4), now, 150, {})), IsEmpty());
+  const FindingsByStage slow{{"hbm", hbm(5, {{3, 0.9}})}};
+  EXPECT_THAT(compare_with_history(earlier(2), slow, 150, {}), IsEmpty());
+  EXPECT_THAT(compare_with_history({}, slow, 150, {}), IsEmpty());
+}
+
+TEST(OwnHistory, FindsASlowDecay) {
+  const auto compared =
+      compare_with_history(earlier(11, -0.002), {{"hbm", hbm(5, {{5, 1 - 0.002 * 12}})}}, 360, {});
+
+  const auto causes = causes_of(compared);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(causes[0].part, "gpu5");
+  EXPECT_EQ(causes[0].criterion, "trend: hbm.copy");
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,320 @@
+// Verdicts that compare nodes with each other and with their own earlier runs, and the same
+// verdicts made again.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/verdict_text.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/record/fleet_codec.h"
+#include "orchestrator/steps/peers.h"
+#include "orchestrator/steps/recompute.h"
+#include "orchestrator/steps/step_type.h"
+#include "tests/orchestrator/store_fixture.h"
+#include "tests/support/synthetic_fleet.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::EventKind;
+using engine::Outcome;
+using playbooks::StepKind;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kNodes = 8, kGpus = 8;
+
+class FleetVerdict : public store::StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    store_ = open();
+    ASSERT_TRUE(store_);
+    inventory::Criterion criterion{.stage = "hbm", .measure = "hbm.copy"};
+    for (int i = 0; i < kGpus; ++i) criterion.parts.push_back(fmt::format("gpu{}", i));
+    criterion.at_least = 2500;
+    criterion.unit = "GB/s";
+    auto& profile = inventory_.profiles["one"];
+    profile.name = "one";
+    profile.criteria = {criterion};
+    for (int i = 0; i < kNodes; ++i) {
+      auto& node = inventory_.nodes.emplace_back();
+      node.name = name(i);
+      node.profile = "one";
+    }
+    planned_ = std::make_shared<std::vector<playbooks::PlannedStep>>(2);
+    (*planned_)[0].kind = StepKind::stage;
+    (*planned_)[0].name = "hbm";
+    (*planned_)[1].kind = StepKind::verdict;
+    (*planned_)[1].name = "verdict";
+  }
+
+  static std::string name(int index) { return fmt::format("n{}", index); }
+
+  void begin() {
+    std::vector<std::string> names;
+    for (const auto& node : inventory_.nodes) names.push_back(node.name);
+    run_ = store_->begin_run(run_on(names)).value();
+    auto started = event(EventKind::run_started);
+    boost::json::array nodes;
+    for (const auto& each : names) nodes.push_back({{"name", each}, {"profile", "one"}});
+    started.data["nodes"] = std::move(nodes);
+    ASSERT_TRUE(store_->append(run_, started));
+    state_ = {};
+    board_ = std::make_shared<FleetBoard>();
+    for (const auto& each : names) {
+      auto& node = state_.nodes[each];
+      node.planned = planned_;
+      node.steps.resize(2);
+      node.steps[0].attempt = 1;
+    }
+  }
+
+  void end_run() { ASSERT_TRUE(store_->append(run_, *made(EventKind::run_ended))); }
+
+  /// The stage has ended on the node; of `slow` GPUs each gives this share.
+  void measure(const std::string& node, std::map<int, double> slow = {}) {
+    burnin::Findings findings;
+    for (int i = 0; i < kGpus; ++i) {
+      const auto draw = rehearsal::Draw{static_cast<std::uint64_t>(run_)}.of(node).of(
+          static_cast<std::uint64_t>(i));
+      const double share = slow.contains(i) ? slow.at(i) : 1;
+      findings.measurements.push_back({"hbm.copy", fmt::format("gpu{}", i),
+                                       3000 * share * (1 + 0.003 * fleets::normal(draw)), "GB/s"});
+    }
+    auto began = made(EventKind::step_began, node, "hbm");
+    began->data = {{"attempt", 1}};
+    ASSERT_TRUE(store_->append(run_, *began));
+    auto ended = made(EventKind::step_ended, node, "hbm");
+    ended->data = record::to_json(findings);
+    ended->data["outcome"] = "done";
+    ASSERT_TRUE(store_->append(run_, *ended));
+    state_.nodes[node].steps[0].phase = engine::StepState::Phase::done;
+  }
+
+  void measure_all(const std::string& slow, std::map<int, double> parts) {
+    for (const auto& node : inventory_.nodes)
+      measure(node.name, node.name == slow ? parts : std::map<int, double>{});
+    for (auto& [node, state] : state_.nodes) state.steps[1].attempt = 1;
+  }
+
+  engine::StepEnd judge(const std::string& node, std::chrono::seconds patience = seconds{60}) {
+    StepEnvironment doors{inventory_, *store_, {}, {}, std::nullopt};
+    doors.fleet = board_;
+    const auto stop = engine::Stop::no;
+    const engine::StepRequest request{run_,
+                                      *inventory_.node(node),
+                                      {},
+                                      (*planned_)[1],
+                                      1,
+                                      {},
+                                      Deadline::in(patience),
+                                      stop,
+                                      {},
+                                      [](const std::string&) {},
+                                      &state_};
+    asio::io_context io;
+    auto ended = run_to_end(io, step_type(StepKind::verdict).perform(doors, request));
+    EXPECT_TRUE(ended) << (ended ? "" : ended.error().what);
+    return ended ? *std::move(ended) : engine::StepEnd{};
+  }
+
+  /// As the engine writes it.
+  std::vector<std::string> judge_and_write(const std::string& node) {
+    auto end = judge(node);
+    auto ended = made(EventKind::step_ended, node, "verdict");
+    ended->data = end.found;
+    ended->data["outcome"] = "done";
+    EXPECT_TRUE(store_->append(run_, *ended));
+    std::vector<std::string> words;
+    for (const auto& cause : record::verdict_from(end.found).causes)
+      words.push_back(burnin::to_string(cause));
+    return words;
+  }
+
+  playbooks::Plan plan() const {
+    playbooks::Plan plan;
+    for (const auto& node : inventory_.nodes) plan.nodes.push_back({&node, planned_});
+    return plan;
+  }
+
+  std::vector<Recomputed> again(RecomputeRequest request) {
+    request.run = run_;
+    const auto made = plan();
+    auto all = recompute(*store_, inventory_, made, request);
+    EXPECT_TRUE(all) << (all ? "" : all.error().what);
+    return all ? *std::move(all) : std::vector<Recomputed>{};
+  }
+
+  static std::unique_ptr<engine::Event> made(EventKind kind, std::string node = {},
+                                             std::string step = {}) {
+    return std::make_unique<engine::Event>(event(kind, std::move(node), std::move(step)));
+  }
+
+  using seconds = std::chrono::seconds;
+  std::unique_ptr<store::Store> store_{};
+  inventory::Inventory inventory_{};
+  std::shared_ptr<std::vector<playbooks::PlannedStep>> planned_{};
+  engine::RunState state_{};
+  std::shared_ptr<FleetBoard> board_{};
+  engine::RunId run_ = 0;
+};
+
+TEST_F(FleetVerdict, NamesThePartThatMeetsItsCriterionAndIsSlowerThanItsLike) {
+  begin();
+  measure_all("n3", {{5, 0.95}});
+
+  const auto causes = judge_and_write("n3");
+  ASSERT_EQ(causes.size(), 1);
+  EXPECT_THAT(causes[0], HasSubstr("gpu5: fleet: hbm.copy 28"));
+  EXPECT_THAT(causes[0], HasSubstr("7 other nodes have"));
+  for (const auto* healthy : {"n0", "n1", "n2", "n4"})
+    EXPECT_THAT(judge_and_write(healthy), IsEmpty());
+}
+
+TEST_F(FleetVerdict, NeverBlessesAFleetThatIsSlowAsAWhole) {
+  begin();
+  std::map<int, double> all;
+  for (int i = 0; i < kGpus; ++i) all[i] = 0.8;
+  for (const auto& node : inventory_.nodes) measure(node.name, all);
+  for (auto& [node, state] : state_.nodes) state.steps[1].attempt = 1;
+
+  EXPECT_THAT(judge_and_write("n0"), Contains(HasSubstr("hbm.copy 2")).Times(kGpus));
+}
+
+TEST_F(FleetVerdict, WaitsForNodesThatAreMeasuredAndNoLongerThanItsDeadlineAllows) {
+  begin();
+  for (int i = 0; i < kNodes - 1; ++i) {
+    measure(name(i));
+    state_.nodes[name(i)].steps[1].attempt = 1;
+  }
+
+  EXPECT_EQ(judge("n0", seconds{600}).outcome, Outcome::wait);
+  EXPECT_THAT(judge("n0", seconds{600}).detail, HasSubstr("n7"));
+  EXPECT_EQ(judge("n0", seconds{40}).outcome, Outcome::done);
+  state_.nodes["n7"].steps[0].attempt = 0;  // nothing has begun there: a canary holds it back
+  for (auto& [node, state] : state_.nodes) state.steps[1].attempt = node == "n7" ? 0 : 1;
+  EXPECT_EQ(judge("n0", seconds{600}).outcome, Outcome::done);
+}
+
+TEST_F(FleetVerdict, DoesNotCompareWhereThePlaybookSaysSo) {
+  begin();
+  (*planned_)[1].with = {{"fleet", "no"}, {"history", "no"}};
+  measure_all("n3", {{5, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n3"), IsEmpty());
+}
+
+TEST_F(FleetVerdict, SaysThatThereAreTooFewNodes) {
+  inventory_.nodes.resize(4);
+  begin();
+  measure_all("n3", {{5, 0.9}});
+
+  EXPECT_THAT(judge_and_write("n3"), IsEmpty());
+  EXPECT_THAT(judge("n3").detail, HasSubstr("numbers not compared between nodes: 4 measured, 6"));
+}
+
+TEST_F(FleetVerdict, ComparesFewNodesWithThoseOfEarlierRuns) {
+  begin();
+  measure_all("", {});
+  end_run();
+  inventory_.nodes.resize(2);
+  inventory_.nodes[1].name = "new";
+  begin();
+  measure_all("new", {{2, 0.95}});
+
+  EXPECT_THAT(judge_and_write("new"), ElementsAre(HasSubstr("gpu2: fleet: hbm.copy")));
+  EXPECT_THAT(judge("new").detail, HasSubstr("2 nodes of this run and 7 of earlier ones"));
+}
+
+TEST_F(FleetVerdict, FindsAPartThatIsWorseThanInItsEarlierRuns) {
+  inventory_.nodes.resize(2);
+  for (int i = 0; i < 4; ++i) {
+    begin();
+    measure_all("", {});
+    end_run();
+  }
+  begin();
+  measure_all("n1", {{6, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n1"), ElementsAre(HasSubstr("gpu6: history: hbm.copy")));
+  EXPECT_THAT(judge_and_write("n0"), IsEmpty());
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+TEST_F(FleetVerdict, IsMadeAgainOfTheRecordAndIsTheSame) {
+  begin();
+  measure_all("n3", {{5, 0.95}});
+  for (const auto& node : inventory_.nodes) judge_and_write(node.name);
+
+  const auto all = again({});
+
+  ASSERT_EQ(all.size(), kNodes);
+  for (const auto& each : all) EXPECT_TRUE(each.is_same()) << each.node;
+  EXPECT_EQ(all[3].now.decision, burnin::Decision::fail);
+}
+
+TEST_F(FleetVerdict, ShowsWhatOtherCriteriaWouldHaveDecided) {
+  begin();
+  measure_all("", {});
+  for (const auto& node : inventory_.nodes) judge_and_write(node.name);
+  auto stricter = inventory_.profiles.at("one");
+  stricter.criteria[0].at_least = 3100;
+
+  for (const auto& each : again({.profile = stricter})) {
+    EXPECT_EQ(each.recorded.decision, burnin::Decision::pass);
+    EXPECT_EQ(each.now.decision, burnin::Decision::fail);
+  }
+  EXPECT_THAT(again({.profile = inventory::Profile{.name = "another"}}),
+              Contains(::testing::Property(&Recomputed::is_same, true)).Times(kNodes));
+}
+
+TEST_F(FleetVerdict, ComparesTheFirstNodeOfACanaryWithTheWholeRunAfterwards) {
+  begin();
+  measure("n0", {{4, 0.95}});
+  state_.nodes["n0"].steps[1].attempt = 1;
+  for (int i = 1; i < kNodes; ++i) state_.nodes[name(i)].steps[0].attempt = 0;
+  EXPECT_THAT(judge_and_write("n0"), IsEmpty());
+  for (int i = 1; i < kNodes; ++i) measure(name(i));
+
+  EXPECT_TRUE(again({})[0].is_same());
+  EXPECT_EQ(again({.whole = true})[0].now.decision, burnin::Decision::fail);
+}
+
+TEST(FleetCodec, ReadsWhatItWrote) {
+  burnin::FleetSamples samples;
+  for (int node = 0; node < 12; ++node) {
+    burnin::Findings findings;
+    for (int i = 0; i < kGpus; ++i) {
+      const auto draw = rehearsal::Draw{1}.of(static_cast<std::uint64_t>(node * 8 + i));
+      const double clock = 1700 * (1 + 0.02 * fleets::normal(draw));
+      const auto part = fmt::format("gpu{}", i);
+      findings.measurements.push_back({"gemm.bf16.rate", part, clock / 2.5, "TFLOP/s"});
+      findings.measurements.push_back({"gpu.clock.sm", part, clock, "MHz"});
+    }
+    samples.take(fmt::format("n{}", node), "gemm", findings);
+  }
+  const auto reference = samples.learn({});
+  const auto text = record::to_text(reference);
+  const auto read = record::fleet_reference_from(text);
+
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(record::to_text(*read).size() / 100, text.size() / 100) << "but for last digits";
+  const auto& model = read->series.begin()->second.model;
+  const auto& written = reference.series.begin()->second.model;
+  EXPECT_DOUBLE_EQ(model.center, written.center);
+  EXPECT_DOUBLE_EQ(model.part_limit, written.part_limit);
+  EXPECT_DOUBLE_EQ(model.positions.at(3), written.positions.at(3));
+  EXPECT_DOUBLE_EQ(model.conditions.at(0).factor, written.conditions.at(0).factor);
+  EXPECT_EQ(model.nodes, 12);
+  EXPECT_EQ(read->series.begin()->second.positions, reference.series.begin()->second.positions);
+  EXPECT_THAT(text, HasSubstr("conditions\":[[0"));
+  EXPECT_FALSE(record::fleet_reference_from(R"({"kind":"fleet reference","format":2})"));
+  EXPECT_FALSE(record::fleet_reference_from("[]"));
+  EXPECT_FALSE(record::fleet_reference_from(
+      R"({"kind":"fleet reference","format":1,"series":[{"stage":"hbm"}]})"));
+}
+
+}  // namespace
+}  // namespace cupel::steps
