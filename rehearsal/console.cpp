@@ -81,6 +81,10 @@ void Console::hear(Machine::Event event) {
     case Machine::Event::powered:
       if (machine_.power() == Power::off) timer_.cancel();
       break;
+    case Machine::Event::no_boot_device:
+      timer_.cancel();
+      wrote("\r\nBdsDxe: No bootable option or device was found.\r\n");
+      break;
     case Machine::Event::refitted:
       break;
   }

@@ -30,7 +30,8 @@ Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr 
 
 std::string Machine::host_name() const {
   const auto* renamed = find_fault(faults_, FaultKind::node_renamed);
-  return renamed == nullptr ? name_ : renamed->other;
+  if (renamed != nullptr) return renamed->other;
+  return system_name_.empty() ? name_ : system_name_;
 }
 
 /// What is drawn, and what somebody has written on the box: unless the box is the neighbour's.
@@ -232,11 +233,18 @@ void Machine::finish_boot() {
   const bool no_network = find_fault(faults_, FaultKind::no_pxe) != nullptr ||
                           find_fault(faults_, FaultKind::dhcp_silent) != nullptr;
   // The firmware tries the next device when the network gave nothing, as UEFI 2.10, 3.1.2 has it.
-  if (from_network && no_network) booted_from_ = "Hdd";
+  if (from_network && no_network) {
+    booted_from_ = "Hdd";
+    booted_image_.clear();
+  }
   ++boots_;
   // The shell waits for somebody to type.
   if (find_fault(faults_, FaultKind::wrong_boot_device)) return;
-  come_up();
+  if (!booted_image_.empty() && boots_image && boots_image(booted_image_)) return;
+  if (has_system_)
+    come_up();
+  else
+    tell(Event::no_boot_device);
 }
 
 void Machine::come_up() {

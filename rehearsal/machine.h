@@ -82,6 +82,16 @@ class Machine : public ManagedSystem {
   const std::string& booted_from() const { return booted_from_; }
   /// The image of that boot: the virtual disc's, or UefiHttp's URI; empty for anything else.
   const std::string& booted_image() const { return booted_image_; }
+  /// Its disks are empty: it starts from an image alone, until a system is installed.
+  void empty_disks() { has_system_ = false; }
+  /// `name`: what that calls itself.
+  void install_system(std::string name) {
+    has_system_ = true;
+    system_name_ = std::move(name);
+  }
+  /// Asked where a boot has an image. True: whoever says so boots it, and says when it is up.
+  std::function<bool(const std::string& image)> boots_image{};
+  void come_up_from_image() { come_up(); }
   const BootOverride& boot_override() const override { return boot_override_; }
   void set_boot_override(BootOverride wanted) override { boot_override_ = std::move(wanted); }
   bool locator() const override { return locator_; }
@@ -151,6 +161,8 @@ class Machine : public ManagedSystem {
   Power power_before_ = Power::off;
   VirtualTime power_changed_{-1e9};
   bool up_ = false;
+  bool has_system_ = true;
+  std::string system_name_{};  // empty: the node's
   bool on_again_ = false;
   bool mains_ = true;
   int boots_ = 0;

@@ -32,12 +32,13 @@ struct BootOverride {
 class ManagedSystem {
  public:
   enum class Event {
-    powered,    // the power state changed
-    started,    // the firmware has begun with its self-test
-    went_down,  // the operating system is gone, with everything that ran in it
-    booted,     // the operating system is up
-    panicked,   // its kernel gave up; the machine stays on
-    refitted,   // the hardware changed
+    powered,         // the power state changed
+    started,         // the firmware has begun with its self-test
+    went_down,       // the operating system is gone, with everything that ran in it
+    booted,          // the operating system is up
+    panicked,        // its kernel gave up; the machine stays on
+    refitted,        // the hardware changed
+    no_boot_device,  // the firmware found nothing to start from
   };
   using Listener = std::function<void(Event)>;
 

@@ -44,6 +44,8 @@ class Writer {
     rooms();
     racks();
     if (!access_.slurm.empty()) slurm();
+    if (!access_.boot.empty())
+      text_ += fmt::format("boot: {{serve: {}, images: images}}\n", quoted(access_.boot));
     text_ += "nodes:\n";
     for (std::size_t i = 0; i < site_.nodes.size(); ++i) node(site_.nodes[i], access_.nodes[i]);
     if (site_.fabric) fabric(*site_.fabric);
@@ -163,10 +165,21 @@ class Writer {
     if (node.host_name == inventory::kAnyHostName)  // a virtual machine has its node's name
       text_ += fmt::format("    host_name: {}\n", inventory::kAnyHostName);
     bmc(node.bmc, access);
-    const bool pinned = node.ssh.trust.kind != inventory::Trust::Kind::first_use;
+    if (!access_.boot.empty()) boot(access);
+    const bool pinned =
+        node.ssh.trust.kind != inventory::Trust::Kind::first_use && access_.boot.empty();
     text_ += fmt::format("    ssh: {{address: {}, user: {}, key: {}, host_key: {}, sudo: {}}}\n",
                          quoted(access.ssh), quoted(node.ssh.user), quoted(access_.key_file),
                          quoted(pinned ? access.host_key : "first-use"), node.ssh.sudo);
+  }
+
+  /// Not every profile has an Ethernet port, nor a drive.
+  void boot(const NodeAccess& access) {
+    std::string keys;
+    if (!access.mac.empty()) keys += fmt::format("macs: [{}]", quoted(access.mac));
+    if (!access.disk.empty())
+      keys += fmt::format("{}disk: {}", keys.empty() ? "" : ", ", quoted(access.disk));
+    if (!keys.empty()) text_ += fmt::format("    boot: {{{}}}\n", keys);
   }
 
   void bmc(const inventory::BmcAccess& bmc, const NodeAccess& access) {

@@ -17,7 +17,8 @@ struct NodeAccess {
   std::string password_file;
   std::string factory_password_file{};
   std::string ssh;
-  std::string host_key;  // "SHA256:..."
+  std::string host_key;       // "SHA256:..."
+  std::string mac{}, disk{};  // that it boots from; the serial of the drive that its OS goes to
 };
 
 struct PduAccess {
@@ -32,6 +33,9 @@ struct RackAccess {
   std::vector<PduAccess> pdus{};    // one for each of the site's that switches outlets
   std::string pdu_password_file{};  // of all of them
   std::string slurm{};              // SLURM_CONF of a Slurm that knows the nodes; empty: none
+  /// Where machines fetch what they boot; empty: they have their OS. With it host keys are trusted
+  /// on first use, for an OS brings its own.
+  std::string boot{};
 };
 
 /// Begins with inventory::kRehearsalMark. Names, places, feeds, users, profiles and protocols as

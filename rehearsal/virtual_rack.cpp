@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "rehearsal/bmc/server.h"
 #include "rehearsal/ipmi/server.h"
+#include "rehearsal/netboot/ram_system.h"
 #include "rehearsal/open_files.h"
 #include "rehearsal/pdu/rack_pdus.h"
 #include "rehearsal/physics/rack_site.h"
@@ -57,6 +58,14 @@ Result<asio::ip::tcp::endpoint> endpoint_of(const std::string& address, std::uin
   return asio::ip::tcp::endpoint{parsed, port};
 }
 
+/// What it boots from, and where its OS goes, as on the delivery note.
+void add_boot(const Machine& machine, NodeAccess& access) {
+  const auto whole = make_hardware(machine.profile(), machine.name(), machine.seed(), {});
+  for (const auto& adapter : whole.adapters)
+    if (!adapter.infiniband && access.mac.empty()) access.mac = adapter.mac;
+  if (!whole.drives.empty()) access.disk = whole.drives.front().serial;
+}
+
 /// Signals are for the process's other threads; a peer that has gone is an error code here.
 void block_signals() {
   sigset_t all;
@@ -78,6 +87,7 @@ struct VirtualRack::Impl {
     std::unique_ptr<BmcServer> bmc{};
     std::unique_ptr<ipmi::Server> ipmi{};
     std::unique_ptr<SshServer> ssh{};
+    std::unique_ptr<RamSystem> ram{};
 
     Node(asio::any_io_executor executor, const Clock& clock, Machine::ProfilePtr profile,
          const NodeSpec& of, std::uint64_t seed, const BootTimes& times)
@@ -86,6 +96,7 @@ struct VirtualRack::Impl {
           host{executor, machine},
           spec{of} {
       machine.built_by(spec.bmc.vendor);
+      host.set_address(spec.ssh_address);
     }
   };
 
@@ -201,6 +212,8 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   TRY(connect_ipmi(node));
   node.ssh =
       std::make_unique<SshServer>(io.get_executor(), node.host, node.host_key, authorized, ssh);
+  node.ram = std::make_unique<RamSystem>(io.get_executor(), node.host, public_text(node.host_key));
+  if (!options.boot.empty()) node.machine.empty_disks();
   return node.ssh->bind();
 }
 
@@ -261,6 +274,7 @@ void VirtualRack::Impl::end() {
     if (node->bmc) node->bmc->stop();
     if (node->ipmi) node->ipmi->stop();
     if (node->ssh) node->ssh->stop();
+    if (node->ram) node->ram->stop();
     node->machine.stop();
     node->host.kill_all();
   }
@@ -379,6 +393,7 @@ std::string VirtualRack::inventory_yaml() const {
                     .pdus = impl_->pdus->access(),
                     .pdu_password_file = impl_->file(kPduPassword).string()};
   if (!impl_->options.slurm.empty()) access.slurm = fs::absolute(impl_->options.slurm).string();
+  access.boot = impl_->options.boot;
   for (const auto& spec : impl_->spec.nodes) {
     const auto& node = *impl_->nodes.at(spec.name);
     access.nodes.push_back(
@@ -390,6 +405,7 @@ std::string VirtualRack::inventory_yaml() const {
          .factory_password_file = impl_->file(spec.login.factory_secret).string(),
          .ssh = spec.ssh_address + ":" + std::to_string(node.ssh->port()),
          .host_key = fingerprint(node.host_key)});
+    add_boot(node.machine, access.nodes.back());
   }
   if (impl_->spec.site) return inventory_text(*impl_->spec.site, access);
   auto site = site_of(impl_->spec);

@@ -21,6 +21,9 @@ struct RackOptions {
   std::uint64_t seed = 1;        // of serial numbers and natural spread
   std::filesystem::path folder;  // keys, certificates and the BMCs' passwords; made where it is not
   std::string slurm{};           // SLURM_CONF of a Slurm that knows the nodes; empty: none
+  /// Where the controller serves what machines boot, "127.0.0.1:8081", from the folder's `images`.
+  /// Then no machine has an operating system at first. Empty: all have one.
+  std::string boot{};
 };
 
 /// How fast the rack's time has passed, on average, and how fast it should.

@@ -43,6 +43,7 @@ std::vector<std::string> words_for(const std::string& command, const RackSource&
   if (source.speed) add("--speed", fmt::format("{}", *source.speed));
   if (source.seed) add("--seed", std::to_string(*source.seed));
   if (source.on) words.emplace_back("--on");
+  add("--boot", source.boot);
   return words;
 }
 

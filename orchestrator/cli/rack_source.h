@@ -19,6 +19,8 @@ struct RackSource {
   std::optional<std::uint64_t> seed{};
   std::string folder{};
   bool on = false;  // its machines are switched on as soon as it stands
+  /// Its machines have no operating system, and boot what is served there ("127.0.0.1:8081").
+  std::string boot{};
 };
 
 /// Speed and seed are those of the command line, else of the scenario or rack, else these.

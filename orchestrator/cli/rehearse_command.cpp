@@ -6,9 +6,11 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "inventory/yaml.h"
 #include "orchestrator/cli/catalogue_run.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/rack_source.h"
+#include "orchestrator/cli/rehearsal_images.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"
 #include "orchestrator/cli/site_store.h"
@@ -27,6 +29,7 @@ struct Options {
   std::string playbook{};
   std::vector<std::string> settings{};
   std::string nodes = "all";
+  bool empty_disks = false;
   RackSource source{};
 };
 
@@ -74,6 +77,13 @@ bool turns_on(const playbooks::Playbook& playbook) {
   });
 }
 
+/// Whether it is for machines that have no operating system: it brings one, and turns nothing on.
+bool brings_os(const playbooks::Playbook& playbook) {
+  const bool os = std::ranges::any_of(
+      playbook.steps, [](const auto& step) { return step.kind == playbooks::StepKind::os; });
+  return os && !turns_on(playbook);
+}
+
 /// The rack, if there is nothing wrong with it, nor with the playbook: said before anything stands.
 /// The machines are on already where the playbook is for such as are.
 std::optional<CheckedRack> checked(const Context& context, Options& options, Exit& exit) {
@@ -84,7 +94,9 @@ std::optional<CheckedRack> checked(const Context& context, Options& options, Exi
   }
   std::vector<inventory::Problem> problems;
   const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
-  options.source.on = options.source.on || (playbook && !turns_on(*playbook));
+  options.empty_disks = options.empty_disks || (playbook && brings_os(*playbook));
+  options.source.on =
+      options.source.on || (playbook && !turns_on(*playbook) && !options.empty_disks);
   const auto rack = check_rack(context, options.source, problems);
   if (rack && problems.empty()) return *rack;
   exit = rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
@@ -121,9 +133,18 @@ Exit rehearse(Context& context, Options options) {
   if (!context.state_named) context.state = fs::path{source.folder} / "state";
   const auto kept = store::keep_for_rehearsals(context.state);
   if (!kept) return complain(context, kept.error(), Exit::invalid);
+  if (options.empty_disks) {
+    const auto address = free_boot_address();
+    if (!address) return complain(context, address.error(), Exit::unfinished);
+    source.boot = *address;
+  }
   RackProcess process;
   const auto stands = process.start(context.programs, words_for("serve", source));
   if (!stands) return complain(context, stands.error(), Exit::invalid);
+  if (options.empty_disks) {
+    const auto added = add_rehearsal_images(context.programs, source.folder);
+    if (!added) return complain(context, added.error(), Exit::invalid);
+  }
   if (!context.json && !source.inventory.empty())
     say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "
         "touched\n",
@@ -150,6 +171,8 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
       app.add_subcommand("rehearse", "run a playbook against a virtual rack with planted faults");
   command->footer(
       "Examples: cupel rehearse new-rack\n"
+      "          cupel rehearse os --rack h100-64\n"
+      "          cupel rehearse new-rack --empty-disks\n"
       "          cupel rehearse --catalogue\n"
       "          cupel rehearse burn-in-72h --rack h100-64 --speed 3000\n"
       "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7");
@@ -161,6 +184,18 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
   command->get_option("--inventory")->excludes(rack);
   command->add_option("-n,--nodes", options->nodes, "as with run --nodes");
   add_set_option(*command, options->settings);
+  command->add_flag("--empty-disks", options->empty_disks,
+                    "the machines have no OS; a small virtual one is served and installed");
+  command
+      ->add_option_function<std::string>(
+          "--wait-for-repair",
+          [&context](const std::string& text) {
+            context.run.repair_patience = *inventory::duration_of(text);
+          },
+          "as with run --wait-for-repair [15m]")
+      ->check([](const std::string& text) {
+        return inventory::duration_of(text) ? std::string{} : "not a time such as 90s: " + text;
+      });
   auto* all = command->add_flag("--catalogue", options->catalogue,
                                 "plant each fault of the catalogue, and report what was found");
   command

@@ -8,7 +8,7 @@
 namespace cupel::controller {
 namespace {
 
-constexpr std::size_t kLargestCa = 256u << 10;
+constexpr std::size_t kLargestPem = 256u << 10;
 constexpr std::string_view kIso = "ram.iso", kImage = "image";
 
 std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& inventory) {
@@ -60,8 +60,10 @@ Result<netboot::BootService*> BootFiles::service() {
     return Error{Code::kInvalid, "boot: serve: " + boot.host + " is no address of this machine"};
   netboot::BootServerOptions options;
   options.endpoint = {address, boot.port};
-  options.certificate = boot.certificate;
-  options.key = boot.key;
+  if (!boot.certificate.empty()) {
+    TRY(options.certificate, read_file(boot.certificate, kLargestPem));
+    TRY(options.key, read_file(boot.key, kLargestPem));
+  }
   options.folder = images_.string();
   options.machines = machines_of(inventory_);
   options.uplink = static_cast<std::uint64_t>(boot.uplink);
@@ -124,7 +126,7 @@ std::shared_ptr<os::BootDoor> BootFiles::door() {
     co_return co_await server->next(std::move(token), until);
   };
   if (!inventory_.boot->ca.empty())
-    if (auto ca = read_file(inventory_.boot->ca, kLargestCa)) door->ca = *std::move(ca);
+    if (auto ca = read_file(inventory_.boot->ca, kLargestPem)) door->ca = *std::move(ca);
   return door;
 }
 

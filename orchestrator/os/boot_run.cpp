@@ -244,13 +244,10 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
 Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
   if (doors_.mark_console) doors_.mark_console();
   doors_.waiting("restart from its disk");
-  const std::vector until{Kind::home, Kind::hello, Kind::refused, Kind::expired};
+  const std::vector until{Kind::home, Kind::refused, Kind::expired};
   CO_TRY(auto heard, co_await listen(until, doors_.patience.home, deadline));
   if (heard.event && heard.event->kind == Kind::home) co_return co_await take_home(*heard.event);
-  if (heard.event && heard.event->kind == Kind::hello)
-    co_return ended(How::needs_person,
-                    "it booted the RAM system again, and not from the disk that was written",
-                    "look at its boot order: cupel bmc NODE boot");
+  if (heard.event && heard.event->kind == Kind::refused) co_return refused(*heard.event);
   if (heard.event)
     co_return ended(How::failed, "the restart from its disk was not reported in time",
                     "look at its console: cupel bmc NODE console");

@@ -34,12 +34,18 @@ BootEnd BootRun::failed_on_node(const netboot::BootEvent& event) const {
   return ended(How::needs_person, std::move(detail), row.advice);
 }
 
+/// Which of the boot server's causes says that the wrong machine stands there, is in
+/// docs/netboot.md.
 BootEnd BootRun::refused(const netboot::BootEvent& event) const {
-  return ended(
-      How::needs_person,
-      "the machine that booted is not the one of the inventory: " + said(event.body, "text"),
-      "look which machine is in this slot; correct serial and boot: macs in the inventory "
-      "where they are wrong");
+  const auto cause = said(event.body, "cause"), text = said(event.body, "text");
+  if (cause == "booted-again")
+    return ended(How::needs_person, text, "look at its boot order: cupel bmc NODE boot");
+  if (cause == "late" || cause == "malformed" || cause == "no-hello")
+    return ended(How::failed, "the boot server refused its report: " + text, "run the step again");
+  return ended(How::needs_person,
+               "the machine that booted is not the one of the inventory: " + text,
+               "look which machine is in this slot; correct serial and boot: macs in the "
+               "inventory where they are wrong");
 }
 
 BootEnd BootRun::silent(std::string what, const Heard& heard) const {

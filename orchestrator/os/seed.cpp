@@ -10,14 +10,16 @@ namespace {
 
 /// Host keys, serial and MACs of the system, told once; it tries again while the network comes up.
 /// Needs curl, or Python 3, which cloud-init needs too.
-constexpr std::string_view kHomeScript = R"(#!/bin/sh
+constexpr std::string_view kHomeScript = R"sh(#!/bin/sh
 # Reports this system to the controller that installed it. More than once: a controller that has
 # just been restarted may have lost the first report.
 set -eu
 joined() { out=; while read -r word; do out="$out${out:+,}\"$word\""; done; printf '[%s]' "$out"; }
 plain() { tr -cd 'A-Za-z0-9 ._:/+=@-' ; }
 keys=$(cat /etc/ssh/ssh_host_*_key.pub | cut -d' ' -f1,2 | joined)
-macs=$(cat /sys/class/net/*/address | grep -v '^00:00:00:00:00:00$' | sort -u | joined)
+macs=$(for nic in /sys/class/net/*; do
+  if [ "$(cat "$nic/type")" = 1 ]; then cat "$nic/address"; fi # Ethernet: InfiniBand has no MAC address
+done | grep -v '^00:00:00:00:00:00$' | sort -u | joined)
 serial=$( (cat /sys/class/dmi/id/product_serial 2>/dev/null || true) | plain)
 while read -r device place rest; do
   if [ "$place" = / ]; then root=$(printf '%s' "$device" | plain); fi
@@ -46,7 +48,7 @@ for again in 30 60 120; do
   sleep "$again"
   report || true
 done
-)";
+)sh";
 
 constexpr std::string_view kHomeProgram = "/var/lib/cupel/home";
 constexpr std::string_view kCaFile = "/var/lib/cupel/ca.pem";

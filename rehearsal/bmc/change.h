@@ -10,7 +10,7 @@
 
 namespace cupel::rehearsal {
 
-struct ImageUri;
+struct LoopbackUri;
 struct UpdateRequest;
 
 /// One request that wants to change something, by somebody who may.
@@ -27,7 +27,8 @@ struct Change {
   // The request as it came, for what is no JSON.
   const ReceivedBody& received;
   /// Brings the image of that update, and then goes on with it.
-  std::function<void(const std::string& id, const ImageUri& from, UpdateRequest request)> fetch{};
+  std::function<void(const std::string& id, const LoopbackUri& from, UpdateRequest request)>
+      fetch{};
   bool chunked = false;
   bool has_condition = false;  // If-Match
   BmcSessions* sessions = nullptr;

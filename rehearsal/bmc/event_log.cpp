@@ -55,6 +55,7 @@ std::optional<LogLine> line_of(ManagedSystem::Event event, const ManagedSystem& 
     case ManagedSystem::Event::started:
     case ManagedSystem::Event::went_down:
     case ManagedSystem::Event::refitted:
+    case ManagedSystem::Event::no_boot_device:
       return std::nullopt;
   }
   return std::nullopt;

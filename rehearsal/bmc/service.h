@@ -96,8 +96,8 @@ class BmcService {
   class Upload;
   Change change_of(const HttpRequest& request, const std::string& path,
                    const ReceivedBody& received);
-  void fetch(const std::string& id, const ImageUri& from, UpdateRequest request);
-  static Task<void> bring(std::weak_ptr<BmcService*> service, std::string id, ImageUri from,
+  void fetch(const std::string& id, const LoopbackUri& from, UpdateRequest request);
+  static Task<void> bring(std::weak_ptr<BmcService*> service, std::string id, LoopbackUri from,
                           std::shared_ptr<UpdateRequest> request, std::size_t limit);
   void brought(const std::string& id, UpdateRequest request, Result<ReceivedImage> image);
   bool survives(std::size_t before, std::size_t now);

@@ -34,7 +34,7 @@ Change BmcService::change_of(const HttpRequest& request, const std::string& path
           .restart = [this] { restart(); },
           .updates_world = updates_world_,
           .received = received,
-          .fetch = [this](const std::string& id, const ImageUri& from,
+          .fetch = [this](const std::string& id, const LoopbackUri& from,
                           UpdateRequest asked) { fetch(id, from, std::move(asked)); },
           .chunked = lower_case(request.header("transfer-encoding")).contains("chunked"),
           .has_condition = !request.header("if-match").empty(),

@@ -41,14 +41,14 @@ std::unique_ptr<BodySink> BmcService::sink_of(const HttpRequest& head) {
 }
 
 /// Ends with the image, or at its own patience; the service may be gone by then.
-Task<void> BmcService::bring(std::weak_ptr<BmcService*> service, std::string id, ImageUri from,
+Task<void> BmcService::bring(std::weak_ptr<BmcService*> service, std::string id, LoopbackUri from,
                              std::shared_ptr<UpdateRequest> request, std::size_t limit) {
   auto image = co_await fetch_image(std::move(from), limit);
   const auto alive = service.lock();
   if (alive) (*alive)->brought(id, std::move(*request), std::move(image));
 }
 
-void BmcService::fetch(const std::string& id, const ImageUri& from, UpdateRequest request) {
+void BmcService::fetch(const std::string& id, const LoopbackUri& from, UpdateRequest request) {
   auto shared = std::make_shared<UpdateRequest>(std::move(request));
   asio::co_spawn(machine_.executor(),
                  bring(alive_, id, from, std::move(shared), state_.update_behavior.most_image),

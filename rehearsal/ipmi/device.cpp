@@ -91,6 +91,7 @@ void Device::hear(ManagedSystem::Event event) {
     case ManagedSystem::Event::went_down:
     case ManagedSystem::Event::panicked:
     case ManagedSystem::Event::booted:
+    case ManagedSystem::Event::no_boot_device:
       break;
   }
 }

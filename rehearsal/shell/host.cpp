@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "rehearsal/shell/cloud_seed.h"
 #include "rehearsal/shell/shell.h"
 #include "rehearsal/shell/system_tree.h"
 
@@ -47,6 +48,17 @@ void Host::boot() {
     disk().make_folders(volatile_folder)->mode = 01777;
   }
   plant_system(*this);
+  if (!seed_.empty()) heed_seed(*this, std::exchange(seed_, {}));
+}
+
+void Host::install(std::map<std::string, std::string> seed, const std::string& host_key) {
+  machine_.install_system(seeded_name(seed));
+  for (const auto* folder : {"/root", "/home", "/etc", "/var", "/opt", "/srv", "/usr/local"})
+    disk_.remove_tree(folder);
+  planted_ = false;
+  disk().put("/etc/ssh/ssh_host_ed25519_key.pub",
+             host_key + " root@" + machine_.host_name() + "\n");
+  seed_ = std::move(seed);
 }
 
 ProcessPtr Host::fork(Process* parent, std::string command) {

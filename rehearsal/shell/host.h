@@ -24,7 +24,14 @@ class Host {
   /// The rack's network; of a node that stands alone, one with nobody else on it.
   Network& network() { return *network_; }
   void join(std::shared_ptr<Network> network) { network_ = std::move(network); }
+  /// Of its management network: from where it asks others.
+  const std::string& address() const { return address_; }
+  void set_address(std::string address) { address_ = std::move(address); }
   asio::any_io_executor executor() const { return executor_; }
+
+  /// Another operating system is on its disk, with a seed as cloud-init knows it ("user-data",
+  /// ...), which it heeds when it starts for the first time. `host_key`: "ssh-ed25519 AAAA...".
+  void install(std::map<std::string, std::string> seed, const std::string& host_key);
 
   /// A new process with its parent's files, folder and environment; nullptr where there are too
   /// many.
@@ -66,6 +73,8 @@ class Host {
   double booted_at_ = 0;
   GpuDriver gpus_;
   std::shared_ptr<Network> network_ = std::make_shared<Network>();
+  std::string address_ = "127.0.0.1";
+  std::map<std::string, std::string> seed_{};  // of a system that has not started yet
 };
 
 }  // namespace cupel::rehearsal

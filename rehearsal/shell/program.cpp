@@ -14,7 +14,7 @@ std::vector<Tool> all_tools() {
   for (const auto set :
        {file_tools(), text_tools(), process_tools(), system_tools(), node_tools(), load_tools(),
         pci_tools(), drive_tools(), infiniband_tools(), discovery_tools(), perftest_tools(),
-        kernel_log_tools(), service_tools(), cupel_node_tools(), firmware_tools()})
+        kernel_log_tools(), service_tools(), http_tools(), cupel_node_tools(), firmware_tools()})
     all.insert(all.end(), set.begin(), set.end());
   std::ranges::sort(all, {}, &Tool::name);
   return all;

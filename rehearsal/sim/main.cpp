@@ -5,6 +5,7 @@
 
 #include "rehearsal/sim/catalogue_site.h"
 #include "rehearsal/sim/make_image.h"
+#include "rehearsal/sim/make_os_image.h"
 #include "rehearsal/sim/serve.h"
 
 namespace cupel::rehearsal {
@@ -20,6 +21,8 @@ void add_rack_words(CLI::App& command, RackSource& source) {
   command.add_option("--speed", source.speed, "times faster than life");
   command.add_flag("--on", source.on, "machines are switched on at once");
   command.add_option("--seed", source.seed, "of serial numbers and natural spread");
+  command.add_option("--boot", source.boot,
+                     "its machines have no OS, and boot what is served there");
 }
 
 void add_catalogue_words(CLI::App& command, CatalogueSource& source) {
@@ -66,6 +69,11 @@ int run_sim(int argc, char** argv) {
   faults->callback([&] {
     exit = catalogue.rack.empty() ? list_catalogue(catalogue) : serve_catalogue(catalogue);
   });
+  std::string folder;
+  auto* systems =
+      app.add_subcommand("os-image", "what virtual machines boot and are installed with");
+  systems->add_option("FOLDER", folder, "gets ram.efi, ram.iso and disk.raw.zst")->required();
+  systems->callback([&] { exit = make_os_image(folder); });
   auto* make = app.add_subcommand("image", "a firmware image for virtual machines");
   add_image_words(*make, image);
   make->callback([&] { exit = make_image(image); });

@@ -86,6 +86,7 @@ SimExit serve_rack(const RackSource& source) {
   how.seed = *spec->seed;
   how.folder = source.folder;
   how.slurm = source.slurm;
+  how.boot = source.boot;
   auto started = VirtualRack::start(*spec, how);
   if (!started) return complain(started.error(), SimExit::unfinished);
   auto& rack = **started;

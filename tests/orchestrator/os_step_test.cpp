@@ -215,7 +215,8 @@ TEST_F(OsStep, AMachineThatBootsTheNetworkAgainIsNamedAsThat) {
   ASSERT_TRUE(control());
 
   EXPECT_EQ(end_.phase, Phase::failed);
-  EXPECT_THAT(end_.detail, HasSubstr("it booted the RAM system again"));
+  EXPECT_THAT(end_.detail, HasSubstr("it booted into the RAM system again"));
+  EXPECT_THAT(needed(), HasSubstr("cupel bmc n1 boot"));
 }
 
 TEST_F(OsStep, AnotherMachineInItsSlotIsNamedAndNothingIsWritten) {

@@ -184,7 +184,7 @@ TEST(SimpleUpdate, FailsWhereTheImageIsNotThereOrIsDamaged) {
   EXPECT_EQ(bench.ends_with("/secret/image.bin?x=1").message_id, "Update.1.0.TransferFailed");
 }
 
-TEST(ImageUri, IsFetchedFromThisMachineAlone) {
+TEST(LoopbackUri, IsFetchedFromThisMachineAlone) {
   EXPECT_TRUE(loopback_uri("http://127.0.0.1:8080/a?b"));
   EXPECT_EQ(loopback_uri("https://127.1.2.3")->target, "/");
   for (const auto* other : {"https://repository.example/x", "http://10.0.0.1/x", "ftp://127.0.0.1/",

@@ -29,6 +29,10 @@ std::uint64_t first_number_in(const fs::path& file) {
 }  // namespace
 
 Result<BootArtefacts> boot_artefacts(const fs::path& node_program) {
+  if (!fs::exists(node_program))
+    return Error{Code::kUnsupported, "no " + node_program.string() +
+                                         ": cmake --preset release && cmake --build "
+                                         "build/release --target cupel-node"};
   const auto command = shell_quoted(SOURCE_DIR "/tests/support/boot/make-artefacts") + " " +
                        shell_quoted(place_of(node_program)) + " " +
                        shell_quoted(node_program.string()) + " 2>&1";
@@ -49,7 +53,9 @@ Result<BootArtefacts> boot_artefacts(const fs::path& node_program) {
                        .ram_iso = folder / "ram.iso",
                        .iso_ticket = first_number_in(folder / "iso-ticket"),
                        .disk = folder / "disk.raw.zst",
-                       .disk_size = first_number_in(folder / "disk-size")};
+                       .disk_size = first_number_in(folder / "disk-size"),
+                       .ca = folder.parent_path() / "ca.pem",
+                       .ca_key = folder.parent_path() / "ca.key"};
 }
 
 }  // namespace cupel::testing

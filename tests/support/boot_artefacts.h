@@ -11,9 +11,10 @@ namespace cupel::testing {
 
 struct BootArtefacts {
   std::filesystem::path ram_efi{}, vmlinuz{}, initrd{}, ram_iso{};
-  std::uint64_t iso_ticket = 0;  // where ticket.json, of 4096 bytes, is in ram_iso
-  std::filesystem::path disk{};  // disk.raw.zst; boots by \EFI\cupel\linux.efi
-  std::uint64_t disk_size = 0;   // uncompressed
+  std::uint64_t iso_ticket = 0;          // where ticket.json, of 4096 bytes, is in ram_iso
+  std::filesystem::path disk{};          // disk.raw.zst; boots by \EFI\cupel\linux.efi
+  std::uint64_t disk_size = 0;           // uncompressed
+  std::filesystem::path ca{}, ca_key{};  // PEM, of the authority that the RAM system trusts
 };
 
 /// `node_program`: the cupel-node that goes into the RAM system. Takes a quarter of a minute at

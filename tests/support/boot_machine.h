@@ -69,10 +69,9 @@ struct BootMachine {
       case Does::writing:
         return write();
       case Does::written:
-        if (boots_network_again) {
-          does = Does::ram;
-          return std::nullopt;
-        }
+        if (boots_network_again)
+          return told(Kind::refused, {{"cause", "booted-again"},
+                                      {"text", "n1: it booted into the RAM system again"}});
         does = boots_old_system ? Does::old_system : Does::home;
         return std::nullopt;
       case Does::home:

@@ -21,7 +21,10 @@ library() { # NAME: its path in the packages
   for folder in "usr/lib/$arch-linux-gnu" "lib/$arch-linux-gnu" usr/lib lib; do
     if [ -e "$work/packages/$folder/$1" ]; then echo "$work/packages/$folder/$1"; return; fi
   done
-  fail "no package has the library $1"
+  # Some packages keep what is theirs alone in a folder of their own.
+  folder=$(find "$work/packages/usr/lib" -name "$1" | head -1)
+  [ -n "$folder" ] || fail "no package has the library $1"
+  echo "$folder"
 }
 
 add_libraries_of() { # ELF FILE: all that it needs, and what they need

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tests/support/qemu/qemu_machine.h"
+
 namespace cupel::rehearsal {
 namespace {
 
 constexpr char kHardware = 1, kAcpi = 2, kMessaging = 3, kMedia = 4, kEnd = 0x7f;
-constexpr char kPci = 1, kSata = 18, kIpv4 = 12, kUri = 24, kNvme = 23, kHardDrive = 1;
+constexpr char kPci = 1, kScsi = 2, kIpv4 = 12, kUri = 24, kNvme = 23, kHardDrive = 1;
 
 std::string number(std::uint64_t value, std::size_t bytes) {
   std::string text;
@@ -92,8 +94,8 @@ std::string uri_path(std::string_view uri) { return node(kMessaging, kUri, uri) 
 std::string disc_drive_path() {
   constexpr std::uint64_t kPciRoot = 0x0a0341d0;  // EISA id of PNP0A03
   return node(kAcpi, 1, number(kPciRoot, 4) + number(0, 4)) +
-         node(kHardware, kPci, std::string{'\x02', '\x1f'}) +
-         node(kMessaging, kSata, number(0, 2) + number(0xffff, 2) + number(0, 2)) + end_of_path();
+         node(kHardware, kPci, std::string{'\0', kDiscSlot}) +
+         node(kMessaging, kScsi, number(0, 2) + number(0, 2)) + end_of_path();
 }
 
 std::optional<std::string> option_of(const EfiVariables& variables, EfiNode kind) {

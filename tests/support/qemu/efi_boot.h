@@ -17,7 +17,7 @@ inline constexpr std::string_view kOptionOfBmc = "Boot00F0";
 std::string load_option(std::string_view description, std::string_view device_path);
 /// The short form: whichever network card gets there. Source: UEFI specification 2.10, 3.1.2.
 std::string uri_path(std::string_view uri);
-/// The disc drive at the first port of a q35's own SATA controller.
+/// The disc drive of a UEFI machine: SCSI target 0 of the adapter in slot kDiscSlot.
 std::string disc_drive_path();
 
 /// The first option that boots so: "Boot0003".

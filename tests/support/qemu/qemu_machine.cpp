@@ -51,7 +51,11 @@ void add_firmware(Words& line, const QemuMachine& machine) {
 void add_disks(Words& line, const QemuMachine& machine, const fs::path& disc) {
   add(line, {"-drive", "if=none,id=disc,media=cdrom,readonly=on" +
                            (disc.empty() ? "" : ",format=raw,file=" + disc.string())});
-  add(line, {"-device", "ide-cd,id=drive,bus=ide.0,drive=disc"});
+  if (has_uefi(machine))
+    add(line, {"-device", fmt::format("virtio-scsi-pci,id=scsi,addr={:#x}", +kDiscSlot), "-device",
+               "scsi-cd,id=drive,bus=scsi.0,scsi-id=0,lun=0,drive=disc"});
+  else
+    add(line, {"-device", "ide-cd,id=drive,bus=ide.0,drive=disc"});
   for (std::size_t i = 0; i < machine.disks.size(); ++i) {
     const auto& disk = machine.disks[i];
     add(line, {"-drive",

@@ -12,6 +12,11 @@
 
 namespace cupel::rehearsal {
 
+/// The PCI slot of the SCSI adapter that a UEFI machine's disc drive hangs on. Not SATA: the kernel
+/// for virtual machines, which boots in half the time, has no driver of AHCI, and could not read
+/// its ticket from the disc.
+inline constexpr char kDiscSlot = 0x10;
+
 struct QemuDisk {
   std::string serial{};
   std::uint64_t bytes = 0;

@@ -1,0 +1,251 @@
+#include "rehearsal/netboot/ram_system.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/try.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+constexpr std::size_t kLargestProgram = 256u << 20, kLargestImage = 64ul << 30,
+                      kLargestAnswer = 1u << 20;
+constexpr double kWrite = 2e9;  // bytes a second that a drive takes
+constexpr std::array kSeedFiles{"meta-data", "user-data", "network-config"};
+
+bool is_token(std::string_view text) {
+  constexpr std::size_t kToken = 32;
+  return text.size() >= kToken &&
+         text.substr(0, kToken).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// "http://127.0.0.1:8080/boot/TOKEN/" of an URL that begins so.
+std::optional<std::string> base_of(std::string_view url) {
+  constexpr std::string_view kBoot = "/boot/";
+  const auto at = url.find(kBoot);
+  if (at == url.npos || !is_token(url.substr(at + kBoot.size()))) return std::nullopt;
+  auto base = std::string{url.substr(0, at + kBoot.size() + 32)} + "/";
+  return loopback_uri(base) ? std::optional{base} : std::nullopt;
+}
+
+json::object disk_line(const Drive& drive) {
+  return {{"name", drive.name},
+          {"serial", drive.serial},
+          {"wwn", ""},
+          {"model", drive.model},
+          {"size", static_cast<std::uint64_t>(drive.bytes)},
+          {"read_only", false},
+          {"removable", false},
+          {"usb", false},
+          {"holds", json::array{}},
+          {"used_by", json::array{}}};
+}
+
+/// The one that the order means, and no other. `cause`: why there is none.
+Result<Drive> drive_for(const Hardware& hardware, const json::object& order, std::string& cause) {
+  const json::value root = order;
+  const auto serial = text_at(root, "disk/serial").value_or("");
+  const auto model = text_at(root, "disk/model").value_or("");
+  const auto least = number_at(root, "disk/size_min").value_or(0);
+  const auto most = number_at(root, "disk/size_max").value_or(HUGE_VAL);
+  std::vector<Drive> found;
+  for (const auto& drive : hardware.drives)
+    if ((serial.empty() || drive.serial == serial) && (model.empty() || drive.model == model) &&
+        drive.bytes >= least && drive.bytes <= most && !drive.broken)
+      found.push_back(drive);
+  cause = found.empty() ? "disk-missing" : "disk-ambiguous";
+  if (found.size() == 1) return found.front();
+  return Error{Code::kFailed,
+               fmt::format("serial '{}', model '{}': {} such disks", serial, model, found.size())};
+}
+
+}  // namespace
+
+/// One boot: from the URL to the restart.
+struct RamSystem::Boot {
+  /// What the boot server is told. `why`: a cause of docs/os.md's table.
+  Error fails(std::string why, std::string text) {
+    cause = std::move(why);
+    return {Code::kFailed, std::move(text)};
+  }
+  std::string cause = "failed";
+  std::string base{};
+  std::string ticket_from{};
+  std::map<std::string, std::string> seed{};
+  asio::cancellation_signal end{};
+};
+
+RamSystem::RamSystem(asio::any_io_executor executor, Host& host, std::string host_key)
+    : executor_{std::move(executor)}, host_{host}, host_key_{std::move(host_key)} {
+  auto& machine = host_.machine();
+  machine.boots_image = [this](const std::string& image) { return boots(image); };
+  machine.subscribe([this](Machine::Event event) {
+    const bool gone = event == Machine::Event::started ||
+                      (event == Machine::Event::powered && host_.machine().power() != Power::on);
+    if (gone) stop();
+  });
+}
+
+void RamSystem::stop() {
+  const auto boot = std::exchange(boot_, nullptr);
+  if (boot) boot->end.emit(asio::cancellation_type::terminal);
+}
+
+bool RamSystem::boots(const std::string& image) {
+  if (!base_of(image)) return false;
+  stop();
+  boot_ = std::make_shared<Boot>();
+  auto slot = boot_->end.slot();
+  asio::co_spawn(executor_, run(boot_, image),
+                 asio::bind_cancellation_slot(slot, [](const std::exception_ptr&) {}));
+  return true;
+}
+
+Task<void> RamSystem::run(std::shared_ptr<Boot> boot, std::string image) {
+  const auto done = co_await act(*boot, std::move(image));
+  if (done || boot != boot_ || boot->base.empty()) co_return;
+  // The RAM system stays up, as a real one does; the boot server hears why.
+  json::object body{{"cause", boot->cause}, {"text", done.error().what}};
+  (void)co_await post(*boot, "failed", std::move(body));
+}
+
+Task<Result<HttpReply>> RamSystem::ask(Boot& boot, std::string method, std::string name,
+                                       std::string body, HttpSink sink) {
+  const auto uri = loopback_uri(boot.base + name);
+  if (!uri) co_return Error{Code::kInvalid, boot.base + name + ": no address of this machine"};
+  HttpAsk asked{.uri = *uri,
+                .method = std::move(method),
+                .body = std::move(body),
+                .from = host_.address(),
+                .agent = "virtual-machine"};
+  const auto limit = sink ? kLargestImage : kLargestAnswer;
+  co_return co_await ask_http(std::move(asked), limit, std::move(sink));
+}
+
+Task<Result<void>> RamSystem::post(Boot& boot, std::string name, json::object body) {
+  auto text = json::serialize(body);
+  CO_TRY(const auto reply, co_await ask(boot, "POST", name, std::move(text)));
+  if (reply.status < 300) co_return ok();
+  co_return Error{Code::kFailed, fmt::format("{}: HTTP {}", name, reply.status)};
+}
+
+std::optional<std::string> RamSystem::ticket_in(std::string_view image) {
+  constexpr std::size_t kLongest = 512;
+  for (const std::string_view before : {"cupel.boot=", R"({"boot":")"}) {
+    const auto at = image.find(before);
+    if (at == image.npos) continue;
+    const auto rest = image.substr(at + before.size(), kLongest);
+    return base_of(rest.substr(0, rest.find_first_of(" \"\n")));
+  }
+  return std::nullopt;
+}
+
+/// The image is fetched from the URL that the firmware or the BMC has; where its own ticket leads
+/// to is what it says itself.
+Task<Result<std::string>> RamSystem::find_ticket(Boot& boot, std::string image) {
+  const auto uri = loopback_uri(image);
+  if (!uri) co_return Error{Code::kInvalid, "no address of this machine"};
+  std::string bytes;
+  HttpAsk asked{.uri = *uri, .from = host_.address(), .agent = "virtual-firmware"};
+  HttpSink sink = [&bytes](std::string_view piece) { bytes += piece; };
+  CO_TRY(const auto reply, co_await ask_http(std::move(asked), kLargestProgram, std::move(sink)));
+  if (reply.status != 200) co_return Error{Code::kFailed, fmt::format("HTTP {}", reply.status)};
+  boot.ticket_from = bytes.contains("cupel.boot=") ? "cmdline" : "media";
+  auto base = ticket_in(bytes);
+  if (!base) co_return Error{Code::kFailed, "it names no boot server"};
+  co_return *std::move(base);
+}
+
+Task<Result<void>> RamSystem::act(Boot& boot, std::string image) {
+  CO_TRY(boot.base, co_await find_ticket(boot, std::move(image)));
+  auto words = json::serialize(hello(boot.ticket_from));
+  CO_TRY(const auto reply, co_await ask(boot, "POST", "hello", std::move(words)));
+  if (reply.status != 200) {
+    boot.base.clear();  // nobody listens to it there
+    co_return Error{Code::kFailed, "refused"};
+  }
+  CO_TRY(const auto order, parse_json(reply.body));
+  if (!order.is_object()) co_return boot.fails("order", "the order is no object");
+  if (text_at(order, "action") == "deploy") co_return co_await deploy(boot, order.as_object());
+  host_.machine().come_up_from_image();
+  co_return ok();
+}
+
+json::object RamSystem::hello(const std::string& ticket_from) const {
+  const auto& hardware = host_.machine().hardware();
+  json::array macs, disks;
+  for (const auto& adapter : hardware.adapters)
+    if (!adapter.infiniband) macs.emplace_back(adapter.mac);
+  for (const auto& drive : hardware.drives) disks.push_back(disk_line(drive));
+  return {{"version", 1},
+          {"arch", "x86_64"},
+          {"uefi", true},
+          {"secure_boot", false},
+          {"serial", hardware.serial},
+          {"uuid", hardware.uuid},
+          {"ticket_from", ticket_from},
+          {"tpm_ek", ""},
+          {"macs", std::move(macs)},
+          {"ssh_host_keys", json::array{host_key_}},
+          {"disks", std::move(disks)}};
+}
+
+Task<Result<void>> RamSystem::deploy(Boot& boot, json::object order) {
+  const json::value root = order;
+  CO_TRY(const auto drive, drive_for(host_.machine().hardware(), order, boot.cause));
+  const auto* image = cupel::find(root, "image");
+  if (image == nullptr || !image->is_object()) co_return boot.fails("order", "it names no image");
+  const auto content = number_at(*image, "content_size").value_or(0);
+  if (content > drive.bytes) co_return boot.fails("image-too-large", "it is larger than the disk");
+  CO_TRY(const auto digest, co_await write(boot, image->as_object()));
+  CO_TRY(co_await fetch_seed(boot));
+  json::object done{{"disk", disk_line(drive)},
+                    {"sha256", digest},
+                    {"entry", "Boot0006"},
+                    {"boot_order", json::array{"0006", "0001"}},
+                    {"seconds", json::object{}}};
+  CO_TRY(co_await post(boot, "done", std::move(done)));
+  // Whoever restarts it ends this boot.
+  auto& host = host_;
+  host.install(std::move(boot.seed), host_key_);
+  host.machine().press(Reset::force_restart);
+  co_return ok();
+}
+
+/// The stream's digest, which is the ordered one. It takes as long as a drive needs for it.
+Task<Result<std::string>> RamSystem::write(Boot& boot, json::object image) {
+  const json::value root = std::move(image);
+  const auto file = text_at(root, "file").value_or("");
+  const auto wanted = text_at(root, "sha256").value_or("");
+  const auto content = number_at(root, "content_size").value_or(0);
+  json::object begun{{"state", "writing"}, {"bytes", 0}, {"of", content}};
+  CO_TRY(co_await post(boot, "progress", std::move(begun)));
+  Sha256 hash;
+  HttpSink sink = [&hash](std::string_view bytes) { hash.add(bytes); };
+  CO_TRY(const auto reply, co_await ask(boot, "GET", file, {}, std::move(sink)));
+  if (reply.status != 200) co_return boot.fails("server", fmt::format("HTTP {}", reply.status));
+  auto digest = hash.hex();
+  if (digest != wanted)
+    co_return boot.fails("wrong-hash", "its SHA-256 is " + digest + ", expected " + wanted);
+  asio::steady_timer writes{executor_, host_.machine().clock().real(VirtualTime{content / kWrite})};
+  co_await writes.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return digest;
+}
+
+Task<Result<void>> RamSystem::fetch_seed(Boot& boot) {
+  for (const std::string name : kSeedFiles) {
+    CO_TRY(auto reply, co_await ask(boot, "GET", "seed/" + name, {}));
+    if (reply.status == 404 && name == "network-config") continue;
+    if (reply.status != 200) co_return boot.fails("seed", fmt::format("HTTP {}", reply.status));
+    boot.seed[name] = std::move(reply.body);
+  }
+  co_return ok();
+}
+
+}  // namespace cupel::rehearsal
