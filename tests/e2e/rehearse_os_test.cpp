@@ -49,7 +49,8 @@ TEST_F(RehearseOs, InstallsARackWithEmptyDisksAndNamesWhatKeepsAMachineFromIt) {
   EXPECT_THAT(ran.out, HasSubstr(", and up, booted by http\n"));
   EXPECT_THAT(ran.out, HasSubstr("v01-n2 os done: "));
   EXPECT_THAT(ran.out, HasSubstr(", and up, booted by media\n"));
-  EXPECT_THAT(ran.out, HasSubstr("v01-n3 os failed: the disk that is to be written is not there"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("v01-n3 os needs operator: the disk that is to be written is not there"));
 }
 
 TEST_F(RehearseOs, NewRackBeginsWithMachinesThatHaveNoOs) {

@@ -61,7 +61,7 @@ make_iso() {
   mcopy -m -i "$esp" "$out/ram.efi" "::/EFI/BOOT/$boot_name"
   printf "%-${ticket_bytes}s" '{"boot":""}' > "$work/iso/ticket.json"
   find "$work/iso" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
-  xorriso -as mkisofs -quiet -V CUPEL -o "$out/ram.iso" -e efi.img -no-emul-boot -isohybrid-gpt-basdat "$work/iso" \
+  xorriso -as mkisofs -quiet -iso-level 3 -V CUPEL -o "$out/ram.iso" -e efi.img -no-emul-boot -isohybrid-gpt-basdat "$work/iso" \
     > "$work/xorriso.log" 2>&1 || fail "xorriso: $(tail -2 "$work/xorriso.log")"
   ticket_place > "$out/iso-ticket"
 }

@@ -40,7 +40,10 @@ std::optional<std::string> from_media(const Tree& tree) {
       return bytes;
     };
     if (iso_label(read) != "CUPEL") continue;
-    const auto json = JsonValue::parse(iso_file(read, "TICKET.JSON").value_or(""));
+    // The short name is that of ISO 9660's level 1, which knows eight letters and three.
+    auto text = iso_file(read, "TICKET.JSON");
+    if (!text) text = iso_file(read, "TICKET.JSO");
+    const auto json = JsonValue::parse(text.value_or(""));
     const auto* url = json ? json->find("boot") : nullptr;
     if (url != nullptr && url->text() != nullptr) return ticket_base(*url->text());
   }
