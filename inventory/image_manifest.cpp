@@ -104,6 +104,7 @@ std::string against(const ListedImage& image, const WantedImage& wanted,
 }  // namespace
 
 std::string signature_file_of(const std::string& manifest) { return manifest + ".sig"; }
+std::string approval_file_of(const std::string& manifest) { return manifest + ".approval"; }
 
 Result<ImageManifest> parse_image_manifest(std::string_view text, const std::string& file) {
   Problems problems;

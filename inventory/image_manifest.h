@@ -30,9 +30,13 @@ struct ListedImage {
 struct ImageManifest {
   std::string file{};
   std::vector<ListedImage> images{};
+  /// Why no second person has approved it, as downgrades need; empty: one has.
+  std::string unapproved{"nobody has approved the manifest"};
 };
 
 std::string signature_file_of(const std::string& manifest);
+/// The signature of a second person: "images.yaml.approval".
+std::string approval_file_of(const std::string& manifest);
 
 /// YAML or JSON. Pure. Errors: kInvalid, with all mistakes and their places.
 Result<ImageManifest> parse_image_manifest(std::string_view text, const std::string& file);

@@ -89,13 +89,15 @@ Shape parameter_shape() {
 }
 
 Shape claims_shape() {
-  return list_of(
-      map_of({{"resource", "what it needs; the number available is in limits", of_kind(Kind::name),
-               true},
-              {"scope", "whose limit it is: each node's, each rack's or the site's (the default)",
-               word_of({"node", "rack", "site"})},
-              {"count", "how many; 1 by default", integer_from(1, 1000)}}),
-      16);
+  return list_of(map_of({{"resource", "what it needs; the number available is in limits",
+                          of_kind(Kind::name), true},
+                         {"scope",
+                          "whose limit it is: each node's, each rack's, of each group of nodes "
+                          "with the same leaf "
+                          "switches, or the site's (the default)",
+                          word_of({"node", "rack", "leaf-group", "site"})},
+                         {"count", "how many; 1 by default", integer_from(1, 1000)}}),
+                 16);
 }
 
 Key key(std::string_view name, std::string_view description, Shape shape) {
@@ -152,6 +154,9 @@ Shape make_playbook_shape() {
                      integer_from(1, 10'000));
   auto canary = key("canary", "sizes of the first waves; the rest follows",
                     list_of(integer_from(1, 100'000), 8));
+  auto one_per_rack =
+      key("one_per_rack", "behind the canary, whether one node of each rack goes before the rest",
+          word_of({"yes", "no"}));
   auto deadline = key("deadline", "of each step without one; empty: the default of each step kind",
                       of_kind(Kind::text));
   limits.parameters = at_once.parameters = canary.parameters = deadline.parameters = true;
@@ -166,6 +171,7 @@ Shape make_playbook_shape() {
                  key("priority", "among the runs of one controller; higher goes first",
                      integer_from(-100, 100)),
                  std::move(canary),
+                 std::move(one_per_rack),
                  std::move(deadline),
                  std::move(limits),
                  std::move(steps)});

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/yaml.h"
+#include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -84,7 +85,7 @@ class Check {
   void check_claims(const PlaybookStep& step) {
     std::set<std::string> named;
     for (const auto& claim : step.claims) {
-      const auto limit = playbook_.limits.find(claim.resource);
+      const auto limit = playbook_.limits.find(limited_by(claim.resource));
       if (!named.insert(claim.resource).second)
         report(step, fmt::format("'{}' claims {} twice", step.name, claim.resource));
       if (limit == playbook_.limits.end())

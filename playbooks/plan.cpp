@@ -13,12 +13,14 @@
 #include "burnin/requirements.h"
 #include "burnin/stage.h"
 #include "burnin/undo.h"
+#include "inventory/firmware_time.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
 #include "playbooks/group.h"
 #include "playbooks/left_out.h"
+#include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -96,6 +98,9 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
   } else if (step.kind == StepKind::verdict) {
     const auto criteria = burnin::fleet_criteria(step.with);
     if (!criteria) problems.push_back({step.where, criteria.error().what});
+  } else if (step.kind == StepKind::firmware || step.kind == StepKind::node_firmware) {
+    plan.expected = inventory::time_of_baseline(profile, step.kind == StepKind::node_firmware);
+    deadline += 2 * plan.expected;
   } else if (step.kind == StepKind::stage) {
     plan.job = job_of(step, profile, problems);
     if (plan.job) {
@@ -338,7 +343,8 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   plan.playbook = playbook.name;
   plan.nodes_at_once = playbook.nodes_at_once;
   plan.priority = playbook.priority;
-  plan.canary = playbook.canary;
+  auto waves = waves_of(playbook, nodes);
+  plan.canary = std::move(waves.sizes);
   plan.limits = playbook.limits;
   check_conditions(playbook, inventory, problems);
   check_feeds(playbook, nodes, problems);
@@ -347,15 +353,24 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   std::set<std::string_view> cabled;
   if (inventory.fabric)
     for (const auto& node : inventory.fabric->fabric.nodes) cabled.insert(node.name);
-  for (const auto* node : nodes) {
+  const bool claims_leaves = has_leaf_claims(playbook);
+  const auto leaves = claims_leaves ? leaf_groups(inventory) : std::map<std::string, std::string>{};
+  for (const auto* node : waves.nodes) {
     const bool planned_cables = cabled.contains(node->name);
-    auto& steps = shared[sharing_key(playbook, *node, planned_cables)];
+    const auto key = sharing_key(playbook, *node, planned_cables);
+    auto& steps = shared[key];
     if (!steps) {
       const auto& profile = inventory.profile_of(*node);
       if (checked.insert(profile.name).second) check_criteria(profile, problems);
       steps = steps_of(playbook, profile, *node, planned_cables, problems);
     }
     plan.nodes.push_back({node, steps});
+    if (!claims_leaves) continue;
+    const auto group = leaves.find(node->name);
+    const auto leaf = group == leaves.end() ? std::string{} : group->second;
+    auto& of_leaf = shared[key + '\n' + leaf];
+    if (!of_leaf) of_leaf = with_leaf_claims(*steps, leaf, plan.limits);
+    plan.nodes.back().steps = of_leaf;
   }
   plan.groups = groups_of(plan.nodes, problems);
   check_groups(playbook, plan.groups, problems);

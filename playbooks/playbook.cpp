@@ -7,6 +7,7 @@
 #include "playbooks/former_words.h"
 #include "playbooks/order.h"
 #include "playbooks/read_step.h"
+#include "playbooks/roll_out.h"
 #include "playbooks/texts.h"
 
 namespace cupel::playbooks {
@@ -87,6 +88,9 @@ class Reader {
     if (const auto* canary = root.entry("canary"))
       for (const auto& each : canary->items)
         playbook_.canary.push_back(number<int>(each.text).value_or(1));
+    const auto* one_per_rack = root.entry("one_per_rack");
+    if (one_per_rack != nullptr && one_per_rack->text == "yes")
+      playbook_.canary.push_back(kOnePerRack);
   }
 
   /// Empty is as good as none: a parameter's default.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "playbooks/format.h"
+#include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -104,6 +105,7 @@ void read_admission(const YamlValue& item, PlaybookStep& step) {
       claim.scope = scope == "node"   ? Claim::Scope::node
                     : scope == "rack" ? Claim::Scope::rack
                                       : Claim::Scope::site;
+      if (scope == "leaf-group") claim.resource = per_leaf_group(claim.resource);
       claim.count = count_at(each, "count").value_or(1);
       step.claims.push_back(std::move(claim));
     }

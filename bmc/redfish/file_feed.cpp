@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/digest.h"
 #include "base/text.h"
+#include "bmc/redfish/file_digest.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -61,9 +61,13 @@ struct FileFeed::State {
   static constexpr std::size_t kPieces = 2;
 
   State(asio::any_io_executor on, CheckedFile which, std::function<void()> news)
-      : file{std::move(which)}, executor{std::move(on)}, on_news{std::move(news)} {}
+      : file{std::move(which)},
+        digest{FileDigest::of(fmt::format("{} {} {}", file.sha256, file.bytes, file.path))},
+        executor{std::move(on)},
+        on_news{std::move(news)} {}
 
   const CheckedFile file;
+  const std::shared_ptr<FileDigest> digest;
   std::mutex mutex{};
   // Under the mutex:
   std::condition_variable room{};
@@ -108,8 +112,8 @@ struct FileFeed::State {
   Result<void> read_all(const std::shared_ptr<State>& self) {
     OpenFile opened{file.path};
     TRY(check(opened));
-    Sha256 sum;
-    for (std::uint64_t left = file.bytes; left > 0;) {
+    std::size_t number = 0;
+    for (std::uint64_t left = file.bytes; left > 0; ++number) {
       auto* piece = empty_piece();
       if (piece == nullptr) return ok();
       piece->resize(static_cast<std::size_t>(std::min<std::uint64_t>(left, kPiece)));
@@ -118,10 +122,11 @@ struct FileFeed::State {
       if (static_cast<std::size_t>(got) < piece->size())
         return Error{Code::kInvalid, fmt::format("{}: ended {} bytes early while it was sent",
                                                  printable(file.path), left - got)};
-      sum.add({piece->data(), piece->size()});
+      if (!digest->add(number, {piece->data(), piece->size()}))
+        return Error{Code::kInvalid, printable(file.path) + ": was changed while it was sent"};
       left -= piece->size();
       if (left == 0) {
-        TRY(expect(sum.hex()));
+        TRY(expect(digest->hex()));
       }
       const std::lock_guard lock{mutex};
       ++filled;

@@ -43,8 +43,11 @@ bool is_of_firmware(const json::value& task) {
   });
 }
 
+/// What is staged or scheduled, and written at a restart, too. A completed task that asked for one
+/// is over: BMCs keep it in the list long after that restart.
 bool is_at_work(const json::value& task) {
   using enum UpdateProgress::State;
+  if (text_at(task, "TaskState") == "Completed") return false;
   const auto state = progress_of({.status = 200, .body = task}, {}).state;
   return (state == running || state == needs_reset) && is_of_firmware(task);
 }

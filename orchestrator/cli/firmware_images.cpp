@@ -24,6 +24,11 @@ constexpr std::size_t kLargestKey = 16u << 10;
 
 struct SignAsked {
   std::string manifest{}, key{};
+  bool approve = false;
+
+  std::string file() const {
+    return approve ? inventory::approval_file_of(manifest) : inventory::signature_file_of(manifest);
+  }
 };
 
 Result<std::string> signed_manifest(const SignAsked& asked) {
@@ -34,7 +39,7 @@ Result<std::string> signed_manifest(const SignAsked& asked) {
   TRY(const auto signature, within(asked.key, sign(text, key)));
   TRY(const auto open, public_key_of(key));
   TRY(verify_signature(text, signature, open));
-  const auto file = inventory::signature_file_of(asked.manifest);
+  const auto file = asked.file();
   TRY(write_file(file, signature));
   return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);
 }
@@ -49,8 +54,7 @@ Exit sign_manifest(const Context& context, const SignAsked& asked) {
     return complain(context, error, Exit::invalid);
   }
   if (context.json)
-    say("{}\n", boost::json::serialize(boost::json::object{
-                    {"signature", inventory::signature_file_of(asked.manifest)}}));
+    say("{}\n", boost::json::serialize(boost::json::object{{"signature", asked.file()}}));
   else
     say("{}\n", printable(*done));
   return Exit::passed;
@@ -137,6 +141,8 @@ void add_sign(CLI::App& command, Context& context, Exit& exit) {
   added->add_option("MANIFEST", asked->manifest, "images.yaml; the signature is images.yaml.sig")
       ->required();
   added->add_option("--key", asked->key, "private key of Ed25519, PEM, mode 0600")->required();
+  added->add_flag("--approve", asked->approve,
+                  "approve its downgrades as the second person: writes images.yaml.approval");
   add_json_flag(*added, context);
   added->callback([&context, &exit, asked] { exit = sign_manifest(context, *asked); });
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "inventory/judge_firmware.h"
 #include "orchestrator/cli/table.h"
+#include "orchestrator/firmware/image_check.h"
 
 namespace cupel::cli {
 namespace {
@@ -166,7 +167,8 @@ std::vector<std::string> refusals_by_manifest(const FirmwarePlan& plan,
                                  {machine.vendor, machine.model, update.expected->component,
                                   update.version, update.image.sha256},
                                  now);
-    refusals.push_back(allowed ? std::string{} : allowed.error().what);
+    refusals.push_back(allowed ? firmware::lacks_approval(update, *manifest)
+                               : allowed.error().what);
   }
   return refusals;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inventory/firmware_time.h"
 #include "inventory/judge_firmware.h"
 #include "inventory/versions.h"
 #include "orchestrator/firmware/firmware_order.h"
@@ -17,9 +18,6 @@ using inventory::ExpectedFirmware;
 using inventory::FirmwareReset;
 using inventory::Part;
 using inventory::Profile;
-
-constexpr std::chrono::seconds kDrained{60 + 90};  // off, and between AC and on again
-constexpr std::chrono::seconds kDeviceReset{30};
 
 bool is_of(Writer writer, const ExpectedFirmware& expected) {
   return writer == Writer::any || expected.is_written_on_node() == (writer == Writer::node);
@@ -161,27 +159,10 @@ class ComponentUpdates {
   std::vector<FirmwareUpdate>& into_;
 };
 
-std::chrono::seconds takes(FirmwareReset reset, const inventory::Patience& patience) {
-  switch (reset) {
-    case FirmwareReset::bmc_restart:
-      return patience.bmc_restart;
-    case FirmwareReset::host_restart:
-    case FirmwareReset::host_off:
-      return patience.post;
-    case FirmwareReset::ac_cycle:
-      return patience.bmc_restart + patience.power_on + patience.post;
-    case FirmwareReset::power_drain:
-      return patience.bmc_restart + patience.power_on + patience.post + kDrained;
-    case FirmwareReset::device_reset:
-      return kDeviceReset;
-  }
-  __builtin_unreachable();
-}
-
 void add_resets(const std::vector<FirmwareReset>& resets, const Profile& profile,
                 FirmwarePlan& plan) {
   for (const auto reset : resets) {
-    plan.takes += takes(reset, profile.patience);
+    plan.takes += inventory::time_of(reset, profile.patience);
     const bool ac = reset == FirmwareReset::ac_cycle || reset == FirmwareReset::power_drain;
     plan.cycles_ac = plan.cycles_ac || ac;
     const bool stays_up =

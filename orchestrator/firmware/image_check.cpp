@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/ownership.h"
 #include "base/signature.h"
+#include "base/text.h"
+#include "inventory/versions.h"
 
 namespace cupel::firmware {
 namespace {
@@ -33,6 +35,29 @@ Result<std::string> read_trusted(const std::string& file, std::size_t limit) {
   auto text = read_file(file, limit);
   if (!text) return Error{Code::kUntrusted, std::move(text).error().what};
   return *std::move(text);
+}
+
+/// The second key of the file with the site's own: of whoever approves downgrades.
+std::string approvers_key(std::string_view keys) {
+  constexpr std::string_view kBegin = "-----BEGIN PUBLIC KEY-----";
+  const auto first = keys.find(kBegin);
+  const auto second = first == keys.npos ? first : keys.find(kBegin, first + kBegin.size());
+  return second == keys.npos ? std::string{} : std::string{keys.substr(second)};
+}
+
+Result<void> approved_by_another(const ImageTrust& trust, const std::string& text,
+                                 const std::string& keys) {
+  const auto key = approvers_key(keys);
+  if (key.empty())
+    return Error{Code::kUntrusted,
+                 trust.key + " has no second key, of the person who approves downgrades"};
+  TRY(const auto signature,
+      read_trusted(inventory::approval_file_of(trust.manifest), kLargestSignature));
+  if (verify_signature(text, signature, keys))
+    return Error{Code::kUntrusted,
+                 "its approval is by the key that signed it: another person's "
+                 "is needed"};
+  return verify_signature(text, signature, key);
 }
 
 Error failed(const std::string& file, int reason) {
@@ -113,7 +138,23 @@ Result<ImageManifest> read_manifest(const std::optional<ImageTrust>& trust) {
     return Error{Code::kUntrusted,
                  fmt::format("{}: {} ({}): cupel firmware sign {} --key KEY", trust->manifest,
                              verified.error().what, trust->key, trust->manifest)};
-  return inventory::parse_image_manifest(text, trust->manifest);
+  TRY(auto manifest, inventory::parse_image_manifest(text, trust->manifest));
+  auto approved = approved_by_another(*trust, text, key);
+  manifest.unapproved = approved ? std::string{} : std::move(approved).error().what;
+  return manifest;
+}
+
+std::string lacks_approval(const FirmwareUpdate& update, const ImageManifest& manifest) {
+  if (manifest.unapproved.empty()) return {};
+  const auto is_newer = [&](const RunningVersion& one) {
+    return !(inventory::compare_versions(one.version, update.version) < 0);
+  };
+  const auto newer = std::ranges::find_if(update.replaces, is_newer);
+  if (newer == update.replaces.end()) return {};
+  return fmt::format(
+      "{} over {} is a downgrade, which two people decide: {}: cupel firmware sign "
+      "{} --approve --key KEY",
+      printable(update.version), printable(newer->version), manifest.unapproved, manifest.file);
 }
 
 ImageChecker::~ImageChecker() { thread_.join(); }
@@ -141,6 +182,8 @@ Task<Result<bmc::UpdateOrder>> ImageChecker::check(FirmwareUpdate update, bmc::I
   const inventory::WantedImage wanted{machine.vendor, machine.model, expected.component,
                                       update.version, update.image.sha256};
   CO_TRY(const auto listed, inventory::allowed_image(manifest, wanted, now));
+  if (auto lacking = lacks_approval(update, manifest); !lacking.empty())
+    co_return Error{Code::kUntrusted, std::move(lacking)};
   std::optional<Result<void>> held;
   auto work = detail::run_into(held, hold_against(listed, update.image.file, deadline));
   // The caller goes on on its own loop.

@@ -15,8 +15,13 @@ namespace cupel::firmware {
 
 /// The manifest, once its signature is checked. Reads small files, and blocks for them.
 /// Errors: kUntrusted for a manifest that is not there, can be changed by other users, or is not
-/// signed with the site's key, however that shows; kInvalid for mistakes in it.
+/// signed with the site's key, however that shows; kInvalid for mistakes in it. That no second
+/// person has approved it is none: ImageManifest::unapproved.
 Result<inventory::ImageManifest> read_manifest(const std::optional<inventory::ImageTrust>& trust);
+
+/// Why the update needs the approval of a second person, and has none; empty: nothing is against
+/// it. A version that is not known to be a later one is a downgrade.
+std::string lacks_approval(const FirmwareUpdate& update, const inventory::ImageManifest& manifest);
 
 /// What tells one state of a file from another.
 struct FileState {

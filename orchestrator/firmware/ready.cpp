@@ -19,7 +19,8 @@ Ended judge_service(const bmc::UpdateService& service, const bmc::UpdateOrder& o
     return not_now(How::failed, "the BMC's UpdateService is disabled",
                    {"enable the UpdateService of the BMC"});
   if (!service.busy.empty())
-    return not_now(How::busy, "another update is at work on it: " + service.busy.front());
+    return not_now(How::busy, "another update is at work on it, or waits for a restart: " +
+                                  service.busy.front());
   if (service.most_bytes != 0 && order.bytes > service.most_bytes)
     return not_now(How::failed, fmt::format("the image has {} bytes, and the BMC takes {} at most",
                                             order.bytes, service.most_bytes));

@@ -9,6 +9,7 @@
 
 #include "burnin/consequences.h"
 #include "burnin/criteria/causes.h"
+#include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/subject_json.h"
@@ -39,10 +40,10 @@ OperatorAction at(const RunSummary& summary, const NodeSummary& node, std::strin
 void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
                std::vector<OperatorAction>& actions) {
   for (const auto& need : step.needs) {
-    // An update goes on where it was; what was missing is looked for anew.
-    const auto* again = step.name.contains("firmware")
-                            ? "; then: cupel retry RUN NODE"
-                            : "; then: cupel retry RUN NODE --from bmc-facts";
+    // What the audit missed is looked for anew; any other step looks by itself.
+    const auto* again = burnin::base_name(step.name) == "audit"
+                            ? "; then: cupel retry RUN NODE --from bmc-facts"
+                            : "; then: cupel retry RUN NODE";
     auto item = at(summary, node, need.action + (need.goes_on ? "" : again));
     item.part = need.part;
     item.step = step.name;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "orchestrator/engine/forecast.h"
+#include "playbooks/plan.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/orchestrator/power_site.h"
 
@@ -109,6 +110,30 @@ void firmware() {
   for (auto& node : streams.nodes) node.steps = shared;
   streams.limits["image-stream"] = 32;
   row("firmware, then 32 image streams", streams, site);
+}
+
+/// The shipped playbook on 72 machines, each with nine components to be written, two of each rack
+/// at a time behind one machine and then one of each rack.
+void firmware_playbook() {
+  auto site = site_of({.racks = 4, .nodes = 18});
+  for (int i = 0; i < 9; ++i) {
+    inventory::ExpectedFirmware one{.component = fmt::format("part{}", i), .version = "2"};
+    one.image = inventory::FirmwareImage{.file = "x", .sha256 = std::string(64, 'a')};
+    one.takes = seconds{300 + 60 * i};
+    one.follow = {i < 8 ? inventory::FirmwareReset::bmc_restart
+                        : inventory::FirmwareReset::ac_cycle};
+    site.profiles.at("gpu").firmware.push_back(std::move(one));
+  }
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : site.nodes) nodes.push_back(&node);
+  for (const auto* canary : {"72", "1"}) {
+    std::vector<inventory::Problem> problems;
+    const auto playbook = playbooks::load_playbook("firmware", problems, {{"canary", canary}});
+    const auto plan =
+        playbook ? playbooks::make_plan(*playbook, site, nodes, problems) : std::nullopt;
+    if (!plan) return fmt::print("{}\n", inventory::to_string(problems));
+    row(fmt::format("firmware, 72 x 9 parts, canary {}", canary), *plan, site);
+  }
 }
 
 void canary() {
@@ -212,6 +237,7 @@ int main(int argc, char** argv) {
   mixed_soaks();
   fabric_groups();
   firmware();
+  firmware_playbook();
   canary();
   for (const int wide : {64, 1000, 10'000}) speed(10'000, wide);
   many(10'000);

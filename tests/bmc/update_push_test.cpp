@@ -351,6 +351,27 @@ TEST_F(Updating, FollowsATaskThatBecameAJob) {
   EXPECT_EQ(seen->percent, 12);
 }
 
+TEST_F(Updating, WhatWaitsForARestartIsAtWorkAndACompletedTaskThatAskedForOneIsOver) {
+  offer({{"MultipartHttpPushUri", kUpload}});
+  const std::string tasks = "/redfish/v1/TaskService/Tasks";
+  const auto say = [](const char* id) { return json::array{json::object{{"MessageId", id}}}; };
+  server.set(tasks, collection({tasks + "/1", tasks + "/2", tasks + "/3"}));
+  server.set(tasks + "/1", json::object{{"Name", "Firmware Update"},
+                                        {"TaskState", "Completed"},
+                                        {"Messages", say("Update.1.0.AwaitToActivate")}});
+  server.set(tasks + "/2", json::object{{"Name", "Firmware Update"},
+                                        {"TaskState", "Stopping"},
+                                        {"Messages", say("TaskEvent.1.0.TaskPaused")}});
+  server.set(tasks + "/3", json::object{{"Name", "Firmware Update"},
+                                        {"TaskState", "Running"},
+                                        {"Oem", {{"Dell", {{"JobState", "Scheduled"}}}}}});
+
+  const auto seen = with_bmc([](Bmc& bmc) { return bmc.update.service(soon()); });
+
+  ASSERT_TRUE(seen) << seen.error().what;
+  EXPECT_THAT(seen->busy, ElementsAre(tasks + "/2", tasks + "/3"));
+}
+
 TEST_F(Updating, ListsTasksOfFirmwareThatAreAtWork) {
   offer({{"MultipartHttpPushUri", kUpload}, {"MaxImageSizeBytes", 1000}});
   const std::string tasks = "/redfish/v1/TaskService/Tasks";

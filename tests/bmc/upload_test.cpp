@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "base/side_by_side.h"
+#include "bmc/redfish/file_digest.h"
 #include "tests/bmc/fixture.h"
 #include "tests/support/image_file.h"
 #include "tests/support/sink_server.h"
@@ -105,6 +106,21 @@ TEST_F(Uploads, AFormHasItsFieldsBeforeTheFile) {
                 "\r\nContent-Disposition: form-data; name=\"UpdateFile\"; "
                 "filename=\"bios_X: y.bin\"\r\nContent-Type: application/octet-stream\r\n\r\n" +
                 many_bytes(300'000) + "\r\n" + mark + "--\r\n");
+}
+
+/// Both have one digest, and each its own bytes to answer for.
+TEST_F(Uploads, OfTwoAtOnceTheOneWhoseFileWasChangedMeanwhileIsBrokenOff) {
+  const auto digest = redfish::FileDigest::of("image");
+  const auto other = redfish::FileDigest::of("image");
+
+  EXPECT_EQ(digest, other);
+  EXPECT_TRUE(digest->add(0, "piece"));
+  EXPECT_TRUE(other->add(0, "piece"));
+  EXPECT_TRUE(other->add(1, " and piece"));
+  EXPECT_FALSE(digest->add(1, " and p1ece"));
+  EXPECT_EQ(other->hex(), sha256_hex("piece and piece"));
+  EXPECT_FALSE(digest->add(2, "more")) << "behind the end";
+  EXPECT_NE(redfish::FileDigest::of("another image"), digest);
 }
 
 TEST_F(Uploads, AFileThatIsAnotherOneIsBrokenOffBeforeItsLastBytes) {

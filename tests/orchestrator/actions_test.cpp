@@ -165,6 +165,20 @@ TEST(Actions, AreWhatTheStepItselfAskedForAndOncePerPart) {
   EXPECT_FALSE(may_be_mended(audit)) << "nobody can see from afar whether the GPU is back";
 }
 
+TEST(Actions, TakeTheNodeUpAtTheStepItselfWhereThatIsNotTheAudit) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes.push_back(node("n1", "a01", 1));
+  auto os = step("os", "needs operator", "", "no disk");
+  os.needs = {{"put a disk in", "", false}};
+  run.nodes[0].record.steps = {os};
+
+  const auto actions = actions_of(run, {});
+
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].action, "put a disk in; then: cupel retry 12 n1");
+}
+
 TEST(Actions, NameTheCommandThatAcceptsWhatHasChanged) {
   RunSummary run;
   run.run.id = 12;

@@ -196,6 +196,31 @@ TEST(ImageChecker, RefusesAnImageThatIsNotListedExpiredOrBelowTheFloor) {
   EXPECT_THAT(site.refusal(), HasSubstr("is of version 24.09.17"));
 }
 
+TEST(ImageChecker, ADowngradeNeedsTheApprovalOfASecondPerson) {
+  Site site;
+  const auto manifest = site.trust().manifest;
+  const auto approve = [&](std::string_view by) {
+    ASSERT_TRUE(write_file(manifest + ".approval", *sign(*read_file(manifest, 10'000), by)));
+  };
+  site.update.replaces = {{.id = "HostBMC_0", .version = "24.09.01"}};
+  EXPECT_EQ(site.refusal(), "") << "an upgrade needs none";
+
+  site.update.replaces[0].version = "24.10.01";
+  EXPECT_THAT(site.refusal(), AllOf(HasSubstr("24.09.17 over 24.10.01 is a downgrade"),
+                                    HasSubstr("site.pub has no second key"),
+                                    HasSubstr("images.yaml --approve --key KEY")));
+  ASSERT_TRUE(write_file(site.trust().key, *public_key_of(kKey) + *public_key_of(kOtherKey)));
+  EXPECT_THAT(site.refusal(), HasSubstr("images.yaml.approval"));
+  approve(kKey);
+  EXPECT_THAT(site.refusal(), HasSubstr("its approval is by the key that signed it"));
+  approve(kOtherKey);
+  EXPECT_EQ(site.refusal(), "");
+  ASSERT_TRUE(write_file(manifest + ".approval", ""));
+  EXPECT_THAT(site.refusal(), HasSubstr("the signature is empty"));
+  site.update.replaces[0].version = "U54";
+  EXPECT_THAT(site.refusal(), HasSubstr("is a downgrade")) << "it is not known to be an upgrade";
+}
+
 TEST(ImageChecker, SaysWhyAFileCannotBeRead) {
   Site site;
 

@@ -341,6 +341,85 @@ TEST_F(Updating, GoesOnFromEachPhaseWithoutASecondPush) {
   }
 }
 
+/// The engine's tries: what cannot be asked is asked again later, from the handle.
+class CutOff : public Updating {
+ protected:
+  CutOff() {
+    profile.firmware[0].follow = {FirmwareReset::host_restart};
+    profile.firmware[0].takes = 600s;
+    profile.firmware[0].settles = 600s;
+  }
+
+  Result<UpdateEnd> run_as_the_engine_does() {
+    auto ended = run();
+    for (int tries = 1; !ended && is_transient(ended.error().code) && tries < 30; ++tries) {
+      clock += 30s;
+      ended = kept.empty() ? run() : resume(kept.back());
+    }
+    return ended;
+  }
+
+  /// From the question with this number on, for five minutes; each takes a while to be given up.
+  /// Returns how many were asked.
+  int cut_from(int question) {
+    int asked = 0;
+    std::optional<std::chrono::sys_seconds> until;
+    machine = {};
+    machine.says = {{.state = State::running}, {.state = State::running}, {.state = State::done}};
+    machine.activated_by = "restart";
+    machine.is_cut = [&asked, &until, this, question] {
+      if (asked++ == question) until = clock + 5min;
+      const bool cut = until && clock < *until;
+      if (cut) clock += 10s;
+      return cut;
+    };
+    kept.clear();
+    ended_ = run_as_the_engine_does();
+    return asked;
+  }
+
+  Result<UpdateEnd> ended_ = Error{Code::kFailed, ""};
+};
+
+TEST_F(CutOff, FiveMinutesAtAnyQuestionCostNeitherASecondPushNorThePower) {
+  constexpr int kNever = 1'000'000;
+  const int questions = cut_from(kNever);
+  ASSERT_GT(questions, 10);
+  for (int question = 0; question < questions; ++question) {
+    SCOPED_TRACE(testing::Message() << "cut at question " << question);
+
+    cut_from(question);
+
+    ASSERT_TRUE(ended_) << ended_.error().what;
+    EXPECT_EQ(ended_->how, How::at_baseline) << ended_->detail;
+    EXPECT_EQ(machine.pushed.size(), 1u);
+    EXPECT_FALSE(machine.pushed_at_work);
+    EXPECT_FALSE(machine.power_changed_at_work);
+    EXPECT_FALSE(held);
+  }
+}
+
+TEST_F(CutOff, AnUploadThatArrivedBeforeTheCutIsFoundAgain) {
+  machine.took_it = true;
+  int asked = 0;
+  std::optional<std::chrono::sys_seconds> until;
+  machine.activated_by = "restart";
+  machine.is_cut = [&] {
+    const bool pushing = !machine.asked.empty() && machine.asked.back().starts_with("push");
+    if (pushing && asked++ == 0) until = clock + 5min;
+    const bool cut = until && clock < *until;
+    if (cut) clock += 10s;
+    return cut;
+  };
+
+  const auto ended = run_as_the_engine_does();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_EQ(machine.pushed.size(), 1u);
+  EXPECT_EQ(machine.tickets.front(), kTask);
+}
+
 TEST_F(Updating, AResetThatWasDoneIsNotDoneAgain) {
   profile.firmware[0].follow = {FirmwareReset::host_restart};
   machine.runs["BIOS"] = "2.4";

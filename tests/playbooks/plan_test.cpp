@@ -249,6 +249,64 @@ Playbook with_steps(std::string_view text) {
   return playbook.value_or(Playbook{});
 }
 
+/// So many nodes of so many racks, rack by rack: "r1n1".
+Inventory racks_of(Profile profile, int racks, int nodes) {
+  Inventory inventory;
+  for (int rack = 1; rack <= racks; ++rack)
+    for (int n = 1; n <= nodes; ++n) {
+      inventory::Node node;
+      node.rack = "r" + std::to_string(rack);
+      node.name = node.rack + "n" + std::to_string(n);
+      node.profile = profile.name;
+      inventory.nodes.push_back(std::move(node));
+    }
+  inventory.profiles.emplace(profile.name, std::move(profile));
+  return inventory;
+}
+
+TEST(Plan, BehindTheCanaryGoesOneOfEachRackThatHasNoneInIt) {
+  const auto playbook = with_steps(
+      "playbook: p\ncanary: [1]\none_per_rack: \"yes\"\nsteps: [{step: power-on}, {step: "
+      "verdict}]\n");
+  std::vector<Problem> problems;
+  const auto site = racks_of(shipped_profile("dgx-h100", problems), 3, 3);
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : site.nodes) nodes.push_back(&node);
+
+  const auto plan = make_plan(playbook, site, nodes, problems);
+
+  ASSERT_TRUE(plan) << to_string(problems);
+  std::vector<std::string> order;
+  for (const auto& node : plan->nodes) order.push_back(node.node->name);
+  EXPECT_THAT(order, ::testing::ElementsAre("r1n1", "r2n1", "r3n1", "r1n2", "r1n3", "r2n2", "r2n3",
+                                            "r3n2", "r3n3"));
+  EXPECT_EQ(plan->canary, (std::vector{1, 2}));
+}
+
+TEST(Plan, AClaimOfALeafGroupIsOneOfThoseNodesAloneAndNoneWithoutAFabric) {
+  auto playbook = with_steps(
+      "playbook: p\nlimits: {leaf-push: 2}\nsteps: [{step: power-on, claims: [{resource: "
+      "leaf-push, scope: leaf-group}]}, {step: verdict}]\n");
+  std::vector<Problem> problems;
+  auto site = racks_of(shipped_profile("dgx-h100", problems), 1, 3);
+  inventory::FabricSite fabric;
+  fabric.fabric.switches = {{.name = "leaf1", .group = 0}, {.name = "leaf2", .group = 1}};
+  fabric.fabric.nodes = {{.name = "r1n1", .hcas = {}, .group = 0},
+                         {.name = "r1n2", .hcas = {}, .group = 1}};
+  site.fabric = fabric;
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : site.nodes) nodes.push_back(&node);
+
+  const auto plan = make_plan(playbook, site, nodes, problems);
+
+  ASSERT_TRUE(plan) << to_string(problems);
+  const auto claims = [&](std::size_t node) { return plan->nodes[node].steps->front().claims; };
+  EXPECT_EQ(claims(0), (std::vector<Claim>{{"leaf-push in the group of leaf leaf1"}}));
+  EXPECT_EQ(claims(1), (std::vector<Claim>{{"leaf-push in the group of leaf leaf2"}}));
+  EXPECT_TRUE(claims(2).empty());
+  EXPECT_EQ(plan->limits.at("leaf-push in the group of leaf leaf2"), 2);
+}
+
 TEST(Plan, CarriesWhatAdmissionNeedsToKnow) {
   auto playbook = with_steps("playbook: p\nsteps: [{stage: cpu-memory}, {step: power-on}]\n");
   playbook.priority = 3;

@@ -2,6 +2,7 @@
 // A machine whose BMC takes firmware, in memory: what it runs, what it wrote and has not begun to
 // run, and what its task says. Outlives sessions, updaters and controllers.
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct FirmwareMachine {
   std::vector<inventory::Part> parts{};
   std::chrono::seconds clock_ahead{0};
   std::uint64_t most_bytes = 0;
+  /// Whether the network is cut just now; asked before each answer. Empty: it never is.
+  std::function<bool()> is_cut{};
 
   std::vector<std::string> asked{};
   std::vector<bmc::UpdateOrder> pushed{};
@@ -34,10 +37,18 @@ struct FirmwareMachine {
   std::size_t told = 0;  // of `says`
   bool at_work = false;
   bool power_changed_at_work = false;
+  bool pushed_at_work = false;
+
+  /// Why a question is not answered, if it is not.
+  std::optional<Error> silent() const {
+    if (!is_cut || !is_cut()) return std::nullopt;
+    return Error{Code::kUnreachable, "no route to host"};
+  }
 
   /// `order.name`: "BIOS=2.4".
   void take(const bmc::UpdateOrder& order) {
     pushed.push_back(order);
+    pushed_at_work |= at_work;
     at_work = true;
     told = 0;
     busy = {"/redfish/v1/TaskService/Tasks/" + std::to_string(pushed.size())};
@@ -63,22 +74,26 @@ struct FirmwareMachine {
 class FirmwareBmc final : public bmc::Bmc {
  public:
   explicit FirmwareBmc(FirmwareMachine& machine) : machine_{machine} {
-    facts.identity = [](Deadline) -> Task<Result<bmc::Identity>> {
+    facts.identity = [this](Deadline) -> Task<Result<bmc::Identity>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       bmc::Identity who;
       who.vendor = "Acme";
       who.model = "A1";
       co_return who;
     };
     facts.observe = [this](Deadline) -> Task<Result<bmc::Observed>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       machine_.asked.emplace_back("observe");
       bmc::Observed seen;
       seen.parts = machine_.parts;
       co_return seen;
     };
     manager.clock = [this](Deadline) -> Task<Result<bmc::BmcClock>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       co_return bmc::BmcClock{.ahead = machine_.clock_ahead};
     };
     manager.reset = [this](Deadline) -> Task<Result<bmc::Protocol>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       machine_.reset("reset bmc");
       gone_ = true;
       co_return bmc::Protocol::redfish;
@@ -92,6 +107,7 @@ class FirmwareBmc final : public bmc::Bmc {
  private:
   void assign_power() {
     power.state = [this](Deadline) -> Task<Result<bmc::Sourced<bmc::PowerState>>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       // Once gone, once back: whoever waits for a restart sees both.
       if (std::exchange(gone_, false)) co_return Error{Code::kUnreachable, "it restarts"};
       co_return bmc::Sourced{on_ ? bmc::PowerState::on : bmc::PowerState::off};
@@ -101,6 +117,7 @@ class FirmwareBmc final : public bmc::Bmc {
     };
     power.has_ac_cycle = [this](Deadline) -> Task<Result<bool>> { co_return machine_.has_ac; };
     power.reset = [this](bmc::ResetType type, Deadline) -> Task<Result<bmc::Protocol>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       using enum bmc::ResetType;
       const bool restarts = type == force_restart || type == power_cycle;
       machine_.reset(restarts ? "restart" : std::string{to_string(type)});
@@ -112,6 +129,7 @@ class FirmwareBmc final : public bmc::Bmc {
 
   void assign_update() {
     update.versions = [this](Deadline) -> Task<Result<bmc::Sourced<Parts>>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       Parts list;
       for (const auto& [id, version] : machine_.runs) {
         inventory::Part part{.kind = inventory::PartKind::firmware, .name = id};
@@ -124,10 +142,15 @@ class FirmwareBmc final : public bmc::Bmc {
       co_return bmc::Sourced{std::move(list)};
     };
     update.service = [this](Deadline) -> Task<Result<bmc::UpdateService>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       co_return bmc::UpdateService{.busy = machine_.busy, .most_bytes = machine_.most_bytes};
     };
     update.push = [this](bmc::UpdateOrder order, Deadline) -> Task<Result<bmc::UpdateTicket>> {
       machine_.asked.push_back("push " + order.name);
+      if (auto silent = machine_.silent()) {
+        if (machine_.took_it) machine_.take(order);
+        co_return *silent;
+      }
       if (machine_.push_fails) {
         if (machine_.took_it) machine_.take(order);
         co_return *machine_.push_fails;
@@ -136,6 +159,7 @@ class FirmwareBmc final : public bmc::Bmc {
       co_return bmc::UpdateTicket{"multipart", machine_.busy.front()};
     };
     update.go_on = [this](bmc::UpdateTicket ticket, Deadline) -> Task<Result<bmc::UpdateTicket>> {
+      if (auto silent = machine_.silent()) co_return *silent;
       machine_.asked.push_back("go on " + ticket.task);
       co_return bmc::UpdateTicket{"multipart", ticket.task + "-install"};
     };
@@ -146,6 +170,7 @@ class FirmwareBmc final : public bmc::Bmc {
 
   Task<Result<bmc::UpdateProgress>> progress(bmc::UpdateTicket ticket) {
     using State = bmc::UpdateProgress::State;
+    if (auto silent = machine_.silent()) co_return *silent;
     machine_.tickets.push_back(ticket.task);
     const auto which = std::min(machine_.told++, machine_.says.size() - 1);
     auto said = machine_.says[which];

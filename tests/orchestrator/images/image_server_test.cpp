@@ -148,6 +148,23 @@ TEST_F(ImageServing, WhatIsPutInTheFilesPlaceLaterIsNotServed) {
   EXPECT_EQ(fetch(url).body, content);
 }
 
+TEST_F(ImageServing, AFileThatItsDiskLosesCutsItsOwnTransferAndNoOther) {
+  start();
+  const auto lost = granted({});
+  const auto other = folder.path() / "other";
+  std::ofstream{other, std::ios::binary} << content;
+  const auto whole = server->grant({.file = other.string(), .name = "other.bin"}).value();
+  std::filesystem::resize_file(file, 1000);
+
+  const auto cut = fetch(lost);
+  const auto good = fetch(whole);
+
+  EXPECT_NE(cut.status, 200) << "the transfer did not end as a whole one";
+  EXPECT_LE(cut.body.size(), 1000u);
+  EXPECT_EQ(good.status, 200);
+  EXPECT_EQ(good.body, content);
+}
+
 TEST_F(ImageServing, SaysWhoFetchedWhatWithoutTheSecretOfTheUrl) {
   start();
   fetch(granted({}), "0-99");

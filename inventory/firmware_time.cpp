@@ -1,0 +1,41 @@
+#include "inventory/firmware_time.h"
+
+namespace cupel::inventory {
+namespace {
+
+constexpr std::chrono::seconds kDrained{60 + 90};  // off, and between AC and on again
+constexpr std::chrono::seconds kDeviceReset{30};
+
+}  // namespace
+
+std::chrono::seconds time_of(FirmwareReset reset, const Patience& patience) {
+  switch (reset) {
+    case FirmwareReset::bmc_restart:
+      return patience.bmc_restart;
+    case FirmwareReset::host_restart:
+    case FirmwareReset::host_off:
+      return patience.post;
+    case FirmwareReset::ac_cycle:
+      return patience.bmc_restart + patience.power_on + patience.post;
+    case FirmwareReset::power_drain:
+      return patience.bmc_restart + patience.power_on + patience.post + kDrained;
+    case FirmwareReset::device_reset:
+      return kDeviceReset;
+  }
+  __builtin_unreachable();
+}
+
+std::chrono::seconds time_of_baseline(const Profile& profile, bool on_node) {
+  std::chrono::seconds sum{0};
+  for (const auto& one : profile.firmware) {
+    if (!one.image || one.is_written_on_node() != on_node) continue;
+    auto time = one.takes;
+    for (const auto* resets : {&one.before, &one.follow})
+      for (const auto reset : *resets) time += time_of(reset, profile.patience);
+    // Machines that need a stepping stone are few: one version each.
+    sum += time;
+  }
+  return sum;
+}
+
+}  // namespace cupel::inventory

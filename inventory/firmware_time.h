@@ -1,0 +1,15 @@
+#pragma once
+// How long firmware updates take, as a profile says. Pure.
+#include <chrono>
+
+#include "inventory/profile.h"
+
+namespace cupel::inventory {
+
+std::chrono::seconds time_of(FirmwareReset reset, const Patience& patience);
+
+/// Of all components with images that are written on the node, or of all others, where each of them
+/// is off its version: the writes and their resets, one after the other, without `settles`.
+std::chrono::seconds time_of_baseline(const Profile& profile, bool on_node);
+
+}  // namespace cupel::inventory

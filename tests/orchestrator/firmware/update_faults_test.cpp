@@ -1,0 +1,286 @@
+// Updates that go wrong on a BMC over HTTPS: what each comes to, and what the BMC was given.
+#include <gmock/gmock.h>
+
+#include "base/for_each_of.h"
+#include "base/wall_clock.h"
+#include "bmc/redfish/redfish.h"
+#include "orchestrator/firmware/updater.h"
+#include "orchestrator/images/image_server.h"
+#include "rehearsal/bmc/image.h"
+#include "tests/support/image_file.h"
+#include "tests/support/virtual_bmc.h"
+
+namespace cupel::firmware {
+namespace {
+
+using namespace std::chrono_literals;
+using How = UpdateEnd::How;
+using rehearsal::Fault;
+using rehearsal::FaultKind;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+constexpr std::string_view kPart = "PSU_1", kVersion = "9.9";
+
+class Keys final : public inventory::KnownKeys {
+ public:
+  std::optional<std::string> pinned(std::string_view name) override {
+    const auto known = pins_.find(std::string{name});
+    return known == pins_.end() ? std::nullopt : std::optional{known->second};
+  }
+  void pin(std::string_view name, std::string_view key) override { pins_[std::string{name}] = key; }
+
+ private:
+  std::map<std::string, std::string> pins_;
+};
+
+std::string image_of(std::string model = {}, std::size_t size = 4096) {
+  std::string bytes;
+  const rehearsal::ImagePlan plan{
+      {{std::string{kPart}, std::string{kVersion}}}, std::move(model), size};
+  EXPECT_TRUE(rehearsal::write_image(plan, [&](std::string_view piece) { bytes += piece; }));
+  return bytes;
+}
+
+/// A controller's own way to the BMC.
+struct Controller {
+  explicit Controller(asio::io_context& io) : transport{io.get_executor()} {}
+
+  std::unique_ptr<bmc::Bmc> open(test::VirtualBmc& server) {
+    const auto secret = [password = server.password()]() -> Task<Result<std::string>> {
+      return [](std::string copy) -> Task<Result<std::string>> { co_return copy; }(password);
+    };
+    return bmc::redfish::open(
+        transport, "n1",
+        {.endpoint = server.endpoint(), .user = server.user(), .password = {}, .trust = {}}, secret,
+        keys);
+  }
+
+  bmc::redfish::Transport transport;
+  Keys keys{};
+  std::optional<UpdateHandle> kept{};
+};
+
+class UpdateThatGoesWrong : public testing::Test {
+ protected:
+  UpdateThatGoesWrong() {
+    inventory::ExpectedFirmware psu{.component = "psu", .version = std::string{kVersion}};
+    psu.ids = {std::string{kPart}};
+    psu.image = inventory::FirmwareImage{.file = "psu.bin"};
+    psu.takes = 120s;
+    psu.settles = 0s;
+    profile.firmware = {psu};
+    order = image.order("psu");
+  }
+
+  void with(std::vector<Fault> faults, const std::string& vendor = "dgx") {
+    server = std::make_unique<test::VirtualBmc>(test::VirtualBmc::Options{
+        .bmc = {.vendor = vendor}, .speed = 500, .faults = std::move(faults)});
+    ASSERT_TRUE(server->boot());
+  }
+
+  UpdaterDoors doors(bmc::Bmc& bmc, Controller& controller) {
+    UpdaterDoors doors{.profile = profile, .bmc = bmc};
+    doors.image = [this](FirmwareUpdate, bmc::Identity,
+                         Deadline) -> Task<Result<bmc::UpdateOrder>> {
+      ++pushes;
+      co_return order;
+    };
+    doors.keep = [&controller](UpdateHandle handle) -> Task<Result<void>> {
+      controller.kept = std::move(handle);
+      co_return ok();
+    };
+    doors.hold_power = [this](const UpdateHandle&, std::chrono::seconds longest) -> Result<void> {
+      held = longest > 0s;
+      return ok();
+    };
+    doors.forget_refusals = [] {};
+    doors.waiting = [](const std::string&) {};
+    doors.now = seconds_now;
+    doors.poll = 20ms;
+    doors.clock_may_be_off = std::chrono::days{30};  // the rack's time runs ahead
+    return doors;
+  }
+
+  Task<Result<UpdateEnd>> bring_to_baseline(Controller& controller) {
+    const auto bmc = controller.open(*server);
+    Updater updater{doors(*bmc, controller)};
+    const auto until = Deadline::in(120s);
+    auto ended = co_await updater.run(until);
+    // As the engine does: a BMC that is not there for a while is asked again, from the handle.
+    while (!ended && is_transient(ended.error().code) && controller.kept && !until.passed()) {
+      CO_TRY(co_await pause_for(50ms));
+      Updater next{doors(*bmc, controller)};
+      ended = co_await next.resume(*controller.kept, until);
+    }
+    co_await bmc->log_out();
+    co_return ended;
+  }
+
+  UpdateEnd ended() {
+    asio::io_context io;
+    Controller controller{io};
+    auto ended = run_to_end(io, bring_to_baseline(controller));
+    EXPECT_TRUE(ended) << ended.error().what;
+    return ended ? *std::move(ended) : UpdateEnd{How::failed, "an error"};
+  }
+
+  /// Updates that the BMC began, whatever became of them.
+  std::size_t begun() {
+    return server->on(
+        [](auto&, rehearsal::BmcService& bmc) { return bmc.state().updates.all().size(); });
+  }
+  bool runs_the_new_one() {
+    return server->on([](rehearsal::Machine& machine, rehearsal::BmcService& bmc) {
+      const auto all =
+          rehearsal::components_of(machine.hardware(), bmc.behavior().names.bmc_version);
+      return std::ranges::any_of(
+          all, [](const auto& one) { return one.name == kPart && one.version == kVersion; });
+    });
+  }
+
+  test::ImageFile image{image_of()};
+  bmc::UpdateOrder order{};
+  inventory::Profile profile{};
+  std::unique_ptr<test::VirtualBmc> server{};
+  int pushes = 0;
+  bool held = false;
+};
+
+/// The fault, how it ends, and in whose words.
+struct Case {
+  const char* name;
+  Fault fault;
+  std::chrono::seconds takes{120};
+  const char* says;
+  int pushes = 1;
+  std::size_t begun = 1;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+class EachUpdateThatGoesWrong : public UpdateThatGoesWrong,
+                                public testing::WithParamInterface<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    Fault, EachUpdateThatGoesWrong,
+    testing::Values(
+        // The image is sent again once the BMC was idle for as long as the write may take, once.
+        Case{"BmcRestartsInTheUpload",
+             {.kind = FaultKind::upload_restarts_bmc, .bytes = 900},
+             2s,
+             "the image was sent 2 times, and the BMC has none of it",
+             2,
+             0},
+        Case{"SessionEndsInTheUpload",
+             {.kind = FaultKind::session_dies, .bytes = 900},
+             2s,
+             "the session ended during the upload",
+             2,
+             0},
+        Case{"BmcRestartsWhileItStages",
+             {.kind = FaultKind::firmware_unverified},
+             120s,
+             "The management controller restarted while the update went on"},
+        Case{"BmcRestartsWhileItApplies",
+             {.kind = FaultKind::firmware_interrupted},
+             120s,
+             "The management controller restarted while the update went on"},
+        Case{"NoSpaceLeft", {.kind = FaultKind::firmware_no_space}, 120s, "507", 1, 0}),
+    [](const auto& info) { return std::string{info.param.name}; });
+
+TEST_P(EachUpdateThatGoesWrong, FailsWithItsCauseAndLeavesTheOldVersion) {
+  profile.firmware[0].takes = GetParam().takes;
+  with({GetParam().fault});
+
+  const auto end = ended();
+
+  EXPECT_EQ(end.how, How::failed);
+  EXPECT_THAT(end.detail, AllOf(HasSubstr("psu"), HasSubstr(GetParam().says)));
+  EXPECT_EQ(pushes, GetParam().pushes);
+  EXPECT_EQ(begun(), GetParam().begun);
+  EXPECT_FALSE(runs_the_new_one());
+  EXPECT_FALSE(held) << "nothing is at work any more";
+}
+
+TEST_F(UpdateThatGoesWrong, AnImageForAnotherModelIsRefusedByTheBmc) {
+  const test::ImageFile other{image_of("Toaster 3000")};
+  order = other.order("psu");
+  with({});
+
+  const auto end = ended();
+
+  EXPECT_EQ(end.how, How::failed);
+  EXPECT_THAT(end.detail, HasSubstr("psu 9.9: the BMC: "));
+  EXPECT_FALSE(runs_the_new_one());
+}
+
+TEST_F(UpdateThatGoesWrong, AnImageThatIsCutOrChangedAfterItWasCheckedNeverArrivesWhole) {
+  with({});
+  const auto good = image_of();
+  for (const auto& bytes : {good.substr(0, good.size() / 2), std::string(good.size(), 'x')}) {
+    std::ofstream{image.path(), std::ios::binary} << bytes;
+
+    const auto end = ended();
+
+    EXPECT_EQ(end.how, How::failed);
+    EXPECT_THAT(end.detail, HasSubstr(image.path().string()));
+    EXPECT_EQ(begun(), 0u);
+  }
+}
+
+TEST_F(UpdateThatGoesWrong, SomebodyElsesUpdateIsWaitedFor) {
+  with({{.kind = FaultKind::firmware_busy}});
+
+  const auto end = ended();
+
+  EXPECT_EQ(end.how, How::busy);
+  EXPECT_THAT(end.detail,
+              HasSubstr("another update is at work on it, or waits for a restart: /redfish"));
+  EXPECT_EQ(begun(), 0u);
+  EXPECT_FALSE(held);
+}
+
+TEST_F(UpdateThatGoesWrong, OfTwoControllersAtOnceOneWritesAndTheOtherWaits) {
+  with({});
+  asio::io_context io;
+  Controller first{io}, second{io};
+  const auto one = [this](Controller* controller) { return bring_to_baseline(*controller); };
+
+  const auto both =
+      run_to_end(io, for_each_of<UpdateEnd>(std::vector<Controller*>{&first, &second}, 2, one));
+  const auto later = ended();
+
+  for (const auto& each : both) {
+    ASSERT_TRUE(each) << each.error().what;
+    EXPECT_THAT(each->how, AnyOf(How::at_baseline, How::busy)) << each->detail;
+  }
+  EXPECT_TRUE(both[0]->how == How::at_baseline || both[1]->how == How::at_baseline);
+  EXPECT_EQ(later.how, How::at_baseline) << later.detail;
+  EXPECT_EQ(begun(), 1u);
+}
+
+/// A BMC that takes no upload fetches the image from a server whose disk loses it.
+TEST_F(UpdateThatGoesWrong, AnImageThatIsGoneFromTheServersDiskIsAFailureWithItsCause) {
+  const test::ImageFile served{image_of({}, 4u << 20)};
+  with({}, "dell");
+  profile.firmware[0].ids = {"*__PSU.Slot.2"};
+  asio::io_context io;
+  auto server_of_images = images::ImageServer::start(
+      io.get_executor(), {.endpoint = {asio::ip::address_v4::loopback(), 0}});
+  ASSERT_TRUE(server_of_images) << server_of_images.error().what;
+  const auto uri = (*server_of_images)->grant({.file = served.path().string(), .name = "psu.bin"});
+  ASSERT_TRUE(uri) << uri.error().what;
+  order = {.name = "psu.bin", .component = "psu", .pull_uri = *uri};
+  std::filesystem::resize_file(served.path(), 1u << 20);
+
+  const auto end = ended();
+
+  EXPECT_EQ(end.how, How::failed);
+  EXPECT_THAT(end.detail, HasSubstr("psu 9.9: the BMC: "));
+  EXPECT_FALSE(runs_the_new_one());
+  EXPECT_FALSE(held);
+}
+
+}  // namespace
+}  // namespace cupel::firmware
