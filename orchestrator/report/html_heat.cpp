@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostNames = 32;
 
 /// By both names, each way.
-struct Pairs {
+struct GpuPairs {
   std::string unit{};
   std::vector<std::string> names{};
   std::map<std::pair<std::string, std::string>, double> values{};
@@ -25,8 +25,8 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
 }
 
 /// A stage's measures of pairs, by their names.
-std::map<std::string, Pairs> pairs_of(const burnin::Findings& findings) {
-  std::map<std::string, Pairs> all;
+std::map<std::string, GpuPairs> pairs_of(const burnin::Findings& findings) {
+  std::map<std::string, GpuPairs> all;
   for (const auto& each : findings.measurements) {
     const auto dash = each.part.find('-');
     const bool pair = dash != std::string::npos && each.name.ends_with(".pair.bandwidth");
@@ -42,7 +42,7 @@ std::map<std::string, Pairs> pairs_of(const burnin::Findings& findings) {
   return all;
 }
 
-std::string cell(const Pairs& pairs, const std::string& row, const std::string& column) {
+std::string cell(const GpuPairs& pairs, const std::string& row, const std::string& column) {
   auto found = pairs.values.find({row, column});
   if (found == pairs.values.end()) found = pairs.values.find({column, row});
   if (found == pairs.values.end()) return "<td>";
@@ -53,7 +53,7 @@ std::string cell(const Pairs& pairs, const std::string& row, const std::string& 
                      plain(found->second, 0));
 }
 
-std::string table(const std::string& name, Pairs pairs) {
+std::string table(const std::string& name, GpuPairs pairs) {
   std::ranges::sort(pairs.names, [](const auto& left, const auto& right) {
     return std::pair{left.size(), left} < std::pair{right.size(), right};  // gpu9 before gpu10
   });

@@ -17,7 +17,7 @@ export interface SiteNode {
   run?: number; runs?: number[];
 }
 export interface Found { kind: 'node' | 'serial' | 'part' | 'model'; node: string; run?: number; part?: string; text: string }
-export interface Playbook { name: string; description?: string; parameters: {name: string; default?: string; type?: string}[] }
+export interface Playbook { name: string; description?: string; parameters: {name: string; value?: string; type?: string}[] }
 export interface Run {
   run: number; playbook: string; state: 'submitted' | 'running' | 'interrupted' | 'cancelled' | 'ended';
   began: string; ended?: string; seconds?: number; nodes: number; pass: number; fail: number; inconclusive: number;
@@ -87,10 +87,11 @@ export interface Event {
   words?: string;
 }
 export interface Sample {
-  node: string; part?: string; subject?: Subject; stage: string; measure: string; value: number | null; unit?: string;
+  node: string; part?: string; subject?: string; stage: string; measure: string; value: number | null; unit?: string;
   run?: number; criterion?: unknown;
 }
 export interface VerdictRow { node: string; verdict: string; causes: Cause[]; checked: number; not_met: number }
+export interface CommandAnswer { command: number; kind: string; answer: 'pending' | 'waiting' | 'accepted' | 'refused'; why?: string }
 export interface PowerNow { levels: {name: string; kind: string; parent?: string; limit_watts?: number; planned_watts: number}[] }
 export interface OperatorAction {
   run: number; rack?: string; unit?: number; node: string; part?: string; step?: string; action: string; why?: string;
@@ -219,7 +220,7 @@ export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => 
     source = new EventSource(`${kBase}/stream?after=${encodeURIComponent(last || 'now')}`);
     source.onopen = () => onLink('live');
     source.onmessage = take;
-    for (const kind of kKinds) source.addEventListener(kind, take as EventListener);
+    for (const kind of kKinds) for (const name of [kind, kind.replace(/_/g, '-')]) source.addEventListener(name, take as EventListener);
     source.onerror = () => {
       onLink('lost');
       if (source?.readyState !== EventSource.CLOSED) return;

@@ -82,4 +82,7 @@ export function folded(names: string[], most = 60): string {
   return names.length > most && all.length > 200 ? all.slice(0, 200) + '…' : all;
 }
 
+/// Of "alice (10.0.0.5 token 0123)" the name.
+export const person = (by?: string) => (by ?? '').split(' (')[0]!;
+
 export const words = (kind: string) => kind.replace(/[_-]/g, ' ');

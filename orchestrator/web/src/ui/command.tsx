@@ -1,6 +1,6 @@
 // What an operator asks of a run: with a reason where the site wants one, and never twice for one press.
 import {useState} from 'preact/hooks';
-import {type Answer, post, Problem, type Whoami} from '../api';
+import {type Answer, type CommandAnswer, get, post, Problem, type Whoami} from '../api';
 import {announce, Button, Dialog, Field, Trouble} from './base';
 
 export interface Wish { command: string; title: string; explain?: string; node?: string; step?: string; steps?: string[]; danger?: boolean }
@@ -12,6 +12,16 @@ export function answered(answer: Answer, what: string): void {
   else if (answer.answer === 'refused') announce(`${what}: refused: ${answer.why ?? 'no reason given'}`, true);
   else if (answer.answer === 'pending' || answer.answer === 'waiting') announce(`${what}: asked for; the controller has not answered yet.`);
   else announce(`${what}: done.`);
+}
+
+/// What the controller says to it; it looks at its commands every second or so.
+async function awaited(run: number, asked: Answer): Promise<Answer> {
+  let answer = asked;
+  for (let tries = 0; tries < 20 && answer.command && (answer.answer === 'pending' || answer.answer === 'waiting'); ++tries) {
+    await new Promise((done) => setTimeout(done, 250));
+    try { answer = await get<CommandAnswer>(`/runs/${run}/commands/${answer.command}`); } catch { break; }
+  }
+  return answer;
 }
 
 export function CommandDialog({run, wish, who, onClose}: {run: number; wish: Wish; who: Whoami; onClose: () => void}) {
@@ -28,7 +38,7 @@ export function CommandDialog({run, wish, who, onClose}: {run: number; wish: Wis
       const answer = await post<Answer>(`/runs/${run}/commands`, {
         command: wish.command, ...(wish.node ? {node: wish.node} : {}), ...(step ? {step} : {}), ...(reason.trim() ? {reason: reason.trim()} : {}),
       });
-      answered(answer, wish.title);
+      answered(await awaited(run, answer), wish.title);
       onClose();
     } catch (thrown) {
       setProblem(thrown as Problem);

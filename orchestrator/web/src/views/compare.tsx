@@ -47,7 +47,7 @@ const kAtOnce = 6;
 
 export function Compare({first, second, only}: {first: number; second: number; only?: string}) {
   const runs = useList<Run>('/runs?limit=1000');
-  const before = useList<VerdictRow>(`/runs/${first}/verdicts?limit=1000`), after = useList<VerdictRow>(`/runs/${second}/verdicts?limit=1000`);
+  const before = useList<VerdictRow>(`/runs/${first}/verdicts`), after = useList<VerdictRow>(`/runs/${second}/verdicts`);
   const [changes, setChanges] = useState<Change[]>([]);
   const [read, setRead] = useState(0);
   const [asked, setAsked] = useState(false);

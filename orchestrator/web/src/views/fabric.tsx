@@ -1,8 +1,8 @@
 // The links of a run's fabric: who reaches whom how fast, by rail, and what is suspected.
-import {useMemo, useState} from 'preact/hooks';
-import type {Run, Sample, VerdictRow} from '../api';
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import {getAll, type Run, type RunDetail, type Sample, type VerdictRow} from '../api';
 import {natural, number, plural, quantity} from '../format';
-import {useList} from '../live';
+import {type Known, useGet, useList} from '../live';
 import {go, link} from '../route';
 import {Cell, Choice, Nothing, Panel, Rows, Shown} from '../ui/base';
 import {Heat} from '../ui/drawings';
@@ -10,19 +10,41 @@ import {Shape} from '../ui/state';
 
 interface LinkRow { a: string; b: string; rail: string; stage: string; measure: string; unit: string; value: number; share: number }
 
+/// "link:a01-n07/mlx5_0/1<->leaf3/swp7", or "a01-n07/gpu3", which is no link.
 const endsOf = (sample: Sample): [string, string] | undefined => {
-  const ends = sample.subject?.ends;
-  if (ends && ends.length === 2) return [`${ends[0]!.name}${ends[0]!.part ? ` ${ends[0]!.part}` : ''}`, `${ends[1]!.name}${ends[1]!.part ? ` ${ends[1]!.part}` : ''}`];
-  return undefined;
+  const ends = (sample.subject ?? '').startsWith('link:') ? sample.subject!.slice(5).split('<->') : [];
+  return ends.length === 2 ? [ends[0]!, ends[1]!] : undefined;
 };
-const nodeOf = (end: string) => end.split(' ')[0]!;
-const portOf = (end: string) => end.slice(nodeOf(end).length).trim();
+/// Stages that measure between nodes.
+const kStages = /fabric|pair|link|rail|nccl|ib-|ib_|tcp/;
+
+const nodeOf = (end: string) => end.split('/')[0]!;
+const portOf = (end: string) => end.slice(nodeOf(end).length + 1);
+
+/// What these stages measured, one after the other.
+function useLinks(run: number | undefined, stages: string[]): Known<Sample[]> {
+  const [known, set] = useState<Known<Sample[]>>({loading: true});
+  const key = `${run} ${stages.join(' ')}`;
+  useEffect(() => {
+    if (run === undefined) return;
+    let stopped = false;
+    (async () => {
+      const all: Sample[] = [];
+      for (const stage of stages) all.push(...await getAll<Sample>(`/runs/${run}/measurements?stage=${encodeURIComponent(stage)}&limit=1000`));
+      if (!stopped) set({data: all, loading: false});
+    })().catch((problem) => { if (!stopped) set({problem, loading: false}); });
+    return () => { stopped = true; };
+  }, [key]);
+  return known;
+}
 
 export function Fabric({id}: {id?: number}) {
   const runs = useList<Run>('/runs?limit=200');
   const run = id ?? runs.data?.[0]?.run;
-  const samples = useList<Sample>(run !== undefined ? `/runs/${run}/measurements?subject=link&limit=1000` : undefined);
-  const verdicts = useList<VerdictRow>(run !== undefined ? `/runs/${run}/verdicts?limit=1000` : undefined);
+  const detail = useGet<RunDetail>(run !== undefined ? `/runs/${run}` : undefined);
+  const stages = (detail.data?.steps ?? []).filter((step) => kStages.test(step));
+  const samples = useLinks(run, stages);
+  const verdicts = useList<VerdictRow>(run !== undefined ? `/runs/${run}/verdicts` : undefined);
   const [measure, setMeasure] = useState('');
   const [rail, setRail] = useState('');
   const [order, setOrder] = useState<'worst' | 'name'>('worst');

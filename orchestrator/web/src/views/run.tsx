@@ -1,7 +1,7 @@
 // One run: its time line with the forecast, power under its limits, its log, and what an operator may ask of it.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {type Event, get, type Inventory, type Plan, reportPath, type Row, type RunDetail, type SiteNode, type StepSpan, type Whoami} from '../api';
-import {at, clock, moment, natural, plural, span, watts, words} from '../format';
+import {at, clock, moment, natural, person, plural, span, watts, words} from '../format';
 import {applyToRows, useEvents, useGet, useList, useNow} from '../live';
 import {link} from '../route';
 import {Button, Cell, Choice, Nothing, Panel, Rows, Shown} from '../ui/base';
@@ -205,7 +205,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
         </div>
       </div>
       <p class="sub">
-        <span>{plural(detail.nodes, 'node')}</span><span>began {moment(detail.began)}{detail.by ? ` by ${detail.by}` : ''}</span>
+        <span>{plural(detail.nodes, 'node')}</span><span>began {moment(detail.began)}{detail.by ? ` by ${person(detail.by)}` : ''}</span>
         {over ? <span>took {span(detail.seconds)}</span> : isFinite(ends) && <span>ends about {clock(ends, false)} ({ends > now ? `in ${span((ends - now) / 1000)}` : 'now'})</span>}
         {bound && !over && <span>no order of steps is quicker than {span(Number(bound['at_least_s']))}: {String(bound['because'] ?? '')}</span>}
       </p>

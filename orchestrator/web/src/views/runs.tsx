@@ -1,7 +1,7 @@
 // All runs, and the form that starts one.
 import {useState} from 'preact/hooks';
 import {type Answer, type Plan, type Playbook, post, Problem, type Run, type Whoami} from '../api';
-import {moment, span} from '../format';
+import {moment, person, span} from '../format';
 import {useGet, useList} from '../live';
 import {go, link} from '../route';
 import {announce, Button, Field, Nothing, Panel, Rows, Cell, Shown, Trouble} from '../ui/base';
@@ -23,7 +23,7 @@ export function Runs({who}: {who: Whoami}) {
           <Cell class="c-span">{span(run.seconds)}</Cell>
           <Cell class="c-tally"><Tally total={run.nodes} counts={[['pass', run.pass], ['fail', run.fail], ['inconclusive', run.inconclusive], ['running', run.in_work]]} />
             <small>{run.pass} pass, {run.fail} fail{run.inconclusive ? `, ${run.inconclusive} inconclusive` : ''}{run.in_work ? `, ${run.in_work} in work` : ''}</small></Cell>
-          <Cell class="c-by">{run.by}</Cell>
+          <Cell class="c-by" title={run.by ?? ''}>{person(run.by)}</Cell>
           <Cell class="c-act">{first === undefined || first === run.run
             ? <Button kind="bare" onClick={() => setFirst(first === run.run ? undefined : run.run)} label={`Compare run ${run.run}`}>{first === run.run ? 'chosen' : 'compare'}</Button>
             : <a href={link('compare', Math.min(first, run.run), Math.max(first, run.run))}>with {first}</a>}</Cell>
@@ -61,7 +61,7 @@ export function Start({who}: {who: Whoami}) {
           <Field label="Nodes" note="all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, separated by commas">
             <input value={nodes} required onInput={(event) => { setNodes(event.currentTarget.value); changed(); }} spellcheck={false} autoComplete="off" /></Field>
           {(chosen?.parameters.length ?? 0) > 0 && <fieldset><legend>Parameters</legend><div class="fields">
-            {chosen!.parameters.map((each) => <Field key={each.name} label={each.name}><input value={set[each.name] ?? ''} placeholder={each.default ?? ''} spellcheck={false}
+            {chosen!.parameters.map((each) => <Field key={each.name} label={each.name}><input value={set[each.name] ?? ''} placeholder={each.value ?? ''} spellcheck={false}
               onInput={(event) => { setSet({...set, [each.name]: event.currentTarget.value}); changed(); }} /></Field>)}</div></fieldset>}
           <Field label={(who.reason_required ?? []).includes('start') ? 'Reason' : 'Reason (optional)'}><input value={reason} maxLength={400} onInput={(event) => setReason(event.currentTarget.value)} /></Field>
           {problem && <Trouble problem={problem} />}
@@ -96,7 +96,7 @@ export function Approvals({who}: {who: Whoami}) {
     open.again();
   };
   return <Panel title="Waits for a second person"><ul class="list">{items.map((each) => <li key={each.approval}><div>
-    <b>{String(each.what['kind'] ?? each.what['command'] ?? 'request')}</b> by {each.by}, {moment(each.at)}
+    <b>{String(each.what['kind'] ?? each.what['command'] ?? 'request')}</b> by {person(each.by)}, {moment(each.at)}
     <div class="dim">{Object.entries(each.what).map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')}</div>
     {mayChange(who) && each.by !== who.name && <p class="buttons"><Button kind="primary" onClick={() => decide(each.approval, 'approve')}>Approve</Button><Button onClick={() => decide(each.approval, 'reject')}>Reject</Button></p>}
   </div></li>)}</ul></Panel>;

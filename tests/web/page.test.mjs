@@ -1,0 +1,217 @@
+// The page in Chromium, served by `cupel serve` with the data of a rehearsal: every view at three widths, without an error
+// on the console, without a violation of axe-core's rules, and with what it must show.
+//   node page.test.mjs --cupel PROGRAM --modules FOLDER [--shots FOLDER]
+import assert from 'node:assert/strict';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {dirname, join, resolve} from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+const option = (name) => process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined;
+const here = dirname(fileURLToPath(import.meta.url));
+const cupel = resolve(option('--cupel'));
+const modules = resolve(option('--modules'), 'node_modules');
+const required = createRequire(join(modules, 'any'));
+const {chromium} = required('playwright-core');
+const axe = readFileSync(join(modules, 'axe-core/axe.min.js'), 'utf8');
+const shots = option('--shots');
+if (shots) mkdirSync(shots, {recursive: true});
+
+const kWidths = [390, 1280, 2560];
+const kPatience = 60_000;  // beside a full build, nothing is quick
+const kBad = 'w01-n2';
+
+const folder = mkdtempSync(join(tmpdir(), 'cupel-page-'));
+const state = join(folder, 'state');
+let server, browser, address, token;
+
+/// The words that the server prints on its first lines.
+function ready(child) {
+  return new Promise((done, failed) => {
+    let text = '';
+    const timer = setTimeout(() => failed(new Error(`cupel serve is not ready: ${text}`)), kPatience);
+    const take = (bytes) => {
+      text += bytes;
+      const found = /https:\/\/127\.0\.0\.1:\d+/.exec(text);
+      if (found) { clearTimeout(timer); done(found[0]); }
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('exit', (code) => { clearTimeout(timer); failed(new Error(`cupel serve ended with ${code}: ${text}`)); });
+  });
+}
+
+function run(words) {
+  const ran = spawnSync(cupel, ['--state', state, ...words], {encoding: 'utf8', timeout: 300_000});
+  if (ran.error) throw ran.error;
+  return ran;
+}
+
+before(async () => {
+  const ran = run(['rehearse', join(here, 'page.yaml'), '--speed', '120', '--rack', join(here, 'page_rack.yaml'), '--folder', join(folder, 'rack')]);
+  assert.equal(ran.status, 1, `one node fails: ${ran.stdout}${ran.stderr}`);
+  server = spawn(cupel, ['--state', state, 'serve', '--inventory', join(folder, 'rack/inventory.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  address = await ready(server);
+  const made = run(['token', 'add', 'alice', '--role', 'operator']);
+  token = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
+  assert.ok(token, made.stdout + made.stderr);
+  browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
+}, {timeout: 400_000});
+
+after(async () => {
+  await browser?.close();
+  if (server && server.exitCode === null) {
+    const ended = new Promise((done) => server.once('exit', done));
+    server.kill('SIGTERM');
+    const killer = setTimeout(() => server.kill('SIGKILL'), 20_000);
+    await ended;
+    clearTimeout(killer);
+  }
+  rmSync(folder, {recursive: true, force: true});
+});
+
+/// A logged-in page; `problems` gathers what its console and its network say.
+async function open(width, options = {}) {
+  const context = await browser.newContext({viewport: {width, height: width < 500 ? 844 : 900}, ignoreHTTPSErrors: true, ...options});
+  context.setDefaultTimeout(kPatience);
+  const page = await context.newPage();
+  const problems = [];
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('request', (request) => { if (!request.url().startsWith(address)) problems.push(`a request to ${request.url()}`); });
+  await page.goto(address);
+  await page.getByLabel('Token').fill(token);
+  problems.length = 0;  // until here the server says 401, as it must
+  await page.getByRole('button', {name: 'Log in'}).click();
+  await page.getByRole('navigation', {name: 'views'}).waitFor();
+  return {context, page, problems};
+}
+
+async function show(page, hash) {
+  await page.evaluate((where) => { location.hash = where; }, hash);
+  await page.waitForFunction(() => document.querySelector('main h1') !== null && ![...document.querySelectorAll('main [role=status]')].some((each) => each.textContent === 'Loading…'));
+}
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}));
+  return found.violations.map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.split('\n')[1] ?? ''}`).join(' | ')}`);
+}
+
+/// What each view must have, with the data of the rehearsal.
+const kViews = [
+  ['#/', async (page) => {
+    assert.equal(await page.locator('.rack .slot').count(), 3);
+    assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).getAttribute('aria-label'), /w01-n2: fail.*gpu5/);
+    assert.ok(await page.getByText('Needs an operator').first().isVisible());
+  }],
+  ['#/runs', async (page) => { assert.equal(await page.locator('.rows .row:not(.head)').count(), 1); }],
+  ['#/runs/1', async (page) => {
+    await page.locator('.gantt .bar').first().waitFor();
+    assert.ok(await page.locator('.gantt .bar').count() >= 3 * 7, 'a bar for each step of each node');
+    assert.ok(await page.getByRole('img', {name: /^power of/}).count() === 1);
+    await page.locator('.c-kind', {hasText: 'ended'}).first().waitFor();
+  }],
+  [`#/runs/1/nodes/${kBad}`, async (page) => {
+    assert.match(await page.locator('.causes > li').first().innerText(), /gpu5[\s\S]*missing/, 'causes first');
+    assert.ok(await page.locator('.numbers tr').count() > 10);
+    await page.locator('.strip').first().waitFor();
+    assert.equal(await page.locator('.heat tbody tr').count(), 7, 'seven GPUs reach each other');
+    await page.locator('.reasons li', {hasText: 'gpu7'}).waitFor();
+    assert.equal(await page.locator('.reasons li', {hasText: 'gpu5'}).count(), 0, 'the lost GPU has no telemetry');
+  }],
+  ['#/fabric', async (page) => { assert.match(await page.locator('main').innerText(), /has no fabric stage/); }],
+  ['#/compare/1/1', async (page) => { await page.getByText('No part, serial number or firmware differs.').waitFor(); }],
+  ['#/actions', async (page) => {
+    await page.locator('.stop li').first().waitFor();
+    assert.match(await page.locator('.stop').first().innerText(), /w01-n2/);
+    for (const button of await page.locator('.stop li button').all()) {
+      const box = await button.boundingBox();
+      assert.ok(box.height >= 44 && box.width >= 44, 'large enough for a thumb in a glove');
+    }
+  }],
+  ['#/start', async (page) => { assert.ok(await page.getByLabel('Playbook').isVisible()); }],
+  ['#/search?q=w01-n', async (page) => { assert.equal(await page.locator('.rows .row:not(.head)').count(), 3); }],
+];
+
+for (const width of kWidths) {
+  test(`every view at ${width} pixels`, {timeout: 400_000}, async () => {
+    const {context, page, problems} = await open(width);
+    for (const [hash, check] of kViews) {
+      await show(page, hash);
+      await check(page);
+      if (shots) await page.screenshot({path: join(shots, `${hash.replace(/[^a-z0-9]+/gi, '-')}${width}.png`), fullPage: true});
+      assert.deepEqual(await violations(page), [], `axe at ${hash}`);
+      const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      assert.ok(wide <= seen, `${hash} is ${wide} pixels wide in ${seen}`);
+      assert.deepEqual(problems, [], `${hash} at ${width}`);
+    }
+    await context.close();
+  });
+}
+
+test('dark, and in print', {timeout: 200_000}, async () => {
+  const {context, page, problems} = await open(1280, {colorScheme: 'dark'});
+  for (const hash of ['#/', `#/runs/1/nodes/${kBad}`]) {
+    await show(page, hash);
+    assert.deepEqual(await violations(page), [], `axe at ${hash}, dark`);
+  }
+  await page.emulateMedia({media: 'print'});
+  assert.ok(!await page.locator('header.bar').isVisible(), 'no navigation on paper');
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test('by keyboard alone', {timeout: 200_000}, async () => {
+  const {context, page} = await open(1280);
+  await show(page, '#/');
+  await page.keyboard.press('/');
+  await page.keyboard.type('w01-n3');
+  await page.keyboard.press('Enter');
+  await page.locator('.rows a', {hasText: 'w01-n3'}).waitFor();
+  await page.locator('main').focus();
+  await page.keyboard.press('g');
+  await page.keyboard.press('r');
+  await page.waitForFunction(() => location.hash === '#/runs');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({state: 'detached'});
+  await page.reload();
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'To the content');
+  await context.close();
+});
+
+test('a run is started from the page, and its events arrive without a reload', {timeout: 200_000}, async () => {
+  const {context, page, problems} = await open(1280);
+  await show(page, '#/start');
+  await page.getByLabel('Playbook').selectOption('audit');
+  await page.getByLabel('Nodes').fill('w01-n1');
+  await page.getByRole('button', {name: 'Show the plan'}).click();
+  await page.getByRole('button', {name: /^Start audit on w01-n1/}).click();
+  await page.waitForFunction(() => /^#\/runs\/2$/.test(location.hash));
+  await page.locator('.c-step', {hasText: 'bmc-facts'}).first().waitFor();  // its machine is gone: it cannot pass
+  await page.getByRole('button', {name: 'Cancel', exact: true}).click();
+  const dialog = page.getByRole('dialog');
+  const sure = dialog.getByRole('button', {name: 'Cancel the run'});
+  assert.ok(await sure.isDisabled(), 'not without a reason');
+  await dialog.getByLabel('Reason').fill('only a test');
+  await sure.click();
+  await page.locator('.titlebar .state', {hasText: 'cancelled'}).waitFor();
+  assert.deepEqual(problems.filter((each) => !/Failed to load resource/.test(each)), []);
+  await context.close();
+});
+
+test('evidence is downloaded, and what the server refuses is said', {timeout: 200_000}, async () => {
+  const {context, page} = await open(1280);
+  await show(page, `#/runs/1/nodes/${kBad}`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('a.hash').first().click()]);
+  assert.match(readFileSync(await download.path(), 'utf8'), /^# stage /);
+  await show(page, '#/runs/77');
+  await page.getByRole('alert').waitFor();
+  await context.close();
+});
