@@ -138,8 +138,8 @@ std::string drawing(const Distribution& of, std::string_view name) {
   for (const auto& place : of.places)
     if (!place.met && named++ < kMostNamed)
       text += fmt::format("<text x={:.0f} y=10 text-anchor={}>{}</text>",
-                          scale.x(place.value) + (scale.x(place.value) < kWide / 2 ? 6 : -6),
-                          scale.x(place.value) < kWide / 2 ? "start" : "end",
+                          scale.x(place.value) + (scale.x(place.value) < kWide / 2.0 ? 6 : -6),
+                          scale.x(place.value) < kWide / 2.0 ? "start" : "end",
                           escaped(place.node->record.node));
   return text + "</svg>";
 }

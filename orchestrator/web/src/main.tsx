@@ -105,7 +105,7 @@ function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
       <Button kind="bare" onClick={nextTheme} label={`Colours: ${theme}. Change them`}>{theme === 'dark' ? '☾' : theme === 'light' ? '☀' : '◐'}</Button>
       <Button kind="bare" onClick={() => setHelp(true)} label="Keys, and who you are">?</Button>
     </header>
-    {status.data?.rehearsal && <p class="rehearsal">REHEARSAL: virtual machines, invented numbers; no proof of any real machine</p>}
+    {status.data?.rehearsal && <aside class="rehearsal" aria-label="rehearsal">REHEARSAL: virtual machines, invented numbers; no proof of any real machine</aside>}
     <main id="content" ref={content} tabIndex={-1}><View who={who} /></main>
     <Announcements />
     {help && <Dialog title="Keys" onClose={() => setHelp(false)}>

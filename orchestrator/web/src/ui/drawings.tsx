@@ -42,13 +42,13 @@ export function Heat({names, at, unit, label, suspect = 0.9}: {
   const most = Math.max(...values), least = Math.min(...values);
   const from = Math.min(least, most * 0.5);
   return <div class="scroll"><table class="heat" aria-label={label}>
-    <thead><tr><th scope="col" aria-label="from, to" />{names.map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
+    <thead><tr><td class="none" />{names.map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
     <tbody>{names.map((row) => <tr key={row}><th scope="row">{row}</th>{names.map((column) => {
       const value = at(row, column);
       if (value === undefined) return <td key={column} class="none">{row === column ? '' : '–'}</td>;
       const share = most > from ? (value - from) / (most - from) : 1;
       const low = value < most * suspect;
-      return <td key={column} class={low ? 'low' : share > 0.55 ? 'deep' : ''} style={{'--share': String(Math.round(share * 100) / 100)}}
+      return <td key={column} class={low ? 'low' : ''} style={{'--share': String(Math.round(share * 100) / 100)}}
         title={`${row} to ${column}: ${quantity(value, unit)}`}>{low ? '▾ ' : ''}{number(value, 3)}</td>;
     })}</tr>)}</tbody>
   </table></div>;

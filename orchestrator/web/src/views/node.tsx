@@ -218,7 +218,7 @@ export function NodeView({run, node, who}: {run: number; node: string; who: Whoa
   const row = rows.data?.find((each) => each.node === node);
   const place = rows.data?.findIndex((each) => each.node === node) ?? -1;
   const next = place >= 0 ? rows.data?.[place + 1] : undefined, previous = place > 0 ? rows.data?.[place - 1] : undefined;
-  return <div class="page"><Shown of={known}>{(record) => {
+  return <div class="page">{!known.data && <h1>{node}</h1>}<Shown of={known}>{(record) => {
     const state = row?.state ?? (record.verdict === 'in work' ? 'running' : record.verdict);
     const open = record.steps.filter((each) => each.outcome !== 'done' && each.outcome !== 'skipped').map((each) => each.step);
     const times = new Map((spans.data ?? []).map((each) => [each.step, each]));

@@ -182,7 +182,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
     return its.sort((a, b) => (order === 'state' ? rank(a) - rank(b) : 0) || natural(a.node, b.node));
   }, [rows.data, filter, order]);
 
-  return <div class="page"><Shown of={run}>{(detail) => {
+  return <div class="page">{!run.data && <h1>Run {id}</h1>}<Shown of={run}>{(detail) => {
     const standing = detail.standing ?? {};
     const ends = at(detail.ends);
     const paused = standing.paused === true;
@@ -241,7 +241,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
 
 function NodeTable({run, rows, now, onWish}: {run: number; rows: Row[]; now: number; onWish?: (wish: Wish) => void}) {
   return <Rows label="nodes of the run" items={rows} height={34} most={420} keyOf={(row) => row.node}
-    head={<><Cell head class="c-node">node</Cell><Cell head class="c-state">state</Cell><Cell head class="c-step">step</Cell><Cell head class="c-span">since</Cell><Cell head class="c-done">steps</Cell><Cell head class="c-words">cause, or what it waits for</Cell><Cell head class="c-act">{onWish ? 'ask' : ''}</Cell></>}
+    head={<><Cell head class="c-node">node</Cell><Cell head class="c-state">state</Cell><Cell head class="c-step">step</Cell><Cell head class="c-span">since</Cell><Cell head class="c-done">steps</Cell><Cell head class="c-words">cause, or what it waits for</Cell>{onWish && <Cell head class="c-act">ask</Cell>}</>}
     row={(row) => <>
       <Cell class="c-node"><a href={link('runs', run, 'nodes', row.node)}>{row.node}</a></Cell>
       <Cell class="c-state"><State state={row.overdue ? 'overdue' : row.state} /></Cell>
@@ -249,8 +249,8 @@ function NodeTable({run, rows, now, onWish}: {run: number; rows: Row[]; now: num
       <Cell class="c-span">{row.state === 'running' && row.step_began ? span(Math.max(0, now - at(row.step_began)) / 1000) : ''}</Cell>
       <Cell class="c-done">{row.done}/{row.steps}</Cell>
       <Cell class="c-words" title={row.cause ?? row.waits_for ?? ''}>{row.cause ?? row.waits_for}</Cell>
-      <Cell class="c-act">{onWish && ['fail', 'inconclusive', 'needs-operator', 'between-tries'].includes(row.state) && <>
+      {onWish && <Cell class="c-act">{['fail', 'inconclusive', 'needs-operator', 'between-tries'].includes(row.state) && <>
         <Button kind="bare" label={`Retry ${row.node}`} onClick={() => onWish({command: 'retry', node: row.node, title: `Retry ${row.node}`, explain: 'The failed step, and what comes after it, is done again.'})}>Retry</Button>
-        {row.step && <Button kind="bare" label={`Skip ${row.step} of ${row.node}`} onClick={() => onWish({command: 'skip', node: row.node, step: row.step!, title: `Skip ${row.step}`, explain: `${row.node} goes on without ${row.step}. The report says so, with your name and your reason.`})}>Skip</Button>}</>}</Cell>
+        {row.step && <Button kind="bare" label={`Skip ${row.step} of ${row.node}`} onClick={() => onWish({command: 'skip', node: row.node, step: row.step!, title: `Skip ${row.step}`, explain: `${row.node} goes on without ${row.step}. The report says so, with your name and your reason.`})}>Skip</Button>}</>}</Cell>}
     </>} />;
 }
