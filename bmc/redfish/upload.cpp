@@ -67,8 +67,6 @@ class Sending {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, nullptr);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(total_));
-    // Of one piece: curl asks for its default of 64 KiB twice as often.
-    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(FileFeed::kPiece));
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, &Sending::on_read);
     curl_easy_setopt(easy, CURLOPT_READDATA, this);
   }

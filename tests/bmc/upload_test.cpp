@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "base/side_by_side.h"
+#include "base/text.h"
 #include "bmc/redfish/file_digest.h"
 #include "tests/bmc/fixture.h"
 #include "tests/support/image_file.h"
