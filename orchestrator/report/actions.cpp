@@ -89,10 +89,16 @@ void add_causes(const RunSummary& summary, const NodeSummary& node,
       item.likely = burnin::suspects_text(*diagnosis);
       item.apart = action_for(diagnosis->apart, item.run, item.node);
     }
-    if (auto* known = asked_for(actions, item))
-      std::ranges::move(item.consequences, std::back_inserter(known->consequences));
-    else
+    auto* known = asked_for(actions, item);
+    if (known == nullptr) {
       actions.push_back(std::move(item));
+      continue;
+    }
+    std::ranges::move(item.consequences, std::back_inserter(known->consequences));
+    if (known->likely.empty()) {
+      known->likely = std::move(item.likely);
+      known->apart = std::move(item.apart);
+    }
   }
 }
 

@@ -149,14 +149,16 @@ bool is_same(const Change& one, const Change& other) {
   return one.was == other.was && one.is == other.is && one.kind != ChangeKind::setting;
 }
 
-std::vector<Change> each_once(std::vector<Change> changes) {
-  std::vector<Change> once;
-  for (auto& each : changes) {
+/// What another source has told already is left out; of one source eight GPUs with another version
+/// are eight changes.
+void add_untold(const std::vector<Change>& more, std::vector<Change>& changes) {
+  const auto told = changes.size();
+  for (const auto& each : more) {
     const bool known =
-        std::ranges::any_of(once, [&](const Change& other) { return is_same(each, other); });
-    if (!known) once.push_back(std::move(each));
+        std::any_of(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(told),
+                    [&](const Change& other) { return is_same(each, other); });
+    if (!known) changes.push_back(each);
   }
-  return once;
 }
 
 }  // namespace
@@ -173,10 +175,14 @@ std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& 
   for (const auto& source : order) {
     std::erase_if(was[source], is_machine);
     std::erase_if(is[source], is_machine);
-    compare_sources(was[source], is[source], changes);
+    std::vector<Change> found;
+    compare_sources(was[source], is[source], found);
+    add_untold(found, changes);
   }
-  compare_facts(before, after, changes);
-  return each_once(std::move(changes));
+  std::vector<Change> found;
+  compare_facts(before, after, found);
+  add_untold(found, changes);
+  return changes;
 }
 
 std::vector<std::string> silent_sources(const NodeRecord& before, const NodeRecord& after) {

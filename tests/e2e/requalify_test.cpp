@@ -60,9 +60,9 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
   EXPECT_THAT(ran.out, HasSubstr(" changes: 1 stage of 6, "));
   EXPECT_THAT(ran.out, HasSubstr("kept: cpu, nvme\n"));
   const auto shown = site.run({"show", "v01-n01"});
-  EXPECT_THAT(shown.out, HasSubstr("\ngemm "));
-  EXPECT_THAT(shown.out, HasSubstr("\ntrain@whole "));
-  EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme ")));
+  EXPECT_THAT(shown.out, HasSubstr("\ngemm             done"));
+  EXPECT_THAT(shown.out, HasSubstr("\ntrain@whole      done"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme             done")));
 
   make_keys();
   const auto issued =

@@ -353,6 +353,14 @@ TEST(RequalifyChanges, CountsAPartOnceThatItsBmcAndTheNodeReport) {
   EXPECT_EQ(changes.front().part, "gpu3");
 }
 
+TEST(RequalifyChanges, CountsEveryPartThatHasAnotherVersion) {
+  auto after = healthy();
+  for (auto& each : after.findings["gpu-facts"].parts)
+    if (each.kind == PartKind::gpu) each.firmware = "97.00";
+
+  EXPECT_EQ(changes_between(healthy(), after).size(), 8u);
+}
+
 TEST(RequalifyChanges, TakesWhatIsNotReportedForUnknownAndNotForGone) {
   auto after = healthy();
   after.findings.erase("gpu-facts");
