@@ -129,7 +129,7 @@ TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceResumesIt) {
     Child service{serving()};
     ASSERT_TRUE(service.wait_for("serving "));
     ASSERT_EQ(start().status, 201);
-    stream_until("\"step\":\"bmc-facts\",\"data\":{\"outcome\":\"done\"");
+    stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
     service.signal(SIGTERM);
     ASSERT_EQ(service.wait().status, 0);
   }
@@ -258,7 +258,7 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   const auto unknown_step = either({"approve", "1", "nothing"});
   const auto unknown_node = either({"retry", "1", "v01-n09"});
   const auto unpaused = either({"unpause", "1"});
-  stream_until("\"step\":\"bmc-facts\",\"data\":{\"outcome\":\"done\"");
+  stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
   const auto retried = either({"retry", "1", "v01-n01"});
   const auto skipped = either({"skip", "1", "v01-n01", "power-on", "--reason", "on order"});
   const auto approved = either({"approve", "1"});
