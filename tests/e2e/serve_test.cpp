@@ -181,7 +181,8 @@ TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
 
 TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
   const int notices = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{.sun_family = AF_UNIX};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
   const auto path = site.file("notify");
   std::copy(path.begin(), path.end(), address.sun_path);
   ASSERT_EQ(::bind(notices, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
