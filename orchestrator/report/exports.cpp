@@ -203,9 +203,8 @@ json::object dut_info(const RunSummary& summary, const NodeSummary& node,
   };
   take(node.record.bmc_parts);
   for (const auto& [stage, findings] : node.record.findings) take(findings.parts);
-  return {{"id", node.record.node},
-          {"dutInfoId", node.record.node},
-          {"hostname", node.record.node},
+  return {{"dutInfoId", node.record.node},
+          {"name", node.record.node},
           {"platformInfos",
            json::array{{{"info", "profile " + node.profile}}, {{"info", "site " + summary.site}}}},
           {"hardwareInfos", std::move(hardware_infos)},

@@ -88,6 +88,9 @@ TEST_F(Exports, OcpIsATestRunOfOneNodeInOrder) {
     EXPECT_EQ(number_at(all[i], "sequenceNumber"), static_cast<double>(i));
   EXPECT_EQ(number_at(all[0], "schemaVersion/major"), 2);
   const auto& dut = *find(all[1], "testRunArtifact/testRunStart/dutInfo");
+  EXPECT_EQ(text_at(dut, "dutInfoId"), "a01-n01");
+  EXPECT_EQ(dut.as_object().size(),
+            5);  // name and three lists beside it: the schema allows no others
   EXPECT_EQ(text_at(dut.at("hardwareInfos").at(0), "serialNumber"), "165");
   EXPECT_EQ(text_at(dut.at("softwareInfos").at(0), "version"), "550");
   EXPECT_THAT(*text, HasSubstr(R"("type":"LESS_THAN_OR_EQUAL","value":0E0)"));
