@@ -119,7 +119,7 @@ const kViews = [
   [`#/runs/1/nodes/${kBad}`, async (page) => {
     assert.match(await page.locator('.causes > li').first().innerText(), /gpu5[\s\S]*missing/, 'causes first');
     assert.ok(await page.locator('.numbers tr').count() > 10);
-    await page.locator('.numbers').scrollIntoViewIfNeeded();
+    await page.locator('div.fleet').first().scrollIntoViewIfNeeded();  // on a phone it is to the right
     await page.locator('.strip').first().waitFor();
     await page.getByRole('heading', {name: 'Telemetry of the GPUs'}).scrollIntoViewIfNeeded();
     assert.equal(await page.locator('.heat tbody tr').count(), 7, 'seven GPUs reach each other');

@@ -11,9 +11,6 @@ add_test(NAME Page.HasTheTypesThatItSays COMMAND ${CUPEL_NODE} ${cupel_web_built
 set_tests_properties(Page.HasTheTypesThatItSays PROPERTIES TIMEOUT 300)
 # The page in a browser, served by the program that was built.
 find_program(CUPEL_CHROMIUM chromium)
-if(NOT EXISTS ${CMAKE_SOURCE_DIR}/orchestrator/cli/serve_command.cpp)
-  return()  # nothing serves it
-endif()
 if(CUPEL_CHROMIUM)
   add_test(NAME Page.InABrowser COMMAND ${CUPEL_NODE} --test-reporter=spec ${CMAKE_CURRENT_LIST_DIR}/page.test.mjs --cupel $<TARGET_FILE:cupel>
     --modules ${cupel_web_built} --shots ${cupel_web_built}/shots)

@@ -41,7 +41,7 @@ export function Heat({names, at, unit, label, suspect = 0.9}: {
   const values = names.flatMap((row) => names.map((column) => at(row, column))).filter((value): value is number => value !== undefined);
   const most = Math.max(...values), least = Math.min(...values);
   const from = Math.min(least, most * 0.5);
-  return <div class="scroll"><table class="heat" aria-label={label}>
+  return <div class="scroll" tabIndex={0} role="region" aria-label={label}><table class="heat" aria-label={label}>
     <thead><tr><td class="none" />{names.map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
     <tbody>{names.map((row) => <tr key={row}><th scope="row">{row}</th>{names.map((column) => {
       const value = at(row, column);
