@@ -13,7 +13,6 @@
 namespace cupel::api {
 namespace {
 
-using inventory::Problem;
 using inventory::YamlFields;
 using inventory::YamlValue;
 
@@ -22,7 +21,7 @@ constexpr std::size_t kLargestSettings = 1u << 20;
 /// What reading needs everywhere.
 struct Reading {
   const std::string& file;
-  std::vector<Problem>& problems;
+  std::vector<inventory::Problem>& problems;
 
   std::string path(const std::optional<std::string>& named) const {
     if (!named || named->empty()) return {};
@@ -91,7 +90,7 @@ void take_two_person(YamlFields& fields, SiteSettings& settings) {
 }  // namespace
 
 std::optional<SiteSettings> parse_site_settings(std::string_view text, const std::string& file,
-                                                std::vector<Problem>& problems) {
+                                                std::vector<inventory::Problem>& problems) {
   const auto before = problems.size();
   const auto document = inventory::parse_yaml(text, file, problems);
   if (!document) return std::nullopt;
@@ -118,7 +117,7 @@ std::optional<SiteSettings> parse_site_settings(std::string_view text, const std
 }
 
 std::optional<SiteSettings> read_site_settings(const std::string& file,
-                                               std::vector<Problem>& problems) {
+                                               std::vector<inventory::Problem>& problems) {
   const auto owned = check_ownership(file);
   if (!owned) {
     problems.push_back({{file}, owned.error().what});
