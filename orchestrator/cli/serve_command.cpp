@@ -114,7 +114,8 @@ Exit serve(Context& context, const ServeWish& wish) {
     ran = drives.work();
   }
   notice.send("STOPPING=1");
-  if (ran) return Exit::passed;
+  // Stopped as it was asked to: runs were interrupted, and can be resumed.
+  if (ran || ran.error().code == Code::kCancelled) return Exit::passed;
   return complain(context, ran.error(), Exit::unfinished);
 }
 

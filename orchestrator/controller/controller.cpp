@@ -89,6 +89,7 @@ struct Controller::Driven {
   std::unique_ptr<RunObserver> observer{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
+  bool fresh = true;  // the engine has yet to take it: one that was interrupted still says so
   bool shown_to_its_end = false;
   bool waits = false;      // for operator actions alone
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
@@ -207,13 +208,15 @@ Task<Result<void>> Controller::work_all() {
 }
 
 bool Controller::works() const {
-  return std::ranges::any_of(
-      runs_, [this](const auto& driven) { return !over(engine_.state(driven->run.id)); });
+  return std::ranges::any_of(runs_, [this](const auto& driven) {
+    return driven->fresh || !over(engine_.state(driven->run.id));
+  });
 }
 
 Task<Result<void>> Controller::run_all() {
   for (;;) {
     auto ran = co_await engine_.run();
+    for (const auto& driven : runs_) driven->fresh = false;
     const bool broken = !ran && ran.error().code == Code::kStorage;
     if (!settings_.stays || stopping_ || broken) co_return ran;
     // attend() goes on meanwhile, and takes up what is submitted.
