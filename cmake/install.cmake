@@ -61,6 +61,6 @@ install(CODE "
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${pages}/\${page}\")
   endforeach()")
 # The service of systemd, and a configuration to begin with (docs/service.md).
-install(FILES packaging/systemd/cupel.service packaging/systemd/cupel.socket DESTINATION lib/systemd/system)
-install(FILES packaging/service.yaml DESTINATION share/doc/cupel/examples)
+install(FILES cmake/package/cupel.service cmake/package/cupel.socket DESTINATION lib/systemd/system)
+install(FILES cmake/package/service.example.yaml DESTINATION share/doc/cupel)
 include(cmake/package.cmake)

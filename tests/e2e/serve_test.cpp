@@ -331,7 +331,7 @@ TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
 }
 
 TEST(ServiceUnit, IsHardened) {
-  const auto unit = std::filesystem::path{SOURCE_DIR} / "packaging/systemd/cupel.service";
+  const auto unit = std::filesystem::path{SOURCE_DIR} / "cmake/package/cupel.service";
   const auto ran =
       run({"systemd-analyze", "security", "--offline=yes", "--threshold=30", unit.string()});
   if (ran.status == 127) GTEST_SKIP() << "no systemd-analyze: apt-get install systemd";
