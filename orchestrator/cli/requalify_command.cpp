@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
-#include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/controller/plan_needs.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/requalify/base_run.h"
@@ -222,7 +222,7 @@ std::unique_ptr<Planned> planned_of(playbooks::Playbook playbook, const inventor
 std::optional<Error> missing_here(const Context& context, const RequalifyAsked& asked,
                                   const Planned& planned) {
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
-  const auto missing = missing_programs(planned.plan, shelf);
+  const auto missing = controller::missing_programs(planned.plan, shelf);
   if (missing.empty() || asked.programs_on_nodes) return std::nullopt;
   return Error{Code::kInvalid, missing + "; no stage was run"};
 }
