@@ -134,6 +134,8 @@ std::optional<RequalifyRules> parse_requalify_rules(std::string_view text, const
   return problems.size() == before ? std::optional{std::move(rules)} : std::nullopt;
 }
 
+std::string_view whole_node_stage(bool has_gpus) { return has_gpus ? "train" : "cpu-memory"; }
+
 const RequalifyRules& requalify_rules() {
   static const auto kRules = [] {
     std::vector<Problem> problems;

@@ -55,6 +55,9 @@ std::optional<RequalifyRules> parse_requalify_rules(std::string_view text, const
 /// Those that are shipped.
 const RequalifyRules& requalify_rules();
 
+/// The stage that loads the whole machine, once after every repair: its GPUs where it has some.
+std::string_view whole_node_stage(bool has_gpus);
+
 /// "bmc" of "HostBMC_0"; "firmware" where no row fits, for which there is no rule.
 std::string subject_of_version(const RequalifyRules& rules, std::string_view name);
 

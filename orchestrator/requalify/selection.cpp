@@ -23,7 +23,7 @@ using playbooks::StepKind;
 using std::chrono::seconds;
 
 /// How long the whole node works together in the end.
-constexpr std::string_view kWholeName = "whole", kWholeGpus = "train", kWholeHost = "cpu-memory";
+constexpr std::string_view kWholeName = "whole";
 constexpr std::string_view kWholeDuration = "5m";
 constexpr std::string_view kLook = R"(playbook: look
 description: what is in the machine now, from its BMC and from the node; changes nothing
@@ -95,7 +95,7 @@ bool is_judged(const inventory::Profile& profile, std::string_view stage) {
 /// The short stage in which all of the node works at once; nothing where one of that kind is done
 /// anyhow, or the profile judges none.
 std::optional<PlaybookStep> whole_stage(const inventory::Profile& profile, const Reasons& reasons) {
-  const auto base = profile.has_gpus() ? kWholeGpus : kWholeHost;
+  const auto base = burnin::whole_node_stage(profile.has_gpus());
   if (reasons.contains(base) || !is_judged(profile, base)) return std::nullopt;
   PlaybookStep step{.kind = StepKind::stage, .name = fmt::format("{}@{}", base, kWholeName)};
   step.with["duration"] = kWholeDuration;
