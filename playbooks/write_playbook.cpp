@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "burnin/stage.h"
+#include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -87,9 +88,13 @@ json::object when_json(const std::vector<Condition>& conditions) {
 
 json::array claims_json(const std::vector<Claim>& claims) {
   json::array all;
-  for (const auto& each : claims)
-    all.push_back(
-        {{"resource", each.resource}, {"scope", word_of_scope(each.scope)}, {"count", each.count}});
+  for (const auto& each : claims) {
+    const auto resource = limited_by(each.resource);
+    const bool of_leaf = resource != each.resource;
+    all.push_back({{"resource", resource},
+                   {"scope", of_leaf ? "leaf-group" : word_of_scope(each.scope)},
+                   {"count", each.count}});
+  }
   return all;
 }
 

@@ -64,14 +64,14 @@ TEST(NodeCheck, NamesGpusThatTheDriverHasLost) {
   EXPECT_THAT(judged(R"({"gpus": 0})", "{}"), IsEmpty());
 }
 
-struct Reading {
+struct CheckReading {
   const char* expected;
   std::string facts;
   const char* says;
 };
 
 TEST(NodeCheck, SaysWhatIsWrongWithWhichPart) {
-  const Reading readings[] = {
+  const CheckReading readings[] = {
       {"{}", gpu(R"("counters": {"ecc_uncorrected": 2})"),
        "gpu3: 2 uncorrected ECC errors since the driver was loaded"},
       {"{}", gpu(R"("counters": {"remap_pending": 1})"),

@@ -111,7 +111,7 @@ TEST(VirtualCupelNode, MeasuresTheLinkOfTwoNodesAsTheProfileExpects) {
   const auto found = group.analyse_group(dgx(), members, outputs);
   ASSERT_TRUE(found) << found.error().what;
   auto findings = found->members[0];
-  for (const auto& [link, measured] : found->links) {
+  for (const auto& [link, measured, behind] : found->links) {
     findings.measurements.push_back(measured);
     findings.measurements.back().part = to_text(link);
   }
