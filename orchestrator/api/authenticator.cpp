@@ -64,7 +64,7 @@ Problem unauthenticated(std::string detail) { return {401, "unauthenticated", st
 }  // namespace
 
 std::string csrf_of(std::string_view token) {
-  return sha256_hex(fmt::format("cupel csrf {}", token)).substr(0, 32);
+  return sha256_hex(fmt::format("cupel-csrf {}", token)).substr(0, 32);
 }
 
 std::string session_in(const Request& request) {
@@ -202,7 +202,8 @@ std::variant<Identity, Problem> Authenticator::identify(const Request& request, 
                     "token",
                     printable(user_name(request.peer.user))));
   return unauthenticated(
-      "a token is needed: Authorization: Bearer TOKEN; cupel token add makes one");
+      "a token is needed: Authorization: Bearer TOKEN; make one with cupel token add NAME --role "
+      "viewer");
 }
 
 }  // namespace cupel::api

@@ -102,8 +102,7 @@ constexpr std::array kCommandBody{
     Field{"step", Kind::name, "of skip, approve and continue; of retry: begin at this step"},
     Field{"reason", Kind::text, "recorded with your name; of skip it is needed", false, 0, 500}};
 constexpr std::array kLocateBody{Field{"on", Kind::flag, "the identify LED", true}};
-constexpr std::array kLoginBody{
-    Field{"token", Kind::text, "as cupel token add printed it", true, 0, 200}};
+constexpr std::array kLoginBody{Field{"token", Kind::text, "as it was printed once", true, 0, 200}};
 constexpr std::array kDecideBody{
     Field{"decision", Kind::word, "whether it is done", true, 0, 0, kDecisions}};
 

@@ -83,7 +83,7 @@ AdminCheck disk_check(const fs::path& state, std::size_t nodes) {
   const auto found = fmt::format("{} free in {}", gigabytes(free), folder.string());
   if (free >= wanted) return fine("disk", found);
   return {Level::warning, "disk", found,
-          fmt::format("{} are enough for ten runs; cupel store prune removes old runs",
+          fmt::format("{} are enough for ten runs; remove old ones: cupel store prune --keep 20",
                       gigabytes(wanted))};
 }
 
@@ -98,7 +98,7 @@ AdminCheck file_system_check(const fs::path& state) {
   const long type = disk.f_type;
   if (type == kNfs || type == kSmb || type == kSmb2)
     return {Level::failure, "file system", folder.string() + " is on a network file system",
-            "put the state folder on a local disk, and copy it elsewhere with cupel backup"};
+            "put the state folder on a local disk, and copy it elsewhere: cupel backup FOLDER"};
   if (type == kFuse)
     return {Level::warning, "file system", folder.string() + " is on a FUSE file system",
             "the journal needs shared memory maps and fsync: prefer a local disk"};

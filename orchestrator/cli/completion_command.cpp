@@ -185,7 +185,8 @@ std::string fish_script(const CLI::App& app) {
   return fmt::format(
       "# fish completion for cupel: cupel completion fish | source\n"
       "set -g __cupel_paths{}\n"
-      "function __cupel_names\n  cupel completion --names $argv[1] 2> /dev/null\nend\n"
+      "set -g __cupel_program cupel\n"
+      "function __cupel_names\n  $__cupel_program completion --names $argv[1] 2> /dev/null\nend\n"
       "# Whether the words typed so far name this command.\n"
       "function __cupel_at\n"
       "  set -l path cupel\n"

@@ -180,7 +180,7 @@ void add_token(CLI::App& app, Context& context, Exit& exit) {
   add_json_flag(*list, context);
   list->callback([&context, &exit] { exit = list_all(context); });
   auto* revoke = command->add_subcommand("revoke", "end a token and the sessions made from it");
-  revoke->add_option("TOKEN", wish->id, "its id, as cupel token list prints it")->required();
+  revoke->add_option("TOKEN", wish->id, "its id, as the list has it")->required();
   add_json_flag(*revoke, context);
   revoke->callback([&context, &exit, wish] { exit = revoke_one(context, *wish); });
 }

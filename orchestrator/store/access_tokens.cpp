@@ -119,7 +119,7 @@ Result<std::string> AccessTokens::add(AccessToken token) {
     if (count >= kMost)
       return Error{Code::kConflict,
                    fmt::format("there are {} tokens and sessions, which is as many as there may "
-                               "be: revoke some with cupel token revoke",
+                               "be: revoke some with cupel token revoke ID",
                                count)};
     sql << "INSERT INTO access_token (id, hash, name, role, racks, session, parent, made_by, made, "
            "expires, revoked, used) VALUES (:id, :hash, :name, :role, :racks, :session, :parent, "

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDatabase = "cupel.db";
 constexpr std::string_view kBackupMark = "BACKUP";
 constexpr std::string_view kBackupNote =
-    "This folder is a backup of a Cupel state folder: cupel restore FOLDER brings it back.\n";
+    "This folder is a backup of a Cupel state folder: bring it back with cupel restore FOLDER\n";
 
 Error not_copied(const fs::path& file, const std::error_code& why) {
   return Error{Code::kStorage, fmt::format("cannot copy {}: {}", file.string(), why.message())};
@@ -173,7 +173,7 @@ Result<Copied> restore(const fs::path& from, const fs::path& state) {
   std::error_code failure;
   if (!fs::exists(from / kBackupMark, failure) || !fs::exists(from / kDatabase, failure))
     return Error{Code::kNotFound,
-                 fmt::format("{} is no backup: cupel backup makes one", from.string())};
+                 fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));
   fs::create_directories(state.parent_path(), failure);
   make_private_folder(state);

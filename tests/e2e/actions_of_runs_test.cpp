@@ -95,8 +95,7 @@ TEST_F(ActionsOfRuns, AreADocumentWithAVersionInJson) {
 
   ASSERT_TRUE(told);
   EXPECT_EQ(told->at("schema"), 2);
-  EXPECT_EQ(told->at("actions").at(0).at("action"),
-            "plug in n1; then: cupel retry 1 n1 --from bmc-facts");
+  EXPECT_EQ(told->at("actions").at(0).at("action"), "plug in n1; then: cupel retry 1 n1");
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::vector<std::string> texts_in(const std::string& source) {
 /// Without the sentence around it.
 std::string command_at(const std::string& text, std::size_t at) {
   static const std::regex kEnd{
-      R"re([\n`;()"]|[.,:] |[.,:]?$|  | (goes|or|says|and|until|puts|first|will|>)( |$))re"};
+      R"re([\n`;|()"]|[.,:] |[.,:]?$|  | (goes|or|says|and|until|puts|first|will|>)( |$))re"};
   const auto rest = text.substr(at, text.find('\n', at) - at);
   std::smatch end;
   std::regex_search(rest, end, kEnd);

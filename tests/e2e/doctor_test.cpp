@@ -42,7 +42,11 @@ class DoctorTest : public ::testing::Test {
 };
 
 TEST_F(DoctorTest, FindsTheProgramsTheInventoryAndABmcThatAnswers) {
-  const auto examined = examine();
+  std::filesystem::create_directory(site.file("programs"));
+  for (const auto* program : {"cupel-node", "cupel-sim"})
+    site.write(std::string{"programs/"} + program, "#!/bin/sh\n");
+
+  const auto examined = examine({"--programs", site.file("programs")});
 
   EXPECT_EQ(examined.level("cupel-node"), "ok");
   EXPECT_EQ(examined.level("cupel-sim"), "ok");
@@ -68,10 +72,10 @@ TEST_F(DoctorTest, NamesABmcThatDoesNotAnswerAndANameThatNobodyKnows) {
 }
 
 TEST_F(DoctorTest, NamesAStateFolderThatCannotBeRead) {
-  std::filesystem::create_directories(site.file("broken"));
-  site.write("broken/cupel.db", "not a database, whatever its name says");
+  std::filesystem::create_directories(site.file("state"));
+  site.write("state/cupel.db", "not a database, whatever its name says");
 
-  const auto examined = examine({"--state", site.file("broken")});
+  const auto examined = examine();
 
   EXPECT_EQ(examined.status, 1);
   EXPECT_EQ(examined.level("store"), "failure");
@@ -80,7 +84,7 @@ TEST_F(DoctorTest, NamesAStateFolderThatCannotBeRead) {
 
 TEST_F(DoctorTest, CountsOnAllTheOpenFilesThatTheSystemAllows) {
   const auto ran = run({"sh", "-c",
-                        "ulimit -Hn 900 && ulimit -Sn 64 && cd '" + site.file("") + "' && '" +
+                        "ulimit -Sn 64 && ulimit -Hn 900 && cd '" + site.file("") + "' && '" +
                             CUPEL_BINARY + "' --state '" + site.file("state") + "' doctor --json"});
 
   EXPECT_THAT(ran.out, HasSubstr("900 may be open (hard limit 900)")) << ran.err;
