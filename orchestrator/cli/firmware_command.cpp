@@ -54,31 +54,36 @@ Task<std::string> add_parts_of_node(Connections& connections, const Node& node,
 /// is well.
 using Judge = std::function<Answer(const FirmwarePlan&, const bmc::Identity&, bool& well)>;
 
+Task<Result<Answer>> judge_node(Connections& connections, const Node& node,
+                                const inventory::Inventory& inventory, const Judge& judge,
+                                bool& all_well, Deadline deadline) {
+  const auto& profile = inventory.profile_of(*inventory.node(node.name));
+  if (profile.firmware.empty())
+    co_return Error{Code::kInvalid,
+                    fmt::format("the profile {} names no firmware; a good machine's baseline: "
+                                "cupel firmware learn NODE",
+                                profile.name)};
+  const auto bmc = connections.bmc(node);
+  auto looked = co_await look(*bmc, deadline);
+  co_await bmc->log_out();
+  CO_TRY(auto seen, std::move(looked));
+  const auto missed = co_await add_parts_of_node(connections, node, profile, seen, deadline);
+  bool well = true;
+  auto answer =
+      judge(firmware::plan_firmware(profile, seen.machine, seen.parts), seen.machine, well);
+  all_well = all_well && well;
+  if (!missed.empty()) {
+    answer.text += "\n" + missed;
+    answer.object["not_read"] = missed;
+  }
+  co_return answer;
+}
+
 Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventory,
                  const Judge& judge) {
   bool all_well = true;
-  const auto judged = [&](Connections& connections, const Node& node,
-                          Deadline deadline) -> Task<Result<Answer>> {
-    const auto& profile = inventory.profile_of(*inventory.node(node.name));
-    if (profile.firmware.empty())
-      co_return Error{Code::kInvalid,
-                      fmt::format("the profile {} names no firmware; a good machine's baseline: "
-                                  "cupel firmware learn NODE",
-                                  profile.name)};
-    const auto bmc = connections.bmc(node);
-    auto looked = co_await look(*bmc, deadline);
-    co_await bmc->log_out();
-    CO_TRY(auto seen, std::move(looked));
-    const auto missed = co_await add_parts_of_node(connections, node, profile, seen, deadline);
-    bool well = true;
-    auto answer =
-        judge(firmware::plan_firmware(profile, seen.machine, seen.parts), seen.machine, well);
-    all_well = all_well && well;
-    if (!missed.empty()) {
-      answer.text += "\n" + missed;
-      answer.object["not_read"] = missed;
-    }
-    co_return answer;
+  const auto judged = [&](Connections& connections, const Node& node, Deadline deadline) {
+    return judge_node(connections, node, inventory, judge, all_well, deadline);
   };
   const auto exit = ask_over_connections(command, judged);
   return exit == Exit::passed && !all_well ? Exit::failed : exit;

@@ -44,8 +44,8 @@ struct Damage {
 /// Nothing if its chain is whole and all of it can be read. Throws what SOCI throws.
 std::optional<Damage> damage_of(soci::session& sql, RunId run);
 
-/// The rows of a run behind `after`, in order, one at a time; of one node where `node` is not
-/// empty. Throws what SOCI throws.
+/// The rows of a run behind `after`, in order, one at a time; of one node and of the run as a whole
+/// where `node` is not empty. Throws what SOCI throws.
 class EventRows {
  public:
   EventRows(soci::session& sql, RunId run, std::int64_t after = 0, std::string_view node = {});

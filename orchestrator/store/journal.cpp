@@ -151,7 +151,8 @@ EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::str
   for (auto* text : {&row_.kind, &row_.node, &row_.step, &row_.data, &row_.hash})
     statement_.exchange(soci::into(*text));
   statement_.alloc();
-  statement_.prepare(columns + (node_.empty() ? "" : "AND node = :node ") + "ORDER BY sequence");
+  statement_.prepare(columns + (node_.empty() ? "" : "AND node IN ('', :node) ") +
+                     "ORDER BY sequence");
   statement_.define_and_bind();
   statement_.execute();
 }

@@ -103,6 +103,17 @@ void drop_what_passes(json::value& value) {
   }
 }
 
+/// With how many other nodes a verdict was compared: as many as had been measured by then.
+void drop_comparison(json::value& value) {
+  auto* object = value.if_object();
+  if (object == nullptr) return;
+  for (const auto* key : {"compared", "basis"}) object->erase(key);
+  const auto detail = text_at(value, "detail").value_or("");
+  for (const auto* begin : {"; numbers ", "; versions "})
+    if (const auto at = detail.find(begin); at != detail.npos)
+      (*object)["detail"] = detail.substr(0, at);
+}
+
 /// What a journal tells of each node, without what is a time, a digest or a number of a process.
 std::map<std::string, std::vector<std::string>> story(const std::filesystem::path& state) {
   std::map<std::string, std::vector<std::string>> told;
@@ -120,6 +131,7 @@ std::map<std::string, std::vector<std::string>> story(const std::filesystem::pat
     drop_evidence(rest);
     drop_clocks(rest);
     drop_what_passes(rest);
+    drop_comparison(rest);
     told[event.node].push_back(std::string{to_string(event.kind)} + " " + event.step + " " +
                                json::serialize(rest));
   }

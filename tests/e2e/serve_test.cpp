@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, EitherWay, ::testing::Values(false, true),
 TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
   const auto with = [&](const std::string& server) {
     auto words = site.cupel({"pause", "1"});
-    words.insert(words.begin() + 1, "CUPEL_SERVER=" + server);
+    words.insert(words.begin() + 3, "CUPEL_SERVER=" + server);  // behind env -C FOLDER
     return run(words);
   };
 
