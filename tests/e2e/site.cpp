@@ -26,7 +26,8 @@ Site::Site(int nodes, Slurm with_slurm)
         fmt::format("s01-n[01-{:02}]", nodes),
         fmt::format("NodeName=s01-n[01-{:02}] CPUs=2 RealMemory=1000 State=UNKNOWN\n", nodes));
   for (int node = 0; node < nodes; ++node)
-    bmcs.push_back(std::make_unique<test::HttpsServer>(test::HttpsServer::Options{}));
+    bmcs.push_back(std::make_unique<test::HttpsServer>(
+        test::HttpsServer::Options{.serial = fmt::format("437XR1138R{}", node + 2)}));
   std::filesystem::create_directory(folder / "profiles");
   write("profiles/lab.yaml", kProfile);
   write("qualify.yaml", kPlaybook);

@@ -48,6 +48,7 @@ class FleetVerdict : public store::StoreTest {
     (*planned_)[0].name = "hbm";
     (*planned_)[1].kind = StepKind::verdict;
     (*planned_)[1].name = "verdict";
+    (*planned_)[1].with = {{"fleet", "yes"}};
   }
 
   static std::string name(int index) { return fmt::format("n{}", index); }

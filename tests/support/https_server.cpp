@@ -295,7 +295,9 @@ struct HttpsServer::Impl final : Resources {
   std::optional<json::value> document(const std::string& path) {
     if (const auto changed = changes.find(path); changed != changes.end()) return changed->second;
     if (options.tree.empty()) {
-      const auto small = small_machine(path);
+      auto small = small_machine(path);
+      if (auto* object = small.if_object(); object != nullptr && !options.serial.empty())
+        if (auto* serial = object->if_contains("SerialNumber")) *serial = options.serial;
       return small.is_null() ? std::nullopt : std::optional{small};
     }
     const auto text = captured_answer(options.tree, path);

@@ -60,6 +60,7 @@ class HttpsServer {
  public:
   struct Options {
     std::filesystem::path tree{};           // of a capture; empty: a small made-up machine
+    std::string serial{};                   // of that one; empty: as small_machine() has it
     std::string password = "open sesame";   // of user "admin"
     std::chrono::milliseconds thinking{0};  // before each answer
     int looks_until_power_changes = 0;      // reads of the system after a reset
