@@ -166,8 +166,8 @@ TEST(ImageChecker, RefusesAFileOfOtherBytesThanListed) {
 
 TEST(ImageChecker, SeesAFileThatChangedSinceItWasRead) {
   const Site site;
+  asio::io_context io;  // outlives the checker's threads
   ImageChecker checker{site.trust()};
-  asio::io_context io;
   const auto check = [&] {
     return run_to_end(io, checker.check(site.update, {"NVIDIA", "DGXH100", "", "", "", "", ""},
                                         kNow, Deadline::in(60s)));
