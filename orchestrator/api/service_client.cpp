@@ -133,7 +133,8 @@ Result<std::optional<ServerAddress>> server_of_environment() {
                     fmt::format("$CUPEL_SERVER is to be https://HOST:PORT or unix:/PATH, not '{}'",
                                 printable(named))};
   if (printable(server.token) != server.token || server.token.contains(' '))
-    return Error{Code::kInvalid, "$CUPEL_TOKEN is no token: cupel token add makes one"};
+    return Error{Code::kInvalid,
+                 "$CUPEL_TOKEN is no token; make one with cupel token add NAME --role viewer"};
   if (named.starts_with("unix:/")) {
     server.socket = named.substr(5);
     return std::optional{server};
