@@ -117,9 +117,9 @@ class Writer {
   bool reaches(const Part& part, int leaf) const {
     if (leaf < 0 || part.kind != PartKind::spine) return leaf >= 0 && leaf == part.owner;
     const auto& wiring = topology_.wiring();
+    const auto first = static_cast<std::size_t>(leaf) * static_cast<std::size_t>(wiring.uplinks);
     for (int uplink = 0; uplink < wiring.uplinks; ++uplink)
-      if (wiring.spine_of_uplink[static_cast<std::size_t>(leaf * wiring.uplinks + uplink)] ==
-          part.owner)
+      if (wiring.spine_of_uplink[first + static_cast<std::size_t>(uplink)] == part.owner)
         return true;
     return false;
   }
