@@ -94,12 +94,15 @@ void drop_clocks(json::value& value) {
 /// link repeats a packet now and then.
 void drop_what_passes(json::value& value) {
   auto* object = value.if_object();
-  auto* list = object == nullptr ? nullptr : object->if_contains("measurements");
-  if (list == nullptr || !list->is_array()) return;
-  for (auto& each : list->get_array()) {
-    const auto name = text_at(each, "name").value_or("");
-    if (name.starts_with("gpu.temperature") || name == "gpu.power" || name == "gpu.pcie.replays")
-      each.get_object().erase("value");
+  for (const auto& [list_name, key] :
+       {std::pair{"measurements", "name"}, std::pair{"checked", "measure"}}) {
+    auto* list = object == nullptr ? nullptr : object->if_contains(list_name);
+    if (list == nullptr || !list->is_array()) continue;
+    for (auto& each : list->get_array()) {
+      const auto name = text_at(each, key).value_or("");
+      if (name.starts_with("gpu.temperature") || name == "gpu.power" || name == "gpu.pcie.replays")
+        each.get_object().erase("value");
+    }
   }
 }
 
