@@ -31,7 +31,7 @@ TEST_F(StoreTest, KeepsARunAndItsEventsOverARestart) {
   ASSERT_EQ(events.size(), 2);
   EXPECT_EQ(events[1].sequence, 2);
   EXPECT_EQ(events[1].data, event(EventKind::step_began).data);
-  EXPECT_EQ(store->events(id, "n2").value().size(), 1);
+  EXPECT_EQ(store->events(id, "n2").value().size(), 2) << "its own, and the run's";
   EXPECT_EQ(store->broken_at(id).value(), std::nullopt);
 }
 

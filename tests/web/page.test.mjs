@@ -186,6 +186,7 @@ test('by keyboard alone', {timeout: 200_000}, async () => {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({state: 'detached'});
   await page.reload();
+  await page.getByText('To the content').waitFor({state: 'attached'});
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'To the content');
   await context.close();
