@@ -140,7 +140,7 @@ json::object node_row_of(const LiveRun& live, const std::string& node, const Nod
     row["attempt"] = standing.at->attempt;
     if (standing.at->overdue) row["overdue"] = true;
   }
-  if (auto cause = live.cause(node); !cause.empty()) row["cause"] = std::move(cause);
+  if (const auto cause = live.cause(node); !cause.empty()) row["cause"] = cause;
   return row;
 }
 

@@ -77,7 +77,8 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   Result<void> append(RunId run, Event& event) { return append(run, std::span{&event, 1}); }
 
   /// In order; where `node` is not empty, its own and those of the run as a whole (an approval is
-  /// every node's). As they stand, for people to read: not held against the chain. Errors: kStorage; an event of a kind that only a newer Cupel knows.
+  /// every node's). As they stand, for people to read: not held against the chain. Errors:
+  /// kStorage; an event of a kind that only a newer Cupel knows.
   Result<std::vector<Event>> events(RunId run, std::string_view node = {}) const;
 
   /// Each event of the run in order, as the table has it, once its chain was found whole.
