@@ -164,7 +164,7 @@ TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
   const auto ran = rehearse(
       "new-rack",
       {"--json", "--speed", "80", "--set", "burn=1m", "--set", "soak=6m", "--set", "phase=4m"},
-      std::chrono::seconds{560});
+      std::chrono::seconds{1500});
 
   EXPECT_EQ(ran.status, 1) << ran.err;
   const std::map<std::string, std::string> expected{
@@ -184,7 +184,7 @@ TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
       "  - {node: v01-n4, fault: hca-flapping, part: mlx5_9, after: 20h, every: 30h, for: 2s}\n");
 
   const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "3000"},
-                            std::chrono::seconds{560});
+                            std::chrono::seconds{1500});
 
   EXPECT_EQ(ran.status, 1) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
                            << ran.err;
@@ -263,7 +263,7 @@ TEST_F(RehearseTest, PassesAServerWithoutGpusOneWithCardsAndATrayOfARack) {
   const auto ran = rehearse("new-rack",
                             {"--json", "--rack", rack, "--speed", "80", "--set", "burn=1m", "--set",
                              "soak=6m", "--set", "phase=4m", "--set", "canary=100"},
-                            std::chrono::seconds{560});
+                            std::chrono::seconds{1500});
 
   EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
                            << ran.err;
@@ -307,8 +307,9 @@ TEST_F(RehearseTest, TakesOneFeedAfterTheOtherAwayAndNamesTheOneThatIsPluggedWro
                           "faults:\n  - {node: v01-n2, fault: cords-on-one-feed}\n"
                           "  - {node: v01-n3, fault: outlet-elsewhere, feed: 2}\n");
 
-  const auto ran = rehearse(write("feeds.yaml", kFeeds),
-                            {"--json", "--rack", rack, "--speed", "12"}, std::chrono::seconds{560});
+  const auto ran =
+      rehearse(write("feeds.yaml", kFeeds), {"--json", "--rack", rack, "--speed", "12"},
+               std::chrono::seconds{1500});
 
   EXPECT_EQ(ran.status, 1) << ran.err;
   const std::map<std::string, std::string> expected{
