@@ -121,9 +121,11 @@ std::shared_ptr<os::BootDoor> BootFiles::door() {
     std::error_code absent;
     std::filesystem::remove(disc_of(token), absent);
   };
-  door->next = [this](std::string token, Deadline until) -> Task<Result<netboot::BootEvent>> {
-    CO_TRY(auto* const server, service());
-    co_return co_await server->next(std::move(token), until);
+  door->next = [this](std::string token, Deadline until) {
+    return [](BootFiles& files, std::string of, Deadline by) -> Task<Result<netboot::BootEvent>> {
+      CO_TRY(auto* const server, files.service());
+      co_return co_await server->next(std::move(of), by);
+    }(*this, std::move(token), until);
   };
   if (!inventory_.boot->ca.empty())
     if (auto ca = read_file(inventory_.boot->ca, kLargestPem)) door->ca = *std::move(ca);
