@@ -137,6 +137,16 @@ TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceKnowsIt) {
   ASSERT_TRUE(service.wait_for("serving "));
 
   EXPECT_EQ(ask("GET", "/api/v1/runs/1").body.at("state"), "interrupted");
+  // At a service that had nothing to do.
+  ASSERT_EQ(ask("POST", "/api/v1/runs/1/resume", "{}").status, 202);
+  stream_until("event: run-resumed");
+  const auto approved = ask("POST", "/api/v1/runs/1/commands",
+                            R"({"command":"approve","step":"approval","reason":"looked"})");
+  ASSERT_EQ(approved.status, 202) << json::serialize(approved.body);
+  stream_until("event: run-ended");
+  EXPECT_EQ(ask("GET", "/api/v1/runs/1").body.at("pass"), 1);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait().status, 0);
 }
 
 TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
