@@ -92,6 +92,19 @@ TEST_F(ImageStores, ManifestOfARamSystemReadsBackWithItsSlot) {
   EXPECT_EQ(*read, manifest);
 }
 
+TEST_F(ImageStores, RefusesADiscThatHasNoPlaceForItsNodesAddress) {
+  ImageManifest manifest;
+  manifest.name = "ram";
+  manifest.kind = ImageKind::ram;
+  manifest.arch = "x86_64";
+  manifest.files = {{"ram.iso", std::string(64, 'a'), 9000}};
+
+  const auto read = parse_manifest(manifest_text(manifest));
+
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().what, HasSubstr("ram/iso_ticket is absent"));
+}
+
 TEST_F(ImageStores, ListsUnusableImagesBesideTheOthers) {
   ASSERT_TRUE(put("good"));
   fs::create_directory(folder_ / "bad");
