@@ -102,7 +102,7 @@ TEST_F(ImageStores, RefusesADiscThatHasNoPlaceForItsNodesAddress) {
   const auto read = parse_manifest(manifest_text(manifest));
 
   ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().what, HasSubstr("ram/iso_ticket is absent"));
+  EXPECT_THAT(read.error().what, HasSubstr("ram/iso_ticket' is absent"));
 }
 
 TEST_F(ImageStores, ListsUnusableImagesBesideTheOthers) {
