@@ -105,6 +105,10 @@ TEST_F(ServeTest, ARunBeginsWaitsIsApprovedAndEndsThroughTheApi) {
   const auto started = start();
   ASSERT_EQ(started.status, 201) << json::serialize(started.body);
   stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
+  const auto metrics =
+      run({"curl", "-s", "--unix-socket", site.file("s"), "http://cupel/metrics"}).out;
+  EXPECT_THAT(metrics, HasSubstr("cupel_power_planned_watts{level=\""));
+  EXPECT_THAT(metrics, HasSubstr("cupel_power_limit_watts{level=\""));
   const auto approved = ask("POST", "/api/v1/runs/1/commands",
                             R"({"command":"approve","step":"approval","reason":"looked"})");
   ASSERT_EQ(approved.status, 202) << json::serialize(approved.body);
