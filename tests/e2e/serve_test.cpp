@@ -333,7 +333,7 @@ TEST_P(EitherWay, AnInterruptedRunIsResumedAndFollowed) {
   const auto resumed = either({"resume", "1", "--detach"});
   stream_until("event: run-resumed");
   Child followed{words({"follow", "1"})};
-  ASSERT_TRUE(followed.wait_for("approval"));
+  ASSERT_TRUE(followed.wait_for("bmc-facts"));
   const auto approved = either({"approve", "1"});
   const auto ended = followed.wait();
 
