@@ -93,7 +93,7 @@ constexpr std::array kFields{
           "W"},
 };
 
-constexpr std::array<std::string_view, 14> kCounted{"gpu.count",
+constexpr std::array<std::string_view, 16> kCounted{"gpu.count",
                                                     "gpu.reset_required",
                                                     "gpu.ecc.uncorrected",
                                                     "gpu.ecc.uncorrected.lifetime",
@@ -106,7 +106,10 @@ constexpr std::array<std::string_view, 14> kCounted{"gpu.count",
                                                     "nvlink.recoveries",
                                                     "fabricmanager.active",
                                                     "fabricmanager.matches",
-                                                    "driver.mismatch"};
+                                                    "driver.mismatch",
+                                                    // of a later reading: burnin/gains.h
+                                                    "gpu.remap.new",
+                                                    "nvlink.replays.new"};
 
 constexpr auto kMeasures = [] {
   std::array<std::string_view, kCounted.size() + kFields.size()> names{};
