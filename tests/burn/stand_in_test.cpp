@@ -113,6 +113,17 @@ TEST(BurnStandIn, EverySelfTestFindsAllThatItPlants) {
   });
 }
 
+TEST(BurnStandIn, ASelfTestWithoutTimeForAllEndsAndIsRefused) {
+  const std::vector<Case> cases{{"pcie --mib 1 --seconds 1", "--self-test 1000000", 1},
+                                {"p2p --mib 1 --seconds 1", "--self-test 1000000", 2}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 2);
+    EXPECT_EQ(burned.of_kind("error").at(0).at("code"), "refused");
+    EXPECT_LT(burned.seconds, 60);
+  });
+}
+
 TEST(BurnStandIn, KernelsComeAsPtxWhereTheDriverIsOlderThanTheCompiler) {
   const Burned ancient = Burning{"devices", {"FAKE_DRIVER=11080"}}.end();
   const Burned oldest =
@@ -197,6 +208,18 @@ TEST(BurnStandIn, AGpuThatDiesIsNamedAndWhoNeedsItNotGoesOn) {
     EXPECT_LT(burned.seconds, 90);
     if (one.command != kGemm && one.command != kHbm) return;
     EXPECT_EQ(others_at_work(burned), 2);
+  });
+}
+
+TEST(BurnStandIn, AGpuThatCannotBeTakenEndsAtOnceWhatNeedsAllOfThem) {
+  const std::vector<Case> cases{{kCollective, "--rounds 1", 3, "FAKE_REFUSES=2"},
+                                {kTrain, "--repeats 2", 3, "FAKE_REFUSES=2"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 2);
+    EXPECT_THAT(burned.of_kind("hang"), IsEmpty());
+    EXPECT_EQ(burned.of_kind("error").size(), 1);
+    EXPECT_LT(burned.seconds, 50) << "NCCL waits for the others for ever";
   });
 }
 

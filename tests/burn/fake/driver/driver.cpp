@@ -113,6 +113,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (fake::faults().refuses == device) return CUDA_ERROR_UNKNOWN;
   *context = fake::gpu_at(device);
   return *context == nullptr ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
