@@ -61,8 +61,7 @@ std::vector<std::string> gained(const Findings& before, const Findings& after) {
   std::vector<std::string> all;
   for (const auto& each : judge(profile(), {"gpu-facts", "gpu-facts@after"}, findings))
     if (each.measure.ends_with(".new") && each.met == Met::failed)
-      all.push_back(each.part + " " + each.measure + " " +
-                    plain(each.quantity.value.value_or(-1)));
+      all.push_back(each.part + " " + each.measure + " " + plain(each.quantity.value.value_or(-1)));
   return all;
 }
 

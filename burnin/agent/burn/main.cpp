@@ -47,8 +47,7 @@ void print_help(std::string_view only = {}) {
                 std::string{command.help}.c_str());
     print_choices(command.choices);
   }
-  if (only.empty())
-    std::puts("  libraries   which CUDA libraries this node has that it can use");
+  if (only.empty()) std::puts("  libraries   which CUDA libraries this node has that it can use");
   std::puts("\n  all of them:");
   print_choices(common_choices());
   std::puts(

@@ -8,6 +8,7 @@
 //   FAKE_HANGS=1:hbm_check:3     that one never ends, nor what gpu1 has to do after it
 //   FAKE_CRASHES=1:hbm_check:3   the driver ends the process that gives gpu1 its 3rd
 //   FAKE_REFUSES=1               gpu1 has no context for anybody
+//   FAKE_WANTS_EAGER=1           starts for those alone who have kernels loaded at once
 //   FAKE_STUCK=1:hbm_check:3     all threads of that process stand still for good
 // CUDA_VISIBLE_DEVICES may name one of them by its UUID, as of NVIDIA's driver.
 #include <cstddef>
@@ -37,6 +38,7 @@ struct Faults {
   std::optional<Fault> crashes{};
   std::optional<Fault> stuck{};
   std::optional<int> refuses{};
+  bool wants_eager = false;
   std::optional<int> only{};  // the one that this process sees
 };
 
