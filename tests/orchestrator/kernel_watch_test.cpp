@@ -100,9 +100,9 @@ TEST_F(KernelWatching, FailsNoMachineWhoseKernelKilledAProcessForMemory) {
   stage("disk", [this] {
     answer(140, R"("restarted":false,"lost":0,"messages":[{"class":"oom","weight":"error",)"
                 R"("count":1,"detail":"Out of memory: Killed process 77 (stress-ng)"}])");
-  });
+});
 
-  EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel.oom 1 count"));
+EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel.oom 1 count"));
 }
 
 TEST_F(KernelWatching, BeginsWhereTheReadingBeforeEndedAndReadsAfterStagesThatOnlyLook) {
