@@ -13,7 +13,9 @@ struct Counter {
   std::string_view stage, measure, gain;
 };
 
-constexpr std::array kCounters{Counter{"node-facts", "ib.port.downed", "ib.port.downed.new"}};
+constexpr std::array kCounters{Counter{"node-facts", "ib.port.downed", "ib.port.downed.new"},
+                               Counter{"gpu-facts", "gpu.remap.uncorrected", "gpu.remap.new"},
+                               Counter{"gpu-facts", "nvlink.replays", "nvlink.replays.new"}};
 
 void add_gain(const Counter& counter, const Findings& first, Findings& later) {
   std::vector<Measurement> gains;

@@ -7,9 +7,10 @@
 
 namespace cupel::burnin {
 
-/// Adds "ib.port.downed.new" to each later reading of "node-facts", by the first one before it.
-/// `steps`: in the order in which they ran. Nothing where a part was not read before, or where its
-/// counter went backwards. Pure.
+/// Adds "ib.port.downed.new" to each later reading of "node-facts", and "gpu.remap.new" and
+/// "nvlink.replays.new" to those of "gpu-facts", by the first one before it. `steps`: in the order
+/// in which they ran. Nothing where a part was not read before, or where its counter went
+/// backwards. Pure.
 void add_gains(std::span<const std::string> steps, FindingsByStage& findings);
 
 }  // namespace cupel::burnin

@@ -50,19 +50,22 @@ void add_dimm(Survey& survey, const Document& memory) {
   survey.add(std::move(dimm));
 }
 
-/// The sum of what is soldered to this GPU.
+/// The sum of what is soldered to this GPU; where one of them has no size, what the GPU reports of
+/// all together: a sum of the others would be too small.
 std::optional<double> memory_of(Survey& survey, const Document& gpu,
                                 const std::vector<Document>& memories) {
   const std::string prefix = std::string{last_name(gpu.uri)} + "_";
   double sum = 0;
+  bool whole = true;
   for (const auto& memory : memories) {
     if (!last_name(memory.uri).starts_with(prefix)) continue;
     const auto size = size_of(memory.body);
     if (!size)
       survey.unknown("size of " + std::string{last_name(memory.uri)}, memory.uri, "absent");
     sum += size.value_or(0);
+    whole = whole && size;
   }
-  if (sum > 0) return sum;
+  if (whole && sum > 0) return sum;
   const auto mib = number_at(gpu.body, "MemorySummary/TotalMemorySizeMiB");
   return mib && *mib > 0 ? std::optional{*mib * kMiB} : std::nullopt;
 }

@@ -25,18 +25,17 @@ void add_version(Survey& survey, std::string name, const std::string& version,
   survey.add(std::move(part));
 }
 
-/// Some tell it in the list alone, as BMC (Cray EX).
-void add_version_of_bmc(Survey& survey, const Machine& machine,
-                        const std::vector<Document>& listed) {
-  auto version = survey.seen().identity.bmc_version;
-  auto source = machine.manager->uri;
+/// `version` is what the machine or its manager reports. Some report it in the list alone: a Cray
+/// EX its BMC's as "BMC", NVIDIA's Grace its BIOS's as "UEFI".
+void add_own_version(Survey& survey, const char* name, std::string& version, std::string source,
+                     std::string_view listed_as, const std::vector<Document>& listed) {
   const auto own =
-      std::ranges::find(listed, "BMC", [](const Document& one) { return last_name(one.uri); });
+      std::ranges::find(listed, listed_as, [](const Document& one) { return last_name(one.uri); });
   if (version.empty() && own != listed.end()) {
     version = told(own->body, "Version");
     source = own->uri;
   }
-  add_version(survey, "bmc", version, source);
+  add_version(survey, name, version, source);
 }
 
 void add_member(Survey& survey, const Document& member) {
@@ -121,15 +120,16 @@ Part* named_by(std::vector<Part>& parts, std::string_view component,
 }  // namespace
 
 Task<std::vector<Document>> read_firmware(Survey& survey, const Machine& machine) {
-  const auto& identity = survey.seen().identity;
-  add_version(survey, "bios", identity.bios_version, machine.system.uri);
+  auto& identity = survey.seen().identity;
   auto uri = link_at(machine.root, "UpdateService");
   if (uri.empty()) uri = "/redfish/v1/UpdateService";
   const auto service = co_await survey.read(uri, "firmware");
   const auto collection = service ? link_at(service->body, "FirmwareInventory") : std::string{};
   if (service && collection.empty()) survey.unknown("firmware", uri, "no FirmwareInventory");
   auto members = co_await survey.members(collection, "firmware", kNotInstalled);
-  if (machine.manager) add_version_of_bmc(survey, machine, members);
+  add_own_version(survey, "bios", identity.bios_version, machine.system.uri, "UEFI", members);
+  if (machine.manager)
+    add_own_version(survey, "bmc", identity.bmc_version, machine.manager->uri, "BMC", members);
   for (const auto& member : members) add_member(survey, member);
   co_return members;
 }

@@ -164,6 +164,9 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   last.push_back(read_pcie(survey, machine, claims, of.listed));
   last.push_back(list_firmware(firmware.survey, machine, listed));
   co_await side_by_side(std::move(last));
+  // Where the list alone has them.
+  seen.identity.bios_version = firmware.seen.identity.bios_version;
+  seen.identity.bmc_version = firmware.seen.identity.bmc_version;
   survey.join(std::move(firmware.seen));
   give_versions(survey, listed, claims);
   add_switches_by_firmware(survey);

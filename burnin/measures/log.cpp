@@ -24,7 +24,7 @@ constexpr std::array kLogMeasures{
     MeasureRow{"kernel.mlx5", "count", "errors of the HCAs' driver while watched", Better::less},
     MeasureRow{"kernel.link", "count", "network links that went down while watched", Better::less},
     MeasureRow{"kernel.oom", "count", "processes killed for want of memory while watched",
-               Better::less},
+               Better::less, true},
     MeasureRow{"kernel.hang", "count", "hung tasks and lockups while watched", Better::less},
     MeasureRow{"kernel.thermal", "count", "messages of thermal throttling while watched",
                Better::less},

@@ -55,6 +55,9 @@ bool has_place(const inventory::Part& part) {
 /// Facts that should be the same as they stand; of those that end with '*', all of such a name.
 constexpr std::array<std::string_view, 3> kSameFacts{"bmc.version", "bios.*",
                                                      "kernel.command_line"};
+/// What the operating system sees of the BIOS's settings: SMT and cores, the IOMMU, NUMA nodes of a
+/// socket.
+constexpr std::array<std::string_view, 3> kSeenSettings{"cpu.threads", "iommu.on", "numa.nodes"};
 
 /// What each machine has of its own: where its system lies, what its boot server wrote for it.
 std::string without_its_own(std::string_view command_line) {
@@ -179,7 +182,7 @@ bool is_alike(const engine::NodeState& a, const engine::NodeState& b) {
 }
 
 void compare_fact(const std::string& fact, const engine::NodeState& node, const Nodes& nodes,
-                  std::vector<Cause>& causes) {
+                  std::string remedy, std::vector<Cause>& causes) {
   std::map<std::string, int, std::less<>> counts;
   std::unordered_map<std::string_view, int> texts;  // each is read once
   for (const auto* each : nodes)
@@ -190,9 +193,8 @@ void compare_fact(const std::string& fact, const engine::NodeState& node, const 
   const auto* common = common_of(counts, all);
   const auto mine = comparable(fact, own);
   if (common == nullptr || common->first == mine) return;
-  causes.push_back(
-      unlike(fact, "value", mine.empty() ? "nothing" : mine, common->first, common->second, all,
-             fmt::format("set {} as on the other machines, or theirs as on this", fact)));
+  causes.push_back(unlike(fact, "value", mine.empty() ? "nothing" : mine, common->first,
+                          common->second, all, std::move(remedy)));
 }
 
 void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vector<Cause>& causes) {
@@ -202,9 +204,19 @@ void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vecto
     for (auto fact = mine.facts.lower_bound(head); fact != mine.facts.end(); ++fact) {
       if (many ? !fact->first.starts_with(head) : fact->first != head) break;
       // The version is the BIOS's own fact, told by the node too.
-      if (fact->first != "bios.version") compare_fact(fact->first, mine, nodes, causes);
+      if (fact->first == "bios.version") continue;
+      auto remedy =
+          fmt::format("set {} as on the other machines, or theirs as on this", fact->first);
+      compare_fact(fact->first, mine, nodes, std::move(remedy), causes);
     }
   }
+  for (const auto seen : kSeenSettings)
+    if (const std::string fact{seen}; mine.facts.contains(fact))
+      compare_fact(
+          fact, mine, nodes,
+          "compare its BIOS settings (SMT, cores, IOMMU, NUMA nodes per socket) with those "
+          "of another machine",
+          causes);
 }
 
 /// Which part of a kind sits where: by address. Names are no ground to compare: drives are counted
@@ -283,6 +295,14 @@ bool has_versions(const engine::NodeState& node) {
 }
 
 }  // namespace
+
+json::object setting_facts(std::span<const burnin::Measurement> measurements) {
+  json::object facts;
+  for (const auto& each : measurements)
+    if (each.part.empty() && std::ranges::find(kSeenSettings, each.name) != kSeenSettings.end())
+      facts[each.name] = plain(each.value);
+  return facts;
+}
 
 json::object version_facts(std::span<const inventory::Part> parts) {
   std::map<std::string, std::map<std::string, Names, std::less<>>, std::less<>> found;

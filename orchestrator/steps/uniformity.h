@@ -1,14 +1,15 @@
 #pragma once
 // What should be equal on all machines of one profile in one run: the GPU driver, the kernel and
-// its command line, the BIOS and its settings, the BMC, the VBIOS of GPUs, the firmware of HCAs,
-// NVMe drives and supplies, the part numbers of DIMMs, and where parts sit on the PCIe tree.
-// Compares what the run's nodes reported with each other. Not the profile's baseline: that is the
-// audit's (inventory/audit.h).
+// its command line, the BIOS, its settings and what the system sees of them, the BMC, the VBIOS of
+// GPUs, the firmware of HCAs, NVMe drives and supplies, the part numbers of DIMMs, and where parts
+// sit on the PCIe tree. Compares what the run's nodes reported with each other. Not the profile's
+// baseline: that is the audit's (inventory/audit.h).
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "burnin/measurement.h"
 #include "burnin/verdict.h"
 #include "inventory/model.h"
 #include "orchestrator/engine/run_state.h"
@@ -20,6 +21,10 @@ namespace cupel::steps {
 /// number is the version. "place.gpu" is an object from the names of parts to their PCIe addresses.
 /// At most 64 facts with 64 parts each. Pure.
 json::object version_facts(std::span<const inventory::Part> parts);
+
+/// What the operating system sees of the BIOS's settings, as facts of the node: "cpu.threads",
+/// "iommu.on", "numa.nodes", as far as a stage measured them. Pure.
+json::object setting_facts(std::span<const burnin::Measurement> measurements);
 
 /// A failure for each version, address and fact on the node that is not the one of three quarters
 /// of all such parts in the run, on nodes of the same profile. Nothing where fewer than four parts

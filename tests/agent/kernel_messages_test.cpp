@@ -83,6 +83,10 @@ constexpr Case kCases[]{
     {"[Hardware Error]: Corrected error, no action required.", mce, Weight::corrected, "", ""},
     {"mce: CPU3: Package temperature is above threshold, cpu clock is throttled (total events = 7)",
      thermal, Weight::information, "", "CPU3"},
+    {"CPU7: Core temperature is above threshold, cpu clock is throttled (total events = 219)",
+     thermal, Weight::information, "", "CPU7"},
+    {"mce: CPU12: Core temperature above threshold, cpu clock throttled (total events = 1)",
+     thermal, Weight::information, "", "CPU12"},
     {"EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0)", edac,
      Weight::corrected, "", "dimm CPU_SrcID#0_MC#0_Chan#0_DIMM#0"},
     {"EDAC MC3: 1 UE memory scrubbing error on A7 (channel:3 slot:0 page:0x0)", edac, Weight::error,
@@ -130,6 +134,12 @@ constexpr Case kCases[]{
     {"Memory cgroup out of memory: Killed process 77 (python3)", oom, Weight::error, "", ""},
     {"watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [cuda:4711]", hang, Weight::error, "", ""},
     {"INFO: task kworker/u:3:77 blocked for more than 120 seconds.", hang, Weight::error, "", ""},
+    {"rcu: INFO: rcu_preempt self-detected stall on CPU", hang, Weight::error, "", ""},
+    {"rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 9-... } 21 jiffies", hang,
+     Weight::error, "", ""},
+    {"general protection fault, probably for non-canonical address 0xdead0000: 0000 [#1] SMP NOPTI",
+     hang, Weight::error, "", ""},
+    {"kernel BUG at mm/slub.c:379!", hang, Weight::error, "", ""},
 };
 
 TEST(KernelMessages, AreKnownByKindWeightAndPart) {
@@ -181,6 +191,9 @@ TEST(KernelMessages, ThatSayNothingOfAPartAreNone) {
         "{1}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 1",
         "pcieport 0000:15:01.0: AER: device recovery successful",
         "mce: CPU3: Package temperature/speed normal",
+        "CPU3: Core temperature/speed normal",
+        "coretemp coretemp.0: temperature is above threshold, cpu clock",
+        "traps: python3[77] general protection fault ip:7f21 sp:7ffc error:0 in libc.so.6[7f21+15]",
         "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Severity 1 Engine instance 62",
         "pcieport 0000:1a:01.0: AER: Corrected error received: 0000:1b:00.0"})
     EXPECT_FALSE(recognise(line)) << line;
@@ -209,11 +222,11 @@ TEST(KernelMessages, OfTheCatalogueAreWhatItSaysIsFound) {
 
     ASSERT_TRUE(found) << line;
     EXPECT_EQ(to_string(found->kind), kind) << line;
-    EXPECT_EQ(to_string(found->weight), "error") << line;
+    EXPECT_EQ(to_string(found->weight), kind == "thermal" ? "information" : "error") << line;
     kinds.insert(kind);
   }
   EXPECT_EQ(kinds, (std::set<std::string>{"aer", "disk", "gpu", "hang", "link", "mce", "mlx5",
-                                          "nvme", "oom", "pcie"}));
+                                          "nvme", "oom", "pcie", "thermal"}));
 }
 
 /// Of all lines of a capture: how many of each kind and weight.

@@ -328,6 +328,20 @@ TEST_F(FirmwareList, HasTheVersionOfThePartThatItIsRelatedTo) {
   EXPECT_EQ(part(inventory(), "gpu0").firmware, "97.00.6C.00.03");
 }
 
+// GB200, GB300, GH200: no System has a BiosVersion.
+TEST_F(FirmwareList, HasTheBiosThatNoSystemReports) {
+  at(kSystem).erase("BiosVersion");
+  version("UEFI", "buildbrain-gcid-38635631");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "bios").firmware, "buildbrain-gcid-38635631");
+  EXPECT_EQ(seen.identity.bios_version, "buildbrain-gcid-38635631");
+
+  at(kSystem)["BiosVersion"] = "01.05.03";
+  EXPECT_EQ(part(inventory(), "bios").firmware, "01.05.03");
+}
+
 // GB300: CX8_0 to CX8_3.
 TEST_F(FirmwareList, HasTheVersionOfTheOneAdapterThatIsCalledSo) {
   adapters({"HGX_IO_Board_0_CX8_0", "HGX_IO_Board_0_CX8_1"});
@@ -355,6 +369,26 @@ TEST_F(FirmwareList, DoesNotGuessWhereOneOfTheBoardsIsLost) {
   version("CX7_0", "28.42.1234");
 
   EXPECT_EQ(part(inventory(), "hca0").firmware, "");
+}
+
+// Of a sum that lacks one memory the audit would say that the GPU is too small.
+TEST_F(PartsReading, TheSizeOfAGpuIsUnknownWhereThatOfOneOfItsMemoriesIs) {
+  const std::string gpu = "/redfish/v1/Systems/1/Processors/GPU_0";
+  const std::string memory = "/redfish/v1/Systems/1/Memory/GPU_0_DRAM_";
+  add_collection(kSystem, "Processors", {gpu});
+  add_collection(kSystem, "Memory", {memory + "0", memory + "1"});
+  put(gpu, R"({"ProcessorType": "GPU", "Model": "B300"})");
+  put(memory + "0", R"({"MemoryDeviceType": "HBM3E", "CapacityMiB": 147456})");
+  put(memory + "1", R"({"MemoryDeviceType": "HBM3E", "CapacityMiB": 0})");
+
+  EXPECT_EQ(part(inventory(), "gpu0").size_bytes, std::nullopt);
+
+  at(memory + "1")["CapacityMiB"] = 147456;
+  EXPECT_EQ(part(inventory(), "gpu0").size_bytes, 2.0 * 147456 * 1024 * 1024);
+
+  at(memory + "1")["CapacityMiB"] = nullptr;
+  at(gpu)["MemorySummary"] = {{"TotalMemorySizeMiB", 294912}};
+  EXPECT_EQ(part(inventory(), "gpu0").size_bytes, 294912.0 * 1024 * 1024);
 }
 
 // A GPU that its baseboard does not list any more: the audit names the one that is gone.

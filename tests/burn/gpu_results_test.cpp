@@ -27,6 +27,7 @@ class GpuResults : public ::testing::Test {
     folder_ = name;
     std::ofstream{folder_ / "cupel-burn"}
         << "#!/bin/sh\ncase \"$*\" in\n*--self-test*) name=test-$1 ;;\n*unverified*) name=gemm ;;\n"
+           "*copies*) name=train-copies ;;\n"
            "gemm*) name=power ;;\n*) name=$1 ;;\nesac\ncat \""
         << folder_.string() << "/$name\"\n";
     fs::permissions(folder_ / "cupel-burn", fs::perms::owner_all);
@@ -112,6 +113,27 @@ TEST_F(GpuResults, OfASoundMachineAllHolds) {
   EXPECT_THAT(found.text, HasSubstr("| board power, bf16, of the limit | 98 % or more | 99.3 %"));
   EXPECT_THAT(found.text, HasSubstr("| hbm copy, of a plain copy | 92 % or more | 96.6 %"));
   EXPECT_THAT(found.text, HasSubstr("pcie.h2d gpu0 `{\"numa\":\"near\"}` |  | 55 GB/s"));
+}
+
+TEST_F(GpuResults, OfSeveralGpusSumsByCopiesAreHeldToTheSameBits) {
+  sound(712);
+  prints("devices", [](Report& report) {
+    report.start({.gpus = {{.uuid = "GPU-1", .name = "A100"}, {.uuid = "GPU-2", .name = "A100"}}});
+  });
+  for (const auto* command : {"test-p2p", "p2p", "test-collective", "collective"}) prints(command);
+  const auto with_copies = [&](double differs) {
+    prints("train-copies",
+           [&](Report& report) { report.result("train.loss.differs", "", differs, "count"); });
+    return table(folder_ / "cupel-burn");
+  };
+
+  const auto good = with_copies(0), bad = with_copies(1);
+
+  EXPECT_EQ(good.status, 0) << good.text;
+  EXPECT_THAT(good.text, HasSubstr("| train, sums by copies, losses and gradients that differ | 0 "
+                                   "| 0 | yes |"));
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.text, HasSubstr("gradients that differ | 0 | 1 | **no** |"));
 }
 
 TEST_F(GpuResults, WhatMissesItsMarkIsSaidAndIsTheExitStatus) {

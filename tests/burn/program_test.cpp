@@ -59,13 +59,36 @@ TEST(BurnProgram, SaysThatThereIsNoCudaDevice) {
 
 TEST(BurnProgram, RefusesWhatItDoesNotUnderstandAsUsage) {
   for (const auto* arguments :
-       {"smelt", "gemm --types fp4", "hbm --margin 1", "train --layers 0"}) {
+       {"smelt", "gemm --types fp4", "gemm --types ,", "gemm --types bf16,bf16", "hbm --margin 1",
+        "hbm --patterns ,", "train --layers 0", "train --width 3000", "train --sequence 200",
+        "collective --min 16 --max 8"}) {
     const auto ended = burn(arguments);
 
     EXPECT_EQ(ended.status, 64) << arguments;
     ASSERT_EQ(ended.lines.size(), 2) << arguments;
     EXPECT_EQ(ended.lines[0].at("code"), "usage");
   }
+}
+
+TEST(BurnProgram, SaysItsHelpWhereverItIsAskedForIt) {
+  const auto said = [](const std::string& arguments) {
+    std::string text;
+    std::FILE* pipe = ::popen((BURN_BINARY " " + arguments + " 2>&1").c_str(), "r");
+    std::array<char, 4096> block{};
+    while (const auto size = std::fread(block.data(), 1, block.size(), pipe))
+      text.append(block.data(), size);
+    EXPECT_EQ(::pclose(pipe), 0) << arguments;
+    return text;
+  };
+  const auto all = said("help"), gemm = said("help gemm");
+
+  EXPECT_THAT(all, testing::AllOf(testing::HasSubstr("--types"), testing::HasSubstr("--layers")));
+  EXPECT_THAT(gemm, testing::HasSubstr("--types"));
+  EXPECT_THAT(gemm, testing::Not(testing::HasSubstr("--layers")));
+  EXPECT_EQ(said("--help"), all);
+  EXPECT_EQ(said("-h"), all);
+  EXPECT_EQ(said("gemm --help"), gemm);
+  EXPECT_EQ(said("gemm -h"), gemm);
 }
 
 /// The lines of a stage's script that call cupel-burn, without its name.

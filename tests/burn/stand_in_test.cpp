@@ -77,17 +77,19 @@ std::size_t others_at_work(const Burned& burned) {
 }
 
 TEST(BurnStandIn, EveryCommandFindsNothingWrongOnSoundGpus) {
+  // Whose kernels load late waits for GPUs that wait for it.
+  constexpr const char* kEager = "FAKE_WANTS_EAGER=1";
   const std::vector<Case> cases{
       {kGemm, "--rounds 1 --passes 4", 1},
       {kGemm, "--rounds 1 --passes 4", 4},
       {"gemm --types fp16,tf32,fp8,fp64 --side 256 --seconds 100", "--rounds 1 --passes 2", 1},
       {kHbm, "--rounds 1", 1},
       {kHbm, "--rounds 1", 3},
-      {kTrain, "--repeats 2", 2},
-      {kTrain, "--repeats 2 --sum copies", 3},
-      {kPcie, "--rounds 1", 2},
-      {kP2p, "--rounds 1", 4},
-      {kCollective, "--rounds 1", 4}};
+      {kTrain, "--repeats 2", 2, kEager},
+      {kTrain, "--repeats 2 --sum copies", 3, kEager},
+      {kPcie, "--rounds 1", 2, kEager},
+      {kP2p, "--rounds 1", 4, kEager},
+      {kCollective, "--rounds 1", 4, kEager}};
 
   run_all(cases, [](const Case&, const Burned& burned) {
     EXPECT_EQ(burned.status, 0);
@@ -110,6 +112,17 @@ TEST(BurnStandIn, EverySelfTestFindsAllThatItPlants) {
     const auto tests = burned.of_kind("self-test");
     EXPECT_THAT(tests, Not(IsEmpty()));
     for (const auto& test : tests) EXPECT_TRUE(test.at("found").as_bool()) << test.at("detail");
+  });
+}
+
+TEST(BurnStandIn, ASelfTestWithoutTimeForAllEndsAndIsRefused) {
+  const std::vector<Case> cases{{"pcie --mib 1 --seconds 1", "--self-test 1000000", 1},
+                                {"p2p --mib 1 --seconds 1", "--self-test 1000000", 2}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 2);
+    EXPECT_EQ(burned.of_kind("error").at(0).at("code"), "refused");
+    EXPECT_LT(burned.seconds, 60);
   });
 }
 
@@ -197,6 +210,18 @@ TEST(BurnStandIn, AGpuThatDiesIsNamedAndWhoNeedsItNotGoesOn) {
     EXPECT_LT(burned.seconds, 90);
     if (one.command != kGemm && one.command != kHbm) return;
     EXPECT_EQ(others_at_work(burned), 2);
+  });
+}
+
+TEST(BurnStandIn, AGpuThatCannotBeTakenEndsAtOnceWhatNeedsAllOfThem) {
+  const std::vector<Case> cases{{kCollective, "--rounds 1", 3, "FAKE_REFUSES=2"},
+                                {kTrain, "--repeats 2", 3, "FAKE_REFUSES=2"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 2);
+    EXPECT_THAT(burned.of_kind("hang"), IsEmpty());
+    EXPECT_EQ(burned.of_kind("error").size(), 1);
+    EXPECT_LT(burned.seconds, 50) << "NCCL waits for the others for ever";
   });
 }
 

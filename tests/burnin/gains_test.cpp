@@ -46,5 +46,30 @@ TEST(Gains, AreNotKnownOfACounterThatWentBackwardsOrWasNotRead) {
   EXPECT_EQ(findings["node-facts@after"], downed(2, 0));
 }
 
+Findings counted(double remapped, double replays) {
+  Findings found;
+  found.measurements = {{"gpu.remap.uncorrected", "gpu2", remapped, "count"},
+                        {"nvlink.replays", "gpu5", replays, "count"}};
+  return found;
+}
+
+/// "gpu2 gpu.remap.new 1" of each gain that the shipped profile does not accept.
+std::vector<std::string> gained(const Findings& before, const Findings& after) {
+  FindingsByStage findings{{"gpu-facts", before}, {"gpu-facts@after", after}};
+  const std::vector<std::string> steps{"gpu-facts", "gemm", "gpu-facts@after"};
+  add_gains(steps, findings);
+  std::vector<std::string> all;
+  for (const auto& each : judge(profile(), {"gpu-facts", "gpu-facts@after"}, findings))
+    if (each.measure.ends_with(".new") && each.met == Met::failed)
+      all.push_back(each.part + " " + each.measure + " " + plain(each.quantity.value.value_or(-1)));
+  return all;
+}
+
+TEST(Gains, OfAGpuDuringTheBurnFailItWhateverItCountedBefore) {
+  EXPECT_THAT(gained(counted(0, 0), counted(1, 101)),
+              ElementsAre("gpu2 gpu.remap.new 1", "gpu5 nvlink.replays.new 101"));
+  EXPECT_THAT(gained(counted(3, 5000), counted(3, 5100)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace cupel::burnin

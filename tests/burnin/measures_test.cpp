@@ -50,8 +50,9 @@ TEST(Measures, ThatArePreconditionsAreThoseOfTheTest) {
     if (row.precondition) names.insert(row.name);
 
   EXPECT_THAT(names, ::testing::UnorderedElementsAre(
-                         "burn.complete", "fabric.undecided", "gpu.idle", "kernel_log.complete",
-                         "kernel_log.readable", "nvme.burned", "psu.feed.tested"));
+                         "burn.complete", "fabric.undecided", "gpu.idle", "kernel.oom",
+                         "kernel_log.complete", "kernel_log.readable", "nvme.burned",
+                         "psu.feed.tested"));
 }
 
 TEST(Measures, OfAFamilyAreFoundByTheirWords) {

@@ -95,6 +95,16 @@ TEST_F(KernelWatching, FailsTheGpuWhoseMemoryErrorWasContainedUnderLoad) {
   EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.xid 94 (contained memory error)"));
 }
 
+TEST_F(KernelWatching, FailsNoMachineWhoseKernelKilledAProcessForMemory) {
+  answer(100);
+  stage("disk", [this] {
+    answer(140, R"("restarted":false,"lost":0,"messages":[{"class":"oom","weight":"error",)"
+                R"("count":1,"detail":"Out of memory: Killed process 77"}])");
+  });
+
+  EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel.oom 1 count"));
+}
+
 TEST_F(KernelWatching, BeginsWhereTheReadingBeforeEndedAndReadsAfterStagesThatOnlyLook) {
   answer(100);
   stage("node-facts");

@@ -272,6 +272,25 @@ TEST_F(Uniformity, ComparesBmcsAndSettingsWithMachinesOfTheSameKindOfBmc) {
   EXPECT_THAT(differences("other"), IsEmpty());
 }
 
+// SMT is off on one node, and no profile names its BIOS's attribute.
+TEST_F(Uniformity, ComparesWhatTheSystemSeesOfTheBiosSettings) {
+  const std::vector<burnin::Measurement> usual{{"cpu.threads", "", 224, "count"},
+                                               {"numa.nodes", "", 2, "count"},
+                                               {"iommu.on", "", 1, ""},
+                                               {"cpu.throttled", "cpu0", 0, "count"}};
+  auto odd = usual;
+  odd[0].value = 112;
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    report(name, {});
+    for (const auto& [fact, value] : setting_facts(name == std::string{"n4"} ? odd : usual))
+      run_.nodes[name].facts[std::string{fact}] = value.as_string();
+  }
+
+  EXPECT_EQ(setting_facts(usual).size(), 3);
+  EXPECT_THAT(differences("n4"), ElementsAre("cpu.threads: 112, expected 224, as 3 of 4 have it"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
 TEST_F(Uniformity, DoesNotPassTwoMachinesOfOneSerialNumber) {
   for (const auto* name : {"n1", "n2", "n3"}) {
     report(name, {});

@@ -18,6 +18,8 @@ struct Command {
   /// Writes the start line and all that it finds; the program writes the end. A failure of one GPU
   /// it reports itself (run_workers); one that it returns is reported by the program.
   Outcome<> (*run)(const Options& options, Report& report, Stop& stop, Watchdog& watchdog);
+  /// What no choice can say of itself, before a GPU is touched; nullptr: nothing. Errors: usage.
+  Outcome<> (*check)(const Options& options) = nullptr;
 };
 
 /// Each in cuda/<name>_command.cpp.

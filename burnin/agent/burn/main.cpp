@@ -38,14 +38,16 @@ void print_choices(std::span<const Choice> choices) {
   }
 }
 
-void print_help() {
+/// Of one command, or of all.
+void print_help(std::string_view only = {}) {
   std::puts("cupel-burn COMMAND [CHOICES]: puts the GPUs of this node through it; JSON lines\n");
   for (const auto& command : commands()) {
+    if (!only.empty() && command.name != only) continue;
     std::printf("  %-11s %s\n", std::string{command.name}.c_str(),
                 std::string{command.help}.c_str());
     print_choices(command.choices);
   }
-  std::puts("  libraries   which CUDA libraries this node has that it can use");
+  if (only.empty()) std::puts("  libraries   which CUDA libraries this node has that it can use");
   std::puts("\n  all of them:");
   print_choices(common_choices());
   std::puts(
@@ -82,11 +84,28 @@ int run(const Command& command, const Options& options, Report& report) {
   return exit_status(report, stop.by_signal());
 }
 
-int main_of(std::span<const std::string_view> arguments) {
-  if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help") {
-    print_help();
-    return arguments.empty() ? kUsage : 0;
+/// "help", "help gemm", "--help", "gemm --help", "gemm -h".
+bool tells_help(std::span<const std::string_view> arguments) {
+  const auto is_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  const auto is_command = [](std::string_view word) {
+    return std::ranges::find(commands(), word, &Command::name) != commands().end();
+  };
+  const bool named = arguments.size() > 1;
+  if (arguments[0] == "help" || is_help(arguments[0])) {
+    print_help(named && is_command(arguments[1]) ? arguments[1] : std::string_view{});
+    return true;
   }
+  if (!named || !is_help(arguments[1]) || !is_command(arguments[0])) return false;
+  print_help(arguments[0]);
+  return true;
+}
+
+int main_of(std::span<const std::string_view> arguments) {
+  if (arguments.empty()) {
+    print_help();
+    return kUsage;
+  }
+  if (tells_help(arguments)) return 0;
   if (arguments[0] == "--version") {
     std::puts("cupel-burn " CUPEL_VERSION);
     return 0;
@@ -105,6 +124,8 @@ int main_of(std::span<const std::string_view> arguments) {
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   const auto options = Options::parse(command->name, command->choices, arguments.subspan(1), seed);
   if (!options) return refuse(report, options.error());
+  if (command->check != nullptr)
+    if (const auto fits = command->check(*options); !fits) return refuse(report, fits.error());
   return run(*command, *options, report);
 }
 

@@ -102,7 +102,10 @@ Result<void> Options::take(const Choice& choice, std::string_view value) {
       const bool known = std::ranges::all_of(parts, [&](const auto& part) {
         return std::ranges::find(allowed, part) != allowed.end();
       });
-      if (!known || (choice.kind == Kind::kWord && parts.size() != 1))
+      for (const auto& part : parts)
+        if (std::ranges::count(parts, part) > 1)
+          return invalid(name + " " + shown(value) + ": " + shown(part) + " is named twice");
+      if (!known || parts.empty() || (choice.kind == Kind::kWord && parts.size() != 1))
         return invalid(name + " " + shown(value) + ": expected " +
                        (choice.kind == Kind::kWord ? "one" : "some") + " of " +
                        std::string{choice.words});

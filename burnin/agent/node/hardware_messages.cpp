@@ -29,6 +29,19 @@ Found lost_memory_of(std::string_view line) {
   return std::nullopt;
 }
 
+/// "CPU7: Core temperature is above threshold, cpu clock is throttled (total events = 219)"; before
+/// Linux 5.12 with "mce: " in front. Source: therm_throt.c of Linux.
+Found heat_of(std::string_view line) {
+  const auto at = line.find(" temperature");
+  if (at == line.npos || !has(line.substr(at), "above threshold, cpu clock")) return std::nullopt;
+  const auto cpu = line.substr(0, at).rfind("CPU");
+  if (cpu == line.npos || !leading_number(line.substr(cpu + 3))) return std::nullopt;
+  return KernelMessage{.kind = thermal,
+                       .weight = Weight::information,
+                       .part = "CPU" + std::string{leading_word(line.substr(cpu + 3))},
+                       .detail = bounded(line.substr(cpu))};
+}
+
 Weight weight_of_severity(std::string_view severity) {
   if (severity.starts_with("corrected")) return Weight::corrected;
   return severity.starts_with("info") ? Weight::information : Weight::error;
@@ -51,14 +64,7 @@ std::optional<bool> is_corrected(std::string_view error) {
 
 Found mce_of(std::string_view line) {
   const auto error = after(line, "[Hardware Error]: ");
-  const auto plain = after(line, "mce: ");
-  if (const auto cpu = after(line, "mce: CPU"); cpu && has(line, "temperature")) {
-    if (has(line, "temperature/speed normal")) return std::nullopt;
-    return KernelMessage{.kind = thermal,
-                         .weight = Weight::information,
-                         .part = "CPU" + std::string{leading_word(*cpu)},
-                         .detail = bounded(*plain)};
-  }
+  if (auto heat = heat_of(line)) return heat;
   if (auto lost = lost_memory_of(line)) return lost;
   if (!error) return std::nullopt;
   if (const auto severity = after(*error, kSeverity))

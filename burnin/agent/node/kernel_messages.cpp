@@ -247,14 +247,18 @@ Found oom_of(std::string_view line) {
 }
 
 Found hang_of(std::string_view line) {
-  constexpr std::array<std::string_view, 8> kBad{"soft lockup - CPU#",
-                                                 "hard LOCKUP",
-                                                 "blocked for more than ",
-                                                 "rcu_sched self-detected stall",
-                                                 "detected stalls on CPUs",
-                                                 "unable to handle kernel",
-                                                 "Kernel panic",
-                                                 "Oops: "};
+  // Of a user's program it is "traps: x[7] general protection fault ip:...".
+  constexpr std::array<std::string_view, 11> kBad{"soft lockup - CPU#",
+                                                  "hard LOCKUP",
+                                                  "blocked for more than ",
+                                                  "self-detected stall",
+                                                  "detected stalls on CPUs",
+                                                  "detected expedited stalls on CPUs",
+                                                  "unable to handle kernel",
+                                                  "general protection fault, ",
+                                                  "kernel BUG at ",
+                                                  "Kernel panic",
+                                                  "Oops: "};
   for (const auto word : kBad) {
     const auto at = line.find(word);
     if (at == line.npos) continue;

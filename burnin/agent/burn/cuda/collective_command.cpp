@@ -255,6 +255,11 @@ Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watch
   return done();
 }
 
+Outcome<> check(const Options& options) {
+  if (options.number("--min") <= options.number("--max")) return done();
+  return Failure{.code = "usage", .message = "collective: --min is larger than --max"};
+}
+
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   auto scope = std::make_unique<WatchdogScope>(watchdog, "");
@@ -283,7 +288,8 @@ Command collective_command() {
   return {.name = "collective",
           .help = "NCCL over the GPUs of this node: bus bandwidth and latency, results checked",
           .choices = kChoices,
-          .run = run};
+          .run = run,
+          .check = check};
 }
 
 }  // namespace cupel::burn

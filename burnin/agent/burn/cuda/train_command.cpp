@@ -89,8 +89,6 @@ Outcome<Transformer> shape_of(const Options& options, const Node& node) {
                            .width = static_cast<std::uint64_t>(options.number("--width")),
                            .sequence = static_cast<std::uint64_t>(options.number("--sequence")),
                            .batch = static_cast<std::uint64_t>(options.number("--batch"))};
-  if (wanted.width % 128 != 0 || wanted.sequence % 128 != 0)
-    return Failure{.code = "usage", .message = "--width and --sequence are multiples of 128"};
   std::size_t least = ~std::size_t{0};
   for (const auto& device : node.devices) {
     std::size_t free_bytes = 0;
@@ -261,6 +259,14 @@ void tell_figures(const Training& training, Report& report) {
   if (peak) report.result("train.mfu", "", utilisation(shape.operations(), seconds, *peak), "%");
 }
 
+Outcome<> check(const Options& options) {
+  for (const auto* name : {"--width", "--sequence"})
+    if (static_cast<std::uint64_t>(options.number(name)) % 128 != 0)
+      return Failure{.code = "usage",
+                     .message = std::string{"train: "} + name + " is no multiple of 128"};
+  return done();
+}
+
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   // Loaded late, a kernel would have to wait for the collectives of the GPUs that are ahead.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -329,7 +335,8 @@ Command train_command() {
   return {.name = "train",
           .help = "steps of a synthetic transformer; the same bits on all GPUs and in each repeat",
           .choices = kChoices,
-          .run = run};
+          .run = run,
+          .check = check};
 }
 
 }  // namespace cupel::burn

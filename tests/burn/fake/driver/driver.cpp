@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "tests/burn/fake/driver/faults.h"
 #include "tests/burn/fake/driver/kernels.h"
@@ -45,7 +46,11 @@ void check_copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
 
 extern "C" {
 
-CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuInit(unsigned) {
+  const char* const loading = std::getenv("CUDA_MODULE_LOADING");
+  const bool eager = loading != nullptr && std::string_view{loading} == "EAGER";
+  return eager || !fake::faults().wants_eager ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+}
 
 CUresult cuDriverGetVersion(int* version) {
   *version = fake::faults().driver;
@@ -113,6 +118,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (fake::faults().refuses == device) return CUDA_ERROR_UNKNOWN;
   *context = fake::gpu_at(device);
   return *context == nullptr ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }

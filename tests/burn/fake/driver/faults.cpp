@@ -35,6 +35,9 @@ Faults read() {
   faults.hangs = fault("FAKE_HANGS");
   faults.crashes = fault("FAKE_CRASHES");
   faults.stuck = fault("FAKE_STUCK");
+  faults.wants_eager = !words_of("FAKE_WANTS_EAGER").empty();
+  if (const auto words = words_of("FAKE_REFUSES"); !words.empty())
+    faults.refuses = number(words, 0);
   const auto visible = words_of("CUDA_VISIBLE_DEVICES");
   if (!visible.empty() && visible[0].starts_with("GPU-") && visible[0].size() == 40)
     faults.only = static_cast<int>(std::strtol(visible[0].substr(38).c_str(), nullptr, 16));

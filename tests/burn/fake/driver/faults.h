@@ -7,6 +7,8 @@
 //   each FAKE_DIES=1:hbm_check:3:214  gpu1 dies at its 3rd hbm_check: all calls return that status
 //   FAKE_HANGS=1:hbm_check:3     that one never ends, nor what gpu1 has to do after it
 //   FAKE_CRASHES=1:hbm_check:3   the driver ends the process that gives gpu1 its 3rd
+//   FAKE_REFUSES=1               gpu1 has no context for anybody
+//   FAKE_WANTS_EAGER=1           starts for those alone who have kernels loaded at once
 //   FAKE_STUCK=1:hbm_check:3     all threads of that process stand still for good
 // CUDA_VISIBLE_DEVICES may name one of them by its UUID, as of NVIDIA's driver.
 #include <cstddef>
@@ -35,6 +37,8 @@ struct Faults {
   std::optional<Fault> hangs{};
   std::optional<Fault> crashes{};
   std::optional<Fault> stuck{};
+  std::optional<int> refuses{};
+  bool wants_eager = false;
   std::optional<int> only{};  // the one that this process sees
 };
 
