@@ -68,7 +68,8 @@ struct RackRun {
   fs::path folder;
   std::string playbook{};
   std::vector<PlacedNode> places{};
-  double speed = 1;  // as it was
+  std::vector<std::string> settings{};  // of new-rack: NAME=VALUE
+  double speed = 1;                     // as it was
   std::vector<NodeSummary> nodes{};
 };
 
@@ -141,6 +142,8 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                   "--json"};
   const auto playbook = playbook_words(run.playbook, speed);
   request.argv.insert(request.argv.end(), playbook.begin(), playbook.end());
+  if (run.playbook != "fabric")
+    for (const auto& each : run.settings) request.argv.insert(request.argv.end(), {"--set", each});
   request.environment = {"PATH=" + (run.folder / "slurm").string() + ":" +
                          (path == nullptr ? "/usr/bin:/bin" : path)};
   request.output_limit = kOutput;
@@ -191,6 +194,7 @@ class Rehearsal {
     if (const auto* error = answer.as_object().if_contains("error"))
       return Error{Code::kInvalid, std::string{error->as_string()}};
     TRY(runs_, racks_in(answer, options_.folder));
+    for (auto& run : runs_) run.settings = options_.settings;
     return ok();
   }
 

@@ -12,8 +12,9 @@ struct CatalogueOptions {
   std::uint64_t seed = 1;
   std::size_t nodes = 24;  // of a rack
   std::size_t racks_at_once = 2;
-  std::vector<std::string> only{};  // faults by name; empty: all
-  int healthy_seeds = 0;            // not the catalogue: so many racks without a fault
+  std::vector<std::string> only{};      // faults by name; empty: all
+  int healthy_seeds = 0;                // not the catalogue: so many racks without a fault
+  std::vector<std::string> settings{};  // of new-rack: NAME=VALUE
 };
 
 /// `passed` where every fault that stages look for was found and named right, what is to be borne

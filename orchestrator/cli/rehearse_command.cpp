@@ -104,6 +104,8 @@ std::optional<CheckedRack> checked(const Context& context, Options& options, Exi
 }
 
 Exit rehearse_all(const Context& context, const Options& options) {
+  const auto arguments = arguments_of(options.settings);
+  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
   CatalogueOptions how{.folder = options.source.folder};
   how.programs = context.programs;
   how.speed = options.source.speed.value_or(kUsualSpeed);
@@ -111,6 +113,7 @@ Exit rehearse_all(const Context& context, const Options& options) {
   how.nodes = options.rack_nodes;
   how.only = options.only;
   how.healthy_seeds = options.healthy;
+  how.settings = options.settings;
   return rehearse_catalogue(context, how);
 }
 
@@ -174,6 +177,7 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
       "          cupel rehearse os --rack h100-64\n"
       "          cupel rehearse new-rack --empty-disks\n"
       "          cupel rehearse --catalogue\n"
+      "          cupel rehearse --healthy 20 --rack-nodes 64 --set fleet=yes\n"
       "          cupel rehearse burn-in-72h --rack h100-64 --speed 3000\n"
       "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7");
   auto options = std::make_shared<Options>();
