@@ -42,7 +42,8 @@ enum class DhcpMode { none, proxy, full };
 struct BootDhcp {
   DhcpMode mode = DhcpMode::none;
   std::string interface{};
-  std::string first{}, last{};  // addresses that are given out; empty unless `full`
+  /// Addresses that are given out, of `full`; empty: only nodes with an address of their own.
+  std::string first{}, last{};
   friend bool operator==(const BootDhcp&, const BootDhcp&) = default;
 };
 
