@@ -9,21 +9,17 @@
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
 
 #include "base/digest.h"
+#include "base/released_by.h"
 
 namespace cupel {
 namespace {
 
-template <class T, auto release>
-struct ReleasedBy {
-  void operator()(T* thing) const { release(thing); }
-};
-using Certificate = std::unique_ptr<X509, ReleasedBy<X509, X509_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, ReleasedBy<EVP_PKEY, EVP_PKEY_free>>;
-using Memory = std::unique_ptr<BIO, ReleasedBy<BIO, BIO_free_all>>;
-using Extension = std::unique_ptr<X509_EXTENSION, ReleasedBy<X509_EXTENSION, X509_EXTENSION_free>>;
+using Certificate = Owned<X509, X509_free>;
+using PrivateKey = Owned<EVP_PKEY, EVP_PKEY_free>;
+using Memory = Owned<BIO, BIO_free_all>;
+using Extension = Owned<X509_EXTENSION, X509_EXTENSION_free>;
 
 bool is_address(const std::string& name) {
   return name.contains(':') || name.find_first_not_of("0123456789.") == name.npos;

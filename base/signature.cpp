@@ -5,19 +5,14 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include <memory>
+#include "base/released_by.h"
 
 namespace cupel {
 namespace {
 
-struct Freed {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Freed>;
-using Key = Owned<EVP_PKEY>;
+using Memory = Owned<BIO, BIO_free_all>;
+using Key = Owned<EVP_PKEY, EVP_PKEY_free>;
+using DigestContext = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
 
 const unsigned char* raw(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
@@ -40,13 +35,13 @@ Result<Key> checked(Key key, std::string_view what) {
 }
 
 Result<Key> private_key_from(std::string_view pem) {
-  const Owned<BIO> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+  const Memory bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
   return checked(Key{PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr)},
                  "private key");
 }
 
 Result<Key> public_key_from(std::string_view pem) {
-  const Owned<BIO> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+  const Memory bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
   return checked(Key{PEM_read_bio_PUBKEY(bio.get(), nullptr, no_passphrase, nullptr)},
                  "public key");
 }
@@ -61,7 +56,7 @@ Result<void> verify_signature(std::string_view bytes, std::string_view signature
                                        " bytes, and one by Ed25519 has 64: it was cut, or is of "
                                        "another algorithm"};
   TRY(const auto key, public_key_from(public_key));
-  const Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
+  const DigestContext context{EVP_MD_CTX_new()};
   const bool good =
       context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
       EVP_DigestVerify(context.get(), raw(signature), signature.size(), raw(bytes), bytes.size()) ==
@@ -75,7 +70,7 @@ Result<std::string> sign(std::string_view bytes, std::string_view private_key) {
   TRY(const auto key, private_key_from(private_key));
   std::string signature(kSignatureBytes, '\0');
   auto size = signature.size();
-  const Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
+  const DigestContext context{EVP_MD_CTX_new()};
   const bool good =
       context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
       EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
@@ -87,7 +82,7 @@ Result<std::string> sign(std::string_view bytes, std::string_view private_key) {
 
 Result<std::string> public_key_of(std::string_view private_key) {
   TRY(const auto key, private_key_from(private_key));
-  const Owned<BIO> bio{BIO_new(BIO_s_mem())};
+  const Memory bio{BIO_new(BIO_s_mem())};
   char* text = nullptr;
   const bool good = bio && PEM_write_bio_PUBKEY(bio.get(), key.get()) == 1;
   const auto size = good ? BIO_get_mem_data(bio.get(), &text) : 0;

@@ -10,6 +10,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
+#include "base/released_by.h"
 #include "base/text.h"
 
 namespace cupel {
@@ -18,16 +19,12 @@ namespace {
 constexpr std::size_t kLongestToken = 16u * 1024;
 constexpr std::size_t kMostKeys = 100;
 
-template <class T, void (*release)(T*)>
-struct Released {
-  void operator()(T* thing) const { release(thing); }
-};
-using PublicKey = std::unique_ptr<EVP_PKEY, Released<EVP_PKEY, EVP_PKEY_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Released<EVP_PKEY_CTX, EVP_PKEY_CTX_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Released<EVP_MD_CTX, EVP_MD_CTX_free>>;
-using Builder = std::unique_ptr<OSSL_PARAM_BLD, Released<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, Released<OSSL_PARAM, OSSL_PARAM_free>>;
-using Number = std::unique_ptr<BIGNUM, Released<BIGNUM, BN_free>>;
+using PublicKey = Owned<EVP_PKEY, EVP_PKEY_free>;
+using KeyContext = Owned<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
+using DigestContext = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
+using Builder = Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
+using Parameters = Owned<OSSL_PARAM, OSSL_PARAM_free>;
+using Number = Owned<BIGNUM, BN_free>;
 
 /// Without padding, as JOSE writes it. Source: RFC 4648, 5.
 std::optional<std::string> base64url(std::string_view text) {
@@ -93,7 +90,7 @@ PublicKey ed25519_key(const json::object& jwk) {
 /// r and s of 32 bytes each, as OpenSSL wants them. Source: RFC 7518, 3.4.
 std::optional<std::string> der_signature(std::string_view both) {
   if (both.size() != 64) return std::nullopt;
-  const std::unique_ptr<ECDSA_SIG, Released<ECDSA_SIG, ECDSA_SIG_free>> signature{ECDSA_SIG_new()};
+  const Owned<ECDSA_SIG, ECDSA_SIG_free> signature{ECDSA_SIG_new()};
   ECDSA_SIG_set0(signature.get(), BN_bin2bn(octets(both), 32, nullptr),
                  BN_bin2bn(octets(both) + 32, 32, nullptr));
   unsigned char* der = nullptr;

@@ -63,4 +63,6 @@ install(CODE "
 # The service of systemd, and a configuration to begin with (docs/service.md).
 install(FILES cmake/package/cupel.service cmake/package/cupel.socket DESTINATION lib/systemd/system)
 install(FILES cmake/package/service.example.yaml DESTINATION share/doc/cupel)
+install(FILES orchestrator/api/monitoring/cupel.rules.yaml orchestrator/api/monitoring/cupel-dashboard.json
+  DESTINATION share/cupel/monitoring)
 include(cmake/package.cmake)

@@ -21,7 +21,7 @@ test_packages=(
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
-  ibsim-utils infiniband-diags opensm systemd
+  ibsim-utils infiniband-diags opensm systemd prometheus
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
 )
 

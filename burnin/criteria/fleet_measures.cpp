@@ -10,7 +10,11 @@ namespace {
 constexpr std::array<std::string_view, 6> kUnits{"GB/s", "TFLOP/s", "tokens/s",
                                                  "Gb/s", "MHz",     "IOPS"};
 
-constexpr std::array<std::string_view, 12> kNotCompared{"ib.port.rate",
+// Clocks are what rates are explained by. They move in steps (15 MHz on an H100), so that most
+// healthy chips read alike and the few that stand a step beside them would be far off.
+constexpr std::array<std::string_view, 14> kNotCompared{"gpu.clock.sm",
+                                                        "cpu.clock",
+                                                        "ib.port.rate",
                                                         "nic.rate",
                                                         "pcie.bandwidth",
                                                         "cpu.frequency.base",

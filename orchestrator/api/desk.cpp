@@ -16,6 +16,7 @@ namespace cupel::api {
 namespace {
 
 constexpr std::size_t kMostHeads = 64;
+constexpr std::size_t kMostPlans = 4;  // of 10,000 nodes each has some 40 MB
 constexpr std::size_t kMostKept = 512;
 constexpr std::size_t kMostKeptBytes = 64u << 20;
 
@@ -214,6 +215,14 @@ Result<std::shared_ptr<const RunHead>> Desk::head_of(engine::RunId run) {
   if (data.is_object()) *head = run_head(data.get_object());
   if (heads_.size() >= kMostHeads) heads_.clear();
   return heads_[run] = std::move(head);
+}
+
+Result<std::shared_ptr<const controller::Planned>> Desk::plan_of(const store::Run& run) {
+  if (const auto known = plans_.find(run.id); known != plans_.end()) return known->second;
+  auto planned = controller::plan_again(run);
+  if (!planned) return Error{Code::kConflict, controller::to_string(planned.error())};
+  if (plans_.size() >= kMostPlans) plans_.clear();
+  return plans_[run.id] = *std::move(planned);
 }
 
 std::string Desk::rack_of(engine::RunId run, std::string_view node) {

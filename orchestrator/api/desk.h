@@ -6,6 +6,7 @@
 #include "orchestrator/api/live_run.h"
 #include "orchestrator/api/operation.h"
 #include "orchestrator/api/shared_state.h"
+#include "orchestrator/controller/planned_run.h"
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/journal_end.h"
 #include "orchestrator/store/kept_replies.h"
@@ -31,6 +32,8 @@ class Desk {
 
   /// Errors: kStorage. Empty where the run has not begun.
   Result<std::shared_ptr<const RunHead>> head_of(engine::RunId run);
+  /// The run's plan, made once of the files as they were. Errors: kConflict: it cannot be made.
+  Result<std::shared_ptr<const controller::Planned>> plan_of(const store::Run& run);
   /// The rack of a node of the run, or of the inventory where the run does not say.
   std::string rack_of(engine::RunId run, std::string_view node);
   /// The run, where the person may see a node of it. Errors: kNotFound; kStorage.
@@ -70,6 +73,7 @@ class Desk {
   Authenticator authenticator_;
   LiveRuns runs_{};
   std::map<engine::RunId, std::shared_ptr<const RunHead>> heads_{};
+  std::map<engine::RunId, std::shared_ptr<const controller::Planned>> plans_{};
   std::map<std::string, Kept, std::less<>> kept_{};
   std::deque<std::string> kept_order_{};
   std::size_t kept_bytes_ = 0;

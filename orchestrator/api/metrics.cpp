@@ -1,23 +1,31 @@
 // /metrics: what the service counts of itself, and how the runs that are not over stand. No metric
-// has more rows than steps of playbooks or states: nodes are not labels.
+// has more rows than there are states, steps of playbooks or levels of the power tree: nodes are no
+// labels.
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <filesystem>
+
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/api/planned_power.h"
+#include "orchestrator/controller/run_status.h"
 
 namespace cupel::api {
 namespace {
 
-constexpr std::size_t kMostSteps = 200;
+constexpr std::size_t kMostSteps = 200, kMostLevels = 2000;
 
 using Labels = std::map<std::string, std::string>;
 
 void gauge(prometheus::Registry& registry, const char* name, const char* help,
            const std::map<std::string, double>& rows, const char* label) {
   auto& family = prometheus::BuildGauge().Name(name).Help(help).Register(registry);
-  for (const auto& [value, number] : rows)
-    family.Add(*label == '\0' ? Labels{} : Labels{{label, value}}).Set(number);
+  for (const auto& [value, number] : rows) family.Add(Labels{{label, value}}).Set(number);
+}
+
+void gauge(prometheus::Registry& registry, const char* name, const char* help, double value) {
+  prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({}).Set(value);
 }
 
 prometheus::MetricFamily counted(const char* name, const char* help) {
@@ -65,29 +73,86 @@ void add_requests(const Counters& counters, std::vector<prometheus::MetricFamily
   families.push_back(std::move(times));
 }
 
+/// What all runs that are not over come to.
+struct Sums {
+  std::map<std::string, double> runs{{"submitted", 0}, {"running", 0}, {"interrupted", 0}};
+  std::map<std::string, double> nodes{}, steps{}, limits{}, watts{};
+  double halts = 0, held = 0, overdue = 0, retries = 0;
+};
+
+void add_nodes(const LiveRun& live, const store::Run& run, Sums& sums) {
+  for (const auto& node : run.nodes) {
+    const auto standing = live.standing(node);
+    ++sums.nodes[std::string{standing.state}];
+    if (standing.at != nullptr && standing.at->overdue) ++sums.overdue;
+    const bool counted_step =
+        standing.state == "running" &&
+        (sums.steps.size() < kMostSteps || sums.steps.contains(standing.step->name));
+    if (counted_step) ++sums.steps[standing.step->name];
+  }
+  for (const auto& [name, node] : live.folded().state.nodes)
+    for (const auto& step : node.steps) sums.retries += step.retries;
+}
+
+/// A run whose files have changed since has no plan, and so no watts.
+void add_power(Desk& desk, const LiveRun& live, const store::Run& run, Sums& sums) {
+  const auto planned = desk.plan_of(run);
+  if (!planned) return;
+  for (const auto& level : power_levels(**planned, live)) {
+    if (sums.watts.size() == kMostLevels && !sums.watts.contains(level.name)) continue;
+    sums.watts[level.name] += level.planned_watts;
+    sums.limits[level.name] = level.limit_watts;
+  }
+}
+
 /// How the runs that are not over stand. Errors: kStorage.
 Result<void> add_runs(Desk& desk, prometheus::Registry& registry) {
   TRY(const auto open, desk.journal().open_runs());
-  std::map<std::string, double> runs, nodes, steps, halted;
-  for (const auto* state : {"submitted", "running", "interrupted"}) runs[state] = 0;
+  const auto status = controller::read_status(desk.shared().state);
+  Sums sums;
   for (const auto id : open) {
     TRY(const auto run, desk.store().run(id));
-    ++runs[std::string{to_string(run.phase)}];
+    ++sums.runs[std::string{to_string(run.phase)}];
     TRY(const auto* live, desk.runs().of(id, desk.journal()));
-    for (const auto& node : run.nodes) {
-      const auto standing = live->standing(node);
-      ++nodes[std::string{standing.state}];
-      const bool counted_step = standing.state == "running" &&
-                                (steps.size() < kMostSteps || steps.contains(standing.step->name));
-      if (counted_step) ++steps[standing.step->name];
-    }
-    halted[""] += static_cast<double>(live->folded().state.halts.size());
+    add_nodes(*live, run, sums);
+    if (run.phase == engine::RunPhase::running) add_power(desk, *live, run, sums);
+    sums.halts += static_cast<double>(live->folded().state.halts.size());
+    if (const auto* one = controller::find(status, id))
+      for (const auto& held : one->held) sums.held += static_cast<double>(held.nodes);
   }
-  gauge(registry, "cupel_runs", "Runs that are not over, by their state", runs, "state");
-  gauge(registry, "cupel_nodes", "Nodes of runs that are not over, by their state", nodes, "state");
-  gauge(registry, "cupel_steps_running", "Nodes that a step runs on", steps, "step");
-  gauge(registry, "cupel_halts", "Steps on which runs have halted", halted, "");
+  gauge(registry, "cupel_runs", "Runs that are not over, by their state", sums.runs, "state");
+  gauge(registry, "cupel_nodes", "Nodes of runs that are not over, by their state", sums.nodes,
+        "state");
+  gauge(registry, "cupel_steps_running", "Nodes that a step runs on", sums.steps, "step");
+  gauge(registry, "cupel_halts", "Steps on which runs have halted", sums.halts);
+  gauge(registry, "cupel_nodes_held", "Nodes whose next step waits for something to be free",
+        sums.held);
+  gauge(registry, "cupel_steps_overdue", "Steps that take longer than expected by far",
+        sums.overdue);
+  gauge(registry, "cupel_step_retries", "Tries that failed and were made again, of open runs",
+        sums.retries);
+  gauge(registry, "cupel_power_planned_watts", "Planned draw of the nodes of running runs",
+        sums.watts, "level");
+  gauge(registry, "cupel_power_limit_watts", "Limit of the power level", sums.limits, "level");
   return ok();
+}
+
+/// What the service stands on.
+void add_service(Desk& desk, prometheus::Registry& registry) {
+  auto& shared = desk.shared();
+  gauge(registry, "cupel_api_connections", "Open connections",
+        static_cast<double>(shared.connections ? shared.connections() : 0));
+  gauge(registry, "cupel_api_streams", "Open event streams",
+        static_cast<double>(shared.streams ? shared.streams() : 0));
+  gauge(registry, "cupel_start_time_seconds", "When the service started, since the epoch",
+        std::chrono::duration<double>{shared.started.time_since_epoch()}.count());
+  std::error_code failed;
+  const auto space = std::filesystem::space(shared.state, failed);
+  if (failed) return;
+  gauge(registry, "cupel_state_free_bytes", "Free on the disk of the state folder",
+        static_cast<double>(space.available));
+  gauge(registry, "cupel_state_disk_bytes", "Size of the disk of the state folder",
+        static_cast<double>(space.capacity));
 }
 
 }  // namespace
@@ -98,13 +163,9 @@ Reply read_metrics(Desk& desk, const Call& call) {
   prometheus::Registry registry;
   const auto added = add_runs(desk, registry);
   if (!added) return problem_of(added.error());
-  auto& shared = desk.shared();
-  gauge(registry, "cupel_api_connections", "Open connections",
-        {{"", static_cast<double>(shared.connections ? shared.connections() : 0)}}, "");
-  gauge(registry, "cupel_api_streams", "Open event streams",
-        {{"", static_cast<double>(shared.streams ? shared.streams() : 0)}}, "");
+  add_service(desk, registry);
   auto families = registry.Collect();
-  add_requests(shared.counters, families);
+  add_requests(desk.shared().counters, families);
   const prometheus::TextSerializer serializer;
   Answer answer;
   answer.type = "text/plain; version=0.0.4; charset=utf-8";

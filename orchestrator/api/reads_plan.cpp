@@ -7,11 +7,11 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/api/planned_power.h"
 #include "orchestrator/api/run_request.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/controller/plan_json.h"
 #include "orchestrator/controller/run_actions.h"
-#include "orchestrator/engine/power_tree.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/markdown.h"
@@ -21,13 +21,6 @@ namespace cupel::api {
 namespace {
 
 namespace json = boost::json;
-
-/// The plan of the call's run. Errors: kNotFound; kStorage; kConflict: its files have changed.
-Result<std::unique_ptr<controller::Planned>> plan_for(const store::Run& run) {
-  auto planned = controller::plan_again(run);
-  if (!planned) return Error{Code::kConflict, controller::to_string(planned.error())};
-  return *std::move(planned);
-}
 
 /// Reports and plans name all nodes: they are for who may see all of them. Errors: kNotFound.
 Result<store::Run> whole_run_for(Desk& desk, const Call& call) {
@@ -40,33 +33,6 @@ Result<store::Run> whole_run_for(Desk& desk, const Call& call) {
 Problem problem_of_run(const Error& error) {
   if (error.code == Code::kRefused) return {403, "forbidden", error.what};
   return problem_of(error);
-}
-
-constexpr std::string_view kPowerLevels[] = {"room", "rack", "pdu", "breaker"};
-
-/// What is drawn through each level as planned: of each node what its step draws, else what it
-/// draws when idle.
-std::map<std::string, double, std::less<>> planned_watts(const controller::Planned& planned,
-                                                         const LiveRun& live) {
-  std::map<std::string, double, std::less<>> watts;
-  std::map<std::string, std::string, std::less<>> parents;
-  for (const auto& level : planned.inventory.power) parents[level.name] = level.parent;
-  for (const auto& each : planned.plan.nodes) {
-    const auto standing = live.standing(each.node->name);
-    double load = 0;
-    if (standing.state == "running")
-      for (const auto& step : *each.steps)
-        if (step.name == standing.step->name) load = step.load;
-    const auto& draw = planned.inventory.profile_of(*each.node).draw;
-    const double drawn = draw.idle_watts + load * (draw.loaded_watts - draw.idle_watts);
-    // Each feed must be able to carry all of the node; what is above them carries it once.
-    std::set<std::string> levels;
-    for (const auto& feed : each.node->feeds)
-      for (auto level = feed; !level.empty() && levels.insert(level).second;)
-        level = parents.contains(level) ? parents.find(level)->second : std::string{};
-    for (const auto& level : levels) watts[level] += drawn;
-  }
-  return watts;
 }
 
 Result<report::RunSummary> summary_for(Desk& desk, const store::Run& run) {
@@ -110,7 +76,7 @@ Reply read_plan(Desk& desk, const Call& call) {
   const auto run = whole_run_for(desk, call);
   if (!run) return problem_of_run(run.error());
   return desk.kept(call, run->inventory_digest, [&]() -> Reply {
-    const auto planned = plan_for(*run);
+    const auto planned = desk.plan_of(*run);
     if (!planned) return problem_of(planned.error());
     const auto forecast = engine::forecast((*planned)->plan, (*planned)->inventory);
     return json_answer(controller::plan_json((*planned)->plan, forecast));
@@ -131,17 +97,14 @@ Reply read_power(Desk& desk, const Call& call) {
   const auto live = desk.runs().of(run->id, desk.journal());
   if (!live) return problem_of(live.error());
   return desk.kept(call, (*live)->tip(), [&]() -> Reply {
-    const auto planned = plan_for(*run);
+    const auto planned = desk.plan_of(*run);
     if (!planned) return problem_of(planned.error());
-    const auto watts = planned_watts(**planned, **live);
     json::array levels;
-    for (const auto& level : (*planned)->inventory.power) {
-      const auto drawn = watts.find(level.name);
-      if (drawn == watts.end()) continue;
+    for (const auto& level : power_levels(**planned, **live)) {
       json::object each{{"name", level.name},
-                        {"kind", kPowerLevels[static_cast<std::size_t>(level.kind)]},
-                        {"limit_watts", level.watts},
-                        {"planned_watts", drawn->second}};
+                        {"kind", level.kind},
+                        {"limit_watts", level.limit_watts},
+                        {"planned_watts", level.planned_watts}};
       if (!level.parent.empty()) each["parent"] = level.parent;
       levels.push_back(std::move(each));
     }

@@ -84,7 +84,9 @@ Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOr
   TRY(const auto found, store.find(plain.parent_path().filename().string()));
   const auto& slot = found.manifest.iso_ticket;
   auto text = json::serialize(json::object{{"boot", ticket.base_url}});
-  if (!slot || text.size() > slot->size) return ok();
+  if (!slot || text.size() > slot->size)
+    return Error{Code::kInvalid, plain.string() + ": has no place for " + ticket.base_url +
+                                     ": make the image again: cupel image build"};
   text.resize(slot->size, ' ');
   const auto disc = disc_of(ticket.token);
   std::error_code failed;

@@ -52,12 +52,6 @@ class RunObserver final : public engine::Observer {
   std::string program_;
 };
 
-bool over(const engine::RunState& state) {
-  using engine::RunPhase;
-  return state.phase == RunPhase::ended || state.phase == RunPhase::cancelled ||
-         state.phase == RunPhase::interrupted;
-}
-
 }  // namespace
 
 /// One run, with all that it stands on.
@@ -89,7 +83,6 @@ struct Controller::Driven {
   std::unique_ptr<RunObserver> observer{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
-  bool fresh = true;  // the engine has yet to take it: one that was interrupted still says so
   bool shown_to_its_end = false;
   bool waits = false;      // for operator actions alone
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
@@ -208,15 +201,13 @@ Task<Result<void>> Controller::work_all() {
 }
 
 bool Controller::works() const {
-  return std::ranges::any_of(runs_, [this](const auto& driven) {
-    return driven->fresh || !over(engine_.state(driven->run.id));
-  });
+  return std::ranges::any_of(
+      runs_, [this](const auto& driven) { return !engine_.finished(driven->run.id); });
 }
 
 Task<Result<void>> Controller::run_all() {
   for (;;) {
     auto ran = co_await engine_.run();
-    for (const auto& driven : runs_) driven->fresh = false;
     const bool broken = !ran && ran.error().code == Code::kStorage;
     if (!settings_.stays || stopping_ || broken) co_return ran;
     // attend() goes on meanwhile, and takes up what is submitted.
@@ -259,7 +250,7 @@ void Controller::note_lost_terminal() {
   log::info({}, "terminal-lost",
             fmt::format("the terminal is gone; process {} goes on with its runs", ::getpid()));
   for (const auto& driven : runs_) {
-    if (over(engine_.state(driven->run.id))) continue;
+    if (engine_.finished(driven->run.id)) continue;
     auto event = run_event(EventKind::run_resumed, {{"why", "terminal-lost"}, {"pid", ::getpid()}});
     [[maybe_unused]] const auto written = store_.append(driven->run.id, event);
   }
@@ -284,7 +275,7 @@ Task<Result<void>> Controller::attend() {
 
 /// What cannot be read now is read in a second.
 Task<Result<void>> Controller::take_commands(Driven& driven) {
-  if (over(engine_.state(driven.run.id))) co_return ok();
+  if (engine_.finished(driven.run.id)) co_return ok();
   const auto commands = store_.commands(driven.run.id, driven.taken);
   if (!commands) co_return ok();
   for (const auto& command : *commands) {
@@ -315,10 +306,10 @@ void Controller::show(Driven& driven) {
     if (each.run == id) held[each.node] = std::move(each.why);
   driven.view->hold(std::move(held));
   driven.view->tick();
-  if (!over(engine_.state(id))) return;
+  if (!engine_.finished(id)) return;
   std::vector<engine::RunId> others;
   for (const auto& each : runs_)
-    if (!over(engine_.state(each->run.id))) others.push_back(each->run.id);
+    if (!engine_.finished(each->run.id)) others.push_back(each->run.id);
   if (others.empty()) return;
   driven.shown_to_its_end = true;
   driven.view->finish();
@@ -391,7 +382,7 @@ void Controller::publish() {
   for (const auto& driven : runs_) {
     const auto id = driven->run.id;
     const auto& state = engine_.state(id);
-    if (over(state)) continue;
+    if (engine_.finished(id)) continue;
     status.runs.push_back(status_of({.run = id,
                                      .plan = driven->planned->plan,
                                      .state = state,

@@ -117,6 +117,11 @@ ActiveRun* Engine::find(RunId run) const {
   return at == runs_.end() ? nullptr : at->get();
 }
 
+bool Engine::finished(RunId run) const {
+  const auto* found = find(run);
+  return found == nullptr || found->finished;
+}
+
 void Engine::queue(ActiveRun& run, Event event, Then then) {
   if (broken_) {
     if (then.receipt != nullptr) then.receipt->give(*broken_);

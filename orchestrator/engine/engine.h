@@ -74,6 +74,9 @@ class Engine {
 
   /// Of a run that was added; as its journal has it.
   const RunState& state(RunId run) const;
+  /// Nothing more happens in it here. One that was interrupted before and was added since is not,
+  /// although its state says so until its first event is written.
+  bool finished(RunId run) const;
   /// How long a run whose nodes are all through still stays open for hands; nothing if it does not.
   std::optional<std::chrono::milliseconds> waits_for_repair(RunId run) const;
   Stop why_stopped(RunId run) const;

@@ -136,6 +136,8 @@ void check_kind(const ImageManifest& manifest, Reader& reader) {
   if (slot && (iso == nullptr || slot->size == 0 || slot->offset > iso->size ||
                slot->size > iso->size - slot->offset))
     reader.fail("ram/iso_ticket", "is not in ram.iso");
+  // A disc without a place for its node's address would boot, and find no boot server.
+  if (iso != nullptr && !slot) reader.fail("ram/iso_ticket", "is absent");
 }
 
 void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) {

@@ -49,8 +49,7 @@ const std::string& version_of(const inventory::Part& part) {
 /// Kinds whose place on the PCIe tree should be the same on all machines.
 bool has_place(const inventory::Part& part) {
   constexpr std::array kPlaced{PartKind::gpu, PartKind::hca, PartKind::nvme};
-  return std::ranges::find(kPlaced, part.kind) != kPlaced.end() && !part.slot.empty() &&
-         part.slot.size() <= kLongest && part.name.size() <= kLongest;
+  return std::ranges::find(kPlaced, part.kind) != kPlaced.end() && part.name.size() <= kLongest;
 }
 
 /// Facts that should be the same as they stand; of those that end with '*', all of such a name.
@@ -208,37 +207,45 @@ void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vecto
   }
 }
 
-/// Where each part of a kind sits: by name.
+/// Which part of a kind sits where: by address. Names are no ground to compare: drives are counted
+/// as they answer, in another order at each boot.
 std::map<std::string, std::string, std::less<>> places_in(std::string_view fact) {
   std::map<std::string, std::string, std::less<>> places;
   const auto document = parse_json(fact);
   if (!document || !document->is_object()) return places;
   for (const auto& [name, place] : document->get_object())
     if (place.is_string() && places.size() < kMostParts)
-      places.emplace(name, std::string{place.get_string()});
+      places.emplace(std::string{place.get_string()}, name);
   return places;
 }
 
 void compare_places(const std::string& fact, const std::string& own, const Nodes& nodes,
                     std::vector<Cause>& causes) {
   std::unordered_map<std::string_view, int> texts;
+  int all = 0;
   for (const auto* node : nodes)
-    if (const auto found = node->facts.find(fact); found != node->facts.end())
+    if (const auto found = node->facts.find(fact); found != node->facts.end()) {
       ++texts[found->second];
-  if (texts.size() < 2) return;
-  std::map<std::string, std::map<std::string, int, std::less<>>, std::less<>> counts;
+      ++all;
+    }
+  if (texts.size() < 2 || all < kFewest) return;
+  std::map<std::string, int, std::less<>> counts;
   for (const auto& [text, times] : texts)
-    for (const auto& [name, place] : places_in(text)) counts[name][place] += times;
+    for (const auto& [place, name] : places_in(text)) counts[place] += times;
+
+  // Where others have a part and this machine has none; a missing part is another check's to name.
   const auto mine = places_in(own);
-  // Where one is missing, those behind it may have its name.
-  if (mine.size() < counts.size()) return;
-  for (const auto& [name, place] : mine) {
-    int all = 0;
-    const auto* common = common_of(counts[name], all);
-    if (common == nullptr || common->first == place) continue;
-    causes.push_back(unlike(name, "PCIe address", place, common->first, common->second, all,
+  std::vector<std::pair<std::string, int>> empty;
+  for (const auto& [place, have] : counts)
+    if (have >= kClear * all && !mine.contains(place)) empty.emplace_back(place, have);
+  auto next = empty.begin();
+  for (const auto& [place, name] : mine) {
+    if (next == empty.end()) return;
+    if (counts[place] > (1 - kClear) * all) continue;
+    causes.push_back(unlike(name, "PCIe address", place, next->first, next->second, all,
                             "compare the risers, switches and BIOS slot settings with those of "
                             "another machine"));
+    ++next;
   }
 }
 
@@ -297,9 +304,11 @@ json::object version_facts(std::span<const inventory::Part> parts) {
   }
   std::map<std::string, json::object> places;
   for (const auto& part : parts) {
-    if (!has_place(part)) continue;
+    // nvidia-smi, the kernel and the BMC write one address in different ways.
+    const auto place = has_place(part) ? inventory::written_pci(part.slot) : std::nullopt;
+    if (!place) continue;
     auto& of_kind = places[std::string{kPlacePrefix} + std::string{to_string(part.kind)}];
-    if (of_kind.size() < kMostParts) of_kind[part.name] = lower_case(part.slot);
+    if (of_kind.size() < kMostParts) of_kind[part.name] = *place;
   }
   for (const auto& [name, of_kind] : places) facts[name] = json::serialize(of_kind);
   return facts;

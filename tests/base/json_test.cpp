@@ -21,7 +21,7 @@ TEST(Json, IsOneWholeDocument) {
   EXPECT_TRUE(parse_json("42"));
   for (const char* text : {"", "{", "{} {}", "{\"a\":}", "\"\xE9\""})
     EXPECT_EQ(parse_json(text).error().code, Code::kMalformed) << text;
-  EXPECT_THAT(parse_json("[1, x]").error().what, testing::HasSubstr("byte"));
+  EXPECT_THAT(parse_json("[1, x]").error().what, ::testing::HasSubstr("byte"));
 }
 
 TEST(Json, WhatIsAbsentOrOfAnotherTypeIsNotThere) {

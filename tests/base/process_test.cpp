@@ -44,14 +44,14 @@ TEST(Process, ASecretInTheInputStandsOnNoCommandLine) {
   const auto ran = run({.argv = {"sh", "-c", "read secret; tr '\\0' ' ' < /proc/$$/cmdline; env"},
                         .input = "hunter2\n"});
 
-  EXPECT_THAT(ran.value().output, testing::Not(testing::HasSubstr("hunter2")));
+  EXPECT_THAT(ran.value().output, ::testing::Not(::testing::HasSubstr("hunter2")));
 }
 
 TEST(Process, PrintsNoMoreThanItsLimit) {
   const auto ran = run({.argv = {"yes"}, .output_limit = 1000});
 
   EXPECT_EQ(ran.error().code, Code::kMalformed);
-  EXPECT_THAT(ran.error().what, testing::HasSubstr("more than 1000 bytes"));
+  EXPECT_THAT(ran.error().what, ::testing::HasSubstr("more than 1000 bytes"));
 }
 
 TEST(Process, SaysThatThereIsNoSuchProgram) {

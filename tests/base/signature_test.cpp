@@ -11,7 +11,7 @@
 namespace cupel {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// By OpenSSL itself, as `openssl genpkey` makes them.
 std::string pem_of(EVP_PKEY* key, bool is_private) {

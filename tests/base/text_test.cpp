@@ -8,7 +8,7 @@
 namespace cupel {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Text, IsCutIntoPiecesWordsAndLines) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
@@ -110,7 +110,7 @@ TEST(Text, PrintableLeavesNoControlOfAnyPairOfBytesWhateverStandsAroundIt) {
         const bool right = is_clean(once) && printable(once) == once && valid_utf8(once) == once;
         if (!right && wrong.size() < 5) wrong.push_back(bytes);
       }
-  EXPECT_THAT(wrong, testing::IsEmpty());
+  EXPECT_THAT(wrong, ::testing::IsEmpty());
 }
 
 TEST(Text, ValidUtf8KeepsWhatIsAndMarksWhatIsNot) {

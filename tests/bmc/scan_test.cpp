@@ -72,7 +72,7 @@ TEST(Neighbours, ReadsTheKernelsTable) {
       "10.0.1.8         0x1         0x0         00:00:00:00:00:00     *        eth1\n"
       "nonsense\n");
 
-  EXPECT_THAT(macs, ElementsAre(testing::Pair("10.0.1.7", "aa:bb:cc:00:11:22")));
+  EXPECT_THAT(macs, ElementsAre(::testing::Pair("10.0.1.7", "aa:bb:cc:00:11:22")));
 }
 
 TEST(ServiceRoot, TellsWhatItTellsWithoutALogin) {

@@ -125,7 +125,7 @@ TEST(Progress, TellsTheNewestMessagesFirstAndBoundsThem) {
 
   const auto seen = of(body.c_str());
 
-  EXPECT_THAT(seen.message, testing::StartsWith("[2J step 499 (Update.1.0) / "));
+  EXPECT_THAT(seen.message, ::testing::StartsWith("[2J step 499 (Update.1.0) / "));
   EXPECT_LE(seen.message.size(), 700u);
   EXPECT_LE(seen.told.size(), 100u);
 }

@@ -212,13 +212,13 @@ TEST(BurnChecked, NamesTheElementAndItsBitsAndTakesNanForAValue) {
   EXPECT_EQ(told(shape, 1, apart),
             "C[4100, 4]: 0x7fff instead of 0x3c00, 11 bits; 2 elements of the chunk");
   EXPECT_FALSE(difference(std::as_bytes(std::span{is}), std::as_bytes(std::span{is}), 2));
-  EXPECT_THAT(told(shape, 1, std::nullopt), testing::HasSubstr("read again it is right"));
+  EXPECT_THAT(told(shape, 1, std::nullopt), ::testing::HasSubstr("read again it is right"));
 }
 
 TEST(BurnChecked, AWordOfMemoryIsToldWithItsOffsetAndWhetherItStays) {
   EXPECT_EQ(told(WrongWord{2, 3, 1, 1}),
             "offset 0x10: 0x1 instead of 0x3, xor 0x2 (1 bits), the same when read again");
-  EXPECT_THAT(told(WrongWord{2, 3, 1, 3}), testing::HasSubstr("right when read again"));
+  EXPECT_THAT(told(WrongWord{2, 3, 1, 3}), ::testing::HasSubstr("right when read again"));
 }
 
 std::vector<SmSaid> alike(int blocks) {
@@ -279,7 +279,7 @@ TEST(LoadPattern, ARampLoadsAGrowingShareOfItsTime) {
       burnt.back() += pattern.burns(at);
   }
 
-  EXPECT_TRUE(std::ranges::is_sorted(burnt)) << testing::PrintToString(burnt);
+  EXPECT_TRUE(std::ranges::is_sorted(burnt)) << ::testing::PrintToString(burnt);
   EXPECT_NEAR(burnt.front(), 200, 60);
   EXPECT_NEAR(burnt.back(), 1'800, 60);
   EXPECT_GT(pattern.changes(3.0), 3.0);

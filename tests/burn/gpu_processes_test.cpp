@@ -16,20 +16,20 @@ namespace cupel::burn {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr std::string_view kEnd =
     R"(echo '{"kind":"end","seconds":1,"faults":0,"complete":true,"stopped":false}')"
     "\n";
 
 /// A shell as the program, and what came of it. $gpu, $step and $self_test are what it was told.
-class GpuProcesses : public testing::Test {
+class GpuProcesses : public ::testing::Test {
  protected:
   GpuProcesses() {
     gpus_ = {{.index = 0, .uuid = "GPU-0", .name = "H100"},
@@ -87,7 +87,7 @@ printf '{"kind":"result","name":"%s","part":"gpu%s"}\n' "$CUDA_VISIBLE_DEVICES" 
   const auto ended = run(told, options({"--types", "bf16", "--gpus", "0-2"}));
 
   EXPECT_THAT(ended, ElementsAre(true, true, true));
-  EXPECT_THAT(lines_, testing::UnorderedElementsAre(
+  EXPECT_THAT(lines_, ::testing::UnorderedElementsAre(
                           "{\"kind\":\"result\",\"name\":\"GPU-0\",\"part\":\"gpu0\"}\n",
                           "{\"kind\":\"result\",\"name\":\"GPU-1\",\"part\":\"gpu1\"}\n",
                           "{\"kind\":\"result\",\"name\":\"GPU-2\",\"part\":\"gpu2\"}\n"));

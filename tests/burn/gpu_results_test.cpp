@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A folder with a program that prints what a report said, a file for each command.
-class GpuResults : public testing::Test {
+class GpuResults : public ::testing::Test {
  protected:
   GpuResults() : folder_{fs::temp_directory_path() / "cupel-gpu-results.XXXXXX"} {
     std::string name = folder_;

@@ -86,9 +86,9 @@ TEST(BurnOptions, WhatDoesNotFitIsRefusedByItsName) {
   for (const auto& arguments : wrong) {
     const auto options = parse(arguments);
 
-    ASSERT_FALSE(options) << testing::PrintToString(arguments);
+    ASSERT_FALSE(options) << ::testing::PrintToString(arguments);
     EXPECT_EQ(options.error().code, "usage");
-    EXPECT_THAT(options.error().message, testing::HasSubstr(std::string{arguments[0]}));
+    EXPECT_THAT(options.error().message, ::testing::HasSubstr(std::string{arguments[0]}));
   }
 }
 

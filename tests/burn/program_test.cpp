@@ -51,7 +51,7 @@ TEST(BurnProgram, SaysThatThereIsNoCudaDevice) {
     EXPECT_EQ(ended.lines[0].at("kind"), "error");
     EXPECT_EQ(ended.lines[0].at("code"), "no-cuda-device");
     EXPECT_THAT(std::string{ended.lines[0].at("message").as_string()},
-                testing::StartsWith("no CUDA device"));
+                ::testing::StartsWith("no CUDA device"));
     EXPECT_EQ(ended.lines[1].at("kind"), "end");
     EXPECT_FALSE(ended.lines[1].at("complete").as_bool());
   }
@@ -120,8 +120,8 @@ TEST(BurnLibrary, SearchesTheNodesOwnThenThoseBesideTheProgram) {
 
   ASSERT_EQ(places.size(), 8);
   EXPECT_THAT(std::vector(places.begin(), places.begin() + 4),
-              testing::ElementsAre("liba.so.2", "liba.so.1", "/opt/cupel/bin/lib/liba.so.2",
-                                   "/opt/cupel/bin/lib/liba.so.1"));
+              ::testing::ElementsAre("liba.so.2", "liba.so.1", "/opt/cupel/bin/lib/liba.so.2",
+                                     "/opt/cupel/bin/lib/liba.so.1"));
 }
 
 TEST(BurnLibrary, ACublasLtThatIsNotThereIsNamedWithWhereItWasSought) {
@@ -132,8 +132,8 @@ TEST(BurnLibrary, ACublasLtThatIsNotThereIsNamedWithWhereItWasSought) {
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().code, "no-library");
   EXPECT_THAT(library.error().message,
-              testing::AllOf(testing::HasSubstr("libcupel-none.so.13"),
-                             testing::HasSubstr(agent::program_folder() + "/lib/")));
+              ::testing::AllOf(::testing::HasSubstr("libcupel-none.so.13"),
+                               ::testing::HasSubstr(agent::program_folder() + "/lib/")));
 }
 
 /// What the fake cuBLASLt says of itself, for as long as its scope.
@@ -162,8 +162,8 @@ TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
     const auto library = open_cublaslt(names);
 
     ASSERT_FALSE(library) << version;
-    EXPECT_THAT(library.error().message,
-                testing::AllOf(testing::HasSubstr(words), testing::HasSubstr("CUDA 12 or 13")));
+    EXPECT_THAT(library.error().message, ::testing::AllOf(::testing::HasSubstr(words),
+                                                          ::testing::HasSubstr("CUDA 12 or 13")));
   }
 }
 
@@ -184,7 +184,7 @@ TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
     EXPECT_EQ(text_at(told, "why").has_value(), !fits) << line;
   }
 
-  EXPECT_THAT(names, testing::ElementsAre("libcublasLt", "libnccl"));
+  EXPECT_THAT(names, ::testing::ElementsAre("libcublasLt", "libnccl"));
 }
 
 }  // namespace

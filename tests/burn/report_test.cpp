@@ -169,7 +169,7 @@ TEST(BurnSelfTest, WithoutTimeForAllItIsNotProven) {
 
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, "refused");
-  EXPECT_THAT(outcome.error().message, testing::HasSubstr("7 of 1000"));
+  EXPECT_THAT(outcome.error().message, ::testing::HasSubstr("7 of 1000"));
   EXPECT_EQ(printed.lines.at(0).at("detail"), "7 of 7: gpu0");
 }
 

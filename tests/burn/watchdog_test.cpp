@@ -73,7 +73,7 @@ TEST(BurnWatchdog, NamesTheOneThatStoppedWhereTheOthersGoOn) {
 
   ASSERT_EQ(hangs.size(), 1);
   EXPECT_EQ(hangs[0].part, "gpu1");
-  EXPECT_THAT(hangs[0].late, testing::ElementsAre("gpu1"));
+  EXPECT_THAT(hangs[0].late, ::testing::ElementsAre("gpu1"));
   EXPECT_EQ(fake.watchdog.doing().round, 4);
 }
 
@@ -93,7 +93,7 @@ TEST(BurnWatchdog, AsksGpusInOneStepWhichHasNotReachedTheOthers) {
 
   ASSERT_EQ(hangs.size(), 1);
   EXPECT_EQ(hangs[0].part, "gpu5");
-  EXPECT_THAT(hangs[0].late, testing::ElementsAre("gpu5"));
+  EXPECT_THAT(hangs[0].late, ::testing::ElementsAre("gpu5"));
 }
 
 TEST(BurnWatchdog, DoesNotAskAGpuWhosePositionHasEnded) {
@@ -139,10 +139,10 @@ TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
   }
 
   ASSERT_EQ(lines.size(), 2);
-  EXPECT_THAT(
-      lines[0],
-      testing::StartsWith(R"({"kind":"hang","part":"gpu3","doing":"gemm fp8 round 2","seconds":)"));
-  EXPECT_THAT(lines[1], testing::HasSubstr(R"("complete":false)"));
+  EXPECT_THAT(lines[0],
+              ::testing::StartsWith(
+                  R"({"kind":"hang","part":"gpu3","doing":"gemm fp8 round 2","seconds":)"));
+  EXPECT_THAT(lines[1], ::testing::HasSubstr(R"("complete":false)"));
 }
 
 TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
@@ -160,9 +160,10 @@ TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
 
   auto line = told.get_future();
   ASSERT_EQ(line.wait_for(seconds{20}), std::future_status::ready);
-  EXPECT_THAT(line.get(), testing::AllOf(testing::HasSubstr(R"("kind":"progress")"),
-                                         testing::HasSubstr(R"("of":300)"),
-                                         testing::HasSubstr(R"("round":8,"doing":"gemm bf16")")));
+  EXPECT_THAT(line.get(),
+              ::testing::AllOf(::testing::HasSubstr(R"("kind":"progress")"),
+                               ::testing::HasSubstr(R"("of":300)"),
+                               ::testing::HasSubstr(R"("round":8,"doing":"gemm bf16")")));
 }
 
 TEST(BurnStop, ASignalWakesWhoWaitsAtOnce) {

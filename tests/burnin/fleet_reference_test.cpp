@@ -96,6 +96,24 @@ TEST(FleetReference, SaysThatAHalfSlowFleetIsNotJudged) {
   EXPECT_THAT(causes_of(compare(samples.learn({}), {{"hbm", hbm(1)}})), IsEmpty());
 }
 
+TEST(FleetReference, DoesNotJudgeAClockThatStandsAStepBesideTheOthers) {
+  const auto clocks = [](std::uint64_t node, double last) {
+    auto findings = hbm(node);
+    for (int i = 0; i < 8; ++i)
+      findings.measurements.push_back(
+          {"gpu.clock.sm", fmt::format("gpu{}", i), i == 7 ? last : 1980, "MHz"});
+    return findings;
+  };
+  FleetSamples samples;
+  for (std::uint64_t i = 0; i < 15; ++i)
+    samples.take(fmt::format("n{}", i), "hbm", clocks(i, 1980));
+
+  const auto compared = compare(samples.learn({}), {{"hbm", clocks(99, 1965)}}, true);
+
+  EXPECT_THAT(compared, SizeIs(8)) << "hbm.copy of each";
+  EXPECT_THAT(causes_of(compared), IsEmpty());
+}
+
 TEST(FleetReference, BoundsWhatItKeeps) {
   FleetSamples samples;
   for (int i = 0; i < 1030; ++i) samples.take(fmt::format("n{}", i), "hbm", hbm(1));

@@ -42,6 +42,7 @@ TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
               HasSubstr("complete -c cupel"));
   EXPECT_THAT(text_of(prefix / "share/doc/cupel/LICENSE"), HasSubstr("Apache License"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
+  EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/operating.md"));
 }
 

@@ -4,7 +4,7 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 Profile eight_gpus() {
   Profile profile;
@@ -121,11 +121,11 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
 
   std::vector<std::pair<Finding, std::string>> found;
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.observed);
-  EXPECT_THAT(
-      found, testing::UnorderedElementsAre(std::pair{Finding::wrong_model, "NVIDIA A100-SXM4-40GB"},
-                                           std::pair{Finding::wrong_size, "40 GiB"},
-                                           std::pair{Finding::wrong_firmware, "1.9"},
-                                           std::pair{Finding::wrong_serial, "SN2"}));
+  EXPECT_THAT(found, ::testing::UnorderedElementsAre(
+                         std::pair{Finding::wrong_model, "NVIDIA A100-SXM4-40GB"},
+                         std::pair{Finding::wrong_size, "40 GiB"},
+                         std::pair{Finding::wrong_firmware, "1.9"},
+                         std::pair{Finding::wrong_serial, "SN2"}));
 }
 
 std::vector<std::pair<Finding, std::string>> told(const std::vector<AuditFinding>& findings) {
@@ -142,7 +142,7 @@ TEST(Audit, DoesNotPassASizeThatIsReportedNowhere) {
 
   const auto findings = audit(profile, {}, {by_bmc, by_node});
 
-  EXPECT_THAT(told(findings), testing::ElementsAre(std::pair{
+  EXPECT_THAT(told(findings), ::testing::ElementsAre(std::pair{
                                   Finding::unobserved, "gpu, 999 GiB: its size is not reported"}));
 }
 
@@ -154,7 +154,7 @@ TEST(Audit, NamesTheOnePartWhoseSizeIsNotReported) {
   parts[2].size_bytes.reset();
 
   EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
-              testing::ElementsAre(
+              ::testing::ElementsAre(
                   std::pair{Finding::unobserved, "gpu2, 80 GiB: its size is not reported"}));
 }
 
@@ -198,7 +198,7 @@ TEST(Audit, DoesNotPassModelsAndCoresThatAreReportedNowhere) {
   const std::vector<Part> parts{Part{.kind = PartKind::cpu, .name = "cpu0"}};
 
   EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
-              testing::UnorderedElementsAre(
+              ::testing::UnorderedElementsAre(
                   std::pair{Finding::unobserved, "cpu, 8480C: its model is not reported"},
                   std::pair{Finding::unobserved, "cpu, 56 cores: its core count is not reported"}));
 }
@@ -237,8 +237,8 @@ TEST(Audit, BlamesWhatItsBmcCallsSickAndNobodyElse) {
 
   std::vector<std::pair<Finding, std::string>> found;
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
-  EXPECT_THAT(found, testing::ElementsAre(std::pair{Finding::unhealthy, "fan3"},
-                                          std::pair{Finding::unhealthy, "psu4"}));
+  EXPECT_THAT(found, ::testing::ElementsAre(std::pair{Finding::unhealthy, "fan3"},
+                                            std::pair{Finding::unhealthy, "psu4"}));
 }
 
 TEST(Audit, KnowsAMachineThatCallsItselfOtherwise) {
@@ -288,8 +288,8 @@ TEST(Audit, ComparesTheBiosSettingsThatTheProfileWants) {
 
   std::vector<std::pair<Finding, std::string>> found;
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
-  EXPECT_THAT(found, testing::ElementsAre(std::pair{Finding::unobserved, "bios Gone"},
-                                          std::pair{Finding::wrong_setting, "bios LogicalProc"}));
+  EXPECT_THAT(found, ::testing::ElementsAre(std::pair{Finding::unobserved, "bios Gone"},
+                                            std::pair{Finding::wrong_setting, "bios LogicalProc"}));
 }
 
 TEST(Audit, SeesThatBmcAndNodeAreTwoMachines) {

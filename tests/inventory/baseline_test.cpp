@@ -7,8 +7,8 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kBegin = "profile: mine\npower: {idle: 1, loaded: 2}\n";
 const std::string kDigest(64, 'a');

@@ -6,8 +6,8 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Two nodes; `bmc` and `defaults` are what they say besides what every inventory must.
 Loaded loaded(const std::string& bmc, const std::string& defaults = {},
@@ -118,7 +118,7 @@ TEST(BmcAccess, SaysAllErrorsAtOnceWithTheirPlace) {
         "site.yaml:8:86: unknown key 'chipher' in ipmi (did you mean 'cipher'?)",
         "'ff:ff:ff:ff:ff:ff' is not the MAC of a port", "'nine' is not the MAC of a port"})
     EXPECT_THAT(text, HasSubstr(line));
-  EXPECT_THAT(text, testing::Not(HasSubstr("calvin")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("calvin")));
 }
 
 TEST(BmcAccess, RefusesIpmiAloneWhereIpmiIsForbidden) {

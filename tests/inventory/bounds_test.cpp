@@ -8,7 +8,7 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Read {
   std::optional<YamlDocument> document;

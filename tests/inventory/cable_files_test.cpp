@@ -7,9 +7,9 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const CableFileSite kSite{.members = {{"n01", {"mlx5_0", "mlx5_3"}}, {"n02", {"mlx5_0", "mlx5_3"}}},
                           .ports_per_cage = 2,

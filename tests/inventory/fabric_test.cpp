@@ -8,9 +8,9 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The compute HCAs of a DGX A100 (mlx5_4 and mlx5_5 are of the storage network).
 const std::vector<std::string> kHcas{"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3",
@@ -84,7 +84,7 @@ TEST(FabricRule, ReportsASpineWithTooFewPorts) {
   std::vector<Problem> problems;
   make_fabric({.group = 20, .spines = 4, .uplinks = 5, .switch_ports = 40}, members(40), problems);
 
-  EXPECT_THAT(problems, ElementsAre(testing::Field(&Problem::what, HasSubstr("a spine has 40"))));
+  EXPECT_THAT(problems, ElementsAre(::testing::Field(&Problem::what, HasSubstr("a spine has 40"))));
 }
 
 TEST(FabricRule, StopsAtItsLimitOfCables) {

@@ -7,7 +7,7 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 const std::string kOne(64, 'a'), kOther(64, 'b');
@@ -168,7 +168,7 @@ TEST(LoadInventory, ServesImagesAtAnAddressWithAPort) {
 
   ASSERT_TRUE(good.inventory) << to_string(good.problems);
   EXPECT_EQ(good.inventory->images->serve, (Endpoint{"10.0.0.1", 8080}));
-  EXPECT_THAT(to_string(wrong.problems), testing::HasSubstr("with a port: 10.0.0.1:8080"));
+  EXPECT_THAT(to_string(wrong.problems), ::testing::HasSubstr("with a port: 10.0.0.1:8080"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kGood = R"(site: lab
 rooms: [{name: hall, watts: 100000}]
@@ -79,7 +79,7 @@ TEST(LoadInventory, KnowsTheOutletsOfEachFeedAndWhereTheirPduIs) {
   const auto& node = result.inventory->nodes[1];
   EXPECT_EQ(node.feeds, (std::vector<std::string>{"a02/p1/b2", "a02/p2/b2"}));
   EXPECT_EQ(node.outlets, (std::vector<std::string>{"A4+A5+A6", "feed2"}));
-  EXPECT_THAT(outlet_names(node.outlets[0]), testing::ElementsAre("A4", "A5", "A6"));
+  EXPECT_THAT(outlet_names(node.outlets[0]), ::testing::ElementsAre("A4", "A5", "A6"));
   const auto* pdu = result.inventory->pdu_of(node.feeds[1]);
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->name, "a02/p2");
@@ -176,7 +176,7 @@ nodes:
            "BMC address 10.0.1.14:443 of node 'a01-n03' is already that of 'a01-n03'",
        })
     EXPECT_THAT(text, HasSubstr(line));
-  EXPECT_THAT(text, testing::Not(HasSubstr("hunter2")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("hunter2")));
 }
 
 TEST(LoadInventory, TakesABreakerThatCarriesOneOfItsNodesLoaded) {
@@ -236,7 +236,7 @@ TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {
 
   ASSERT_EQ(result.problems.size(), kMostProblems + 1);
   EXPECT_EQ(result.problems.back().what, "499 more errors are not listed");
-  EXPECT_THAT(to_string(result.problems), testing::EndsWith("499 more errors are not listed\n"));
+  EXPECT_THAT(to_string(result.problems), ::testing::EndsWith("499 more errors are not listed\n"));
 }
 
 TEST(Profiles, EveryShippedOneIsSound) {

@@ -9,8 +9,8 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Names, TakeWhatHostsRacksAndUsersAreCalled) {
   for (const auto* name : {"a01-n01", "gpu7", "10", "node_3", "n1.rack2.example.org", "Allegro"})

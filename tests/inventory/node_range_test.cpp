@@ -8,8 +8,8 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> expanded(std::string_view range) {
   auto names = expand(range);
@@ -53,7 +53,7 @@ TEST(NodeRange, FoldsWhatItExpands) {
 
     const auto again = expanded(fold(names));
 
-    EXPECT_THAT(again, testing::UnorderedElementsAreArray(names)) << fold(names);
+    EXPECT_THAT(again, ::testing::UnorderedElementsAreArray(names)) << fold(names);
   }
   EXPECT_EQ(fold(expanded("a01-n[01-03,07]")), "a01-n[01-03,07]");
   EXPECT_EQ(fold(std::vector<std::string>{"n2", "n1", "n2"}), "n[1-2]");
@@ -104,7 +104,7 @@ TEST(NodeRange, FoldsIntoARangeThatExpandsToTheSameNamesEachOnce) {
     const std::set<std::string> once{names.begin(), names.end()};
 
     for (const auto& range : {fold(names), fold_last(names)})
-      EXPECT_THAT(expanded(range), testing::UnorderedElementsAreArray(once)) << range;
+      EXPECT_THAT(expanded(range), ::testing::UnorderedElementsAreArray(once)) << range;
   }
 }
 

@@ -17,5 +17,15 @@ TEST(SamePci, TellsDomainsApartWhereBothAreTold) {
   EXPECT_FALSE(same_pci("0000:1b:00.0", ""));
 }
 
+TEST(WrittenPci, IsOneTextForOnePlaceAndNothingForWhatIsNoAddress) {
+  EXPECT_EQ(written_pci("00000000:1B:00.0"), "0000:1b:00.0");
+  EXPECT_EQ(written_pci(" 0000:1b:00.0 "), "0000:1b:00.0");
+  EXPECT_EQ(written_pci("0008:01:00.0"), "0008:01:00.0");
+  EXPECT_EQ(written_pci("00010000:01:00.0"), "10000:01:00.0");
+  for (const auto* text : {"", "1b:00.0", "PCIe slot 3", "PCIe:Slot:3", "0000:1b:00", ":::",
+                           "0000:1g:00.0", "zz:1b:00.0", "111111111:1b:00.0", "0000:1b:00.00"})
+    EXPECT_FALSE(written_pci(text)) << text;
+}
+
 }  // namespace
 }  // namespace cupel::inventory

@@ -10,9 +10,9 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kNodes =
     "defaults:\n"
@@ -78,7 +78,7 @@ TEST(BootOfASite, ReportsEveryMistakeWithItsPlace) {
 
   EXPECT_THAT(
       said(loaded.problems),
-      testing::UnorderedElementsAre(
+      ::testing::UnorderedElementsAre(
           "i.yaml:3:10: serve must be an address of this machine with a port: 10.0.0.1:8081",
           "i.yaml:4:9: dhcp needs interface: the one of this machine that the nodes are behind",
           "i.yaml:4:30: only dhcp mode full gives out addresses: no range",
@@ -124,11 +124,11 @@ TEST(BootOfNodes, ReportsEveryMistakeWithItsPlace) {
                            "      disk: [one]\n");
 
   EXPECT_THAT(said(loaded.problems),
-              testing::UnorderedElementsAre(HasSubstr("i.yaml:10:13: '52:54:00:00:00:zz'"),
-                                            HasSubstr("i.yaml:10:13: 'ff:ff:ff:ff:ff:ff'"),
-                                            HasSubstr("i.yaml:11:16: '10.0.2.11' is not"),
-                                            HasSubstr("i.yaml:11:16: '10.0.2.12' is not"),
-                                            HasSubstr("i.yaml:12:13: 1 disk for 2 nodes")));
+              ::testing::UnorderedElementsAre(HasSubstr("i.yaml:10:13: '52:54:00:00:00:zz'"),
+                                              HasSubstr("i.yaml:10:13: 'ff:ff:ff:ff:ff:ff'"),
+                                              HasSubstr("i.yaml:11:16: '10.0.2.11' is not"),
+                                              HasSubstr("i.yaml:11:16: '10.0.2.12' is not"),
+                                              HasSubstr("i.yaml:12:13: 1 disk for 2 nodes")));
 }
 
 std::pair<std::optional<Profile>, std::vector<std::string>> profile(const std::string& text) {
@@ -164,9 +164,9 @@ TEST(OsOfAProfile, NamesItsImageWithTheDigest) {
 TEST(OsOfAProfile, RefusesAnImageWithoutItsDigestAndANameThatIsAPath) {
   const auto [read, problems] = profile("os: {image: ../debian}\n");
 
-  EXPECT_THAT(problems,
-              testing::UnorderedElementsAre(HasSubstr("p.yaml:3:13: image is the name of an image"),
-                                            HasSubstr("p.yaml:3:5: an image needs sha256: 64")));
+  EXPECT_THAT(problems, ::testing::UnorderedElementsAre(
+                            HasSubstr("p.yaml:3:13: image is the name of an image"),
+                            HasSubstr("p.yaml:3:5: an image needs sha256: 64")));
 }
 
 TEST(OsOfAProfile, RefusesADiskByItsModelWithoutItsSize) {

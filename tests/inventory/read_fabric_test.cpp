@@ -7,9 +7,9 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Loaded load(std::string_view fabric, std::string_view profile = "hgx-h100-8") {
   return parse_inventory(fmt::format(R"(
@@ -43,7 +43,7 @@ TEST(ReadFabric, MakesThePlanOfARule) {
       "  leaf: \"l{group}-{rail}\"\n"
       "  switches: [{name: spine2, guid: \"0xb0cf0e0300000700\", location: \"rack s1, U40\"}]\n");
 
-  ASSERT_TRUE(loaded.inventory) << testing::PrintToString(texts(loaded.problems));
+  ASSERT_TRUE(loaded.inventory) << ::testing::PrintToString(texts(loaded.problems));
   const auto& fabric = loaded.inventory->fabric->fabric;
   const FabricMap map{fabric};
   EXPECT_EQ(map.rail_port("n06", 2), (RailPort{"mlx5_6", "l2-3", 2}));
@@ -62,14 +62,14 @@ TEST(ReadFabric, ReportsAllProblemsAtOnceWithTheirPlaces) {
       "  gruop: 5\n");
 
   EXPECT_THAT(texts(loaded.problems),
-              testing::AllOf(
-                  testing::Contains("site.yaml:10:11: layout must be rail-optimised or fat-tree"),
-                  testing::Contains(HasSubstr("leaf must have {rail}")),
-                  testing::Contains(HasSubstr("goes to a switch 'spine9'")),
-                  testing::Contains(HasSubstr("unknown key 'gruop'")),
-                  testing::Contains(HasSubstr("mlx5_0 stands twice")),
-                  testing::Contains(HasSubstr("two switches are named 'leaf1'"))))
-      << testing::PrintToString(texts(loaded.problems));
+              ::testing::AllOf(
+                  ::testing::Contains("site.yaml:10:11: layout must be rail-optimised or fat-tree"),
+                  ::testing::Contains(HasSubstr("leaf must have {rail}")),
+                  ::testing::Contains(HasSubstr("goes to a switch 'spine9'")),
+                  ::testing::Contains(HasSubstr("unknown key 'gruop'")),
+                  ::testing::Contains(HasSubstr("mlx5_0 stands twice")),
+                  ::testing::Contains(HasSubstr("two switches are named 'leaf1'"))))
+      << ::testing::PrintToString(texts(loaded.problems));
 }
 
 TEST(ReadFabric, AsksForTheComputeHcasWhereTheProfileDoesNotListThem) {
@@ -87,7 +87,7 @@ TEST(ReadFabric, ReportsACableFileThatIsNotThere) {
 
 TEST(SlurmTopology, HasASwitchForEachGroupAndOneAboveThem) {
   const auto loaded = load("  hcas: [mlx5_0, mlx5_1]\n  group: 4\n  spines: 2\n");
-  ASSERT_TRUE(loaded.inventory) << testing::PrintToString(texts(loaded.problems));
+  ASSERT_TRUE(loaded.inventory) << ::testing::PrintToString(texts(loaded.problems));
 
   EXPECT_EQ(topology_conf(loaded.inventory->fabric->fabric),
             "SwitchName=group1 Nodes=n[01-04]\n"

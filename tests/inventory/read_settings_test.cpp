@@ -11,8 +11,8 @@
 namespace cupel::inventory {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kHead =
     "profile: mine\npower: {idle: 100, loaded: 200}\n";  // line 3 follows

@@ -5,7 +5,7 @@
 
 namespace cupel::inventory {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Loaded loaded(const std::string& nodes) {
   return parse_inventory(R"(site: lab

@@ -10,7 +10,7 @@ namespace {
 
 using Pair = std::tuple<const char*, const char*>;
 
-class EarlierVersion : public testing::TestWithParam<Pair> {};
+class EarlierVersion : public ::testing::TestWithParam<Pair> {};
 
 TEST_P(EarlierVersion, IsBeforeTheLaterOneBothWays) {
   const auto [earlier, later] = GetParam();
@@ -21,7 +21,7 @@ TEST_P(EarlierVersion, IsBeforeTheLaterOneBothWays) {
 
 INSTANTIATE_TEST_SUITE_P(
     Versions, EarlierVersion,
-    testing::Values(
+    ::testing::Values(
         Pair{"23.11.21", "24.09.17"}, Pair{"2.9", "2.10"}, Pair{"1.0", "1.0.1"},
         Pair{"24.09.1", "24.09.17"}, Pair{"1.0", "1.0b"}, Pair{"1.0a", "1.0b"},
         Pair{"HPE iLO 6 v1.53", "1.66 Dec 13 2024"}, Pair{"1.53 Oct 04 2023", "1.66 Dec 13 2024"},
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"0x11", "0x20"}, Pair{"0x00 0x0b 0x03 0x04", "0x00 0x10 0x01 0x0f"},
         Pair{"HPG0", "HPG1"}, Pair{"99999999999999999999", "100000000000000000000"}));
 
-class EqualVersions : public testing::TestWithParam<Pair> {};
+class EqualVersions : public ::testing::TestWithParam<Pair> {};
 
 TEST_P(EqualVersions, DifferInSpellingAlone) {
   const auto [one, other] = GetParam();
@@ -50,14 +50,14 @@ TEST_P(EqualVersions, DifferInSpellingAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, EqualVersions,
-                         testing::Values(Pair{"24.09.17", "24.9.17"}, Pair{" 1.2 ", "1.2"},
-                                         Pair{"2.7", "2.7.0"}, Pair{"U54 v2.30", "2.30"},
-                                         Pair{"U54 v2.30 (02/26/2024)", "U54 v2.30"},
-                                         Pair{"MPK7625Q", "mpk7625q"},
-                                         Pair{"BIOS Date: 08/04/2023 Ver 1.4", "1.4"},
-                                         Pair{"HGX-22.10-1", "22.10-1"}));
+                         ::testing::Values(Pair{"24.09.17", "24.9.17"}, Pair{" 1.2 ", "1.2"},
+                                           Pair{"2.7", "2.7.0"}, Pair{"U54 v2.30", "2.30"},
+                                           Pair{"U54 v2.30 (02/26/2024)", "U54 v2.30"},
+                                           Pair{"MPK7625Q", "mpk7625q"},
+                                           Pair{"BIOS Date: 08/04/2023 Ver 1.4", "1.4"},
+                                           Pair{"HGX-22.10-1", "22.10-1"}));
 
-class OpenVersions : public testing::TestWithParam<Pair> {};
+class OpenVersions : public ::testing::TestWithParam<Pair> {};
 
 TEST_P(OpenVersions, AreNeitherBeforeNorAfterEachOther) {
   const auto [one, other] = GetParam();
@@ -67,15 +67,15 @@ TEST_P(OpenVersions, AreNeitherBeforeNorAfterEachOther) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, OpenVersions,
-                         testing::Values(Pair{"U54 v2.30 (02/26/2024)", "U58 v2.44 (01/17/2025)"},
-                                         Pair{"iLO 5 v2.72", "HPE iLO 6 v1.53"}, Pair{"", "1.0"},
-                                         Pair{"N/A", "1.0"}, Pair{"Not Present", "1.4"},
-                                         Pair{"4.5.0-40-gcbe848b", "4.5.0-40-g7e3911bd4d"},
-                                         Pair{"E2MU200", "2CV1L028"}, Pair{"ff", "03"},
-                                         Pair{"0x30", "30"},
-                                         Pair{"1.9a", "1.10"},     // 9 and a letter, or 0x9a
-                                         Pair{"1.7.5F", "1.7.6"},  // 5 and a letter, or 0x5f
-                                         Pair{"20E-2.83", "42S-1.40"}, Pair{"GDC", "HPG"}));
+                         ::testing::Values(Pair{"U54 v2.30 (02/26/2024)", "U58 v2.44 (01/17/2025)"},
+                                           Pair{"iLO 5 v2.72", "HPE iLO 6 v1.53"}, Pair{"", "1.0"},
+                                           Pair{"N/A", "1.0"}, Pair{"Not Present", "1.4"},
+                                           Pair{"4.5.0-40-gcbe848b", "4.5.0-40-g7e3911bd4d"},
+                                           Pair{"E2MU200", "2CV1L028"}, Pair{"ff", "03"},
+                                           Pair{"0x30", "30"},
+                                           Pair{"1.9a", "1.10"},     // 9 and a letter, or 0x9a
+                                           Pair{"1.7.5F", "1.7.6"},  // 5 and a letter, or 0x5f
+                                           Pair{"20E-2.83", "42S-1.40"}, Pair{"GDC", "HPG"}));
 
 TEST(CompareVersions, TakesTextsOfAnyLengthAndKind) {
   const std::string endless(1'000'000, '1');

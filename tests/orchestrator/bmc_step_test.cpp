@@ -10,10 +10,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using engine::Outcome;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class BmcStep : public testing::Test {
+class BmcStep : public ::testing::Test {
  protected:
   void SetUp() override {
     node.name = "a01-n01";

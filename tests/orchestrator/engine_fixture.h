@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 using playbooks::OnFailure;
 using playbooks::PlannedStep;
 using playbooks::StepKind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Keeps events in memory; refuses to write once `room` is used up, as a full disk does.
 struct MemoryJournal : Journal {
@@ -89,7 +89,7 @@ inline StepEnd ends(Outcome outcome, std::string detail = "because") {
   return end;
 }
 
-class EngineTest : public testing::Test {
+class EngineTest : public ::testing::Test {
  protected:
   EngineTest() {
     nodes_[0].name = "n1";

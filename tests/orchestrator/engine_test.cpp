@@ -55,7 +55,7 @@ TEST_F(EngineTest, WritesEventsThatCanBeReadBackWhateverBytesANodeSends) {
   }
   EXPECT_EQ(phases("n1")[1], "failed");
   EXPECT_THAT(state_.nodes.at("n1").steps[1].detail, HasSubstr("evil-kex-\uFFFD\uFFFD"));
-  EXPECT_THAT(phases("n2"), testing::Each("done"));
+  EXPECT_THAT(phases("n2"), ::testing::Each("done"));
 }
 
 TEST_F(EngineTest, NeverRetriesARejection) {
@@ -72,7 +72,7 @@ TEST_F(EngineTest, AFailureThatStopsLeadsStraightToTheVerdict) {
   ASSERT_TRUE(run());
 
   EXPECT_THAT(phases("n1"), ElementsAre("failed", "skipped", "skipped", "skipped", "done", "done"));
-  EXPECT_THAT(phases("n2"), testing::Each("done"));
+  EXPECT_THAT(phases("n2"), ::testing::Each("done"));
 }
 
 TEST_F(EngineTest, AFailureThatMayGoOnDoes) {
@@ -145,7 +145,7 @@ TEST_F(EngineTest, StopsInTheMiddleAndGoesOnLater) {
   EXPECT_EQ(stopped.error().code, Code::kCancelled);
   EXPECT_FALSE(engine.state(1).nodes.at("n1").steps[3].over());
   ASSERT_TRUE(run());
-  EXPECT_THAT(phases("n1"), testing::Each("done"));
+  EXPECT_THAT(phases("n1"), ::testing::Each("done"));
 }
 
 /// Cancels the run when the stage has been tried once, and is to be tried again in an hour.
@@ -249,7 +249,7 @@ TEST_F(CancelledWithSettings, PutsBackWhatItHasSetBeforeItIsOver) {
                           "n1/settings-restore step-started", "n1/settings-restore step-ended",
                           "run-cancelled"));
   EXPECT_THAT(phases("n1"), ElementsAre("done", "waiting", "done", "waiting"));
-  EXPECT_THAT(phases("n2"), testing::Each("waiting"));
+  EXPECT_THAT(phases("n2"), ::testing::Each("waiting"));
 }
 
 TEST_F(CancelledWithSettings, IsOverThoughTheNodeCannotBeReached) {
@@ -322,9 +322,9 @@ TEST_F(EngineTest, WhatWasEndedHalfDoneUnderAControllerThatIsGoneBeginsAnew) {
 
   ASSERT_TRUE(run());
 
-  EXPECT_THAT(steps_.started, testing::Contains(key));
+  EXPECT_THAT(steps_.started, ::testing::Contains(key));
   EXPECT_EQ(std::ranges::count(journal_.events, EventKind::step_shed, &Event::kind), 1);
-  EXPECT_THAT(phases(node), testing::Each("done"));
+  EXPECT_THAT(phases(node), ::testing::Each("done"));
 }
 
 /// The contract: a crash after any single write, and the run goes on as if nothing had been.
@@ -346,8 +346,8 @@ TEST_F(EngineTest, ACrashAtEveryWriteStartsNoStageTwiceAndLosesNoResult) {
     ASSERT_FALSE(crashed) << "after " << room << " writes";
     EXPECT_EQ(crashed.error().code, Code::kStorage);
     ASSERT_TRUE(resumed) << "after " << room << " writes";
-    EXPECT_THAT(phases("n1"), testing::Each("done")) << "after " << room << " writes";
-    EXPECT_THAT(phases("n2"), testing::Each("done")) << "after " << room << " writes";
+    EXPECT_THAT(phases("n1"), ::testing::Each("done")) << "after " << room << " writes";
+    EXPECT_THAT(phases("n2"), ::testing::Each("done")) << "after " << room << " writes";
     const std::set<std::string> once(steps_.started.begin(), steps_.started.end());
     EXPECT_EQ(once.size(), steps_.started.size()) << "a stage was started twice after " << room;
     std::map<std::string, int> ended;

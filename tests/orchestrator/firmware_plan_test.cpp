@@ -12,9 +12,9 @@ using inventory::FirmwareReset;
 using inventory::Part;
 using inventory::PartKind;
 using inventory::Profile;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
 const bmc::Identity kMachine{"NVIDIA", "DGXH100", "", "", "", "", ""};

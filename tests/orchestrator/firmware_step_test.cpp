@@ -17,7 +17,7 @@ using engine::EventKind;
 using engine::Outcome;
 using engine::StepEnd;
 using playbooks::StepKind;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using State = bmc::UpdateProgress::State;
 using Phase = engine::StepState::Phase;
 
@@ -30,7 +30,7 @@ std::chrono::sys_seconds now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-class FirmwareStep : public testing::Test {
+class FirmwareStep : public ::testing::Test {
  protected:
   FirmwareStep() {
     inventory::ExpectedFirmware bios{.component = "bios", .version = "2.4"};
@@ -100,7 +100,7 @@ TEST_F(FirmwareStep, PushesOnceAndChangesNoPowerMeanwhileHoweverOftenTheControll
   const auto writes = journal_.events.size();
   for (const bool after : {false, true})
     for (std::size_t room = 0; room < writes; ++room) {
-      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      SCOPED_TRACE(::testing::Message() << "died at write " << room << (after ? ", written" : ""));
       const auto says = machine_.says;
       machine_ = {};
       machine_.says = says;

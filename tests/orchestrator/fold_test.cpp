@@ -14,8 +14,8 @@ namespace {
 
 using enum EventKind;
 using Phase = StepState::Phase;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Event event(EventKind kind, std::string node = {}, std::string step = {},
             boost::json::object data = {}) {

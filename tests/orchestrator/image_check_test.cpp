@@ -13,8 +13,8 @@
 namespace cupel::firmware {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 // Made by `openssl genpkey -algorithm ed25519`, for these tests alone.

@@ -91,7 +91,7 @@ TEST(LearnBaseline, WritesWhatHostileBmcsReportAsPlainText) {
   EXPECT_EQ(learned.left_out.size(), 4);
 }
 
-class CapturedMachine : public testing::TestWithParam<const char*> {};
+class CapturedMachine : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CapturedMachine, IsAtTheBaselineThatWasLearnedFromIt) {
   CUPEL_NEED_CAPTURE(tree, GetParam());
@@ -132,11 +132,12 @@ TEST_P(CapturedMachine, IsOffTheBaselineWhereOneVersionDiffers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Captures, CapturedMachine,
-                         testing::Values("nvidia_viking", "supermicro", "dell", "hpe", "lenovo",
-                                         "nvidia_gb200", "nvidia_dpu", "XL675d_A100",
-                                         "OpenBMC-stock", "Gigabyte",
-                                         "hpe-dl380a-gen11-ilo6-2xh100nvl",
-                                         "lenovo-sr670v2-xcc-1.40", "nvidia-bluefield3-bmc-23.10"),
+                         ::testing::Values("nvidia_viking", "supermicro", "dell", "hpe", "lenovo",
+                                           "nvidia_gb200", "nvidia_dpu", "XL675d_A100",
+                                           "OpenBMC-stock", "Gigabyte",
+                                           "hpe-dl380a-gen11-ilo6-2xh100nvl",
+                                           "lenovo-sr670v2-xcc-1.40",
+                                           "nvidia-bluefield3-bmc-23.10"),
                          [](const auto& named) {
                            std::string name = named.param;
                            for (auto& c : name)

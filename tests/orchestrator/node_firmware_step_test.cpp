@@ -16,7 +16,7 @@ namespace cupel::steps {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Phase = engine::StepState::Phase;
 
 struct Silent : engine::Observer {
@@ -84,7 +84,7 @@ class DriveSession final : public ssh::Session {
   DriveNode& node_;
 };
 
-class NodeFirmwareStep : public testing::Test {
+class NodeFirmwareStep : public ::testing::Test {
  protected:
   NodeFirmwareStep() {
     const std::string image = "an image";
@@ -158,7 +158,7 @@ TEST_F(NodeFirmwareStep, WritesOnceHoweverOftenTheControllerDies) {
   const auto writes = journal_.events.size();
   for (const bool after : {false, true})
     for (std::size_t room = 0; room < writes; ++room) {
-      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      SCOPED_TRACE(::testing::Message() << "died at write " << room << (after ? ", written" : ""));
       drive_ = {};
       journal_ = {};
       journal_.room = room;

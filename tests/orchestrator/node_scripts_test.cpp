@@ -11,8 +11,8 @@ using inventory::FirmwareReset;
 using inventory::Part;
 using inventory::PartKind;
 using inventory::UpdateWay;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kAnswer =
     "cupel-boot: 0f3c2b1a-1111-2222-3333-444455556666\n"

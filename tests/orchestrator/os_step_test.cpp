@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using inventory::BootWay;
 using playbooks::StepKind;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using Phase = engine::StepState::Phase;
 
 struct Silent : engine::Observer {
@@ -27,7 +27,7 @@ struct Silent : engine::Observer {
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
 };
 
-class OsStep : public testing::Test {
+class OsStep : public ::testing::Test {
  protected:
   OsStep() {
     inventory_.boot = inventory::BootSite{.host = "10.0.0.1", .port = 8081};
@@ -146,7 +146,7 @@ TEST_F(OsStep, WritesOnceHoweverOftenTheControllerDies) {
   const auto writes = journal_.events.size();
   for (const bool after : {false, true})
     for (std::size_t room = 0; room < writes; ++room) {
-      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      SCOPED_TRACE(::testing::Message() << "died at write " << room << (after ? ", written" : ""));
       machine_ = {};
       journal_ = {};
       journal_.room = room;
@@ -320,7 +320,7 @@ TEST(Seed, NamesTheNodeItsNetworkByMacAndWhereItReports) {
            {"mac", "52:54:00:00:00:01"}, {"address", "10.0.2.11/24"}, {"gateway", "10.0.2.1"}}}});
 
   EXPECT_THAT(seed.at("meta-data"), HasSubstr("\"local-hostname\":\"n1\""));
-  EXPECT_THAT(seed.at("user-data"), testing::StartsWith("#cloud-config\n{"));
+  EXPECT_THAT(seed.at("user-data"), ::testing::StartsWith("#cloud-config\n{"));
   EXPECT_THAT(seed.at("user-data"),
               HasSubstr("CUPEL_HOME='http://10.0.0.1/home/x' CUPEL_IMAGE='debian-12' "));
   EXPECT_EQ(seed.at("network-config"),

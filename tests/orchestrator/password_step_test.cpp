@@ -13,8 +13,8 @@ namespace {
 using engine::Event;
 using engine::EventKind;
 using engine::StepState;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Keeps events in memory; refuses to write once `room` is used up, as a full disk does.
 struct MemoryJournal : engine::Journal {
@@ -36,7 +36,7 @@ struct Silent : engine::Observer {
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
 };
 
-class PasswordStepTest : public testing::Test {
+class PasswordStepTest : public ::testing::Test {
  protected:
   PasswordStepTest() {
     ::setenv("CUPEL_TEST_OURS", "ours", 1);

@@ -7,8 +7,8 @@
 
 namespace cupel::handoff {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // As slurm 22.05 prints it for a drained node.
 constexpr std::string_view kDrained =

@@ -15,8 +15,8 @@ using engine::EventKind;
 using engine::StepEnd;
 using engine::StepRequest;
 using playbooks::StepKind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr auto kUpdate = static_cast<StepKind>(100);
 
@@ -25,7 +25,7 @@ TEST(StepTypes, HaveOneRowForEachKindThatPlaybooksKnow) {
   for (const auto& row : playbooks::step_kinds()) known.push_back(row.kind);
   for (const auto& type : step_types()) coded.push_back(type.kind);
 
-  EXPECT_THAT(coded, testing::UnorderedElementsAreArray(known));
+  EXPECT_THAT(coded, ::testing::UnorderedElementsAreArray(known));
 }
 
 TEST(StepTypes, CanReattachAndAbortExactlyWhereTheKindIsDoneOnce) {
@@ -107,7 +107,7 @@ struct CancelsOnceStarted : engine::Observer {
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
 };
 
-class DoneOnce : public testing::Test {
+class DoneOnce : public ::testing::Test {
  protected:
   DoneOnce() {
     service = &service_;
@@ -188,7 +188,7 @@ TEST_F(DoneOnce, KilledBetweenTheHandleAndTheActActsUnderTheSameHandle) {
   journal_.room = 1;  // step-began; with step-started it dies
   ASSERT_FALSE(control());
   ASSERT_EQ(journal_.events.back().kind, EventKind::step_started);
-  ASSERT_THAT(service_.tasks, testing::IsEmpty());
+  ASSERT_THAT(service_.tasks, ::testing::IsEmpty());
   journal_.room = 1'000;
 
   ASSERT_TRUE(control());
@@ -225,7 +225,7 @@ TEST_F(DoneOnce, IsTheOnlyWayToKeepAHandle) {
 
   ASSERT_TRUE(control());
 
-  EXPECT_THAT(service_.tasks, testing::IsEmpty());
+  EXPECT_THAT(service_.tasks, ::testing::IsEmpty());
   EXPECT_THAT(detail_, HasSubstr("not done once"));
 }
 

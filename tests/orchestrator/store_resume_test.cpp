@@ -8,8 +8,8 @@ namespace {
 
 using engine::EventKind;
 using engine::StepState;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 class ResumeTest : public StoreTest {
  protected:

@@ -7,8 +7,8 @@
 namespace cupel::store {
 namespace {
 using engine::EventKind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 TEST_F(StoreTest, KeepsARunAndItsEventsOverARestart) {

@@ -228,6 +228,18 @@ TEST_F(Uniformity, NamesThePartThatSitsElsewhereOnThePcieTree) {
   EXPECT_THAT(differences("n2"), IsEmpty());
 }
 
+TEST_F(Uniformity, TakesOneAddressInTwoWritingsAndDrivesInAnotherOrderForTheSame) {
+  for (const auto* name : {"n1", "n2", "n3"})
+    report(name, {drive("nvme0", "G5", "0000:01:00.0"), drive("nvme1", "G5", "0000:02:00.0")});
+  report("n4",
+         {drive("nvme0", "G5", "00000000:02:00.0"), drive("nvme1", "G5", "00000000:01:00.0")});
+  report("n5", {drive("nvme0", "G5", "Slot 4"), drive("nvme1", "G5", "02:00.0")});
+  report("n6", {drive("nvme0", "G5", "0000:02:00.0")});
+
+  for (const auto* name : {"n1", "n4", "n5", "n6"})
+    EXPECT_THAT(differences(name), IsEmpty()) << name;
+}
+
 TEST_F(Uniformity, ComparesTheCommandLineWithoutWhatIsAMachinesOwn) {
   for (const auto* name : {"n1", "n2", "n3", "n4"}) {
     report(name, {});

@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 using How = UpdateEnd::How;
 using State = bmc::UpdateProgress::State;
 using inventory::FirmwareReset;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr auto kTask = "/redfish/v1/TaskService/Tasks/1";
 
-class Updating : public testing::Test {
+class Updating : public ::testing::Test {
  protected:
   Updating() { profile.firmware = {component("bios", "BIOS", "2.4")}; }
 
@@ -247,7 +247,7 @@ TEST_F(Updating, WhatIsVerifiedIsToldToGoOnAndFollowedUnderItsNewName) {
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
-  EXPECT_THAT(machine.asked, testing::Contains(std::string{"go on "} + kTask));
+  EXPECT_THAT(machine.asked, ::testing::Contains(std::string{"go on "} + kTask));
   EXPECT_EQ(machine.tickets.back(), std::string{kTask} + "-install");
 }
 
@@ -386,7 +386,7 @@ TEST_F(CutOff, FiveMinutesAtAnyQuestionCostNeitherASecondPushNorThePower) {
   const int questions = cut_from(kNever);
   ASSERT_GT(questions, 10);
   for (int question = 0; question < questions; ++question) {
-    SCOPED_TRACE(testing::Message() << "cut at question " << question);
+    SCOPED_TRACE(::testing::Message() << "cut at question " << question);
 
     cut_from(question);
 
@@ -430,7 +430,7 @@ TEST_F(Updating, AResetThatWasDoneIsNotDoneAgain) {
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
-  EXPECT_THAT(machine.asked, Not(testing::Contains("restart")));
+  EXPECT_THAT(machine.asked, Not(::testing::Contains("restart")));
 }
 
 TEST(UpdateHandles, AreReadAsTheyWereWritten) {

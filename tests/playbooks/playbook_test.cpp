@@ -161,8 +161,8 @@ steps:
 
   EXPECT_THAT(result.told(), HasSubstr("gpu-fact"));
   EXPECT_THAT(result.told(), HasSubstr("verdct"));
-  EXPECT_THAT(result.told(), testing::Not(HasSubstr("must come after verdict")));
-  EXPECT_THAT(result.told(), testing::Not(HasSubstr("no earlier step")));
+  EXPECT_THAT(result.told(), ::testing::Not(HasSubstr("must come after verdict")));
+  EXPECT_THAT(result.told(), ::testing::Not(HasSubstr("no earlier step")));
 }
 
 TEST(Playbook, HasANameThatIsSafeInReportsAndPaths) {

@@ -4,7 +4,7 @@
 namespace cupel::rehearsal {
 namespace {
 using ::testing::HasSubstr;
-using testing::Not;
+using ::testing::Not;
 
 HttpResponse reset(BmcBench& bmc, const std::string& type) {
   return bmc.ask("POST", bmc.view().system() + "/Actions/ComputerSystem.Reset",
@@ -146,7 +146,7 @@ TEST(BmcBehavior, LenovoRefusesAGoodTagNowAndThen) {
   for (int i = 0; i < 6; ++i)
     answers.push_back(bmc.ask("PATCH", bmc.view().system(), boot_body("Pxe")).status);
 
-  EXPECT_THAT(answers, testing::ElementsAre(200, 200, 412, 200, 200, 412));
+  EXPECT_THAT(answers, ::testing::ElementsAre(200, 200, 412, 200, 200, 412));
 }
 
 TEST(BmcBehavior, HpeTakesNoBootOverrideDuringPost) {

@@ -10,8 +10,8 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 struct Pair {
   std::string_view vendor, capture;

@@ -6,9 +6,9 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(ImageTest, IsKnownByWhatItSaysOrByItsName) {
   const auto all = components_of(make_hardware(dgx(), "n", 1, {}), "");

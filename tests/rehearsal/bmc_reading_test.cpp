@@ -76,7 +76,7 @@ TEST(BmcReading, ALongCollectionComesInPages) {
     EXPECT_EQ(number_at(*body, "Members@odata.count"), 120);
   }
 
-  EXPECT_THAT(pages, testing::ElementsAre(50, 50, 20));
+  EXPECT_THAT(pages, ::testing::ElementsAre(50, 50, 20));
 }
 
 TEST(BmcReading, SkipsAndStopsWhereItIsTold) {
@@ -134,7 +134,7 @@ TEST(BmcRules, AnswerInsteadAsOftenAsTheySay) {
 
   for (int i = 0; i < 4; ++i) answers.push_back(bmc.ask("GET", bmc.view().system()).status);
 
-  EXPECT_THAT(answers, testing::ElementsAre(200, 500, 500, 200));
+  EXPECT_THAT(answers, ::testing::ElementsAre(200, 500, 500, 200));
 }
 
 TEST(BmcRules, ChangeAPartOfTheProperAnswer) {
@@ -184,7 +184,7 @@ TEST(BmcEvents, AStreamTellsWhatHappens) {
   bmc.boot();
 
   ASSERT_FALSE(response.stream->waiting.empty());
-  EXPECT_THAT(response.stream->waiting.front(), testing::StartsWith("id: "));
+  EXPECT_THAT(response.stream->waiting.front(), ::testing::StartsWith("id: "));
   EXPECT_THAT(response.stream->waiting.front(), HasSubstr("\ndata: {"));
   EXPECT_THAT(response.stream->waiting.front(), HasSubstr("The host was powered on."));
 }
@@ -209,7 +209,7 @@ TEST(BmcEvents, AReaderWhoDoesNotReadLosesTheOldest) {
     bmc.service.note({.message = "x"});
 
   EXPECT_EQ(response.stream->waiting.size(), EventStream::kMostWaiting);
-  EXPECT_THAT(response.stream->waiting.front(), testing::StartsWith("id: 6\n"));
+  EXPECT_THAT(response.stream->waiting.front(), ::testing::StartsWith("id: 6\n"));
 }
 
 }  // namespace

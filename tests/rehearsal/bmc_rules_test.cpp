@@ -7,8 +7,8 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// A rule that this vendor's machines break: where, which one, and how many places.
 struct Deviation {
@@ -84,7 +84,7 @@ TEST_P(RulesOf, EveryAnswerSaysWhatMayBeDoneAndWhereItsSchemaIs) {
     // An iDRAC takes images where its inventory is (HttpPushUri).
     const bool pushes = path == bmc.service.state().update_behavior.push;
     const auto complaints = complaints_about_methods(path, whole, response.headers.at("Allow"));
-    EXPECT_EQ(complaints.size(), pushes ? 1 : 0) << testing::PrintToString(complaints);
+    EXPECT_EQ(complaints.size(), pushes ? 1 : 0) << ::testing::PrintToString(complaints);
     EXPECT_THAT(response.headers.at("Link"), HasSubstr("rel=describedby"));
     EXPECT_EQ(response.headers.at("OData-Version"), "4.0");
     EXPECT_EQ(response.headers.at("Cache-Control"), "no-cache");
@@ -160,20 +160,20 @@ TEST(RulesTest, FindWhatIsWrong) {
 
   EXPECT_THAT(wrong(R"({"@odata.type":"#Role.v1_3_0.Role","Id":"a","Name":"b","RoleId":"a"})"),
               IsEmpty());
-  EXPECT_THAT(wrong(R"({"Id":"a"})"), testing::ElementsAre(HasSubstr("no @odata.type")));
+  EXPECT_THAT(wrong(R"({"Id":"a"})"), ::testing::ElementsAre(HasSubstr("no @odata.type")));
   EXPECT_THAT(wrong(R"({"@odata.type":"#Role.v9_9_9.Role","Id":"a","Name":"b","RoleId":"a"})"),
-              testing::ElementsAre(HasSubstr("no such version")));
+              ::testing::ElementsAre(HasSubstr("no such version")));
   EXPECT_THAT(wrong(R"({"@odata.type":"#Role.v1_3_0.Role","Id":"a","RoleId":"a","Frob":1})"),
-              testing::ElementsAre(HasSubstr("lacks Name"), HasSubstr("no such property")));
+              ::testing::ElementsAre(HasSubstr("lacks Name"), HasSubstr("no such property")));
   EXPECT_THAT(wrong(R"({"@odata.type":"#Role.v1_3_0.Role","Id":1,"Name":null,"RoleId":"a"})"),
-              testing::ElementsAre(HasSubstr("Id: is no string"), HasSubstr("must not be null")));
+              ::testing::ElementsAre(HasSubstr("Id: is no string"), HasSubstr("must not be null")));
   EXPECT_THAT(
       wrong(
           R"({"@odata.type":"#Memory.v1_8_0.Memory","Id":"1","Name":"b","MemoryDeviceType":"DDR5"})"),
-      testing::Contains(HasSubstr("'DDR5' came later")));
+      ::testing::Contains(HasSubstr("'DDR5' came later")));
   EXPECT_THAT(wrong(R"({"@odata.type":"#Memory.v1_11_0.Memory","Id":"1","Name":"b",
                         "MemoryType":"Cheese"})"),
-              testing::ElementsAre(HasSubstr("'Cheese' is none of its words")));
+              ::testing::ElementsAre(HasSubstr("'Cheese' is none of its words")));
 }
 
 }  // namespace

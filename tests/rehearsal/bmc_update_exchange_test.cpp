@@ -4,8 +4,8 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string message_id(const HttpResponse& response) {
   const auto body = parse_json(response.body);

@@ -4,7 +4,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Fault fault(FaultKind kind, const std::string& component = {}) {
   return {.kind = kind, .component = component};

@@ -4,8 +4,8 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class UpdateOf : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Vendor, UpdateOf, ::testing::ValuesIn(vendors()), test_name);
@@ -84,7 +84,7 @@ TEST_P(UpdateOf, ProgressOnlyGrows) {
   });
 
   EXPECT_GT(percents.size(), 1);
-  EXPECT_TRUE(std::ranges::is_sorted(percents)) << testing::PrintToString(percents);
+  EXPECT_TRUE(std::ranges::is_sorted(percents)) << ::testing::PrintToString(percents);
   EXPECT_EQ(percents.back(), 100);
 }
 

@@ -11,7 +11,7 @@
 namespace cupel::rehearsal {
 namespace {
 using ::testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 const inventory::Profile& dgx() {
   static const auto profile = [] {
@@ -135,7 +135,7 @@ TEST(Catalogue, GivesFaultsBetweenNodesALeafGroupEachAndASpineARackOfItsOwn) {
       entries.insert(place.entry);
       groups.insert(place.group);
       spine |= find_fault(entry.faults, FaultKind::spine_slow) != nullptr;
-      EXPECT_THAT(expected_at(entry, place).part, testing::Not(HasSubstr("{group}")));
+      EXPECT_THAT(expected_at(entry, place).part, ::testing::Not(HasSubstr("{group}")));
     }
     EXPECT_EQ(groups.size(), entries.size()) << each.rack.name;
     if (spine) EXPECT_EQ(entries.size(), 1u);

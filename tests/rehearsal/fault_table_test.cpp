@@ -98,7 +98,7 @@ std::string line_for(const FaultRow& row) {
   return text + "}\n";
 }
 
-class EveryFault : public testing::TestWithParam<FaultRow> {};
+class EveryFault : public ::testing::TestWithParam<FaultRow> {};
 
 TEST_P(EveryFault, IsReadWithEveryWordThatItsRowHas) {
   std::vector<inventory::Problem> problems;
@@ -119,8 +119,8 @@ TEST_P(EveryFault, StandsInTheReadme) {
   EXPECT_THAT(text.str(), HasSubstr(fmt::format("`{}`", GetParam().name)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryFault, testing::ValuesIn(fault_table()),
-                         [](const testing::TestParamInfo<FaultRow>& info) {
+INSTANTIATE_TEST_SUITE_P(Table, EveryFault, ::testing::ValuesIn(fault_table()),
+                         [](const ::testing::TestParamInfo<FaultRow>& info) {
                            std::string name{info.param.name};
                            std::ranges::replace(name, '-', '_');
                            return name;

@@ -9,7 +9,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A site with all that an inventory can say.
 constexpr std::string_view kSite = R"(site: berlin

@@ -33,7 +33,7 @@ TEST(ParseRack, ZipsNodesWithAddressesAndPlantsFaults) {
   ASSERT_EQ(rack->nodes.size(), 4);
   EXPECT_EQ(rack->nodes[3].bmc_address, "127.64.1.4");
   EXPECT_EQ(rack->nodes[3].ssh_port, 2222);
-  EXPECT_THAT(rack->nodes[3].faults, testing::IsEmpty());
+  EXPECT_THAT(rack->nodes[3].faults, ::testing::IsEmpty());
   EXPECT_EQ(rack->nodes[0].faults,
             (std::vector<Fault>{{.kind = FaultKind::gpu_slow_link, .part = "gpu0", .width = 8}}));
   EXPECT_EQ(
@@ -127,7 +127,7 @@ TEST(SiteOf, HasTwoPdusThatEachCarryAllWhereThereAreTwoFeeds) {
   rack->feeds = 2;
   const auto two = site_of(*rack);
 
-  EXPECT_THAT(one.pdus, testing::IsEmpty());
+  EXPECT_THAT(one.pdus, ::testing::IsEmpty());
   EXPECT_EQ(one.nodes[2].feeds, std::vector<std::string>{"v01/p1/b2"});
   EXPECT_EQ(one.nodes[2].outlets, std::vector<std::string>{""});
   ASSERT_EQ(two.pdus.size(), 2u);
@@ -190,7 +190,7 @@ faults:
 
   EXPECT_FALSE(rack);
   const auto text = to_string(problems);
-  EXPECT_THAT(text, testing::Not(HasSubstr("rack.yaml:9:"))) << "a DGX H100 has it";
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("rack.yaml:9:"))) << "a DGX H100 has it";
   EXPECT_THAT(text, HasSubstr("rack.yaml:10:54: profile a100-8 has no part 'mlx5_9'"));
 }
 

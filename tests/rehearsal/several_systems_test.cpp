@@ -4,8 +4,8 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kRack = R"(rack: v01
 profile: dgx-h100

@@ -123,7 +123,7 @@ const char* const kScripts[] = {
     "fi",
 };
 
-class ScriptTest : public testing::TestWithParam<const char*> {};
+class ScriptTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ScriptTest, DoesWhatTheHostsShellDoes) {
   const auto expected = real_sh(GetParam());
@@ -135,7 +135,7 @@ TEST_P(ScriptTest, DoesWhatTheHostsShellDoes) {
   EXPECT_EQ(ran.status, expected.status) << GetParam() << "\nstderr: " << ran.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, ScriptTest, testing::ValuesIn(kScripts));
+INSTANTIATE_TEST_SUITE_P(Table, ScriptTest, ::testing::ValuesIn(kScripts));
 
 TEST(ShellTest, NeverTouchesTheHost) {
   Bench bench;

@@ -5,7 +5,7 @@ namespace cupel::rehearsal {
 namespace {
 using ::testing::HasSubstr;
 
-class SshTest : public testing::Test {
+class SshTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(bench.boot("v01-n01")); }
   RackBench bench;
@@ -111,7 +111,7 @@ TEST(SshFaultTest, HostKeyIsAnotherWhereAFaultSaysSo) {
                                       " " + endpoint.host + " 2>/dev/null | ssh-keygen -lf -"});
 
   EXPECT_THAT(scanned.output, HasSubstr("SHA256:"));
-  EXPECT_THAT(scanned.output, testing::Not(HasSubstr(bench.node(0).ssh.trust.what)));
+  EXPECT_THAT(scanned.output, ::testing::Not(HasSubstr(bench.node(0).ssh.trust.what)));
 }
 
 TEST(SshFaultTest, ConnectionsAreCutWhereAFaultSaysSo) {

@@ -194,7 +194,7 @@ void put(Type type, std::vector<std::byte>& memory, std::uint64_t at, double val
   std::memcpy(&memory[at * size], &bits, size);
 }
 
-class GemmSamples : public testing::TestWithParam<Type> {};
+class GemmSamples : public ::testing::TestWithParam<Type> {};
 
 TEST_P(GemmSamples, AgreeWithAProductDoneByHandAndNotWithAWrongOne) {
   const FewBlocks few{24};  // samples
@@ -230,8 +230,8 @@ TEST_P(GemmSamples, AgreeWithAProductDoneByHandAndNotWithAWrongOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, GemmSamples,
-                         testing::Values(Type::kBf16, Type::kFp16, Type::kTf32, Type::kFp8,
-                                         Type::kFp64),
+                         ::testing::Values(Type::kBf16, Type::kFp16, Type::kTf32, Type::kFp8,
+                                           Type::kFp64),
                          [](const auto& type) { return std::string{name_of(type.param)}; });
 
 TEST(GemmKernels, WhatIsFilledForTf32IsTf32AndForFp64IsMore) {

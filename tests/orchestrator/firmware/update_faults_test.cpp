@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 using How = UpdateEnd::How;
 using rehearsal::Fault;
 using rehearsal::FaultKind;
-using testing::AllOf;
-using testing::AnyOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kPart = "PSU_1", kVersion = "9.9";
 
@@ -62,7 +62,7 @@ struct Controller {
   std::optional<UpdateHandle> kept{};
 };
 
-class UpdateThatGoesWrong : public testing::Test {
+class UpdateThatGoesWrong : public ::testing::Test {
  protected:
   UpdateThatGoesWrong() {
     inventory::ExpectedFirmware psu{.component = "psu", .version = std::string{kVersion}};
@@ -164,7 +164,7 @@ class EachUpdateThatGoesWrong : public UpdateThatGoesWrong,
                                 public testing::WithParamInterface<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     Fault, EachUpdateThatGoesWrong,
-    testing::Values(
+    ::testing::Values(
         // The image is sent again once the BMC was idle for as long as the write may take, once.
         Case{"BmcRestartsInTheUpload",
              {.kind = FaultKind::upload_restarts_bmc, .bytes = 900},

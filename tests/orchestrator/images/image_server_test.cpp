@@ -15,8 +15,8 @@ namespace cupel::images {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 struct Fetched {
   long status = 0;
@@ -47,7 +47,7 @@ Fetched fetch(const std::string& url, const char* range = nullptr, const char* m
   return fetched;
 }
 
-class ImageServing : public testing::Test {
+class ImageServing : public ::testing::Test {
  protected:
   ImageServing() {
     for (int i = 0; i < 300'000; ++i) content += static_cast<char>(i * 7 + i / 251);

@@ -13,9 +13,9 @@ namespace cupel::images {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 void write(const fs::path& file, std::string_view text) {
   std::ofstream{file, std::ios::binary} << text;
@@ -36,7 +36,7 @@ ImageManifest disk_manifest(const std::string& name) {
   return manifest;
 }
 
-class ImageStores : public testing::Test {
+class ImageStores : public ::testing::Test {
  protected:
   ImageStores() {
     std::string form = (fs::temp_directory_path() / "cupel-images-XXXXXX").string();
@@ -90,6 +90,19 @@ TEST_F(ImageStores, ManifestOfARamSystemReadsBackWithItsSlot) {
 
   ASSERT_TRUE(read) << read.error().what;
   EXPECT_EQ(*read, manifest);
+}
+
+TEST_F(ImageStores, RefusesADiscThatHasNoPlaceForItsNodesAddress) {
+  ImageManifest manifest;
+  manifest.name = "ram";
+  manifest.kind = ImageKind::ram;
+  manifest.arch = "x86_64";
+  manifest.files = {{"ram.iso", std::string(64, 'a'), 9000}};
+
+  const auto read = parse_manifest(manifest_text(manifest));
+
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().what, HasSubstr("ram/iso_ticket' is absent"));
 }
 
 TEST_F(ImageStores, ListsUnusableImagesBesideTheOthers) {
@@ -203,7 +216,7 @@ struct WrongManifest {
   std::string from, to, error;
 };
 
-class WrongManifests : public testing::TestWithParam<WrongManifest> {};
+class WrongManifests : public ::testing::TestWithParam<WrongManifest> {};
 
 TEST_P(WrongManifests, AreRefusedWithTheKey) {
   auto manifest = disk_manifest("debian-12");
@@ -222,7 +235,7 @@ TEST_P(WrongManifests, AreRefusedWithTheKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WrongManifests,
-    testing::Values(
+    ::testing::Values(
         WrongManifest{R"("cupel_image":1)", R"("cupel_image":2)", "'cupel_image' is not 1"},
         WrongManifest{R"("name":"debian-12")", R"("name":"../x")", "'name'"},
         WrongManifest{R"("name":"debian-12")", R"("name":["x"])", "'name'"},

@@ -13,7 +13,7 @@
 
 namespace cupel::netboot {
 
-class Booting : public testing::Test {
+class Booting : public ::testing::Test {
  protected:
   using Kind = BootEvent::Kind;
 

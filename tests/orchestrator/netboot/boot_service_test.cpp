@@ -11,10 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::fetch;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 
 TEST_F(Booting, ServesWhatTheTicketPermitsAndNothingElse) {
   start();

@@ -62,10 +62,10 @@ TEST(BootIdentity, ATicketFoundByDhcpWantsAMacAddressOfTheInventory) {
 }
 
 TEST(BootIdentity, HostileFieldsAreRefused) {
-  EXPECT_THAT(cause(R"({"serial":["S1"]})"), testing::HasSubstr("\"serial\" is no text"));
+  EXPECT_THAT(cause(R"({"serial":["S1"]})"), ::testing::HasSubstr("\"serial\" is no text"));
   EXPECT_THAT(cause("{\"serial\":\"" + std::string(200, 'x') + "\"}"),
-              testing::HasSubstr("at most 128 bytes"));
-  EXPECT_THAT(cause(R"({"macs":[1]})"), testing::HasSubstr("no list of MAC addresses"));
+              ::testing::HasSubstr("at most 128 bytes"));
+  EXPECT_THAT(cause(R"({"macs":[1]})"), ::testing::HasSubstr("no list of MAC addresses"));
 }
 
 }  // namespace

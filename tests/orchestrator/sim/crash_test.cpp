@@ -7,7 +7,7 @@
 namespace cupel::sim {
 namespace {
 
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 /// What goes wrong in an ordinary rack.
 constexpr Weather kOrdinary{
@@ -136,7 +136,7 @@ TEST(Seeds, KeepEveryPromiseThroughSeveralCrashes) {
     const Seeded run{seed};
     ++tried;
     ASSERT_TRUE(run.ended && run.trial.complaints.empty())
-        << testing::PrintToString(run.trial.complaints) << "\nagain with: CUPEL_SIM_SEED=" << seed
+        << ::testing::PrintToString(run.trial.complaints) << "\nagain with: CUPEL_SIM_SEED=" << seed
         << " build/dev/tests/sim_test --gtest_filter=Seeds.Keep*";
     ++seed;
   } while (only == 0 && std::chrono::steady_clock::now() < end);

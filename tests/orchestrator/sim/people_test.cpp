@@ -13,8 +13,8 @@ using playbooks::OnFailure;
 using playbooks::PlannedStep;
 using playbooks::StepKind;
 using sim::VirtualClock;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Ends each try as its function says; looks at the clock meanwhile.
 struct Scripted : Steps {
@@ -53,7 +53,7 @@ PlannedStep step(std::string name, StepKind kind = StepKind::bmc_facts) {
   return planned;
 }
 
-class People : public testing::Test, public Observer {
+class People : public ::testing::Test, public Observer {
  protected:
   People() { journal_.clock = &clock_; }
 

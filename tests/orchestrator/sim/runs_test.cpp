@@ -59,7 +59,7 @@ struct OneRun : engine::Steps, engine::Observer {
   }
 };
 
-class Runs : public testing::Test {
+class Runs : public ::testing::Test {
  protected:
   std::optional<Result<void>> work() {
     asio::io_context io;
@@ -86,7 +86,7 @@ TEST_F(Runs, TakeTurnsWhereThereIsNotEnoughForBoth) {
   ASSERT_TRUE(ended && *ended);
   ASSERT_EQ(begun.size(), 12u);
   for (std::size_t i = 2; i <= begun.size(); i += 2)
-    EXPECT_EQ(count('a', i), count('b', i)) << testing::PrintToString(begun);
+    EXPECT_EQ(count('a', i), count('b', i)) << ::testing::PrintToString(begun);
 }
 
 TEST_F(Runs, ASmallOneThatComesLaterDoesNotWaitForTheEndOfALargeOne) {
@@ -102,7 +102,7 @@ TEST_F(Runs, ASmallOneThatComesLaterDoesNotWaitForTheEndOfALargeOne) {
   const auto ended = work();
 
   ASSERT_TRUE(ended && *ended);
-  EXPECT_EQ(count('b', before + 4), 2) << testing::PrintToString(begun);
+  EXPECT_EQ(count('b', before + 4), 2) << ::testing::PrintToString(begun);
 }
 
 TEST_F(Runs, OneThatIsCancelledEndsAloneAndTheOtherGoesOn) {

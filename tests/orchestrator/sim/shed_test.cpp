@@ -8,14 +8,14 @@ namespace {
 
 using engine::Event;
 using engine::EventKind;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr std::size_t kSoak = 5;
 
 /// Two of three nodes may soak behind each breaker; as soon as two do behind the first one, the
 /// elder of them draws 1.5 kW more than its profile says.
-class Shed : public testing::Test {
+class Shed : public ::testing::Test {
  protected:
   Shed() {
     trial.on_event = [this](engine::Engine& engine, const Event& event) {
@@ -60,7 +60,7 @@ TEST_F(Shed, EndsTheYoungestAndBeginsItAgainWhenThereIsRoom) {
   EXPECT_TRUE(was_over);
   ASSERT_GE(loaded.size(), 4u);
   EXPECT_THAT(shed, ElementsAre(loaded[1]));
-  EXPECT_THAT(begun_after, testing::Contains(loaded[1]));
+  EXPECT_THAT(begun_after, ::testing::Contains(loaded[1]));
   for (const auto& [name, machine] : trial.world.machines) EXPECT_TRUE(machine.in_slurm) << name;
 }
 
