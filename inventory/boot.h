@@ -42,8 +42,7 @@ enum class DhcpMode { none, proxy, full };
 struct BootDhcp {
   DhcpMode mode = DhcpMode::none;
   std::string interface{};
-  /// Addresses that are given out, of `full`; empty: only nodes with an address of their own.
-  std::string first{}, last{};
+  std::string first{}, last{};  // addresses that are given out; empty unless `full`
   friend bool operator==(const BootDhcp&, const BootDhcp&) = default;
 };
 

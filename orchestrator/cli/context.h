@@ -73,7 +73,6 @@ void add_rack(CLI::App& app, Context& context, Exit& exit);
 void add_slurm(CLI::App& app, Context& context, Exit& exit);
 void add_store(CLI::App& app, Context& context, Exit& exit);
 void add_image(CLI::App& app, Context& context, Exit& exit);
-void add_boot(CLI::App& app, Context& context, Exit& exit);
 void add_backup(CLI::App& app, Context& context, Exit& exit);
 void add_restore(CLI::App& app, Context& context, Exit& exit);
 void add_doctor(CLI::App& app, Context& context, Exit& exit);

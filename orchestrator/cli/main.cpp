@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/boot_command.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/file_limit.h"
 #include "orchestrator/cli/former_words.h"

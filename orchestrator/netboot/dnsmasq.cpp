@@ -1,10 +1,14 @@
 #include "orchestrator/netboot/dnsmasq.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -26,6 +30,34 @@ std::string conf_in(const std::string& folder) { return folder + "/dnsmasq.conf"
 
 Error storage(const std::string& path, const std::error_code& failure) {
   return {Code::kStorage, path + ": " + failure.message()};
+}
+
+struct Interfaces {
+  ifaddrs* first = nullptr;
+  Interfaces() { ::getifaddrs(&first); }
+  Interfaces(const Interfaces&) = delete;
+  Interfaces& operator=(const Interfaces&) = delete;
+  ~Interfaces() { ::freeifaddrs(first); }
+};
+
+/// dnsmasq itself waits for an interface that is not there.
+Result<void> check_interface(const DhcpConf& conf) {
+  if (::if_nametoindex(conf.interface.c_str()) == 0)
+    return Error{Code::kInvalid, "DHCP: this machine has no interface " + conf.interface +
+                                     ": correct boot: dhcp: interface (ip link show)"};
+  in_addr wanted{};
+  ::inet_pton(AF_INET, conf.server.c_str(), &wanted);
+  const Interfaces all;
+  for (const auto* each = all.first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, each->ifa_addr, sizeof address);
+    if (conf.interface == each->ifa_name && address.sin_addr.s_addr == wanted.s_addr) return ok();
+  }
+  return Error{Code::kInvalid,
+               fmt::format("DHCP: interface {} does not have the address {} of boot: serve, which "
+                           "machines on it are sent to (ip address show {})",
+                           conf.interface, conf.server, conf.interface)};
 }
 
 /// What comes in pieces, as lines.
@@ -72,6 +104,7 @@ Dnsmasq::~Dnsmasq() {
 
 Result<Dnsmasq> Dnsmasq::prepare(DhcpConf conf, std::span<const DhcpNode> nodes,
                                  const fs::path& programs) {
+  TRY(check_interface(conf));
   std::error_code failure;
   auto name = (fs::temp_directory_path(failure) / "cupel-dhcp-XXXXXX").string();
   if (failure || ::mkdtemp(name.data()) == nullptr)

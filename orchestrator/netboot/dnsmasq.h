@@ -13,7 +13,8 @@ namespace cupel::netboot {
 class Dnsmasq {
  public:
   /// Makes the folder, with copies of those iPXE programs that `programs` has: nothing else is
-  /// served by TFTP. Errors: kStorage; as dnsmasq_conf().
+  /// served by TFTP. Errors: kStorage; kInvalid (the interface is not there, or has not the
+  /// server's address; as dnsmasq_conf()).
   static Result<Dnsmasq> prepare(DhcpConf conf, std::span<const DhcpNode> nodes,
                                  const std::filesystem::path& programs);
   Dnsmasq(Dnsmasq&&) = default;

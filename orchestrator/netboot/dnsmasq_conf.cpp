@@ -231,7 +231,7 @@ Result<std::string> dnsmasq_conf(const DhcpConf& conf, std::span<const DhcpNode>
                  "DHCP: no node has a MAC address: set boot: {macs: [...]} in the inventory"};
   std::string text = fmt::format(
       "# Written by cupel boot dhcp. DHCP and TFTP for the nodes below; no DNS.\n"
-      "port=0\nno-resolv\nno-hosts\nno-ping\nlog-dhcp\n"
+      "port=0\nno-resolv\nno-hosts\nno-ping\n"
       "interface={}\nexcept-interface=lo\nbind-dynamic\n",
       conf.interface);
   text += range_of(conf) + leases_of(conf);
