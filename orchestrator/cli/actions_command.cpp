@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "inventory/load.h"
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal.h"
@@ -132,7 +133,36 @@ struct Wish {
   bool all = false;
 };
 
+/// What the service answers, as the commands of its machine print it.
+Exit actions_there(const Context& context, const api::ServiceClient& client, const Wish& wish) {
+  if (wish.locate)
+    return complain(context,
+                    Error{Code::kInvalid,
+                          "--locate asks BMCs, which only the service's machine reaches: press the "
+                          "light's button on the page of the service"},
+                    Exit::invalid);
+  const auto answer = client.get(wish.run == 0 ? "/api/v1/actions"
+                                               : fmt::format("/api/v1/actions?run={}", wish.run));
+  if (!answer) return complain_of_service(context, answer.error());
+  const auto* items = find(*answer, "actions");
+  const auto all =
+      items == nullptr ? std::vector<report::OperatorAction>{} : report::actions_from(*items);
+  if (context.json)
+    std::printf("%s\n",
+                boost::json::serialize(
+                    boost::json::object{{"schema", kSchema}, {"actions", report::to_json(all)}})
+                    .c_str());
+  else if (all.empty())
+    say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
+  else
+    say_actions({}, all, wish.all);
+  return all.empty() ? Exit::passed : Exit::failed;
+}
+
 Exit actions(Context& context, const Wish& wish) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return actions_there(context, **service, wish);
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   auto& store = **opened;

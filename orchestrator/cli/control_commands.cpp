@@ -11,6 +11,7 @@
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/watch_there.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/leftovers.h"
@@ -344,11 +345,8 @@ Exit ask_service(const Context& context, const api::ServiceClient& client, Kind 
     if (!text->empty()) body[key] = *text;
   const auto given = client.post(fmt::format("/api/v1/runs/{}/commands", command.run), body);
   if (!given) return complain_of_service(context, given.error());
-  if (const auto approval = text_at(*given, "approval"))
-    return complain(context,
-                    Error{Code::kConflict,
-                          fmt::format("another person is to approve it: request {}", *approval)},
-                    Exit::unfinished);
+  if (const auto waits = waits_for_approval(*given))
+    return complain(context, *waits, Exit::unfinished);
   command.id = static_cast<std::int64_t>(number_at(*given, "command").value_or(0));
   command.by = text_at(*given, "by").value_or("");
   if (kind == Kind::cancel) return cancel_there(context, **copy, command);

@@ -6,8 +6,10 @@
 
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/headless.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal_front.h"
+#include "orchestrator/cli/watch_there.h"
 #include "orchestrator/controller/controller.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -36,7 +38,16 @@ Exit control_submitted(Context& context, bool stays) {
   return complain(context, ran.error(), Exit::unfinished);
 }
 
+Exit follow_there(Context& context, const api::ServiceClient& client, engine::RunId named) {
+  const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
+  if (!run) return complain_of_service(context, run.error());
+  return watch_there(context, client, *run);
+}
+
 Exit follow_run(Context& context, engine::RunId named) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return follow_there(context, **service, named);
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto run = meant_run(**opened, named);

@@ -9,6 +9,7 @@
 #include "orchestrator/cli/first_look.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/watch_there.h"
 #include "orchestrator/controller/plan_needs.h"
 
 namespace cupel::cli {
@@ -33,19 +34,6 @@ Result<boost::json::object> start_body(const Context& context, const PlanOptions
   return body;
 }
 
-/// Until the run has told its steps; nothing where it ended before, or the service is gone.
-Task<std::unique_ptr<Planned>> plan_there(RunCopy& copy) {
-  const auto deadline = Deadline::in(std::chrono::seconds{60});
-  while (!deadline.passed()) {
-    if (auto plan = copy.plan()) co_return plan;
-    if (!copy.catch_up()) co_return nullptr;
-    const auto run = copy.store().run(copy.run());
-    if (run && run->phase == RunPhase::cancelled) co_return nullptr;
-    [[maybe_unused]] const auto paused = co_await pause_for(std::chrono::milliseconds{200});
-  }
-  co_return nullptr;
-}
-
 /// Begins it there, and shows it to its end.
 Exit run_there(Context& context, const api::ServiceClient& client, const PlanOptions& options,
                Where where) {
@@ -53,33 +41,15 @@ Exit run_there(Context& context, const api::ServiceClient& client, const PlanOpt
   if (!body) return complain(context, body.error(), Exit::invalid);
   const auto started = client.post("/api/v1/runs", *body);
   if (!started) return complain_of_service(context, started.error());
-  if (const auto approval = text_at(*started, "approval"))
-    return complain(context,
-                    Error{Code::kConflict,
-                          fmt::format("another person is to approve it: request {}", *approval)},
-                    Exit::unfinished);
+  if (const auto waits = waits_for_approval(*started))
+    return complain(context, *waits, Exit::unfinished);
   const auto run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
   if (!context.json)
     say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
         "leaves it going\n",
         run);
   if (where == Where::background) return Exit::passed;
-  const auto copy = RunCopy::make(client, run);
-  if (!copy) return complain_of_service(context, copy.error());
-  asio::io_context io{1};
-  const auto planned = run_to_end(io, plan_there(**copy));
-  const auto row = (*copy)->store().run(run);
-  if (!planned || !row)
-    return complain(
-        context, Error{Code::kUnreachable, fmt::format("run {} has not begun: cupel status", run)},
-        Exit::unfinished);
-  auto there = context;
-  there.state = (*copy)->folder();
-  // A connection of its own: the copy's is written by the thread that keeps it up.
-  auto mine = store::Store::open(there.state);
-  if (!mine) return complain(context, mine.error(), Exit::unfinished);
-  (*copy)->keep_up();
-  return execute_elsewhere(there, **mine, *planned, *row);
+  return watch_there(context, client, run);
 }
 
 /// `on_nodes`: their images have our programs.
@@ -103,7 +73,25 @@ bool over(const store::Run& run) {
   return run.phase == RunPhase::ended || run.phase == RunPhase::cancelled;
 }
 
+Exit resume_there(Context& context, const api::ServiceClient& client, engine::RunId named,
+                  Where where) {
+  const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
+  if (!run) return complain_of_service(context, run.error());
+  const auto given = client.post(fmt::format("/api/v1/runs/{}/resume", *run), {});
+  if (!given) return complain_of_service(context, given.error());
+  if (const auto waits = waits_for_approval(*given))
+    return complain(context, *waits, Exit::unfinished);
+  if (!context.json)
+    say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
+        "leaves it going\n",
+        *run);
+  return where == Where::background ? Exit::passed : watch_there(context, client, *run);
+}
+
 Exit resume(Context& context, engine::RunId named, Where where) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return resume_there(context, **service, named, where);
   auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
   const auto found = meant_run(**store, named);

@@ -7,9 +7,11 @@
 #include <ranges>
 
 #include "base/text.h"
+#include "base/utc.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/controller/run_status.h"
@@ -116,6 +118,7 @@ bool works(const store::Run& run) {
 /// A run as it is shown: of one that works more than its summary.
 struct Shown {
   store::Run run{};
+  std::string nodes{};  // in words
   boost::json::object summary{};
   std::optional<report::RunProgress> standing{};
   std::vector<report::FailureGroup> failures{};
@@ -137,7 +140,7 @@ void mark_in_work(boost::json::object& object, const report::RunSummary& summary
 
 /// Errors: kStorage.
 Result<Shown> shown_of(const store::Store& store, const store::Run& run) {
-  Shown shown{.run = run};
+  Shown shown{.run = run, .nodes = inventory::fold(run.nodes)};
   if (!works(run)) {
     TRY(shown.summary, report::kept_summary(store, run, CUPEL_VERSION));
     return shown;
@@ -169,7 +172,7 @@ void say_run(const Known& all, const Shown& shown) {
   const auto* status = controller::find(all, run.id);
   const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
   const auto what = (shown.summary.contains("rehearsal") ? "REHEARSAL of " : "") + run.playbook +
-                    " " + inventory::fold(run.nodes);
+                    " " + shown.nodes;
   const auto count = [&](burnin::Decision decision) {
     return number(shown.summary, to_string(decision));
   };
@@ -196,7 +199,82 @@ void say_damaged(const store::Run& run, const std::string& what) {
   add("{}", printable(what));
 }
 
+/// The standing of a run as GET /api/v1/runs/RUN has it.
+report::RunProgress progress_from(engine::RunId run, const boost::json::value& told) {
+  report::RunProgress progress;
+  progress.run = run;
+  const auto count = [&](std::string_view key) {
+    return static_cast<std::size_t>(std::max(0.0, number_at(told, key).value_or(0)));
+  };
+  progress.between_tries = count("between_tries");
+  progress.failed = count("failed");
+  const auto* paused = find(told, "paused");
+  progress.paused = paused != nullptr && paused->is_bool() && paused->get_bool();
+  if (const auto* running = find(told, "running"); running != nullptr && running->is_object())
+    for (const auto& [step, nodes] : running->get_object())
+      if (nodes.is_number())
+        progress.running[std::string{step}] = static_cast<std::size_t>(nodes.to_number<double>());
+  if (const auto* halted = find(told, "halted"); halted != nullptr && halted->is_object())
+    for (const auto& [step, why] : halted->get_object())
+      if (why.is_string()) progress.halts[std::string{step}] = why.get_string();
+  if (const auto* overdue = find(told, "overdue"); overdue != nullptr && overdue->is_array())
+    for (const auto& each : overdue->get_array())
+      progress.overdue.push_back({.node = text_at(each, "node").value_or(""),
+                                  .step = text_at(each, "step").value_or(""),
+                                  .running = std::chrono::milliseconds{static_cast<std::int64_t>(
+                                      number_at(each, "running_ms").value_or(0))}});
+  return progress;
+}
+
+/// Errors: as ServiceClient.
+Result<Shown> shown_there(const api::ServiceClient& client, const boost::json::value& row) {
+  Shown shown;
+  shown.run.id = static_cast<engine::RunId>(number_at(row, "run").value_or(0));
+  shown.run.playbook = text_at(row, "playbook").value_or("");
+  shown.run.phase =
+      engine::run_phase(text_at(row, "state").value_or("")).value_or(engine::RunPhase::submitted);
+  const auto began = utc_of(text_at(row, "began").value_or("").substr(0, 19) + "Z");
+  if (began) shown.run.began = engine::WallTime{*began};
+  shown.nodes = fmt::format("({} nodes)", number_at(row, "nodes").value_or(0));
+  if (row.is_object()) shown.summary = row.get_object();
+  if (!works(shown.run)) return shown;
+  TRY(const auto whole, client.get(fmt::format("/api/v1/runs/{}", shown.run.id)));
+  if (whole.is_object()) shown.summary = whole.get_object();
+  if (const auto* standing = find(whole, "standing"))
+    shown.standing = progress_from(shown.run.id, *standing);
+  return shown;
+}
+
+/// The same of a service elsewhere: with --json each run as its API has it.
+Exit status_there(const Context& context, const api::ServiceClient& client) {
+  const auto page = client.get(fmt::format("/api/v1/runs?limit={}", kRunsShown));
+  if (!page) return complain_of_service(context, page.error());
+  const auto service = client.get("/api/v1/status");
+  if (!service) return complain_of_service(context, service.error());
+  const auto read = controller::controller_status_from(boost::json::serialize(*service));
+  const auto known = read ? Known{*read} : Known{};
+  boost::json::array all;
+  if (!context.json)
+    say_row<std::string_view>("run", "began", "state", "pass", "fail", "inconclusive",
+                              "playbook, nodes");
+  const auto* items = find(*page, "items");
+  if (items == nullptr || !items->is_array()) return Exit::passed;
+  for (const auto& row : items->get_array()) {
+    auto shown = shown_there(client, row);
+    if (!shown) return complain_of_service(context, shown.error());
+    if (context.json)
+      all.push_back(std::move(shown->summary));
+    else
+      say_run(known, *shown);
+  }
+  if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
+  return Exit::passed;
+}
+
 Exit status(const Context& context) {
+  const auto there = service_of_environment();
+  if (!there) return complain(context, there.error(), Exit::invalid);
+  if (*there) return status_there(context, **there);
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;

@@ -193,4 +193,39 @@ boost::json::array to_json(const std::vector<OperatorAction>& actions) {
   return all;
 }
 
+std::vector<OperatorAction> actions_from(const boost::json::value& array) {
+  std::vector<OperatorAction> actions;
+  if (!array.is_array()) return actions;
+  for (const auto& each : array.get_array()) {
+    const auto text = [&](std::string_view key) { return text_at(each, key).value_or(""); };
+    OperatorAction item;
+    item.run = static_cast<engine::RunId>(number_at(each, "run").value_or(0));
+    item.unit = static_cast<int>(number_at(each, "unit").value_or(0));
+    item.rack = text("rack");
+    item.node = text("node");
+    item.part = text("part");
+    item.step = text("step");
+    item.action = text("action");
+    item.why = text("why");
+    item.likely = text("equally_likely");
+    item.apart = text("next_test");
+    item.at_the_rack = text("where") == "rack";
+    const auto* goes_on = find(each, "goes_on_by_itself");
+    item.goes_on = goes_on != nullptr && goes_on->is_bool() && goes_on->get_bool();
+    item.pattern = item.action;
+    // In commands of it, the node's name stands for itself.
+    for (auto at = item.pattern.find(item.node); !item.node.empty() && at != item.pattern.npos;
+         at = item.pattern.find(item.node, at + 4))
+      item.pattern.replace(at, item.node.size(), "NODE");
+    if (const auto* explains = find(each, "explains"); explains != nullptr && explains->is_array())
+      for (const auto& name : explains->get_array()) {
+        burnin::Cause cause;
+        if (name.is_string()) cause.criterion = name.get_string();
+        item.consequences.push_back(std::move(cause));
+      }
+    actions.push_back(std::move(item));
+  }
+  return actions;
+}
+
 }  // namespace cupel::report

@@ -44,5 +44,7 @@ bool may_be_mended(const record::StepRecord& step);
 
 /// Each by itself.
 boost::json::array to_json(const std::vector<OperatorAction>& actions);
+/// What to_json() wrote; what is not readable of it is left out.
+std::vector<OperatorAction> actions_from(const boost::json::value& array);
 
 }  // namespace cupel::report

@@ -269,6 +269,8 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   const auto unknown_node = either({"retry", "1", "v01-n09"});
   const auto unpaused = either({"unpause", "1"});
   stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
+  const auto status = either({"status"});
+  const auto to_do = either({"actions"});
   const auto retried = either({"retry", "1", "v01-n01"});
   const auto skipped = either({"skip", "1", "v01-n01", "power-on", "--reason", "on order"});
   const auto approved = either({"approve", "1"});
@@ -286,6 +288,11 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   EXPECT_EQ(unknown_node.status, 2);
   EXPECT_THAT(unknown_node.err, HasSubstr("run 1 has no node 'v01-n09'"));
   EXPECT_EQ(unpaused.status, 0) << unpaused.err;
+  EXPECT_THAT(status.out, HasSubstr("  running ")) << status.err;
+  EXPECT_THAT(status.out, HasSubstr("1 nodes wait for approval: "));
+  EXPECT_THAT(status.out, HasSubstr("cupel approve 1 approval"));
+  EXPECT_THAT(to_do.out, HasSubstr("approve 1 approval")) << to_do.err;
+  EXPECT_EQ(to_do.status, 1);
   EXPECT_EQ(retried.status, 2);
   EXPECT_THAT(retried.err, HasSubstr("v01-n01 has no failed step"));
   EXPECT_EQ(skipped.status, 0) << skipped.err;
@@ -306,6 +313,36 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   EXPECT_EQ(reported.out, site.run({"report", "1", "--csv"}).out);
   EXPECT_EQ(either({"show", "v01-n01", "--json"}).out, site.run({"show", "v01-n01", "--json"}).out);
   EXPECT_EQ(either({"report", "1", "--json"}).out, site.run({"report", "1", "--json"}).out);
+  EXPECT_EQ(either({"actions"}).out, site.run({"actions"}).out);
+}
+
+TEST_P(EitherWay, AnInterruptedRunIsResumedAndFollowed) {
+  {
+    Child service{serving()};
+    ASSERT_TRUE(service.wait_for("serving "));
+    const auto begun = either({"run", playbook(), "--no-console", "-n", "v01-n01", "--detach"});
+    ASSERT_EQ(begun.status, 0) << begun.err;
+    stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
+    service.signal(SIGTERM);
+    ASSERT_EQ(service.wait().status, 0);
+  }
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+
+  const auto before = either({"status"});
+  const auto resumed = either({"resume", "1", "--detach"});
+  stream_until("event: run-resumed");
+  Child followed{words({"follow", "1"})};
+  ASSERT_TRUE(followed.wait_for("approval"));
+  const auto approved = either({"approve", "1"});
+  const auto ended = followed.wait();
+
+  EXPECT_THAT(before.out, HasSubstr("interrupted")) << before.err;
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(approved.status, 0) << approved.err;
+  EXPECT_EQ(ended.status, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run 1 (waiting) ended"));
+  EXPECT_EQ(either({"resume", "1"}).status, 2);
 }
 
 TEST_P(EitherWay, ACancelledRunEndsWithItsCode) {
