@@ -150,11 +150,10 @@ Task<Result<ProcessOutcome>> run_to_exit(ProcessRequest request) {
   auto all = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, detail::run_into(fed, feed(to_child, request.input)),
                      asio::deferred),
-      asio::co_spawn(
-          executor,
-          detail::run_into(read, drain(from_child, outcome.output, request.output_limit, child,
-                                       kept)),
-          asio::deferred),
+      asio::co_spawn(executor,
+                     detail::run_into(read, drain(from_child, outcome.output, request.output_limit,
+                                                  child, kept)),
+                     asio::deferred),
       asio::co_spawn(
           executor,
           detail::run_into(read_errors, drain(errors, outcome.error, request.output_limit, child,

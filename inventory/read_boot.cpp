@@ -122,8 +122,7 @@ void read_range(YamlFields& fields, BootDhcp& dhcp) {
   const auto first = ends.size() == 2 ? ipv4_of(ends[0]) : std::nullopt;
   const auto last = ends.size() == 2 ? ipv4_of(ends[1]) : std::nullopt;
   if (!first || !last || *first > *last) {
-    fields.report(fields.place("range"),
-                  "range is two IPv4 addresses: 10.0.2.100-10.0.2.200");
+    fields.report(fields.place("range"), "range is two IPv4 addresses: 10.0.2.100-10.0.2.200");
     return;
   }
   dhcp.first = ends[0];

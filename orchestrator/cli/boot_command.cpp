@@ -1,4 +1,5 @@
-// `cupel boot dhcp`: dnsmasq's configuration for the inventory, printed, or run until it is stopped.
+// `cupel boot dhcp`: dnsmasq's configuration for the inventory, printed, or run until it is
+// stopped.
 #include "orchestrator/cli/boot_command.h"
 
 #include <CLI/CLI.hpp>

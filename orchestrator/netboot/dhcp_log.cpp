@@ -36,9 +36,11 @@ struct Packet {
 
 std::optional<Packet> packet_of(std::string_view message) {
   // With log-dhcp a transaction's number stands first.
-  const auto name = message.find("DHCP") == message.npos ? message.find("PXE(") : message.find("DHCP");
+  const auto name =
+      message.find("DHCP") == message.npos ? message.find("PXE(") : message.find("DHCP");
   const auto open = message.find('('), close = message.find(") ");
-  if (name == message.npos || open == message.npos || close == message.npos || open < name) return {};
+  if (name == message.npos || open == message.npos || close == message.npos || open < name)
+    return {};
   Packet packet{.kind = message.substr(name, open - name)};
   auto rest = trimmed(message.substr(close + 2));
   for (int i = 0; i < 2; ++i) {
@@ -158,10 +160,10 @@ std::optional<DhcpEvent> DhcpLog::of_tftp(std::string_view line) {
   if (line.starts_with("error "))
     return once(event("tftp-error", mac, "TFTP: " + shown(line)), address);
   if (line.contains(" not found for ") || line.starts_with("cannot "))
-    return once(event("tftp-missing", mac,
-                      fmt::format("TFTP: {}. Only the iPXE programs of --tftp are served",
-                                  shown(line))),
-                address);
+    return once(
+        event("tftp-missing", mac,
+              fmt::format("TFTP: {}. Only the iPXE programs of --tftp are served", shown(line))),
+        address);
   return {};
 }
 

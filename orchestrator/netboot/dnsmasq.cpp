@@ -131,8 +131,8 @@ Result<Dnsmasq> Dnsmasq::prepare(DhcpConf conf, std::span<const DhcpNode> nodes,
 Task<Result<void>> Dnsmasq::run(std::function<void(std::string_view line)> heard) {
   const auto lines = std::make_shared<Lines>(std::move(heard));
   ProcessRequest request{
-      .argv = {fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground", "--conf-file=" + conf_in(*folder_),
-               "--log-facility=-", "--pid-file="},
+      .argv = {fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
+               "--conf-file=" + conf_in(*folder_), "--log-facility=-", "--pid-file="},
       .on_error = [lines](std::string_view piece) { lines->add(piece); }};
   // As root it opens its sockets, then goes on as nobody; who is not root stays who it is.
   if (::geteuid() == 0) request.argv.emplace_back("--user=nobody");

@@ -27,8 +27,8 @@ struct Firmware {
   std::array<int, 2> codes;  // the second may be the first
 };
 constexpr std::array kFirmwares{
-    Firmware{kHttp, "", {16, 19}},                // UEFI HTTP boot, x86-64 and aarch64
-    Firmware{"efi", "snponly.efi", {7, 9}},       // UEFI PXE, x86-64
+    Firmware{kHttp, "", {16, 19}},                   // UEFI HTTP boot, x86-64 and aarch64
+    Firmware{"efi", "snponly.efi", {7, 9}},          // UEFI PXE, x86-64
     Firmware{"arm", "snponly-arm64.efi", {11, 11}},  // UEFI PXE, aarch64
     Firmware{"bios", "undionly.kpxe", {0, 0}},
 };
@@ -147,8 +147,8 @@ std::string boot_of(const DhcpConf& conf) {
   }
   text += fmt::format("dhcp-boot=tag:ipxe,{}boot.ipxe,,{}\n", conf.boot_url, conf.server);
   if (!conf.programs.empty())
-    text += fmt::format("enable-tftp\ntftp-root={}\ntftp-max={}\n", conf.tftp_folder,
-                        kMostTransfers);
+    text +=
+        fmt::format("enable-tftp\ntftp-root={}\ntftp-max={}\n", conf.tftp_folder, kMostTransfers);
   for (const auto& firmware : kFirmwares)
     if (!firmware.program.empty()) text += program_of(conf, firmware);
   return text;

@@ -47,7 +47,7 @@ struct BootOrder {
   /// Its firmware may come without the ticket, sent by DHCP to /dhcp/: it is known there by the
   /// MAC addresses of `machine`, or, through a router, by `address`.
   bool by_dhcp = false;
-  std::string address{};  // "10.0.2.11"; empty: not known before
+  std::string address{};                           // "10.0.2.11"; empty: not known before
   std::optional<boost::asio::ip::address> peer{};  // nobody else is answered
 };
 

@@ -1,5 +1,5 @@
-// Machines that are sent to the boot server by DHCP: `cupel boot dhcp --run` beside `cupel run`, and
-// real firmware between them, until the RAM system has said hello with its ticket.
+// Machines that are sent to the boot server by DHCP: `cupel boot dhcp --run` beside `cupel run`,
+// and real firmware between them, until the RAM system has said hello with its ticket.
 #include "tests/e2e/bare_metal/os_run_bench.h"
 
 namespace cupel::rehearsal {
@@ -29,7 +29,8 @@ class OsRunByDhcp : public OsRunBench {
 
     EXPECT_EQ(ran.status, 0) << ran.out << ran.err << rack->shown(1);
     EXPECT_THAT(rack->shown(1), HasSubstr("CUPEL ticket from cmdline"));
-    EXPECT_THAT(on_node(1, "cat /proc/cmdline"), HasSubstr("cupel.boot=http://10.77.0.1:8081/boot/"));
+    EXPECT_THAT(on_node(1, "cat /proc/cmdline"),
+                HasSubstr("cupel.boot=http://10.77.0.1:8081/boot/"));
     EXPECT_TRUE(server->wait_for("q01-n01 acknowledged: 52:54:00:aa:00:01 has 10.77.0.11"));
   }
   static constexpr const char* kFull = "mode: full, interface: br0";

@@ -1,5 +1,5 @@
-// `cupel boot dhcp`, as it is printed and as it runs: a real dnsmasq in a network of the test's own,
-// asked as firmware asks it.
+// `cupel boot dhcp`, as it is printed and as it runs: a real dnsmasq in a network of the test's
+// own, asked as firmware asks it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -26,10 +26,12 @@ constexpr const char* kKnown = "52:54:00:aa:00:01";
 constexpr const char* kUnknown = "52:54:00:aa:00:99";
 
 DhcpAsk pxe(std::uint16_t arch, const std::string& mac = kKnown) {
-  return {.mac = mac, .vendor = fmt::format("PXEClient:Arch:{:05}:UNDI:003000", arch), .arch = arch};
+  return {
+      .mac = mac, .vendor = fmt::format("PXEClient:Arch:{:05}:UNDI:003000", arch), .arch = arch};
 }
 DhcpAsk http(std::uint16_t arch) {
-  return {.mac = kKnown, .vendor = fmt::format("HTTPClient:Arch:{:05}:UNDI:003000", arch),
+  return {.mac = kKnown,
+          .vendor = fmt::format("HTTPClient:Arch:{:05}:UNDI:003000", arch),
           .arch = arch};
 }
 
@@ -74,8 +76,14 @@ class DhcpServer : public ::testing::Test {
         dhcp);
   }
   std::vector<std::string> line_of(const std::vector<std::string>& words) const {
-    std::vector<std::string> line{"env", "-C", folder.path().string(), "P=x",
-                                  "TMPDIR=" + temporary().string(), CUPEL_BINARY, "boot", "dhcp"};
+    std::vector<std::string> line{"env",
+                                  "-C",
+                                  folder.path().string(),
+                                  "P=x",
+                                  "TMPDIR=" + temporary().string(),
+                                  CUPEL_BINARY,
+                                  "boot",
+                                  "dhcp"};
     line.insert(line.end(), words.begin(), words.end());
     return line;
   }
@@ -139,10 +147,8 @@ TEST_F(DhcpServer, GivesNoAnswerToAMacThatIsNotInTheInventory) {
 TEST_F(DhcpServer, NamesASecondServer) {
   start("mode: full, interface: br0");
 
-  const auto refused = client->answer_to({.mac = kKnown,
-                                          .kind = DhcpAsk::request,
-                                          .server = "10.77.0.2",
-                                          .wanted = "10.77.0.55"});
+  const auto refused = client->answer_to(
+      {.mac = kKnown, .kind = DhcpAsk::request, .server = "10.77.0.2", .wanted = "10.77.0.55"});
 
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->kind, 6);

@@ -49,7 +49,8 @@ class OsRunBench : public NetbootBench {
     std::ofstream{file(name)} << text;
   }
 
-  std::string keep(images::ImageManifest manifest, const std::vector<std::filesystem::path>& files) const {
+  std::string keep(images::ImageManifest manifest,
+                   const std::vector<std::filesystem::path>& files) const {
     const auto store = *images::ImageStore::open_or_make(file("images"));
     auto folder = *store.begin(manifest.name);
     std::vector<std::string> names;

@@ -54,19 +54,18 @@ TEST(DhcpLog, ReportsAnOfferThatIsNotTakenAfterThree) {
 }
 
 TEST(DhcpLog, NamesWhatElseGoesWrong) {
-  EXPECT_THAT(
-      causes({"dnsmasq-dhcp[1]: DHCPNAK(br0) 10.77.0.55 52:54:00:aa:00:01 wrong server-ID",
-              "dnsmasq-dhcp[1]: DHCPDISCOVER(br0) 52:54:00:aa:00:01 no address available",
-              "dnsmasq-dhcp[1]: DHCPDECLINE(br0) 10.77.0.11 52:54:00:aa:00:01 ",
-              "dnsmasq-dhcp[1]: 1674413112 DHCPDISCOVER(br0) 52:54:00:aa:00:01 ignored",
-              "dnsmasq-dhcp[1]: no address range available for DHCP request via br0",
-              "dnsmasq-tftp[1]: file /tmp/tftp/nothere.efi not found for 10.77.0.11",
-              "dnsmasq-tftp[1]: cannot access /tmp/tftp/../conf: Permission denied",
-              "dnsmasq-tftp[1]: failed sending /tmp/tftp/snponly.efi to 10.77.0.11",
-              "dnsmasq-tftp[1]: error 3 Disk full received from 10.77.0.11"}),
-      ElementsAre("!second-server a01-n01", "!no-address a01-n01", "!address-in-use a01-n01",
-                  "!no-program a01-n01", "!no-range", "!tftp-missing", "!tftp-missing",
-                  "!tftp-timeout", "!tftp-error"));
+  EXPECT_THAT(causes({"dnsmasq-dhcp[1]: DHCPNAK(br0) 10.77.0.55 52:54:00:aa:00:01 wrong server-ID",
+                      "dnsmasq-dhcp[1]: DHCPDISCOVER(br0) 52:54:00:aa:00:01 no address available",
+                      "dnsmasq-dhcp[1]: DHCPDECLINE(br0) 10.77.0.11 52:54:00:aa:00:01 ",
+                      "dnsmasq-dhcp[1]: 1674413112 DHCPDISCOVER(br0) 52:54:00:aa:00:01 ignored",
+                      "dnsmasq-dhcp[1]: no address range available for DHCP request via br0",
+                      "dnsmasq-tftp[1]: file /tmp/tftp/nothere.efi not found for 10.77.0.11",
+                      "dnsmasq-tftp[1]: cannot access /tmp/tftp/../conf: Permission denied",
+                      "dnsmasq-tftp[1]: failed sending /tmp/tftp/snponly.efi to 10.77.0.11",
+                      "dnsmasq-tftp[1]: error 3 Disk full received from 10.77.0.11"}),
+              ElementsAre("!second-server a01-n01", "!no-address a01-n01",
+                          "!address-in-use a01-n01", "!no-program a01-n01", "!no-range",
+                          "!tftp-missing", "!tftp-missing", "!tftp-timeout", "!tftp-error"));
 }
 
 TEST(DhcpLog, SaysNothingOfLinesThatAreNone) {

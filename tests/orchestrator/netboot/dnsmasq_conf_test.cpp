@@ -12,9 +12,9 @@ namespace cupel::netboot {
 namespace {
 
 using inventory::DhcpMode;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 DhcpConf full() {
   return {.mode = DhcpMode::full,
@@ -136,9 +136,9 @@ TEST(DnsmasqConf, IsTakenByDnsmasqItself) {
 }
 
 TEST(DnsmasqConf, NoValueBecomesALineOrAWordOfItsOwn) {
-  const std::vector<std::string> hostile{"x\nport=53",       "x\rport=53", "x,ignore", "x #",
-                                         "x\"y",             "",           "x\\ny",    "x y",
-                                         std::string(300, 'x'), "x\x01",    "x\xff"};
+  const std::vector<std::string> hostile{
+      "x\nport=53", "x\rport=53",          "x,ignore", "x #",  "x\"y", "", "x\\ny",
+      "x y",        std::string(300, 'x'), "x\x01",    "x\xff"};
   for (const auto& text : hostile) {
     const std::vector<DhcpConf> wrong = [&] {
       std::vector<DhcpConf> all(6, full());
@@ -189,7 +189,7 @@ TEST(DhcpOfASite, IsMadeFromItsBoot) {
   EXPECT_EQ(conf->boot_url, "http://10.77.0.1:8081/dhcp/");
   EXPECT_EQ(conf->server, "10.77.0.1");
   EXPECT_EQ(conf->gateway, "");
-  EXPECT_THAT(conf->dns, testing::ElementsAre("10.0.0.2"));
+  EXPECT_THAT(conf->dns, ::testing::ElementsAre("10.0.0.2"));
   boot.certificate = "/etc/cupel/boot.pem";
   EXPECT_EQ(dhcp_of(boot)->boot_url, "https://10.77.0.1:8081/dhcp/");
 }

@@ -150,8 +150,7 @@ std::optional<DhcpAnswer> DhcpClient::read_one() {
   return answer;
 }
 
-std::optional<DhcpAnswer> DhcpClient::answer_to(const DhcpAsk& ask,
-                                                std::chrono::seconds patience) {
+std::optional<DhcpAnswer> DhcpClient::answer_to(const DhcpAsk& ask, std::chrono::seconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   send(ask);
   for (;;) {
