@@ -104,13 +104,15 @@ std::optional<DhcpEvent> DhcpLog::of_dhcp(std::string_view line) {
   const auto packet = packet_of(line);
   if (!packet) return {};
   const auto& [kind, address, rest, mac] = *packet;
-  if (rest.ends_with("ignored") && !nodes_.contains(mac))
+  // An acknowledgement ends with the name that the machine gives itself.
+  const bool ignored = rest.ends_with("ignored") && kind != "DHCPACK";
+  if (ignored && !nodes_.contains(mac))
     return once(event("unknown-mac", mac,
                       fmt::format("{} asked and gets no answer: no node of the inventory has it "
                                   "(boot: macs)",
                                   mac)),
                 mac);
-  if (rest.ends_with("ignored"))
+  if (ignored)
     return once(event("no-program", mac,
                       fmt::format("{} asked by PXE, and there is no iPXE program for its kind of "
                                   "firmware: add it to the folder of --tftp",

@@ -141,9 +141,9 @@ Task<Result<void>> Dnsmasq::run(std::function<void(std::string_view line)> heard
     co_return std::move(outcome).error().within("install dnsmasq-base");
   if (!outcome) co_return std::move(outcome).error();
   co_return Error{Code::kFailed,
-                  fmt::format("dnsmasq ended with {}: {}. Only one DHCP server can run on an "
-                              "interface (ss -lnup 'sport = 67'), and it needs root or "
-                              "CAP_NET_BIND_SERVICE, CAP_NET_RAW and CAP_NET_ADMIN",
+                  fmt::format("dnsmasq ended with {}: {}. It needs root, or CAP_NET_BIND_SERVICE, "
+                              "CAP_NET_RAW and CAP_NET_ADMIN; who else has the port: ss -lnup "
+                              "'sport = :67'",
                               outcome->exit_status, printable(lines->last()))};
 }
 

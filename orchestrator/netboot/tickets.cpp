@@ -82,18 +82,18 @@ Result<void> Tickets::open(const std::string& url, const Ticket& ticket, BootOrd
 
 /// A node's new ticket takes the place of its old one.
 Result<void> Tickets::add_by_dhcp(const Ptr& ticket) {
-  const auto& [machine, by_dhcp, address] =
-      std::tie(ticket->order.machine, ticket->order.by_dhcp, ticket->order.address);
-  if (!by_dhcp) return ok();
+  const auto& order = ticket->order;
+  if (!order.by_dhcp) return ok();
   std::vector<std::string> keys;
-  for (const auto& written : machine.macs)
+  for (const auto& written : order.machine.macs)
     if (auto mac = normalized_mac(written)) keys.push_back(*std::move(mac));
-  if (!address.empty()) keys.push_back(address);
-  for (const auto& key : keys)
-    if (const auto at = by_dhcp_.find(key);
-        at != by_dhcp_.end() && at->second->order.machine.node != machine.node)
-      return Error{Code::kConflict, machine.node + " and " + at->second->order.machine.node +
-                                        " both have " + key + ": correct boot: in the inventory"};
+  if (!order.address.empty()) keys.push_back(order.address);
+  for (const auto& key : keys) {
+    const auto at = by_dhcp_.find(key);
+    if (at == by_dhcp_.end() || at->second->order.machine.node == order.machine.node) continue;
+    return Error{Code::kConflict, order.machine.node + " and " + at->second->order.machine.node +
+                                      " both have " + key + ": correct boot: in the inventory"};
+  }
   for (auto& key : keys) by_dhcp_[std::move(key)] = ticket;
   return ok();
 }

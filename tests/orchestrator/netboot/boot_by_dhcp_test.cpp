@@ -6,7 +6,6 @@ namespace cupel::netboot {
 namespace {
 
 using test::fetch;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::string_view kTable =
@@ -49,8 +48,8 @@ TEST_F(BootingByDhcp, GivesTheTicketOfTheNodeToItsMacAlone) {
   const auto ticket = service->issue(order_by_dhcp()).value();
 
   EXPECT_THAT(ask("boot.ipxe").body, HasSubstr("cupel.boot=" + ticket.base_url));
-  EXPECT_THAT(ask("ram.efi").body, HasSubstr("cupel.boot=" + ticket.base_url));
   EXPECT_EQ(heard(ticket), "fetched boot.ipxe");
+  EXPECT_THAT(ask("ram.efi").body, HasSubstr("cupel.boot=" + ticket.base_url));
   for (const auto* other : {"127.0.0.2", "127.0.0.3"}) {
     EXPECT_EQ(ask("boot.ipxe", other).status, 404) << other;
     EXPECT_EQ(ask("ram.efi", other).status, 404) << other;
@@ -101,7 +100,14 @@ TEST_F(BootingByDhcp, ThroughARouterTheAddressOfTheInventoryCounts) {
 
   EXPECT_EQ(ask("boot.ipxe", "127.0.0.3").status, 200);
   EXPECT_EQ(ask("boot.ipxe", "127.0.0.4").status, 404);
-  // A neighbour with that address and another MAC is not it.
+}
+
+TEST_F(BootingByDhcp, ANeighbourWithTheAddressAndAnotherMacIsNotIt) {
+  start_with_neighbours();
+  auto taken = order_by_dhcp();
+  taken.address = "127.0.0.2";
+  const auto ticket = service->issue(std::move(taken)).value();
+
   EXPECT_EQ(ask("boot.ipxe", "127.0.0.2").status, 404);
 }
 

@@ -68,6 +68,11 @@ TEST(DhcpLog, NamesWhatElseGoesWrong) {
                           "!tftp-missing", "!tftp-missing", "!tftp-timeout", "!tftp-error"));
 }
 
+TEST(DhcpLog, TheNameThatAMachineGivesItselfIsNoCause) {
+  EXPECT_THAT(causes({"dnsmasq-dhcp[1]: DHCPACK(br0) 10.77.0.11 52:54:00:aa:00:01 ignored"}),
+              ElementsAre("acknowledged a01-n01"));
+}
+
 TEST(DhcpLog, SaysNothingOfLinesThatAreNone) {
   EXPECT_THAT(causes({"", "dnsmasq-dhcp", "dnsmasq-dhcp[1]: DHCPACK(br0)", "DHCPACK(br0) a b c",
                       "dnsmasq-dhcp[1]: DHCPOFFER) 10.77.0.11 52:54:00:aa:00:01(", ") PXE(",
