@@ -13,7 +13,7 @@ namespace cupel::console {
 namespace {
 
 using namespace std::chrono_literals;
-using test::FakeLine;
+using cupel::test::FakeLine;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -9,8 +9,8 @@ namespace cupel::engine {
 namespace {
 
 using namespace std::chrono_literals;
-using test::site_of;
-using test::step_of;
+using cupel::test::site_of;
+using cupel::test::step_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -6,7 +6,7 @@
 namespace cupel::report {
 namespace {
 
-engine::Event done(const std::string& node, boost::json::object data) {
+engine::Event done_on(const std::string& node, boost::json::object data) {
   engine::Event event;
   event.kind = engine::EventKind::step_ended;
   event.node = node;
@@ -18,15 +18,15 @@ engine::Event done(const std::string& node, boost::json::object data) {
 
 TEST(Drained, NamesTheNodesThatTheRunDrainedAndHasNotResumed) {
   const std::vector<engine::Event> events{
-      done("a01-n01", {{"reason_before", ""}}), done("a01-n02", {{"reason_before", ""}}),
-      done("a01-n03", {{"reason_before", ""}}), done("a01-n01", {{"slurm", "resumed"}}),
-      done("a01-n03", {{"slurm", "drained"}})};
+      done_on("a01-n01", {{"reason_before", ""}}), done_on("a01-n02", {{"reason_before", ""}}),
+      done_on("a01-n03", {{"reason_before", ""}}), done_on("a01-n01", {{"slurm", "resumed"}}),
+      done_on("a01-n03", {{"slurm", "drained"}})};
 
   EXPECT_EQ(still_drained(events), "; a01-n[02-03] stay drained in Slurm");
 }
 
 TEST(Drained, SaysNothingOfARunThatDrainedNothing) {
-  const std::vector<engine::Event> events{done("a01-n01", {{"detail", "on"}})};
+  const std::vector<engine::Event> events{done_on("a01-n01", {{"detail", "on"}})};
 
   EXPECT_EQ(still_drained(events), "");
 }

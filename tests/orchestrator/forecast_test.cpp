@@ -12,9 +12,9 @@ namespace cupel::engine {
 namespace {
 
 using namespace std::chrono_literals;
-using test::plan_of;
-using test::site_of;
-using test::step_of;
+using cupel::test::plan_of;
+using cupel::test::site_of;
+using cupel::test::step_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -180,7 +180,7 @@ constexpr const char* kXid94 =
     R"("restarted":false,"lost":0,"messages":[{"class":"xid","weight":"error",)"
     R"("code":94,"part":"gpu1","pci":"0000:43:00.0","count":1,"detail":"Contained"}])";
 
-Task<bool> done(Task<void> work) {
+Task<bool> through(Task<void> work) {
   co_await std::move(work);
   co_return true;
 }
@@ -193,12 +193,12 @@ TEST_F(KernelWatching, KeepsWhatItReadWhileTheStageRanAndGoesOnFromThere) {
   StepEnd end;
 
   answer(100);
-  run_to_end(io, done(watch.before()));
-  run_to_end(io, done(watch.meanwhile(*connected)));
+  run_to_end(io, through(watch.before()));
+  run_to_end(io, through(watch.meanwhile(*connected)));
   answer(140, kXid94);
-  run_to_end(io, done(watch.meanwhile(*connected)));
+  run_to_end(io, through(watch.meanwhile(*connected)));
   answer(170, R"("restarted":false,"lost":0,"messages":[])");
-  run_to_end(io, done(watch.after(end, connected.get())));
+  run_to_end(io, through(watch.after(end, connected.get())));
   journal("disk", end);
 
   EXPECT_THAT(asked(), ElementsAre("kernel-log", "kernel-log --boot b001 --after 100",
@@ -213,8 +213,8 @@ TEST_F(KernelWatching, ReadsNowAndThenAndNotAtEveryLook) {
   const auto connected = session();
 
   answer(100);
-  run_to_end(io, done(watch.before()));
-  for (int i = 0; i < 5; ++i) run_to_end(io, done(watch.meanwhile(*connected)));
+  run_to_end(io, through(watch.before()));
+  for (int i = 0; i < 5; ++i) run_to_end(io, through(watch.meanwhile(*connected)));
 
   EXPECT_EQ(asked().size(), 1) << "five minutes have not passed";
 }

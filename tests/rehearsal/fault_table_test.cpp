@@ -91,7 +91,7 @@ std::string with_for(const FaultRow& row) {
 
 std::string line_for(const FaultRow& row) {
   auto text = fmt::format("  - {{node: v01-n01, fault: {}{}", row.name, part_for(row.about));
-  for (auto word : words(row.words)) {
+  for (auto word : cupel::words(row.words)) {
     if (word.ends_with('?')) word.remove_suffix(1);
     text += ", " + (word == "with" ? with_for(row) : std::string{samples().at(word)});
   }
