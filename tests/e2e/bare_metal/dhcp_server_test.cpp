@@ -50,6 +50,9 @@ class DhcpServer : public ::testing::Test {
       line.insert(line.end(), words.begin(), words.end());
       ASSERT_EQ(cupel::testing::run(line).status, 0);
     }
+    // dnsmasq serves TFTP as nobody.
+    fs::permissions(folder.path(), fs::perms::group_exec | fs::perms::others_exec,
+                    fs::perm_options::add);
     fs::create_directory(temporary());
     client = std::make_unique<DhcpClient>("node");
   }
