@@ -98,6 +98,11 @@ std::string frame(const std::string& mac, const std::string& payload) {
          payload;
 }
 
+/// A name in a field of fixed size.
+std::string until_zero(std::string_view field) {
+  return std::string{field.substr(0, field.find('\0'))};
+}
+
 bool is_answer(std::string_view frame) {
   return frame.size() > kPayload + kBootp + kMagic && number_at(frame, 12, 2) == ETHERTYPE_IP &&
          number_at(frame, 23, 1) == IPPROTO_UDP && number_at(frame, kPayload - 8, 2) == 67 &&
@@ -135,7 +140,7 @@ std::optional<DhcpAnswer> DhcpClient::read_one() {
     ++answers_to_others_;
     return {};
   }
-  DhcpAnswer answer{.address = address_at(text, 16), .file = text.substr(108, 128).data()};
+  DhcpAnswer answer{.address = address_at(text, 16), .file = until_zero(text.substr(108, 128))};
   for (auto at = kBootp + kMagic; at + 2 <= text.size() && text[at] != '\xff';) {
     const auto size = number_at(text, at + 1, 1);
     if (at + 2 + size > text.size()) break;
@@ -144,7 +149,7 @@ std::optional<DhcpAnswer> DhcpClient::read_one() {
   }
   // Some servers end names with a zero.
   if (const auto name = answer.options.find(67); name != answer.options.end())
-    answer.file = name->second.c_str();
+    answer.file = until_zero(name->second);
   if (const auto kind = answer.options.find(53); kind != answer.options.end())
     answer.kind = kind->second[0];
   return answer;
