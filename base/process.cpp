@@ -66,8 +66,12 @@ Task<Result<void>> feed(Stream& pipe, const std::string& input) {
   co_return ok();
 }
 
+using OnPiece = std::function<void(std::string_view)>;
+
 /// A child that says too much is killed: its other pipes would stay open, and be waited for.
-Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit, const Child& child) {
+/// `on_piece`, where there is one, gets all of it, and nothing is kept.
+Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit, const Child& child,
+                         const OnPiece& on_piece) {
   std::array<char, 16384> chunk{};
   for (;;) {
     const auto room = asio::buffer(chunk);
@@ -76,6 +80,10 @@ Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit, con
     if (failure == asio::error::operation_aborted)
       co_return Error{Code::kCancelled, "stopped while reading"};
     if (failure) co_return ok();
+    if (on_piece) {
+      on_piece({chunk.data(), got});
+      continue;
+    }
     if (into.size() + got > limit) {
       child.kill();
       co_return Error{Code::kMalformed, "printed more than " + std::to_string(limit) + " bytes"};
@@ -138,16 +146,18 @@ Task<Result<ProcessOutcome>> run_to_exit(ProcessRequest request) {
   std::optional<Result<void>> fed;
   std::optional<Result<void>> read;
   std::optional<Result<void>> read_errors;
+  const OnPiece kept;
   auto all = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, detail::run_into(fed, feed(to_child, request.input)),
                      asio::deferred),
+      asio::co_spawn(executor,
+                     detail::run_into(read, drain(from_child, outcome.output, request.output_limit,
+                                                  child, kept)),
+                     asio::deferred),
       asio::co_spawn(
           executor,
-          detail::run_into(read, drain(from_child, outcome.output, request.output_limit, child)),
-          asio::deferred),
-      asio::co_spawn(
-          executor,
-          detail::run_into(read_errors, drain(errors, outcome.error, request.output_limit, child)),
+          detail::run_into(read_errors, drain(errors, outcome.error, request.output_limit, child,
+                                              request.on_error)),
           asio::deferred));
   co_await all.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
   for (auto* part : {&*read, &*read_errors})

@@ -1,7 +1,9 @@
 #pragma once
 // A child process with its output, on the loop: `scontrol`, `sinfo`, and commands that hand out
 // secrets.
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/task.h"
@@ -13,6 +15,9 @@ struct ProcessRequest {
   std::string input{};                     // written to standard input, which is then closed
   std::vector<std::string> environment{};  // "NAME=value", added to ours
   std::size_t output_limit = 4u << 20;     // bytes, standard output and error each
+  /// Standard error as it comes, in pieces: for programs that log for as long as they run. Then
+  /// none of it is kept, and it has no limit.
+  std::function<void(std::string_view)> on_error{};
 };
 
 struct ProcessOutcome {

@@ -116,13 +116,13 @@ void read_range(YamlFields& fields, BootDhcp& dhcp) {
       fields.report(fields.place("range"), "only dhcp mode full gives out addresses: no range");
     return;
   }
-  const auto text = range.value_or("");
+  if (!range) return;  // only nodes that have an address get one
+  const auto& text = *range;
   const auto ends = split(text, '-');
   const auto first = ends.size() == 2 ? ipv4_of(ends[0]) : std::nullopt;
   const auto last = ends.size() == 2 ? ipv4_of(ends[1]) : std::nullopt;
   if (!first || !last || *first > *last) {
-    fields.report(fields.place("range"),
-                  "dhcp mode full needs range: 10.0.2.100-10.0.2.200, of IPv4 addresses");
+    fields.report(fields.place("range"), "range is two IPv4 addresses: 10.0.2.100-10.0.2.200");
     return;
   }
   dhcp.first = ends[0];

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/boot_command.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/file_limit.h"
 #include "orchestrator/cli/former_words.h"
@@ -29,8 +30,8 @@ constexpr AddCommand kCommands[] = {
     add_certificate, add_verify,     add_verdict,  add_requalify, add_check,    add_rma,
     add_profile,     add_audit,      add_exec,     add_bmc,       add_firmware, add_settings,
     add_fabric,      add_slurm,      add_rehearse, add_rack,      add_store,    add_image,
-    add_serve,       add_token,      add_backup,   add_restore,   add_doctor,   add_manual,
-    add_completion,
+    add_boot,        add_serve,      add_token,    add_backup,    add_restore,  add_doctor,
+    add_manual,      add_completion,
 };
 
 constexpr const char* kFooter =

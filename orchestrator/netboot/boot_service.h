@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/task.h"
+#include "orchestrator/netboot/neighbour.h"
 #include "orchestrator/netboot/ticket.h"
 
 namespace cupel::netboot {
@@ -26,6 +27,8 @@ struct BootServerOptions {
   std::chrono::seconds head_patience{10}, idle{60};
   /// Bytes per second; 0: no limit. Fair between those who fetch.
   std::uint64_t uplink = 0, per_rack = 0;
+  /// The MAC address of a peer; called on the server's threads.
+  std::function<std::optional<std::string>(const asio::ip::address&)> neighbour = mac_of_neighbour;
 };
 
 /// One request that was answered, or broke off. Holds no token.
@@ -57,7 +60,8 @@ class BootService {
   /// From now on the ticket permits this order. `reached`: after a restart of the controller, how
   /// far its journal says that the boot has come. The files are opened now. Errors: kNotFound,
   /// kInvalid (a file outside the folder, a bad name, a program without a `.cmdline` section);
-  /// kConflict (the ticket is of another server, is open already, or there are too many).
+  /// kConflict (the ticket is of another server, is open already, or there are too many; another
+  /// node's ticket that is found by DHCP has the same MAC address).
   Result<void> open(const Ticket& ticket, BootOrder order, BootStage reached = BootStage::issued);
   /// draw() and open().
   Result<Ticket> issue(BootOrder order);

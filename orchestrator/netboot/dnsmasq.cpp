@@ -1,8 +1,14 @@
 #include "orchestrator/netboot/dnsmasq.h"
 
-#include <signal.h>
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <filesystem>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -11,56 +17,134 @@
 namespace cupel::netboot {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* kProgram = "/usr/sbin/dnsmasq";  // not in everybody's PATH
 constexpr unsigned kOursAlone = 0600;
+/// dnsmasq serves TFTP as another user, who may pass and read, and not list.
+constexpr mode_t kPassable = 0711, kReadable = 0755;
 constexpr std::chrono::hours kForGood{24 * 365};
-constexpr std::size_t kMostPid = 32, kMostWords = 1024;
+constexpr std::size_t kLongestLine = 4096;
+
+std::string conf_in(const std::string& folder) { return folder + "/dnsmasq.conf"; }
+
+Error storage(const std::string& path, const std::error_code& failure) {
+  return {Code::kStorage, path + ": " + failure.message()};
+}
+
+struct Interfaces {
+  ifaddrs* first = nullptr;
+  Interfaces() { ::getifaddrs(&first); }
+  Interfaces(const Interfaces&) = delete;
+  Interfaces& operator=(const Interfaces&) = delete;
+  ~Interfaces() { ::freeifaddrs(first); }
+};
+
+/// dnsmasq itself waits for an interface that is not there.
+Result<void> check_interface(const DhcpConf& conf) {
+  if (::if_nametoindex(conf.interface.c_str()) == 0)
+    return Error{Code::kInvalid, "DHCP: this machine has no interface " + conf.interface +
+                                     ": correct boot: dhcp: interface (ip link show)"};
+  in_addr wanted{};
+  ::inet_pton(AF_INET, conf.server.c_str(), &wanted);
+  const Interfaces all;
+  for (const auto* each = all.first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address{};
+    std::memcpy(&address, each->ifa_addr, sizeof address);
+    if (conf.interface == each->ifa_name && address.sin_addr.s_addr == wanted.s_addr) return ok();
+  }
+  return Error{Code::kInvalid,
+               fmt::format("DHCP: interface {} does not have the address {} of boot: serve, which "
+                           "machines on it are sent to (ip address show {})",
+                           conf.interface, conf.server, conf.interface)};
+}
+
+/// What comes in pieces, as lines.
+class Lines {
+ public:
+  explicit Lines(std::function<void(std::string_view)> heard) : heard_{std::move(heard)} {}
+  void add(std::string_view piece) {
+    for (const char c : piece) {
+      if (c == '\n')
+        end_line();
+      else if (line_.size() < kLongestLine)
+        line_ += c;
+    }
+  }
+  const std::string& last() const { return last_; }
+
+ private:
+  void end_line() {
+    if (heard_) heard_(line_);
+    if (!line_.empty()) last_ = std::move(line_);
+    line_.clear();
+  }
+  std::function<void(std::string_view)> heard_;
+  std::string line_{}, last_{};
+};
 
 }  // namespace
 
-std::string Dnsmasq::path(std::string_view name) const {
-  return conf_.state_folder + "/" + std::string{name};
+std::vector<std::string> programs_in(const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code absent;
+  for (const auto program : tftp_programs())
+    if (fs::is_regular_file(folder / program, absent)) found.emplace_back(program);
+  return found;
 }
 
-Result<void> Dnsmasq::write(const std::vector<DhcpNode>& nodes) const {
-  TRY(const auto hosts, dhcp_hosts(nodes));
-  TRY(const auto options, dhcp_options(nodes));
-  TRY(const auto conf, dnsmasq_conf(conf_, nodes));
-  TRY(write_file(path(kHostsFile), hosts, kOursAlone));
-  TRY(write_file(path(kOptionsFile), options, kOursAlone));
-  return write_file(path("dhcp-conf"), conf, kOursAlone);
+Dnsmasq::Dnsmasq(std::string folder)
+    : folder_{std::make_unique<const std::string>(std::move(folder))} {}
+
+Dnsmasq::~Dnsmasq() {
+  std::error_code ignored;
+  if (folder_) fs::remove_all(*folder_, ignored);
 }
 
-Result<Dnsmasq> Dnsmasq::prepare(DhcpConf conf, const std::vector<DhcpNode>& nodes) {
-  namespace fs = std::filesystem;
+Result<Dnsmasq> Dnsmasq::prepare(DhcpConf conf, std::span<const DhcpNode> nodes,
+                                 const fs::path& programs) {
+  TRY(check_interface(conf));
   std::error_code failure;
-  fs::create_directories(conf.state_folder, failure);
-  if (!failure) fs::permissions(conf.state_folder, fs::perms::owner_all, failure);
-  if (failure) return Error{Code::kStorage, conf.state_folder + ": " + failure.message()};
-  Dnsmasq dnsmasq{std::move(conf)};
-  TRY(dnsmasq.write(nodes));
-  return dnsmasq;
+  auto name = (fs::temp_directory_path(failure) / "cupel-dhcp-XXXXXX").string();
+  if (failure || ::mkdtemp(name.data()) == nullptr)
+    return storage(name, std::error_code{errno, std::generic_category()});
+  Dnsmasq made{name};
+  conf.lease_file = name + "/leases";
+  conf.tftp_folder = name + "/tftp";
+  conf.programs = programs_in(programs);
+  fs::create_directory(conf.tftp_folder, failure);
+  if (failure) return storage(conf.tftp_folder, failure);
+  for (const auto& program : conf.programs) {
+    const auto copy = fs::path{conf.tftp_folder} / program;
+    fs::copy_file(programs / program, copy, failure);
+    if (failure) return storage(copy.string(), failure);
+    ::chmod(copy.c_str(), kReadable);
+  }
+  ::chmod(conf.tftp_folder.c_str(), kReadable);
+  ::chmod(name.c_str(), kPassable);
+  TRY(const auto text, dnsmasq_conf(conf, nodes));
+  TRY(write_file(conf_in(name), text, kOursAlone));
+  return made;
 }
 
-Task<Result<void>> Dnsmasq::run() {
-  ProcessRequest request{.argv = {"dnsmasq", "--keep-in-foreground", "--user=root",
-                                  "--conf-file=" + path("dhcp-conf"),
-                                  "--pid-file=" + path("dhcp-pid")}};
-  CO_TRY(const auto outcome, co_await run_process(std::move(request), Deadline::in(kForGood)));
+Task<Result<void>> Dnsmasq::run(std::function<void(std::string_view line)> heard) {
+  const auto lines = std::make_shared<Lines>(std::move(heard));
+  ProcessRequest request{
+      .argv = {fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
+               "--conf-file=" + conf_in(*folder_), "--log-facility=-", "--pid-file="},
+      .on_error = [lines](std::string_view piece) { lines->add(piece); }};
+  // As root it opens its sockets, then goes on as nobody; who is not root stays who it is.
+  if (::geteuid() == 0) request.argv.emplace_back("--user=nobody");
+  auto outcome = co_await run_process(std::move(request), Deadline::in(kForGood));
+  if (!outcome && outcome.error().code == Code::kNotFound)
+    co_return std::move(outcome).error().within("install dnsmasq-base");
+  if (!outcome) co_return std::move(outcome).error();
   co_return Error{Code::kFailed,
-                  "dnsmasq ended: " + printable(shortened(trimmed(outcome.error), kMostWords)) +
-                      " (its log: " + path("dhcp-log") + ")"};
-}
-
-Result<void> Dnsmasq::update(const std::vector<DhcpNode>& nodes) {
-  TRY(write(nodes));
-  if (conf_.mode == inventory::DhcpMode::proxy)
-    return Error{Code::kUnsupported, "a DHCP proxy reads its configuration at its start alone"};
-  TRY(const auto text, read_file(path("dhcp-pid"), kMostPid));
-  const auto pid = number<pid_t>(trimmed(text));
-  // It reads its hosts and options again. Source: dnsmasq(8), NOTES.
-  if (!pid || *pid <= 1 || ::kill(*pid, SIGHUP) != 0)
-    return Error{Code::kFailed, "dnsmasq is not running"};
-  return ok();
+                  fmt::format("dnsmasq ended with {}: {}. It needs root, or CAP_NET_BIND_SERVICE, "
+                              "CAP_NET_RAW and CAP_NET_ADMIN; who else has the port: ss -lnup "
+                              "'sport = :67'",
+                              outcome->exit_status, printable(lines->last()))};
 }
 
 }  // namespace cupel::netboot

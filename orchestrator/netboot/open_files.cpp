@@ -68,6 +68,11 @@ Result<BootFiles> open_files(SharedFiles& shared, const Ticket& ticket, const Bo
   return files;
 }
 
+bool carries_ticket(const BootFiles& files) {
+  const auto program = files.find(kProgram);
+  return program != files.end() && program->second.size() > 1;
+}
+
 std::string media_type(std::string_view name) {
   if (name.ends_with(".efi")) return "application/efi";
   if (name.ends_with(".iso")) return "application/vnd.efi-iso";

@@ -21,6 +21,9 @@ class SharedFiles {
 /// Errors: kNotFound, kInvalid, with the file's name.
 Result<BootFiles> open_files(SharedFiles& shared, const Ticket& ticket, const BootOrder& order);
 
+/// Whether "ram.efi" has the ticket in it: a signed program is served as it is.
+bool carries_ticket(const BootFiles& files);
+
 /// By the name's ending: UEFI decides by it what it does with a download. Source: UEFI 2.10, 24.7.
 std::string media_type(std::string_view name);
 

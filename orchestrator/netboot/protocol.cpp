@@ -184,6 +184,19 @@ HttpAnswer answer_boot(const Open& ticket, std::string_view name, const HttpRequ
   return file(ticket, name, request);
 }
 
+HttpAnswer answer_dhcp(const Open& ticket, std::string_view name, const HttpRequest& request) {
+  {
+    const std::scoped_lock lock{ticket->mutex};
+    if (ticket->greeted || ticket->stage != BootStage::issued) return {.status = kGone};
+  }
+  if (name == "ram.efi" && ticket->files.contains(name) && !carries_ticket(ticket->files))
+    return refuse(ticket, request, kForbidden,
+                  {"signed", ticket->order.machine.node +
+                                 ": a signed RAM system cannot get its ticket by DHCP: boot it by "
+                                 "http or media"});
+  return file(ticket, name, request);
+}
+
 HttpAnswer answer_home(const Open& ticket, const HttpRequest& request,
                        std::span<const ExpectedMachine> all) {
   if (request.method != "POST") return {.status = kNotAllowed, .allow = "POST"};

@@ -15,6 +15,11 @@ images::HttpAnswer answer_boot(const std::shared_ptr<OpenTicket>& ticket, std::s
                                const images::HttpRequest& request,
                                std::span<const ExpectedMachine> all);
 
+/// What firmware gets that came without the ticket, and is the ticket's node by its MAC address:
+/// the file that has the ticket in it, until a machine has said hello with it.
+images::HttpAnswer answer_dhcp(const std::shared_ptr<OpenTicket>& ticket, std::string_view name,
+                               const images::HttpRequest& request);
+
 /// At the ticket's home URL.
 images::HttpAnswer answer_home(const std::shared_ptr<OpenTicket>& ticket,
                                const images::HttpRequest& request,

@@ -44,6 +44,10 @@ struct BootOrder {
   /// An installer does not: its seed is served once to whoever has the ticket.
   bool says_hello = true;
   std::chrono::seconds lifetime{3600};
+  /// Its firmware may come without the ticket, sent by DHCP to /dhcp/: it is known there by the
+  /// MAC addresses of `machine`, or, through a router, by `address`.
+  bool by_dhcp = false;
+  std::string address{};                           // "10.0.2.11"; empty: not known before
   std::optional<boost::asio::ip::address> peer{};  // nobody else is answered
 };
 

@@ -9,7 +9,7 @@ using images::HttpAnswer;
 using images::HttpRequest;
 
 constexpr std::size_t kToken = 32;
-constexpr std::string_view kBoot = "/boot/", kHome = "/home/";
+constexpr std::string_view kBoot = "/boot/", kHome = "/home/", kDhcp = "/dhcp/";
 constexpr std::chrono::hours kRemembered{1};  // how long a late machine is told that it is late
 
 bool is_token(std::string_view text) {
@@ -19,11 +19,16 @@ bool is_token(std::string_view text) {
 
 struct Path {
   bool home = false;
-  std::string_view token{}, name{};
+  std::string_view token{}, name{};  // no token: the one of the node that asks
 };
 
-/// "/boot/TOKEN/NAME" or "/home/TOKEN".
+/// "/boot/TOKEN/NAME", "/home/TOKEN", or what DHCP sends firmware to: "/dhcp/NAME".
 std::optional<Path> parse_path(std::string_view target) {
+  if (target.starts_with(kDhcp)) {
+    const auto name = target.substr(kDhcp.size());
+    const bool is_first = name == "ram.efi" || name == "boot.ipxe";
+    return is_first ? std::optional{Path{.name = name}} : std::nullopt;
+  }
   const bool home = target.starts_with(kHome);
   if (!home && !target.starts_with(kBoot)) return {};
   target.remove_prefix(kBoot.size());
@@ -43,6 +48,7 @@ Tickets::Tickets(asio::any_io_executor executor, const BootServerOptions& option
       limits_{options.requests_per_second},
       machines_{options.machines},
       per_rack_{options.per_rack},
+      neighbour_{options.neighbour},
       log_{std::move(log)} {
   if (options.uplink != 0) uplink_ = std::make_shared<images::Pace>(options.uplink);
 }
@@ -66,9 +72,29 @@ Result<void> Tickets::open(const std::string& url, const Ticket& ticket, BootOrd
   forget_old();
   if (by_token_.size() >= kMost)
     return Error{Code::kConflict, "too many boot tickets are open: " + std::to_string(kMost)};
-  if (!by_token_.emplace(ticket.token, opened).second)
+  if (by_token_.contains(ticket.token))
     return Error{Code::kConflict, "the boot ticket is open already"};
+  TRY(add_by_dhcp(opened));
+  by_token_.emplace(ticket.token, opened);
   by_home_.emplace(ticket.home_url.substr(home.size()), std::move(opened));
+  return ok();
+}
+
+/// A node's new ticket takes the place of its old one.
+Result<void> Tickets::add_by_dhcp(const Ptr& ticket) {
+  const auto& order = ticket->order;
+  if (!order.by_dhcp) return ok();
+  std::vector<std::string> keys;
+  for (const auto& written : order.machine.macs)
+    if (auto mac = normalized_mac(written)) keys.push_back(*std::move(mac));
+  if (!order.address.empty()) keys.push_back(order.address);
+  for (const auto& key : keys) {
+    const auto at = by_dhcp_.find(key);
+    if (at == by_dhcp_.end() || at->second->order.machine.node == order.machine.node) continue;
+    return Error{Code::kConflict, order.machine.node + " and " + at->second->order.machine.node +
+                                      " both have " + key + ": correct boot: in the inventory"};
+  }
+  for (auto& key : keys) by_dhcp_[std::move(key)] = ticket;
   return ok();
 }
 
@@ -77,6 +103,7 @@ void Tickets::forget_old() {
   const auto is_old = [&](const auto& entry) { return entry.second->until < old; };
   std::erase_if(by_token_, is_old);
   std::erase_if(by_home_, is_old);
+  std::erase_if(by_dhcp_, is_old);
 }
 
 void Tickets::revoke(std::string_view token) {
@@ -86,7 +113,9 @@ void Tickets::revoke(std::string_view token) {
   asio::post(executor_, [ticket] { ticket->bell.cancel(); });
   const std::scoped_lock lock{mutex_};
   by_token_.erase(ticket->ticket.token);
-  std::erase_if(by_home_, [&](const auto& entry) { return entry.second == ticket; });
+  const auto is_its = [&](const auto& entry) { return entry.second == ticket; };
+  std::erase_if(by_home_, is_its);
+  std::erase_if(by_dhcp_, is_its);
 }
 
 void Tickets::revoke_all() {
@@ -109,6 +138,14 @@ Tickets::Ptr Tickets::find_home(std::string_view token) {
   return at == by_home_.end() ? nullptr : at->second;
 }
 
+/// By what the kernel knows of the peer, never by what the peer says.
+Tickets::Ptr Tickets::find_by_dhcp(const asio::ip::address& peer) {
+  const auto mac = neighbour_(peer);
+  const std::scoped_lock lock{mutex_};
+  const auto at = by_dhcp_.find(mac ? *mac : peer.to_string());
+  return at == by_dhcp_.end() ? nullptr : at->second;
+}
+
 std::shared_ptr<images::Pace> Tickets::rack_pace(const std::string& rack) {
   const std::scoped_lock lock{mutex_};
   auto& pace = racks_[rack];
@@ -119,7 +156,13 @@ std::shared_ptr<images::Pace> Tickets::rack_pace(const std::string& rack) {
 HttpAnswer Tickets::content(const HttpRequest& request, BootAccess& access) {
   if (!limits_.allow(request.peer)) return {.status = 429, .close = true, .retry_after = 1};
   const auto path = parse_path(request.target);
-  auto ticket = !path ? nullptr : path->home ? find_home(path->token) : find(path->token);
+  const bool by_dhcp = path && path->token.empty();
+  auto ticket = !path        ? nullptr
+                : by_dhcp    ? find_by_dhcp(request.peer)
+                : path->home ? find_home(path->token)
+                             : find(path->token);
+  // A node that boots from the network first asks at each of its boots.
+  if (!ticket && by_dhcp) return {.status = 404, .close = true};
   if (!ticket) {
     limits_.count_guess(request.peer);
     return {.status = 404, .close = true};
@@ -131,7 +174,8 @@ HttpAnswer Tickets::content(const HttpRequest& request, BootAccess& access) {
     access.file = "home";
     return answer_home(ticket, request, machines_);
   }
-  auto answer = answer_boot(ticket, path->name, request, machines_);
+  auto answer = by_dhcp ? answer_dhcp(ticket, path->name, request)
+                        : answer_boot(ticket, path->name, request, machines_);
   if (answer.status != 404) access.file = path->name;
   if (!answer.ranges) return answer;
   if (per_rack_ != 0) answer.paces.push_back(rack_pace(order.machine.rack));

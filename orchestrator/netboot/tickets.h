@@ -28,6 +28,8 @@ class Tickets {
 
  private:
   Ptr find_home(std::string_view token);
+  Ptr find_by_dhcp(const asio::ip::address& peer);
+  Result<void> add_by_dhcp(const Ptr& ticket);
   void forget_old();
   images::HttpAnswer content(const images::HttpRequest& request, BootAccess& access);
   std::shared_ptr<images::Pace> rack_pace(const std::string& rack);
@@ -37,10 +39,12 @@ class Tickets {
   PeerLimits limits_;
   const std::vector<ExpectedMachine> machines_;
   const std::uint64_t per_rack_;
+  const std::function<std::optional<std::string>(const asio::ip::address&)> neighbour_;
   Log log_;
   std::shared_ptr<images::Pace> uplink_{};
   std::mutex mutex_{};
   std::map<std::string, Ptr, std::less<>> by_token_{}, by_home_{};
+  std::map<std::string, Ptr, std::less<>> by_dhcp_{};  // by MAC address, and by address
   std::map<std::string, std::shared_ptr<images::Pace>, std::less<>> racks_{};
 };
 

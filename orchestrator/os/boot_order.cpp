@@ -81,6 +81,7 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                   .arch = wish.ram.arch,
                   .rack = node.rack};
   made.lifetime = kTicketLives;
+  made.address = node.boot.address.substr(0, node.boot.address.find('/'));
   made.kernel_arguments = wish.ram.command_line;
   for (const auto& [name, file] : wish.ram.files) made.files[name] = file.path;
   auto networks = networks_of(inventory, node);

@@ -19,6 +19,8 @@ namespace {
 /// So often a machine may begin anew while its image is written.
 constexpr int kMostRestarts = 3;
 
+bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWay::pxe; }
+
 bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
@@ -54,6 +56,8 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
   if (handle_.stage == Stage::written) reached = netboot::BootStage::done;
   if (handle_.stage == Stage::home) reached = netboot::BootStage::home;
   CO_TRY(auto order, doors_.order(handle_.ticket));
+  has_mac_ = !order.machine.macs.empty();
+  order.by_dhcp = std::ranges::any_of(doors_.ways, is_by_dhcp);
   // Another try of the same controller has it open still.
   doors_.server.revoke(handle_.ticket.token);
   CO_TRY(doors_.server.open(handle_.ticket, std::move(order), reached));
@@ -121,6 +125,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline dead
 Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
   auto& bmc = doors_.bmc;
   const auto& base = handle_.ticket.base_url;
+  if (is_by_dhcp(way) && !has_mac_)
+    co_return Error{Code::kInvalid, "the inventory has no MAC address of it (boot: macs)"};
   if (way == BootWay::media) {
     // Before it is there: a crash in between leaves nothing in the drive that nobody knows of.
     handle_.disc = true;

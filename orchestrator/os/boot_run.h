@@ -96,6 +96,7 @@ class BootRun {
   BootHandle handle_{};
   std::string tried_{};  // the ways that did not lead there, and why
   std::vector<std::string> notes_{};
+  bool has_mac_ = false;  // the inventory has one: DHCP can find it
 };
 
 }  // namespace cupel::os

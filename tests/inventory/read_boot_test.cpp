@@ -57,6 +57,25 @@ TEST(BootOfASite, IsReadWithItsDhcpItsWaysAndItsRates) {
   EXPECT_DOUBLE_EQ(boot.rack_uplink, 1.2e9);
 }
 
+TEST(BootOfASite, FullDhcpWithoutARangeIsForNodesWithAnAddress) {
+  const auto loaded =
+      load("boot: {serve: \"10.0.0.1:8081\", dhcp: {mode: full, interface: eth1}}\n");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  EXPECT_EQ(loaded.inventory->boot->dhcp, (BootDhcp{DhcpMode::full, "eth1", "", ""}));
+}
+
+TEST(BootOfASite, ARangeIsTwoAddressesInOrder) {
+  for (const auto* range : {"10.0.2.200-10.0.2.100", "10.0.2.100", "10.0.2.100-x"}) {
+    const auto loaded =
+        load(std::string{
+                 "boot: {serve: \"10.0.0.1:8081\", dhcp: {mode: full, interface: eth1, range: "} +
+             range + "}}\n");
+
+    EXPECT_THAT(said(loaded.problems), ElementsAre(HasSubstr("range is two IPv4 addresses")));
+  }
+}
+
 TEST(BootOfASite, IsNothingWhereTheInventoryHasNone) {
   const auto loaded = load("");
 

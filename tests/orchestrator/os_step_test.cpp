@@ -174,6 +174,36 @@ TEST_F(OsStep, GoesOnByVirtualMediaWhereTheBmcTakesNoUri) {
   EXPECT_EQ(machine_.ejected, 1);
 }
 
+TEST_F(OsStep, BootsByPxeAMachineThatIsFoundByItsMac) {
+  set_step(StepKind::boot_ram, "boot-ram", {{"ways", "pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("booted by pxe"));
+}
+
+TEST_F(OsStep, BootsByUefiHttpAMachineThatIsFoundByItsMac) {
+  set_step(StepKind::os, "os", {{"ways", "dhcp-http"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("booted by dhcp-http"));
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
+TEST_F(OsStep, AWayByDhcpNeedsAMacOfTheInventory) {
+  node_.boot.macs.clear();
+  set_step(StepKind::os, "os", {{"ways", "dhcp-http, pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("pxe: the inventory has no MAC address of it (boot: macs)"));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
 TEST_F(OsStep, TakesBackAnOverrideThatStayed) {
   machine_.keeps_override = true;
 

@@ -49,8 +49,10 @@ struct BootMachine {
     does = old_system_image.empty() && installed.empty() ? Does::no_boot : Does::old_system;
     if (ignores_override || armed.target == bmc::BootTarget::none) return;
     const auto& url = armed.target == bmc::BootTarget::virtual_cd ? disc : armed.uri;
+    const bool asks_dhcp = armed.target == bmc::BootTarget::pxe ||
+                           (armed.target == bmc::BootTarget::uefi_http && url.empty());
     for (const auto& [known, order] : open)
-      if (url.contains(known)) {
+      if (asks_dhcp ? order.by_dhcp : url.contains(known)) {
         does = Does::ram;
         token = known;
         writes = order.order.at("action") == "deploy";
