@@ -1,0 +1,164 @@
+#pragma once
+// A site of real machines with empty disks, with the images that they boot and are installed with,
+// and `cupel` as it is built.
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "orchestrator/images/image_store.h"
+#include "tests/rehearsal/qemu/netboot_bench.h"
+#include "tests/support/boot_artefacts.h"
+#include "tests/support/real_part.h"
+
+namespace cupel::rehearsal {
+
+class OsRunBench : public NetbootBench {
+ protected:
+  using QemuRack = cupel::testing::QemuRack;
+  static constexpr const char* kImage = "cupel-test";
+  static std::string disk_of(int number) { return "NVME000" + std::to_string(number); }
+
+  void SetUp() override {
+    CUPEL_NEEDS_REAL_PART(QemuRack::missing().empty(), QemuRack::missing());
+    const auto made = cupel::testing::boot_artefacts(NODE_BINARY);
+    CUPEL_NEEDS_REAL_PART(made, made.error().what);
+    artefacts = *made;
+  }
+
+  void make_machines(int count) {
+    std::vector<QemuMachine> machines;
+    for (int number = 1; number <= count; ++number)
+      machines.push_back({.firmware = QemuMachine::Firmware::uefi,
+                          .mebibytes = 512,
+                          .disks = {{.serial = disk_of(number), .bytes = 256u << 20}}});
+    make_site(std::move(machines));
+    start_dhcp();
+  }
+  /// Without DHCP.
+  void make_site(std::vector<QemuMachine> machines) {
+    make_rack(std::move(machines));
+    store_images();
+    const auto made = cupel::testing::run(
+        {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file("key").string()});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+
+  std::filesystem::path file(const std::string& name) const { return rack->folder() / name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(file(name).parent_path());
+    std::ofstream{file(name)} << text;
+  }
+
+  std::string keep(images::ImageManifest manifest,
+                   const std::vector<std::filesystem::path>& files) const {
+    const auto store = *images::ImageStore::open_or_make(file("images"));
+    auto folder = *store.begin(manifest.name);
+    std::vector<std::string> names;
+    for (const auto& each : files) {
+      std::filesystem::copy_file(each, folder.folder() / each.filename());
+      names.push_back(each.filename());
+    }
+    manifest.arch = "x86_64";
+    manifest.made = "2026-01-01T00:00:00Z";
+    const auto kept = store.keep(std::move(folder), std::move(manifest), names);
+    if (!kept) throw std::runtime_error{kept.error().what};
+    return kept->digest();
+  }
+  void store_images() {
+    keep({.name = "ram",
+          .kind = images::ImageKind::ram,
+          .command_line = "console=ttyS0 quiet panic=5",
+          .iso_ticket = images::Slot{artefacts.iso_ticket, 4096}},
+         {artefacts.ram_efi, artefacts.vmlinuz, artefacts.initrd, artefacts.ram_iso});
+    digest = keep({.name = kImage,
+                   .kind = images::ImageKind::disk,
+                   .content_size = artefacts.disk_size,
+                   .compression = "zstd",
+                   .efi = "\\EFI\\cupel\\linux.efi"},
+                  {artefacts.disk});
+  }
+  /// `boot` and `slurm`: what the inventory says below these keys.
+  void write_inventory(const std::string& boot, const std::string& slurm = {}) const {
+    write("profiles/lab.yaml",
+          fmt::format("profile: lab\n"
+                      "description: a machine of a test\n"
+                      "units: 1\n"
+                      "power: {{idle: 100, loaded: 200}}\n"
+                      "patience: {{post: 15m}}\n"
+                      "os: {{image: {}, sha256: {}}}\n"
+                      "criteria:\n"
+                      "  facts:\n"
+                      "    - {{measure: memory.total, at_least: 0.1, unit: GiB, source: a test}}\n"
+                      "  disk:\n"
+                      "    - {{measure: disk.errors, at_most: 0, unit: errors, source: fio}}\n",
+                      kImage, digest));
+    std::string text = fmt::format(
+        "site: bare-metal\n"
+        "boot: {{serve: \"10.77.0.1:8081\", images: images, {}}}\n"
+        "{}"
+        "defaults:\n"
+        "  profile: lab\n"
+        "  bmc: {{user: {}, password: \"env:BARE_PASSWORD\", tls: {{trust: first-use}}}}\n"
+        "  ssh: {{user: root, key: key, host_key: first-use}}\n"
+        "nodes:\n",
+        boot, slurm, QemuRack::kUser);
+    for (int number = 1; number <= rack->count(); ++number)
+      text += fmt::format(
+          "  - name: {}\n"
+          "    serial: {}\n"
+          "    bmc: {{address: {}}}\n"
+          "    ssh: {{address: {}}}\n"
+          "    boot: {{macs: [\"{}\"], disk: {}{}}}\n",
+          QemuRack::name(number), rack->machine(number).serial, QemuRack::bmc_address(number),
+          QemuRack::address(number), rack->machine(number).nic->mac, disk_of(number),
+          nodes_have_addresses ? ", address: " + QemuRack::address(number) + "/24" : "");
+    write("inventory.yaml", text);
+  }
+  /// Of the boot server, by the authority that the RAM system trusts.
+  void make_certificate() const {
+    const auto made = cupel::testing::run(
+        {"env", "-C", rack->folder().string(), "sh", "-ec",
+         "openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=boot "
+         "-keyout server.key -out server.csr; echo subjectAltName=IP:10.77.0.1 > names; "
+         "openssl x509 -req -in server.csr -CA \"$1\" -CAkey \"$2\" -CAcreateserial "
+         "-CAserial serial -days 2 -extfile names -out server.pem; cp \"$1\" ca.pem",
+         "certificate", artefacts.ca.string(), artefacts.ca_key.string()});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+  std::vector<std::string> line_of(const std::vector<std::string>& words) const {
+    std::vector<std::string> all{"env",
+                                 "-C",
+                                 rack->folder().string(),
+                                 std::string{"BARE_PASSWORD="} + QemuRack::kPassword,
+                                 CUPEL_BINARY,
+                                 "--programs",
+                                 std::filesystem::path{NODE_BINARY}.parent_path().string(),
+                                 "--state",
+                                 file("state").string()};
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+  cupel::testing::Ran cupel(const std::vector<std::string>& words) const {
+    return cupel::testing::run(line_of(words), {}, std::chrono::minutes{25});
+  }
+  /// What one command says on the installed system, whose host key is the pinned one.
+  std::string on_node(int number, const std::string& command) const {
+    const auto ran = cupel({"exec", QemuRack::name(number), "--", command});
+    return ran.out + ran.err;
+  }
+
+  void expect_installed(int number, const std::string& ticket_from) const {
+    using ::testing::AllOf, ::testing::HasSubstr;
+    EXPECT_THAT(rack->shown(number),
+                AllOf(HasSubstr("CUPEL ticket from " + ticket_from),
+                      HasSubstr("installed system is up: " + QemuRack::name(number))));
+    EXPECT_THAT(on_node(number, "cat /var/lib/cupel/os.json"),
+                AllOf(HasSubstr(digest), HasSubstr(QemuRack::name(number))));
+  }
+
+  cupel::testing::BootArtefacts artefacts;
+  std::string digest;
+  bool nodes_have_addresses = false;  // boot: address
+};
+
+}  // namespace cupel::rehearsal
