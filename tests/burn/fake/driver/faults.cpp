@@ -35,6 +35,7 @@ Faults read() {
   faults.hangs = fault("FAKE_HANGS");
   faults.crashes = fault("FAKE_CRASHES");
   faults.stuck = fault("FAKE_STUCK");
+  faults.slow = fault("FAKE_SLOW");
   const auto visible = words_of("CUDA_VISIBLE_DEVICES");
   if (!visible.empty() && visible[0].starts_with("GPU-") && visible[0].size() == 40)
     faults.only = static_cast<int>(std::strtol(visible[0].substr(38).c_str(), nullptr, 16));

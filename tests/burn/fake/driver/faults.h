@@ -8,6 +8,7 @@
 //   FAKE_HANGS=1:hbm_check:3     that one never ends, nor what gpu1 has to do after it
 //   FAKE_CRASHES=1:hbm_check:3   the driver ends the process that gives gpu1 its 3rd
 //   FAKE_STUCK=1:hbm_check:3     all threads of that process stand still for good
+//   FAKE_SLOW=1:hbm_check:0:50   each takes gpu1 so many milliseconds more
 // CUDA_VISIBLE_DEVICES may name one of them by its UUID, as of NVIDIA's driver.
 #include <cstddef>
 #include <optional>
@@ -35,7 +36,8 @@ struct Faults {
   std::optional<Fault> hangs{};
   std::optional<Fault> crashes{};
   std::optional<Fault> stuck{};
-  std::optional<int> only{};  // the one that this process sees
+  std::optional<int> only{};    // the one that this process sees
+  std::optional<Fault> slow{};  // status: milliseconds
 };
 
 /// Read once.
