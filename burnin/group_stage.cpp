@@ -13,4 +13,10 @@ bool is_shared_value(std::string_view value) {
   });
 }
 
+Result<std::optional<std::string>> GroupRounds::shared(std::size_t, std::string_view) const {
+  return std::optional<std::string>{};
+}
+
+void GroupRounds::gave_up(std::size_t, std::string_view) {}
+
 }  // namespace cupel::burnin

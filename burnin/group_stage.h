@@ -27,6 +27,12 @@ struct MemberJob {
   std::string role;               // "server", "client", "rank 2 of 8"
   std::string script;             // finds the shared value in $shared
   std::chrono::seconds limit{0};  // of this job, in a round; 0: the stage's
+  /// In a round: the member whose report holds what this one finds in $shared
+  /// (GroupRounds::shared); itself, where it is that one. Nothing: it waits for nobody.
+  std::optional<std::size_t> leader{};
+  /// In a round, of a member that waits: run with $shared first. The scripts of all who wait for
+  /// the same leader begin when each of their checks has ended with 0; else none does.
+  std::string check{};
 };
 
 /// A number that belongs to two nodes alike, or to all that are behind a part of a switch.
@@ -62,6 +68,12 @@ class GroupRounds {
   /// failed, which gets no job any more.
   virtual void take(std::span<const std::optional<Output>> outputs,
                     const std::vector<bool>& left) = 0;
+  /// What the leader's report so far holds for the members that wait for it, as
+  /// GroupStage::shared; nothing: not yet. Errors: what it holds must not be used.
+  virtual Result<std::optional<std::string>> shared(std::size_t leader,
+                                                    std::string_view output) const;
+  /// Why nobody who waited for this leader was begun in this round: before take().
+  virtual void gave_up(std::size_t leader, std::string_view why);
   /// Errors: as Stage::parse.
   virtual Result<GroupFindings> findings() const = 0;
 };

@@ -11,6 +11,7 @@
 #include "burnin/disk/nvme.h"
 #include "burnin/disk/storage.h"
 #include "burnin/fabric/cable_stage.h"
+#include "burnin/fabric/nccl_stage.h"
 #include "burnin/fabric/pair_stage.h"
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
@@ -67,6 +68,7 @@ std::span<const Stage> stages() {
       tcp_pair(),
       fabric_cables(),
       fabric_pairs(),
+      fabric_nccl(),
   };
   return kStages;
 }

@@ -39,6 +39,22 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{"fabric.undecided", "count",
                "1: the part is suspected, and no measurement tells it from another one",
                Better::less, true},
+    MeasureRow{"nccl.groups", "count", "collectives over several nodes that came to their end",
+               Better::more},
+    MeasureRow{"nccl.absent", "count",
+               "1: the others waited for the node's ranks, which did not come or did not go on",
+               Better::less},
+    MeasureRow{"nccl.errors", "errors", "results of the node's ranks that are wrong", Better::less},
+    MeasureRow{"nccl.lag", "%",
+               "how much longer the node's slowest GPU takes for its own work than the middle one",
+               Better::less},
+    MeasureRow{"nccl.loss", "%",
+               "what the node's best group loses of what groups of its size usually reach",
+               Better::less},
+    MeasureRow{"nccl.*.busbw", "GB/s",
+               "bus bandwidth over several nodes, at the largest size, of the slowest rank",
+               Better::more},
+    MeasureRow{"nccl.*.latency", "us", "of the operation at its smallest size", Better::less},
 };
 
 }  // namespace

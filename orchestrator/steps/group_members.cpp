@@ -2,47 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/steady_timer.hpp>
-
 #include "base/all_or_none.h"
 #include "base/text.h"
 #include "burnin/script.h"
 #include "inventory/subject.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/store/group_document.h"
 
 namespace cupel::steps {
 namespace {
-
-/// What the first member hands to the others. Whoever waits for it is cancelled where the first one
-/// fails.
-class SharedValue {
- public:
-  explicit SharedValue(const asio::any_io_executor& executor)
-      : given_{executor, asio::steady_timer::time_point::max()} {}
-
-  void give(std::string value) {
-    value_ = std::move(value);
-    given_.cancel();
-  }
-  const std::optional<std::string>& value() const { return value_; }
-
-  /// Errors: kCancelled.
-  Task<Result<std::string>> wait() {
-    while (!value_) {
-      co_await given_.async_wait(asio::as_tuple(asio::use_awaitable));
-      const bool stop = co_await cancelled();
-      if (stop) co_return Error{Code::kCancelled, "no longer wanted"};
-    }
-    co_return *value_;
-  }
-
- private:
-  asio::steady_timer given_;  // never fires: it is cancelled
-  std::optional<std::string> value_{};
-};
 
 struct GroupMember {
   std::shared_ptr<Part> part;

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/for_each_of.h"
+#include "base/text.h"
 #include "burnin/script.h"
+#include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/steps/stage_together.h"
 
@@ -15,6 +19,19 @@ using std::chrono::seconds;
 constexpr int kMostRounds = 200;  // repeats are rounds too
 constexpr seconds kReach{60};     // beyond a job's own limit: to reach its node, and to read it
 
+/// Members of a round that wait for the same leader: for its value, and then for each other.
+struct Meeting {
+  explicit Meeting(const asio::any_io_executor& executor) : value{executor}, start{executor} {}
+
+  SharedValue value, start;
+  std::size_t checking = 0;  // members whose check has not ended with 0 yet
+
+  void give_up(const Error& why) {
+    value.give_up(why);
+    start.give_up(why);
+  }
+};
+
 struct RoundMember {
   std::shared_ptr<Part> part;
   Deadline deadline;  // of the whole step
@@ -22,6 +39,8 @@ struct RoundMember {
   std::optional<burnin::Output> output{};  // of this round
   Spool all{};                             // of every round, for the record
   std::string why_left{};                  // empty: it takes part
+  std::shared_ptr<Meeting> meeting{};      // nullptr: it waits for nobody, and nobody for it
+  bool leads = false;
 };
 
 using RoundMembers = std::vector<std::shared_ptr<RoundMember>>;
@@ -43,37 +62,132 @@ std::string why_not_read(const Spool& spool) {
                      burnin::script::complaint(spool.output));
 }
 
-/// Errors: kCancelled, kStorage. Any other failure is the member's alone.
-Task<Result<bool>> do_round(const std::shared_ptr<RoundMember>& member) {
-  member->output.reset();
-  if (!member->job) co_return true;
-  auto& part = *member->part;
+/// Runs one script to its end on the member's node. Errors: kCancelled, kStorage; any other leaves
+/// the member out, and says so in why_left.
+Task<Result<std::optional<Spool>>> run_script(RoundMember& member, std::string script) {
+  auto& part = *member.part;
   auto meanwhile = std::move(part.follower->meanwhile);
-  part.step->job->script = member->job->script;
-  const auto limit = member->job->limit.count() > 0 ? member->job->limit : part.step->job->limit;
-  part.request.deadline = member->deadline.sooner(limit + kReach);
+  auto listens = std::move(part.follower->on_output);
+  part.step->job->script = std::move(script);
+  const auto limit = member.job->limit.count() > 0 ? member.job->limit : part.step->job->limit;
+  part.request.deadline = member.deadline.sooner(limit + kReach);
   part.follower =
       std::make_shared<Follower>(part.environment, part.request,
                                  job_of(part.environment, part.request.node, *part.request.handle));
   part.follower->meanwhile = std::move(meanwhile);
-  begin_record(*member);
+  part.follower->on_output = std::move(listens);
   auto spool = co_await part.follower->follow();
   if (!spool) {
     auto& error = spool.error();
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return std::move(error);
-    member->why_left = error.what;
-    co_return true;
+    member.why_left = error.what;
+    co_return std::optional<Spool>{};
   }
-  member->all.output.text += spool->output.text;
-  member->all.output.errors += spool->output.errors;
-  member->why_left = why_not_read(*spool);
-  if (member->why_left.empty()) member->output = std::move(spool->output);
+  member.all.output.text += spool->output.text;
+  member.all.output.errors += spool->output.errors;
+  member.why_left = why_not_read(*spool);
   co_await part.follower->clean_up();
+  co_return std::optional{*std::move(spool)};
+}
+
+/// Waits for the leader's value, checks it on this node, and waits until all others have. The
+/// script that is to run then; nothing: none is. Errors: kCancelled, kStorage.
+Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
+  auto& meeting = *member.meeting;
+  const auto shared = co_await meeting.value.wait();
+  if (!shared) {
+    if (shared.error().code == Code::kCancelled) co_return shared.error();
+    co_return std::optional<std::string>{};
+  }
+  const auto begin = "shared=" + shell_quoted(*shared) + "\n";
+  if (!member.job->check.empty()) {
+    CO_TRY(co_await run_script(member, begin + member.job->check));
+    if (!member.why_left.empty()) {
+      meeting.give_up({Code::kFailed, member.part->request.node.name + ": " + member.why_left});
+      co_return std::optional<std::string>{};
+    }
+  }
+  if (--meeting.checking == 0) meeting.start.give("all");
+  const auto started = co_await meeting.start.wait();
+  if (!started && started.error().code == Code::kCancelled) co_return started.error();
+  if (!started) co_return std::optional<std::string>{};
+  co_return std::optional{begin + member.job->script};
+}
+
+/// Hands over the leader's value as soon as it is in what it has said.
+void listen_for_value(RoundMember& leader, const burnin::GroupRounds& rounds, std::size_t number) {
+  leader.part->follower->on_output = [meeting = leader.meeting, &rounds, number,
+                                      said = std::string{}](std::string_view piece) mutable {
+    constexpr std::size_t kMost = 1 << 20;
+    if (meeting->value.value() || meeting->value.why_given_up() || said.size() > kMost) return;
+    said += piece;
+    auto value = rounds.shared(number, said);
+    if (!value)
+      meeting->give_up(value.error());
+    else if (*value && burnin::is_shared_value(**value))
+      meeting->value.give(**std::move(value));
+  };
+}
+
+/// Errors: kCancelled, kStorage. Any other failure is the member's alone, or its leader's group's.
+Task<Result<bool>> do_round(const std::shared_ptr<RoundMember>& member) {
+  member->output.reset();
+  if (!member->job) co_return true;
+  begin_record(*member);
+  auto script = std::optional{member->job->script};
+  if (member->meeting && !member->leads) {
+    CO_TRY(script, co_await pass_check(*member));
+  }
+  if (!script) co_return true;
+  CO_TRY(auto spool, co_await run_script(*member, *std::move(script)));
+  member->part->follower->on_output = {};
+  const auto& name = member->part->request.node.name;
+  if (member->leads) {
+    const auto why =
+        member->why_left.empty() ? "it ended before the others had begun" : member->why_left;
+    member->meeting->give_up({Code::kFailed, name + ": " + why});
+  }
+  if (spool && member->why_left.empty()) member->output = std::move(spool->output);
   co_return true;
+}
+
+/// Who waits for whom in this round.
+void arrange_meetings(const RoundMembers& members, const burnin::GroupRounds& rounds,
+                      const asio::any_io_executor& executor) {
+  std::map<std::size_t, std::shared_ptr<Meeting>> meetings;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    auto& member = *members[i];
+    member.meeting.reset();
+    member.leads = false;
+    if (!member.job || !member.job->leader) continue;
+    auto& meeting = meetings[*member.job->leader];
+    if (!meeting) meeting = std::make_shared<Meeting>(executor);
+    member.meeting = meeting;
+    member.leads = *member.job->leader == i;
+    if (member.leads)
+      listen_for_value(member, rounds, i);
+    else
+      ++meeting->checking;
+  }
+  for (const auto& [leader, meeting] : meetings)
+    if (leader >= members.size() || !members[leader]->job)
+      meeting->give_up({Code::kFailed, "the member that they wait for takes no part"});
+}
+
+/// Of groups in which nobody was begun.
+void tell_given_up(const RoundMembers& members, burnin::GroupRounds& rounds) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& member = *members[i];
+    if (!member.leads || member.meeting->start.value()) continue;
+    const auto& why = member.meeting->start.why_given_up();
+    rounds.gave_up(i,
+                   why ? std::string_view{why->what} : std::string_view{"none of them was begun"});
+  }
 }
 
 /// Errors: kCancelled, kStorage; kNoMeasurement: none is left.
 Task<Result<void>> do_all_rounds(burnin::GroupRounds& rounds, const RoundMembers& members) {
+  const auto executor = co_await asio::this_coro::executor;
   for (int round = 0; round < kMostRounds; ++round) {
     auto jobs = rounds.next();
     if (jobs.empty()) co_return ok();
@@ -81,9 +195,11 @@ Task<Result<void>> do_all_rounds(burnin::GroupRounds& rounds, const RoundMembers
       const bool takes_part = members[i]->why_left.empty();
       members[i]->job = takes_part ? std::move(jobs.at(i)) : std::nullopt;
     }
+    arrange_meetings(members, rounds, executor);
     const auto ended = co_await for_each_of<bool>(members, members.size(), do_round);
     for (const auto& each : ended)
       if (!each) co_return each.error();
+    tell_given_up(members, rounds);
     std::vector<std::optional<burnin::Output>> outputs;
     std::vector<bool> left;
     for (const auto& member : members) {

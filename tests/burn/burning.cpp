@@ -116,6 +116,8 @@ void Burning::until(std::string_view text) {
 
 void Burning::terminate() { ::kill(-pid_, SIGTERM); }
 
+void Burning::kill() { ::kill(-pid_, SIGKILL); }
+
 Burned Burning::end() {
   while (read_some()) continue;
   int status = 0;

@@ -36,6 +36,10 @@ class Burning {
   void until(std::string_view text);
   /// To it and its children, as the supervisor on a node does.
   void terminate();
+  /// To it alone, which then ends without a word.
+  void kill();
+  /// What it has printed so far.
+  const std::string& said() const { return text_; }
   /// Waits for its end.
   Burned end();
   const std::string& command() const { return command_; }

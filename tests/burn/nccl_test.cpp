@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "burnin/agent/burn/links/collective_call.h"
+#include "burnin/agent/burn/nccl_meeting.h"
 
 namespace cupel::burn {
 namespace {
@@ -114,6 +115,22 @@ TEST(Nccl, TheRealLibraryGivesUniqueIdsWithoutAGpu) {
   ASSERT_TRUE(first);
   ASSERT_TRUE(second);
   EXPECT_NE(one.bytes, other.bytes);
+}
+
+TEST(Nccl, TheRealLibrarysIdHoldsAnAddressThatListensForAsLongAsItsProcessLives) {
+  const std::string toolkit{"/usr/local/cuda/lib64/libnccl.so.2"};
+  const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
+  if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
+  const Sourced told{"NCCL_SOCKET_IFNAME", "lo"};
+
+  const auto meeting = make_id(*library);
+
+  ASSERT_TRUE(meeting) << meeting.error().message;
+  EXPECT_EQ(meeting->id.address, "127.0.0.1");
+  for (int times = 0; times < 3; ++times) {
+    const auto reached = reach(meeting->id, std::chrono::seconds{5}, [] { return false; });
+    EXPECT_TRUE(reached) << "it passes over whoever only looks";
+  }
 }
 
 // ---- operations, run in the host's memory by the fake

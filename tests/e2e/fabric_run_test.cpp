@@ -174,5 +174,148 @@ TEST_F(FabricNodesTest, LeavesOutNodesThatTheCablePlanDoesNotHave) {
               HasSubstr("the inventory's cable plan (fabric:) does not have the node"));
 }
 
+/// As cupel-burn behaves in a group of nodes, each of two GPUs, that are one sshd. The files `deaf`
+/// and `stuck` beside it name an address that reaches nobody, and one whose ranks hang.
+constexpr const char* kBurnStandIn = R"sh(#!/bin/sh
+folder=$(dirname "$0")
+set -- $* -- $SSH_CONNECTION
+command=$1 make= base=0 ranks=0
+while [ "$1" != -- ]; do
+  case "$1" in
+    --make-id) make=yes ;;
+    --rank-base) base=$2 ;;
+    --ranks) ranks=$2 ;;
+  esac
+  shift
+done
+here=$4
+start() {
+  echo '{"kind":"start","program":"cupel-burn","version":"0","protocol":1,"command":"'$1'","nccl":"2.28.9","gpus":[],"parameters":{}}'
+}
+finish() {
+  echo '{"kind":"end","seconds":1,"faults":0,"complete":'$1',"stopped":false}'
+  exit $2
+}
+start $command
+if [ $command = nccl-id ]; then
+  read -r id
+  if [ "$(cat "$folder/deaf" 2>/dev/null)" = "$here" ]; then
+    echo '{"kind":"error","code":"nccl","message":"no TCP connection to the first node"}'
+    finish false 2
+  fi
+  finish true 0
+fi
+if [ -n "$make" ]; then
+  digits=$(echo "$here" | tr . ' ' | xargs printf '%02x%02x%02x%02x')
+  id=9a5de56de6ae7fa60200987b$digits$(printf '%0224d' 0)
+  echo '{"kind":"nccl-id","id":"'$id'","address":"'$here'","port":39035,"nccl":"2.28.9"}'
+else
+  read -r id
+fi
+met=$folder/$(echo "$id" | cut -c1-32)
+mkdir -p "$met"
+: >"$met/$base"
+tries=0
+while [ "$(ls "$met" | wc -l)" -lt $((ranks / 2)) ]; do
+  tries=$((tries + 1))
+  if [ $tries -gt 50 ]; then
+    echo '{"kind":"error","code":"nccl","message":"not all others came"}'
+    finish false 2
+  fi
+  sleep 0.1
+done
+echo '{"kind":"joined","base":'$base',"here":2,"of":'$ranks'}'
+stuck=$(cat "$folder/stuck" 2>/dev/null)
+if [ -n "$stuck" ]; then
+  entered=7,7
+  [ "$stuck" = "$here" ] && entered=7,6
+  echo '{"kind":"hang","part":"","doing":"all_reduce","seconds":60}'
+  echo '{"kind":"ranks","base":'$base',"of":'$ranks',"entered":['$entered'],"doing":"all_reduce of 64 KiB"}'
+  finish false 3
+fi
+for name in time:us:5 algbw:GB/s:60 busbw:GB/s:90; do
+  unit=${name#*:}
+  echo '{"kind":"result","name":"across.'${name%%:*}'","part":"","value":'${unit#*:}',"unit":"'${unit%:*}'","labels":{"op":"all_reduce","bytes":"1073741824","ranks":"'$ranks'"},"count":1,"spread":0}'
+done
+finish true 0
+)sh";
+
+constexpr const char* kNcclOfNodes = R"(playbook: nccl
+limits: {fabric: 1}
+steps:
+  - step: ssh-wait
+  - stage: fabric-nccl
+    group_by: all
+    with: {ranks: "2", join: 20s, duration: 20s}
+    claims: [{resource: fabric, scope: site, count: 1}]
+  - step: verdict
+)";
+
+constexpr const char* kNcclProfile = R"(profile: lab
+description: the machine that runs the tests
+units: 1
+power: {idle: 100, loaded: 200}
+criteria:
+  fabric-nccl:
+    - {measure: nccl.absent, at_most: 0, unit: count, source: any}
+    - {measure: nccl.all_reduce.busbw, at_least: 80, unit: GB/s, source: any}
+)";
+
+class NcclNodesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    CUPEL_NEEDS_SITE();
+    site = std::make_unique<Site>(3, Site::Slurm::none);
+    tools = site->sshd->file("path");
+    std::filesystem::create_directories(tools);
+    std::ofstream{tools / "cupel-burn"} << kBurnStandIn;
+    std::filesystem::permissions(tools / "cupel-burn", std::filesystem::perms::owner_all);
+    site->write("profiles/lab.yaml", kNcclProfile);
+    site->write("nccl.yaml", kNcclOfNodes);
+  }
+  std::string show(const std::string& node) const { return site->run({"show", node}).out; }
+  /// How many nodes began the collective itself.
+  int begun() const {
+    int count = 0;
+    for (const auto& each : std::filesystem::recursive_directory_iterator{tools})
+      count += each.path().parent_path() != tools ? 1 : 0;
+    return count;
+  }
+
+  std::unique_ptr<Site> site;
+  std::filesystem::path tools;
+};
+
+TEST_F(NcclNodesTest, CarriesTheIdFromTheFirstNodeToTheOthersAndJudgesTheirRate) {
+  const auto ran = site->run({"run", "nccl.yaml"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_EQ(begun(), 3);
+  for (const auto* node : {"s01-n01", "s01-n02", "s01-n03"})
+    EXPECT_THAT(show(node), AllOf(HasSubstr("pass"), HasSubstr("nccl.all_reduce.busbw"))) << node;
+}
+
+TEST_F(NcclNodesTest, BeginsOnNoOtherNodeWhereOneCannotReachTheFirst) {
+  std::ofstream{tools / "deaf"} << "127.70.1.3";
+
+  const auto ran = site->run({"run", "nccl.yaml"});
+
+  EXPECT_NE(ran.status, 0) << ran.out << ran.err;
+  EXPECT_LE(begun(), 1) << "the first one waits, nobody comes";
+  EXPECT_THAT(ran.out + ran.err + show("s01-n03"), HasSubstr("no TCP connection")) << ran.out;
+}
+
+TEST_F(NcclNodesTest, NamesTheNodeWhoseRankDidNotGoOnAndLeavesTheOthersInconclusive) {
+  std::ofstream{tools / "stuck"} << "127.70.1.2";
+
+  const auto ran = site->run({"run", "nccl.yaml"});
+
+  EXPECT_NE(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(show("s01-n02"), AllOf(HasSubstr("fail"), HasSubstr("nccl.absent"),
+                                     HasSubstr("rank 3"), HasSubstr("has not entered")));
+  for (const auto* node : {"s01-n01", "s01-n03"})
+    EXPECT_THAT(show(node), HasSubstr("inconclusive")) << node;
+}
+
 }  // namespace
 }  // namespace cupel::testing

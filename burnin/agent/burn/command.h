@@ -30,5 +30,6 @@ Command train_command();
 Command pcie_command();
 Command p2p_command();
 Command collective_command();
+Command nccl_id_command();
 
 }  // namespace cupel::burn

@@ -20,7 +20,7 @@ constexpr int kHang = 3;
 const auto& commands() {
   static const std::array all{
       devices_command(), gemm_command(), hbm_command(),        train_command(),
-      pcie_command(),    p2p_command(),  collective_command(),
+      pcie_command(),    p2p_command(),  collective_command(), nccl_id_command(),
   };
   return all;
 }

@@ -81,7 +81,7 @@ Outcome<Library> Library::load(std::span<const std::string> candidates) {
 }
 
 Outcome<> Library::check(Status status, std::string_view call, Comm comm) const {
-  if (status == kSuccess) return done();
+  if (status == kSuccess || status == kInProgress) return done();
   const auto text = [](const char* words) { return std::string{words == nullptr ? "" : words}; };
   auto message = std::string{call} + ": " + text(calls_->ncclGetErrorString(status));
   const auto last = text(calls_->ncclGetLastError(comm));

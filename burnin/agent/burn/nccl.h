@@ -86,7 +86,8 @@ class Library {
   std::string version_name() const { return version_text(version_); }
   const std::string& path() const { return path_; }
 
-  /// What a call gave, as an outcome. Errors: nccl, with the library's words.
+  /// What a call gave, as an outcome; one in progress (only of a communicator that does not block)
+  /// is none yet. Errors: nccl, with the library's words.
   Outcome<> check(Status status, std::string_view call, Comm comm = nullptr) const;
 
  private:

@@ -1,7 +1,9 @@
 // A library that looks like NCCL and works in the host's memory: ranks are threads of one process,
-// or streams of the stand-in driver (driver/). What it does follows NVIDIA's documentation of each
+// or streams of the stand-in driver (driver/); where communicators do not block, of several
+// processes too (far_world.h). What it does follows NVIDIA's documentation of each
 // call. What it pretends to be (FAKE_NCCL_VERSION) and what fails in it
 // (FAKE_NCCL_FAILS=ncclAllReduce) the environment says.
+#include <algorithm>
 #include <bit>
 #include <condition_variable>
 #include <cstdint>
@@ -17,13 +19,24 @@
 #include <utility>
 #include <vector>
 
+#include "tests/burn/fake/far_world.h"
 #include "tests/burn/fake/on_stream.h"
 
 namespace {
 
 using cupel::burn::fake::on_stream;
 
-enum Status { kSuccess = 0, kInternalError = 3, kInvalidArgument = 4 };
+using cupel::burn::fake::FarWorld;
+using cupel::burn::fake::IdBytes;
+
+enum Status {
+  kSuccess = 0,
+  kInternalError = 3,
+  kInvalidArgument = 4,
+  kInvalidUsage = 5,
+  kRemoteError = 6,
+  kInProgress = 7,
+};
 enum Type { kInt32 = 2, kFloat32 = 7, kBfloat16 = 9 };
 using Bytes = std::vector<char>;
 
@@ -33,22 +46,34 @@ struct World {
   std::condition_variable posted;
   std::map<std::pair<int, int>, std::deque<Bytes>> mail;
   bool is_aborted = false;
+  std::vector<int> here{};          // ranks of this process
+  int left = 0;                     // of them
+  std::unique_ptr<FarWorld> far{};  // nullptr: all are here
 
   void abort() {
     {
       const std::scoped_lock lock{mutex};
       is_aborted = true;
     }
+    if (far != nullptr) far->abort();
+    posted.notify_all();
+  }
+
+  void deliver(int from, int to, Bytes message) {
+    {
+      const std::scoped_lock lock{mutex};
+      mail[{from, to}].push_back(std::move(message));
+    }
     posted.notify_all();
   }
 
   void post(int from, int to, const void* data, std::size_t bytes) {
-    const auto* const begin = static_cast<const char*>(data);
-    {
-      const std::scoped_lock lock{mutex};
-      mail[{from, to}].emplace_back(begin, begin + bytes);
+    if (far != nullptr && std::ranges::find(here, to) == here.end()) {
+      far->post(from, to, data, bytes);
+      return;
     }
-    posted.notify_all();
+    const auto* const begin = static_cast<const char*>(data);
+    deliver(from, to, Bytes(begin, begin + bytes));
   }
   /// Nothing once a rank has given up.
   Bytes take(int from, int to) {
@@ -63,7 +88,7 @@ struct World {
 };
 
 struct Id {
-  char bytes[128];
+  IdBytes bytes;
 };
 
 struct Config {
@@ -158,6 +183,9 @@ void write_log() {
                                      << (fails("NVLS") ? "not " : "") << "available on dev 0\n";
 }
 
+/// A communicator that does not block has taken it, and may not say so at once.
+Status taken(const ncclComm& comm) { return comm.world->far == nullptr ? kSuccess : kInProgress; }
+
 Status message(ncclComm* comm, Later later) {
   if (groups == 0) return kInvalidArgument;  // this one would wait for ever
   if (comm->later.empty()) grouped.push_back(comm);
@@ -176,36 +204,46 @@ int ncclGetVersion(int* version) {
 }
 
 const char* ncclGetErrorString(int status) {
+  if (status == kRemoteError) return "remote process exited or there was a network error";
+  if (status == kInvalidUsage) return "invalid usage";
   return status == kInternalError ? "internal error" : "invalid argument";
 }
 
 const char* ncclGetLastError(ncclComm*) { return "the fake was told to fail"; }
 
 int ncclGetUniqueId(Id* id) {
-  static int next = 0;
-  std::memset(id, 0, sizeof *id);
-  ++next;
-  std::memcpy(id->bytes, &next, sizeof next);
-  return kSuccess;
+  return cupel::burn::fake::make_far_id(id->bytes) ? kSuccess : kInvalidUsage;
 }
 
 int ncclCommInitRankConfig(ncclComm** comm, int ranks, Id id, int rank, Config* config) {
   static std::mutex mutex;
-  static std::map<std::string, std::shared_ptr<World>> worlds;
+  // Kept for good: the first rank may be through before the last has begun.
+  static auto* const worlds = new std::map<IdBytes, std::shared_ptr<World>>;
   const bool sound = config->magic == 0xcafebeef && config->size >= 20 &&
                      config->version >= 21400 && rank >= 0 && rank < ranks;
   if (!sound) return kInvalidArgument;
   const std::scoped_lock lock{mutex};
-  // Kept for good: the first rank may be through before the last has begun.
-  auto& world = worlds[std::string{id.bytes, sizeof id.bytes}];
+  auto& world = (*worlds)[id.bytes];
   if (world == nullptr) world = std::make_shared<World>();
   if (rank == 0) write_log();
+  world->here.push_back(rank);
+  if (config->blocking == 0) {
+    const auto deliver = [to = world.get()](int from, int whom, Bytes message) {
+      to->deliver(from, whom, std::move(message));
+    };
+    if (world->far == nullptr) world->far = std::make_unique<FarWorld>(id.bytes, ranks, deliver);
+    world->far->join(rank);
+  }
   *comm = new ncclComm{world, rank, ranks};
-  return kSuccess;
+  return world->far == nullptr ? kSuccess : kInProgress;
 }
 
-int ncclCommGetAsyncError(ncclComm*, int* status) {
-  *status = fails("async") ? kInternalError : kSuccess;
+int ncclCommGetAsyncError(ncclComm* comm, int* status) {
+  const auto* const far = comm->world->far.get();
+  *status = kSuccess;
+  if (far != nullptr && !far->is_joined()) *status = kInProgress;
+  if (far != nullptr && far->is_broken()) *status = kRemoteError;
+  if (fails("async")) *status = kInternalError;
   return kSuccess;
 }
 
@@ -216,6 +254,9 @@ int ncclCommAbort(ncclComm* comm) {
 }
 
 int ncclCommDestroy(ncclComm* comm) {
+  auto& world = *comm->world;
+  if (world.far != nullptr && ++world.left == static_cast<int>(world.here.size()))
+    world.far->leave();
   delete comm;
   return kSuccess;
 }
@@ -243,7 +284,7 @@ int ncclAllReduce(const void* send, void* receive, std::size_t count, int type, 
     for (std::size_t i = 0; i < count && !all.empty(); ++i)
       add(all, i, type, static_cast<char*>(receive) + i * bytes_of(type));
   });
-  return kSuccess;
+  return taken(*comm);
 }
 
 int ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm* comm,

@@ -5,22 +5,13 @@
 #include <random>
 #include <sstream>
 
+#include "burnin/agent/burn/cuda/cuda_check.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
 namespace {
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  while (unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return std::to_string(bytes) + " " + std::string{kUnits[unit]};
-}
 
 std::string read_whole(const std::string& path) {
   constexpr std::streamsize kMost = 16 << 20;
@@ -38,6 +29,35 @@ std::string json_of_counts(const std::map<std::string, int>& counts) {
 }
 
 }  // namespace
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return std::to_string(bytes) + " " + std::string{kUnits[unit]};
+}
+
+std::vector<Operation> operations_of(const Options& options) {
+  std::vector<Operation> operations;
+  for (const auto& word : options.words("--ops"))
+    if (const auto operation = operation_of(word)) operations.push_back(*operation);
+  return operations;
+}
+
+Outcome<std::uint64_t> free_memory(const Node& node) {
+  auto least = std::uint64_t{1} << 50;
+  for (const auto& device : node.devices) {
+    std::size_t free = 0;
+    std::size_t all = 0;
+    TRY(cuda(cudaSetDevice(device.ordinal), "choosing a GPU"));
+    TRY(cuda(cudaMemGetInfo(&free, &all), "asking for free memory"));
+    least = std::min<std::uint64_t>(least, free);
+  }
+  return least;
+}
 
 CollectiveBench::CollectiveBench(Given given)
     : given_{std::move(given)},

@@ -16,6 +16,13 @@
 
 namespace cupel::burn {
 
+/// Of --ops.
+std::vector<Operation> operations_of(const Options& options);
+/// The least free memory of all GPUs, in bytes. Errors: cuda.
+Outcome<std::uint64_t> free_memory(const Node& node);
+/// "8 MiB"
+std::string size_text(std::uint64_t bytes);
+
 class CollectiveBench {
  public:
   struct Given {

@@ -8,11 +8,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "burnin/agent/burn/command.h"
+#include "burnin/agent/burn/cuda/across_nodes.h"
 #include "burnin/agent/burn/cuda/collective_bench.h"
 #include "burnin/agent/burn/links/child.h"
+#include "burnin/agent/burn/links/surroundings.h"
 
 namespace cupel::burn {
 namespace {
@@ -55,48 +56,41 @@ constexpr std::array kChoices{
            .words = "nvlink,hca,both",
            .help = "hca: NVLink and shared memory forbidden, so that the HCAs carry it"},
     Choice{.name = "--survey", .help = "only tells which algorithm NCCL chooses"},
+    Choice{.name = "--ranks",
+           .kind = Choice::Kind::kCount,
+           .fallback = "0",
+           .high = kMostRanks,
+           .help = "of all nodes together; 0: the GPUs of this node alone"},
+    Choice{.name = "--rank-base",
+           .kind = Choice::Kind::kCount,
+           .fallback = "0",
+           .high = kMostRanks,
+           .help = "across nodes: the rank of this node's first GPU"},
+    Choice{.name = "--make-id",
+           .help = "across nodes: makes the id, prints it, and lets the others come"},
+    Choice{.name = "--id",
+           .kind = Choice::Kind::kText,
+           .help = "across nodes: the id that another made, in hexadecimal digits"},
+    Choice{.name = "--id-file",
+           .kind = Choice::Kind::kText,
+           .help = "the same from a file; -: from standard input"},
+    Choice{.name = "--interface",
+           .kind = Choice::Kind::kText,
+           .help = "across nodes: where the ranks meet (NCCL_SOCKET_IFNAME)"},
+    Choice{.name = "--join-within",
+           .kind = Choice::Kind::kNumber,
+           .fallback = "120",
+           .low = 1,
+           .high = 3600,
+           .help = "across nodes: seconds until all ranks must have come"},
+    Choice{.name = "--times",
+           .kind = Choice::Kind::kCount,
+           .fallback = "20",
+           .low = 1,
+           .high = 10000,
+           .help = "across nodes: how often each size is run for its time (nccl-tests -n)"},
     Choice{.name = "--if-available",
            .help = "measures nothing, and is content, where NVLS is not available"},
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file{path};
-  std::string text(64 << 10, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-/// All that changes what NCCL does: the variables of this process, and those of nccl.conf(5).
-std::string with_environment(std::string parameters, const Variables& set) {
-  Variables conf = parse_conf(text_of("/etc/nccl.conf"));
-  if (const char* own = std::getenv("NCCL_CONF_FILE"); own != nullptr)
-    for (auto& [name, value] : parse_conf(text_of(own))) conf[name] = value;
-  parameters.pop_back();
-  parameters += (parameters.size() > 1 ? ",\"environment\":" : "\"environment\":") +
-                json_of(nccl_variables(environ));
-  parameters += ",\"nccl.conf\":" + json_of(conf) + ",\"set\":" + json_of(set) + "}";
-  return parameters;
-}
-
-/// A folder of its own for NCCL's log, gone with its scope.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "cupel-nccl.XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string log() const { return path_.empty() ? "/dev/null" : (path_ / "log").string(); }
-
- private:
-  fs::path path_;
 };
 
 bool has_hcas() {
@@ -110,26 +104,6 @@ Failure no_hcas() {
           .message =
               "path hca: this node has no HCA (/sys/class/infiniband is empty or missing); "
               "load mlx5_ib, or ask for --path nvlink"};
-}
-
-/// The least free memory of all of them. Errors: cuda.
-Outcome<std::uint64_t> free_memory(const Node& node) {
-  auto least = std::uint64_t{1} << 50;
-  for (const auto& device : node.devices) {
-    std::size_t free = 0;
-    std::size_t all = 0;
-    TRY(cuda(cudaSetDevice(device.ordinal), "choosing a GPU"));
-    TRY(cuda(cudaMemGetInfo(&free, &all), "asking for free memory"));
-    least = std::min<std::uint64_t>(least, free);
-  }
-  return least;
-}
-
-std::vector<Operation> operations_of(const Options& options) {
-  std::vector<Operation> operations;
-  for (const auto& word : options.words("--ops"))
-    if (const auto operation = operation_of(word)) operations.push_back(*operation);
-  return operations;
 }
 
 /// The rows for this much memory. Errors: memory, usage.
@@ -265,6 +239,11 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   auto scope = std::make_unique<WatchdogScope>(watchdog, "");
   scope->doing("listing the GPUs");
   TRY(const auto node, list_devices(options));
+  scope->idle();
+  if (options.number("--ranks") > 0) {
+    scope.reset();
+    return run_across(options, report, stop, watchdog, node);
+  }
   auto routes = routes_of(options.word("--nvls"), options.word("--path"));
   if (options.self_tests() > 0) routes = {Route{}};  // the check is the same on every way
   if (node.devices.size() < 2) {
@@ -286,7 +265,9 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
 
 Command collective_command() {
   return {.name = "collective",
-          .help = "NCCL over the GPUs of this node: bus bandwidth and latency, results checked",
+          .help =
+              "NCCL over the GPUs of this node, or of several nodes: bus bandwidth and latency, "
+              "results checked",
           .choices = kChoices,
           .run = run,
           .check = check};

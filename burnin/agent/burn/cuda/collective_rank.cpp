@@ -12,10 +12,11 @@ constexpr int kPoison = 0xff;  // NaN, as float and as bfloat16
 
 }  // namespace
 
-Outcome<Rank> Rank::open(const Communicators& all, int rank, std::uint64_t most_bytes) {
+Outcome<Rank> Rank::open(const Communicators& all, int number, std::uint64_t most_bytes) {
   Rank opened;
   opened.all_ = &all;
-  opened.rank_ = rank;
+  opened.number_ = number;
+  opened.rank_ = all.rank_of(number);
   TRY(opened.one_, device_memory(most_bytes));
   TRY(opened.other_, device_memory(most_bytes));
   TRY(opened.found_, Counter::create());
@@ -60,7 +61,8 @@ Outcome<> Rank::queue(const Turn& turn, int times) {
   *is_begin_queued_ = true;
   for (int time = 0; time < times; ++time) {
     TRY(enqueue(all_->library(), turn.shape, rank_, turn.root, sent(turn), received(turn),
-                all_->of(rank_), stream_.get()));
+                all_->of(number_), stream_.get()));
+    TRY(all_->settled(number_));
   }
   return cuda(cudaEventRecord(end_.get(), stream_.get()), "ending an operation");
 }
@@ -71,7 +73,7 @@ Outcome<> Rank::wait(const std::function<bool()>& is_over) {
     if (status == cudaSuccess) return done();
     if (status != cudaErrorNotReady) return cuda(status, "waiting for an operation of NCCL");
     cudaGetLastError();  // "not ready" would be the next call's error
-    TRY(all_->sound(rank_));
+    TRY(all_->sound(number_));
     if (is_over())
       return Failure{.code = "nccl", .message = "given up: another GPU could not go on"};
     std::this_thread::yield();

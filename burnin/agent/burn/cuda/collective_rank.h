@@ -22,8 +22,8 @@ struct Turn {
 
 class Rank {
  public:
-  /// On the current device. Errors: memory, cuda.
-  static Outcome<Rank> open(const Communicators& all, int rank, std::uint64_t most_bytes);
+  /// By number on this node, on the current device. Errors: memory, cuda.
+  static Outcome<Rank> open(const Communicators& all, int number, std::uint64_t most_bytes);
 
   /// Data to send, and in the rest what no operation leaves there. Waits. Errors: cuda.
   Outcome<> prepare(const Turn& turn);
@@ -48,6 +48,7 @@ class Rank {
   std::byte* received(const Turn& turn) const;
 
   const Communicators* all_ = nullptr;
+  int number_ = 0;  // on this node
   int rank_ = 0;
   DeviceMemory one_;    // what is sent
   DeviceMemory other_;  // what is received

@@ -38,6 +38,7 @@ Faults read() {
   faults.wants_eager = !words_of("FAKE_WANTS_EAGER").empty();
   if (const auto words = words_of("FAKE_REFUSES"); !words.empty())
     faults.refuses = number(words, 0);
+  faults.slow = fault("FAKE_SLOW");
   const auto visible = words_of("CUDA_VISIBLE_DEVICES");
   if (!visible.empty() && visible[0].starts_with("GPU-") && visible[0].size() == 40)
     faults.only = static_cast<int>(std::strtol(visible[0].substr(38).c_str(), nullptr, 16));

@@ -10,6 +10,7 @@
 //   FAKE_REFUSES=1               gpu1 has no context for anybody
 //   FAKE_WANTS_EAGER=1           starts for those alone who have kernels loaded at once
 //   FAKE_STUCK=1:hbm_check:3     all threads of that process stand still for good
+//   FAKE_SLOW=1:hbm_check:0:50   each takes gpu1 so many milliseconds more
 // CUDA_VISIBLE_DEVICES may name one of them by its UUID, as of NVIDIA's driver.
 #include <cstddef>
 #include <optional>
@@ -39,7 +40,8 @@ struct Faults {
   std::optional<Fault> stuck{};
   std::optional<int> refuses{};
   bool wants_eager = false;
-  std::optional<int> only{};  // the one that this process sees
+  std::optional<int> only{};    // the one that this process sees
+  std::optional<Fault> slow{};  // status: milliseconds
 };
 
 /// Read once.

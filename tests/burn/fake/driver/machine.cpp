@@ -26,6 +26,13 @@ constexpr char kWrongBit = 4;
   }
 }
 
+void last(std::chrono::milliseconds time) {
+  std::mutex mine;
+  std::condition_variable nothing;
+  std::unique_lock lock{mine};
+  nothing.wait_for(lock, time, [] { return false; });
+}
+
 /// How many of its kind this is.
 int counted(CUctx_st& gpu, const std::string& what) {
   const std::scoped_lock lock{gpu.mutex};
@@ -92,6 +99,7 @@ void CUstream_st::do_one(const fake::Operation& operation) {
   if (is_now(faults.stuck)) ::raise(SIGSTOP);
   if (is_now(faults.hangs)) gpu_.hangs = true;
   if (gpu_.hangs) hang();
+  if (is_now(faults.slow)) last(std::chrono::milliseconds{faults.slow->status});
   if (is_now(faults.dies)) gpu_.dead = faults.dies->status;
   if (gpu_.dead != 0) return;
   const bool wrong = is_now(faults.wrong);

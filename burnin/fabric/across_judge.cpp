@@ -1,0 +1,269 @@
+#include "burnin/fabric/across_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+
+namespace cupel::burnin::fabric {
+namespace {
+
+constexpr double kPercent = 100;
+constexpr std::size_t kLeastTeams = 3;  // of which the middle one is what is usual
+constexpr std::size_t kMostReasons = 200;
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto middle = values.size() / 2;
+  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::string text_of(const BurnResult& result, const std::string& label) {
+  const auto found = result.labels.find(label);
+  return found == result.labels.end() ? "" : found->second;
+}
+
+/// What a team reached in one operation, at its largest size and its smallest.
+struct Rate {
+  double bytes = 0, bus = 0, algorithm = 0, least_bytes = 0, latency = 0;
+};
+using Rates = std::map<std::string, Rate>;  // by operation
+
+Rates rates_of(const BurnReport& report) {
+  Rates rates;
+  for (const auto& result : report.results) {
+    const auto bytes = number<double>(text_of(result, "bytes"));
+    const auto operation = text_of(result, "op");
+    if (!bytes || *bytes <= 0 || operation.empty() || !result.value || *result.value <= 0) continue;
+    auto& rate = rates[operation];
+    if (result.name == "across.busbw" && *bytes >= rate.bytes) {
+      rate.bytes = *bytes;
+      rate.bus = *result.value;
+    } else if (result.name == "across.algbw" && *bytes >= rate.bytes) {
+      rate.algorithm = *result.value;
+    } else if (result.name == "across.time" &&
+               (rate.least_bytes == 0 || *bytes <= rate.least_bytes)) {
+      rate.least_bytes = *bytes;
+      rate.latency = *result.value;
+    }
+  }
+  std::erase_if(rates, [](const auto& each) { return each.second.bus <= 0; });
+  return rates;
+}
+
+/// The slowest node's: all wait for it. An operation that a node did not report is no one's.
+Rates rates_of(const TeamRun& run) {
+  Rates all = rates_of(run.reports.front()->burn);
+  for (const auto& report : run.reports) {
+    const auto own = rates_of(report->burn);
+    for (auto& [operation, rate] : all) {
+      const auto found = own.find(operation);
+      const bool same = found != own.end() && found->second.bytes == rate.bytes;
+      rate.bus = same ? std::min(rate.bus, found->second.bus) : 0;
+      rate.algorithm = same ? std::min(rate.algorithm, found->second.algorithm) : 0;
+      rate.latency = same ? std::max(rate.latency, found->second.latency) : 0;
+    }
+  }
+  std::erase_if(all, [](const auto& each) { return each.second.bus <= 0; });
+  return all;
+}
+
+/// What each GPU took for its own work at the largest size, in us.
+std::map<std::string, double> own_work(const BurnReport& report) {
+  std::map<std::string, std::pair<double, double>> largest;
+  for (const auto& result : report.results) {
+    const auto bytes = number<double>(text_of(result, "bytes")).value_or(0);
+    if (result.name != "across.own" || !result.value || result.part.empty()) continue;
+    auto& [of, value] = largest[result.part];
+    if (bytes < of) continue;
+    value = bytes > of ? *result.value : std::min(value, *result.value);
+    of = bytes;
+  }
+  std::map<std::string, double> own;
+  for (const auto& [part, value] : largest) own[part] = value.second;
+  return own;
+}
+
+double errors_of(const BurnReport& report) {
+  double errors = 0;
+  for (const auto& result : report.results)
+    if (result.name == "collective.errors") errors += result.value.value_or(1);
+  for (const auto& [part, count] : report.faults_by_part) errors = std::max(errors, count);
+  return errors;
+}
+
+class Writer {
+ public:
+  Writer(std::span<const TeamRun> runs, std::span<const std::string> nodes,
+         std::span<const std::string> hcas, int rails, const std::vector<bool>& left)
+      : runs_{runs}, nodes_{nodes}, hcas_{hcas}, rails_{rails}, left_{left} {
+    found_.members.resize(nodes.size());
+    nodes_state_.resize(nodes.size());
+  }
+
+  Result<GroupFindings> write() {
+    for (const auto& run : runs_) take(run);
+    const bool any = std::ranges::any_of(
+        nodes_state_, [](const State& state) { return state.teams > 0 || state.is_to_blame; });
+    if (!any)
+      return Error{Code::kNoMeasurement,
+                   stalls_.empty() ? "no collective came to its end" : stalls_.front()};
+    for (std::size_t node = 0; node < nodes_.size(); ++node) put_node(node);
+    return std::move(found_);
+  }
+
+ private:
+  struct Best {
+    double bus = 0, latency = 0, loss = 0;
+  };
+  struct State {
+    int teams = 0;  // that came to their end
+    bool is_to_blame = false;
+    std::string why{}, waited{};
+    double errors = 0, lag = -1;
+    std::string slowest{};                                       // the GPU of the lag
+    std::map<std::pair<std::string, std::string>, Best> best{};  // by operation and part
+  };
+
+  /// Of a rail its HCA, else the node as a whole.
+  std::string part_of(const Team& team, std::size_t node) const {
+    if (team.rail < 0) return {};
+    const auto at = node * static_cast<std::size_t>(rails_) + static_cast<std::size_t>(team.rail);
+    return at < hcas_.size() && !hcas_[at].empty() ? hcas_[at] : fmt::format("rail{}", team.rail);
+  }
+
+  void say(std::string reason) {
+    if (found_.reasons.size() < kMostReasons) found_.reasons.push_back(std::move(reason));
+  }
+
+  void take(const TeamRun& run) {
+    for (std::size_t place = 0; place < run.reports.size(); ++place)
+      if (run.reports[place])
+        nodes_state_[run.team.members[place]].errors += errors_of(run.reports[place]->burn);
+    if (const auto stall = stall_of(run, nodes_))
+      stalled(run, *stall);
+    else
+      measured(run);
+  }
+
+  void stalled(const TeamRun& run, const Stall& stall) {
+    stalls_.push_back(fmt::format("{}: {}", run.team.name, stall.why));
+    say("hung: " + stalls_.back());
+    for (std::size_t place = 0; place < run.team.members.size(); ++place) {
+      auto& state = nodes_state_[run.team.members[place]];
+      if (std::ranges::find(stall.nodes, place) != stall.nodes.end()) {
+        state.is_to_blame = true;
+        state.why = stall.why;
+      } else {
+        state.waited = stall.why;
+      }
+    }
+  }
+
+  void measured(const TeamRun& run) {
+    const auto rates = rates_of(run);
+    for (const auto& [operation, rate] : rates) {
+      say(fmt::format("{}: {} of {:.0f} bytes over {} ranks: algbw {:.2f}, busbw {:.2f} GB/s",
+                      run.team.name, operation, rate.bytes,
+                      run.team.members.size() * static_cast<std::size_t>(run.ranks_each),
+                      rate.algorithm, rate.bus));
+    }
+    const auto usual = usual_of(run);
+    for (const auto node : run.team.members) {
+      auto& state = nodes_state_[node];
+      ++state.teams;
+      for (const auto& [operation, rate] : rates) {
+        auto& best = state.best[{operation, part_of(run.team, node)}];
+        best.bus = std::max(best.bus, rate.bus);
+        best.latency = best.latency > 0 ? std::min(best.latency, rate.latency) : rate.latency;
+        const auto found = usual.find(operation);
+        best.loss = found == usual.end() ? -1 : std::max(0.0, 1 - best.bus / found->second);
+      }
+    }
+    compare_own(run);
+  }
+
+  /// What teams like this one reach, of each operation that enough of them have run.
+  std::map<std::string, double> usual_of(const TeamRun& like) {
+    const auto size = like.team.members.size();
+    auto& usual = usual_[size];
+    if (usual) return *usual;
+    std::map<std::string, std::vector<double>> all;
+    for (const auto& run : runs_) {
+      if (run.team.members.size() != size || stall_of(run, nodes_)) continue;
+      for (const auto& [operation, rate] : rates_of(run)) all[operation].push_back(rate.bus);
+    }
+    usual.emplace();
+    for (auto& [operation, values] : all)
+      if (values.size() >= kLeastTeams) (*usual)[operation] = median(std::move(values));
+    return *usual;
+  }
+
+  void compare_own(const TeamRun& run) {
+    std::vector<double> all;
+    for (const auto& report : run.reports)
+      for (const auto& [part, value] : own_work(report->burn)) all.push_back(value);
+    if (all.size() < kLeastTeams) return;
+    const double middle = median(all);
+    if (middle <= 0) return;
+    for (std::size_t place = 0; place < run.reports.size(); ++place) {
+      auto& state = nodes_state_[run.team.members[place]];
+      for (const auto& [part, value] : own_work(run.reports[place]->burn)) {
+        const double lag = std::max(0.0, kPercent * (value / middle - 1));
+        if (lag <= state.lag) continue;
+        state.lag = lag;
+        state.slowest = part;
+      }
+    }
+  }
+
+  void put_node(std::size_t node) {
+    auto& findings = found_.members[node];
+    const auto& state = nodes_state_[node];
+    const auto put = [&](std::string name, std::string part, double value, std::string unit,
+                         std::string traced = {}) {
+      findings.measurements.push_back(
+          {std::move(name), std::move(part), value, std::move(unit), std::move(traced)});
+    };
+    const bool is_known = state.teams > 0 || state.is_to_blame;
+    put("nccl.groups", "", state.teams, "count");
+    if (is_known) put("nccl.absent", "", state.is_to_blame ? 1 : 0, "count", state.why);
+    if (state.teams > 0 || state.errors > 0) put("nccl.errors", "", state.errors, "errors");
+    if (state.lag >= 0) put("nccl.lag", "", state.lag, "%", state.lag > 0 ? state.slowest : "");
+    std::map<std::string, double> loss;
+    for (const auto& [key, best] : state.best) {
+      const auto& [operation, part] = key;
+      put(fmt::format("nccl.{}.busbw", operation), part, best.bus, "GB/s");
+      put(fmt::format("nccl.{}.latency", operation), part, best.latency, "us");
+      if (best.loss >= 0) loss[part] = std::max(loss[part], kPercent * best.loss);
+    }
+    for (const auto& [part, value] : loss) put("nccl.loss", part, value, "%");
+    if (is_known) return;
+    const auto why =
+        left_[node] ? std::string{"it took no part to the end"} : "inconclusive: " + state.waited;
+    for (const auto* measure : {"nccl.absent", "nccl.errors", "nccl.all_reduce.busbw"})
+      findings.unknown.push_back({measure, "collectives", why});
+  }
+
+  std::span<const TeamRun> runs_;
+  std::span<const std::string> nodes_, hcas_;
+  int rails_;
+  const std::vector<bool>& left_;
+  std::vector<State> nodes_state_;
+  std::vector<std::string> stalls_{};
+  std::map<std::size_t, std::optional<std::map<std::string, double>>> usual_{};
+  GroupFindings found_{};
+};
+
+}  // namespace
+
+Result<GroupFindings> across_findings(std::span<const TeamRun> runs,
+                                      std::span<const std::string> nodes,
+                                      std::span<const std::string> hcas, int rails,
+                                      const std::vector<bool>& left) {
+  return Writer{runs, nodes, hcas, rails, left}.write();
+}
+
+}  // namespace cupel::burnin::fabric

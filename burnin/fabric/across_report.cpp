@@ -1,0 +1,68 @@
+#include "burnin/fabric/across_report.h"
+
+#include "base/json.h"
+#include "base/nccl_id.h"
+#include "base/text.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin::fabric {
+namespace {
+
+constexpr std::string_view kStatus = "cupel-run-status: ";
+constexpr std::size_t kLongestLine = 65536, kMostLines = 20000, kMostRanks = 64;
+
+void take(const json::value& line, AcrossReport& report) {
+  const auto kind = text_at(line, "kind").value_or("");
+  if (kind == "joined") report.joined = true;
+  if (kind != "ranks") return;
+  report.doing = script::clean(text_at(line, "doing").value_or(""));
+  const auto* entered = find(line, "entered");
+  if (entered == nullptr || !entered->is_array()) return;
+  report.entered.clear();
+  for (const auto& each : entered->get_array())
+    if (each.is_int64() && report.entered.size() < kMostRanks)
+      report.entered.push_back(each.get_int64());
+}
+
+/// The line alone where it may hold an object: most are results, which read_burn() has.
+bool may_be_ours(std::string_view line) {
+  return line.size() <= kLongestLine &&
+         (line.starts_with(R"({"kind":"joined")") || line.starts_with(R"({"kind":"ranks")"));
+}
+
+}  // namespace
+
+bool AcrossReport::whole() const {
+  return status == 0 && burn.end && burn.end->complete && burn.damaged == 0 && !burn.too_much;
+}
+
+AcrossReport read_across(const Output& output) {
+  AcrossReport report{.burn = read_burn(output.text)};
+  std::size_t count = 0;
+  for (const auto line : lines(output.text)) {
+    if (++count > kMostLines) break;
+    if (line.starts_with(kStatus)) report.status = number<int>(line.substr(kStatus.size()));
+    if (!may_be_ours(line)) continue;
+    if (const auto parsed = parse_json(line)) take(*parsed, report);
+  }
+  return report;
+}
+
+Result<std::optional<std::string>> id_printed(std::string_view output) {
+  constexpr std::string_view kMark = R"({"kind":"nccl-id")";
+  const auto at = output.find(kMark);
+  const auto end = at == output.npos ? output.npos : output.find('\n', at);
+  if (end == output.npos) return std::optional<std::string>{};
+  const auto line = parse_json(output.substr(at, end - at));
+  if (!line) return line.error();
+  TRY(auto id, decode_nccl_id(text_at(*line, "id").value_or("")));
+  const auto* port = find(*line, "port");
+  const bool agrees = text_at(*line, "address") == id.address && port != nullptr &&
+                      port->is_int64() && port->get_int64() == id.port;
+  if (!agrees)
+    return Error{Code::kMalformed,
+                 "cupel-burn printed another address than its NCCL id holds (" + id.address + ")"};
+  return std::optional{std::move(id.hex)};
+}
+
+}  // namespace cupel::burnin::fabric

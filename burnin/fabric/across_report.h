@@ -1,0 +1,34 @@
+#pragma once
+// What one node reported of a collective over several: its part, as cupel-burn's lines have it.
+// Pure and bounded.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "burnin/gpu/cupel_burn.h"
+#include "burnin/job.h"
+
+namespace cupel::burnin::fabric {
+
+struct AcrossReport {
+  BurnReport burn{};
+  std::optional<int> status{};  // of cupel-burn; nothing: it did not come to its end
+  bool joined = false;          // all ranks of all nodes had come
+  /// Which operation each rank of this node had entered last; empty: it did not say.
+  std::vector<std::int64_t> entered{};
+  std::string doing{};  // "all_reduce of 64 MiB over 16 ranks"
+
+  /// All that was asked was run, and nothing was wrong.
+  bool whole() const;
+};
+
+AcrossReport read_across(const Output& output);
+
+/// The id that a node has printed by now, as 256 digits; nothing: not yet. Errors: kMalformed: what
+/// it printed is none, or the line says another address than the id.
+Result<std::optional<std::string>> id_printed(std::string_view output);
+
+}  // namespace cupel::burnin::fabric

@@ -1,0 +1,310 @@
+#include "burnin/fabric/nccl_stage.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/nccl_id.h"
+#include "base/text.h"
+#include "burnin/fabric/across_judge.h"
+#include "burnin/fabric/nccl_jobs.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using fabric::Collectives;
+using fabric::Team;
+using fabric::TeamRun;
+using Kind = ParameterRow::Kind;
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
+constexpr std::array<std::string_view, 4> kGroups{"all", "pairs", "leaf", "rail"};
+constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
+                                                      "all_to_all", "broadcast",  "send_recv"};
+constexpr std::array kParameters{
+    ParameterRow{"groups", Kind::word,
+                 "which nodes run together: all, two and two, those of a leaf, or one rail of all "
+                 "after the other",
+                 "all", kGroups},
+    ParameterRow{"ops", Kind::text, "which collectives", "all_reduce"},
+    ParameterRow{"min", Kind::size, "of the messages", "8MiB", {}, 8, 16 * kGiB},
+    ParameterRow{"max", Kind::size, "of the messages", "1GiB", {}, 8, 16 * kGiB},
+    ParameterRow{"factor", Kind::text, "from one size to the next, 2 to 1024", "4"},
+    ParameterRow{"times", Kind::text, "how often a size is run for its time, 1 to 10000", "20"},
+    ParameterRow{"ranks", Kind::text, "of each node; a rail's groups have one", "all"},
+    ParameterRow{"duration", Kind::duration, "of a round, at most", "2m", {}, 10, kHour},
+    ParameterRow{"join", Kind::duration, "until all ranks must have come", "2m", {}, 5, kHour},
+    ParameterRow{"interface", Kind::text,
+                 "network interface where ranks meet; any: as NCCL chooses", "any"},
+    ParameterRow{"environment", Kind::text, "NAME=VALUE of NCCL's variables, separated by blanks",
+                 "none"},
+    ParameterRow{"address", Kind::text,
+                 "inventory: the id's address must be the node's own in the inventory; any: "
+                 "whatever all members reach (where ranks meet on another network than SSH)",
+                 "inventory"},
+};
+constexpr int kMostGpus = 64;
+
+std::span<const std::string_view> measures() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names{"nccl.groups", "nccl.absent", "nccl.errors", "nccl.lag",
+                                   "nccl.loss"};
+    for (const auto operation : kOperations)
+      for (const auto* figure : {"busbw", "latency"})
+        names.push_back(fmt::format("nccl.{}.{}", operation, figure));
+    return names;
+  }();
+  static const std::vector<std::string_view> kAll{kNames.begin(), kNames.end()};
+  return kAll;
+}
+
+std::string_view text_in(const Parameters& parameters, std::string_view name) {
+  return text_parameter(kParameters, parameters, name);
+}
+
+Result<int> number_between(const Parameters& parameters, std::string_view name, int least,
+                           int most) {
+  const auto written = text_in(parameters, name);
+  const auto value = number<int>(written);
+  if (value && *value >= least && *value <= most) return *value;
+  return Error{Code::kInvalid, fmt::format("{} must be {} to {}, not '{}'", name, least, most,
+                                           shortened(printable(written), 80))};
+}
+
+Result<std::string> operations_in(const Parameters& parameters) {
+  std::vector<std::string_view> chosen;
+  for (const auto piece : split(text_in(parameters, "ops"), ',')) {
+    const auto word = trimmed(piece);
+    const bool known = std::ranges::find(kOperations, word) != kOperations.end();
+    if (!known || std::ranges::find(chosen, word) != chosen.end())
+      return Error{Code::kInvalid,
+                   fmt::format("ops must be some of {}, each once, not '{}'",
+                               fmt::join(kOperations, ", "), shortened(printable(word), 80))};
+    chosen.push_back(word);
+  }
+  return fmt::format("{}", fmt::join(chosen, ","));
+}
+
+Result<std::string> interface_in(const Parameters& parameters) {
+  constexpr std::size_t kLongest = 15;  // IFNAMSIZ, less the end
+  const auto written = text_in(parameters, "interface");
+  if (written == "any") return std::string{};
+  const bool sound = !written.empty() && written.size() <= kLongest &&
+                     std::ranges::all_of(written, [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+                     });
+  if (sound) return std::string{written};
+  return Error{Code::kInvalid, fmt::format("interface must be a network interface, or any, not "
+                                           "'{}'",
+                                           shortened(printable(written), 80))};
+}
+
+Result<Collectives> collectives_of(const Parameters& parameters) {
+  Collectives made;
+  TRY(made.operations, operations_in(parameters));
+  TRY(const auto least, size_parameter(kParameters, parameters, "min"));
+  TRY(const auto most, size_parameter(kParameters, parameters, "max", least));
+  made.least = static_cast<std::uint64_t>(least);
+  made.most = static_cast<std::uint64_t>(most);
+  TRY(made.factor, number_between(parameters, "factor", 2, 1024));
+  TRY(made.times, number_between(parameters, "times", 1, 10'000));
+  TRY(made.duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(made.join, duration_parameter(kParameters, parameters, "join"));
+  TRY(made.interface, interface_in(parameters));
+  const auto written = text_in(parameters, "environment");
+  if (written != "none") {
+    TRY(made.environment, fabric::nccl_environment(written));
+  }
+  const auto address = text_in(parameters, "address");
+  if (address != "inventory" && address != "any")
+    return Error{Code::kInvalid, "address must be inventory or any, not '" +
+                                     shortened(printable(address), 80) + "'"};
+  return made;
+}
+
+/// Errors: kInvalid: the profile has no GPUs, or fewer.
+Result<int> ranks_of(const inventory::Profile& profile, const Parameters& parameters) {
+  if (text_in(parameters, "groups") == "rail") return 1;
+  if (text_in(parameters, "ranks") != "all")
+    return number_between(parameters, "ranks", 1, kMostGpus);
+  for (const auto& parts : profile.parts)
+    if (parts.kind == inventory::PartKind::gpu && parts.count > 0) return parts.count;
+  return Error{Code::kInvalid, fmt::format("profile {} does not say how many GPUs a node has: say "
+                                           "with: {{ranks: 8}}",
+                                           profile.name)};
+}
+
+bool is_an_address(const std::string& text) {
+  std::array<unsigned char, 16> bytes{};
+  return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+}
+
+class NcclRounds : public GroupRounds {
+ public:
+  NcclRounds(std::vector<Member> members, Collectives collectives, int ranks_each,
+             std::vector<fabric::TeamRound> rounds, std::vector<std::string> hcas, int rails,
+             bool any_address)
+      : members_{std::move(members)},
+        collectives_{std::move(collectives)},
+        ranks_each_{ranks_each},
+        rounds_{std::move(rounds)},
+        hcas_{std::move(hcas)},
+        rails_{rails},
+        any_address_{any_address},
+        left_(members_.size()) {
+    for (const auto& member : members_) names_.push_back(member.node);
+  }
+
+  std::vector<std::optional<MemberJob>> next() override {
+    if (round_ == rounds_.size()) return {};
+    std::vector<std::optional<MemberJob>> jobs(members_.size());
+    now_.clear();
+    why_.clear();
+    for (auto team : rounds_[round_]) {
+      // Whoever has left is waited for by nobody.
+      std::erase_if(team.members, [this](std::size_t member) { return left_[member]; });
+      if (team.members.size() < 2) continue;
+      for (std::size_t place = 0; place < team.members.size(); ++place)
+        jobs[team.members[place]] = fabric::nccl_job(collectives_, team, place, ranks_each_,
+                                                     hca_of(team.members[place], team.rail));
+      now_.push_back(std::move(team));
+    }
+    ++round_;
+    return now_.empty() ? next() : jobs;
+  }
+
+  Result<std::optional<std::string>> shared(std::size_t leader,
+                                            std::string_view output) const override {
+    TRY(auto hex, fabric::id_printed(output));
+    if (!hex) return std::optional<std::string>{};
+    const auto id = decode_nccl_id(*hex);
+    const auto& member = members_[leader];
+    if (any_address_ || !is_an_address(member.address) || id->address == member.address) return hex;
+    return Error{Code::kFailed,
+                 fmt::format("NCCL on {} chose {} for the ranks to meet, and the inventory has {}: "
+                             "say with: {{interface: NAME}}, or {{address: any}} where they meet "
+                             "on another network",
+                             member.node, id->address, member.address)};
+  }
+
+  void gave_up(std::size_t leader, std::string_view why) override { why_[leader] = why; }
+
+  void take(std::span<const std::optional<Output>> outputs,
+            const std::vector<bool>& left) override {
+    for (auto& team : now_) {
+      TeamRun run{.team = std::move(team), .ranks_each = ranks_each_};
+      if (const auto why = why_.find(run.team.members.front()); why != why_.end())
+        run.gave_up = why->second;
+      for (const auto member : run.team.members) {
+        auto& report = run.reports.emplace_back();
+        if (outputs[member]) report = fabric::read_across(*outputs[member]);
+      }
+      runs_.push_back(std::move(run));
+    }
+    now_.clear();
+    left_ = left;
+  }
+
+  Result<GroupFindings> findings() const override {
+    TRY(auto found, fabric::across_findings(runs_, names_, hcas_, rails_, left_));
+    for (auto& member : found.members) add_facts(member);
+    return found;
+  }
+
+ private:
+  std::string_view hca_of(std::size_t member, int rail) const {
+    const auto at = member * static_cast<std::size_t>(rails_) + static_cast<std::size_t>(rail);
+    return rail < 0 || at >= hcas_.size() ? std::string_view{} : std::string_view{hcas_[at]};
+  }
+
+  /// What was set, and NCCL's version: the figures depend on both.
+  void add_facts(Findings& findings) const {
+    for (const auto& run : runs_)
+      for (const auto& report : run.reports)
+        if (report && !report->burn.nccl.empty())
+          findings.facts["nccl.version"] = report->burn.nccl;
+    std::string set;
+    for (const auto& [name, value] : collectives_.environment)
+      set += fmt::format("{}{}={}", set.empty() ? "" : " ", name, value);
+    if (!set.empty()) findings.facts["nccl.environment"] = set;
+  }
+
+  std::vector<Member> members_;
+  std::vector<std::string> names_{};
+  Collectives collectives_;
+  int ranks_each_;
+  std::vector<fabric::TeamRound> rounds_;
+  std::vector<std::string> hcas_;
+  int rails_;
+  bool any_address_;
+  std::vector<bool> left_;
+  std::size_t round_ = 0;
+  std::vector<Team> now_{};
+  std::map<std::size_t, std::string> why_{};  // by leader
+  std::vector<TeamRun> runs_{};
+};
+
+Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
+  TRY(auto collectives, collectives_of(request.parameters));
+  TRY(const auto groups, word_parameter(kParameters, request.parameters, "groups"));
+  TRY(const auto ranks, ranks_of(request.profile, request.parameters));
+  std::vector<std::string> names;
+  for (const auto& member : request.members) names.push_back(member.node);
+  std::optional<fabric::PlannedWiring> plan;
+  if (request.fabric != nullptr && (groups == "leaf" || groups == "rail")) {
+    TRY(plan, fabric::wiring_of(*request.fabric, names, fabric::Routing::unknown));
+  }
+  TRY(auto teams, fabric::teams_of(groups, names, plan ? &*plan : nullptr));
+  return std::make_unique<NcclRounds>(
+      std::vector<Member>{request.members.begin(), request.members.end()}, std::move(collectives),
+      ranks, std::move(teams), plan ? plan->names.hcas : std::vector<std::string>{},
+      plan ? plan->wiring.rails : 0, text_in(request.parameters, "address") == "any");
+}
+
+Result<Job> prepare(const inventory::Profile& profile, const Parameters& parameters) {
+  constexpr int kMostRails = 64;
+  TRY(const auto collectives, collectives_of(parameters));
+  TRY(const auto groups, word_parameter(kParameters, parameters, "groups"));
+  TRY(ranks_of(profile, parameters));
+  const int rounds = groups == "pairs" ? 3 : groups == "rail" ? kMostRails : 1;
+  return Job{script::head() + script::needs("cupel-burn"),
+             (groups == "pairs" ? 2 : 1) * collectives.duration,
+             rounds * fabric::nccl_limit(collectives)};
+}
+
+Result<Findings> parse(const inventory::Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  return Error{Code::kNoMeasurement, "it takes two nodes or more: group_by: all"};
+}
+
+bool measures_the_plan(const Parameters& parameters) {
+  const auto groups = text_in(parameters, "groups");
+  return groups == "leaf" || groups == "rail";
+}
+
+constexpr GroupStage kGroup{
+    .least = 2, .most = 4096, .rounds = rounds, .needs_plan = measures_the_plan};
+
+}  // namespace
+
+Stage fabric_nccl() {
+  Stage row{"fabric-nccl",
+            "NCCL's collectives over several nodes without MPI: rates, wrong results, and who did "
+            "not come (cupel-burn)",
+            kParameters,
+            prepare,
+            parse,
+            measures(),
+            {0.5, 0, "all NVLinks, HCAs and some SMs at work"},
+            kPrograms};
+  row.group = &kGroup;
+  return row;
+}
+
+}  // namespace cupel::burnin

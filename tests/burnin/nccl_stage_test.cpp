@@ -1,0 +1,370 @@
+// The stage fabric-nccl: which nodes run together, their jobs, and what cupel-burn's reports of all
+// nodes become.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/fabric/across_judge.h"
+#include "burnin/fabric/nccl_jobs.h"
+#include "burnin/group_stage.h"
+#include "inventory/fabric_rule.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::vector<Member> members(int count) {
+  std::vector<Member> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back({fmt::format("n{}", i + 1), fmt::format("10.0.0.{}", i + 1)});
+  return all;
+}
+
+std::string id_of(std::string_view address_digits) {
+  return "9a5de56de6ae7fa60200987b" + std::string{address_digits} + std::string(224, '0');
+}
+
+std::string id_line(const std::string& id, std::string_view address) {
+  return fmt::format("{{\"kind\":\"nccl-id\",\"id\":\"{}\",\"address\":\"{}\",\"port\":39035}}\n",
+                     id, address);
+}
+
+constexpr const char* kStart =
+    R"({"kind":"start","program":"cupel-burn","version":"0.1.0","protocol":1,"command":"collective","nccl":"2.28.9","gpus":[],"parameters":{}})"
+    "\n";
+constexpr const char* kJoined = R"({"kind":"joined","base":0,"here":2,"of":4})"
+                                "\n";
+
+std::string result(std::string_view name, std::string_view part, double value,
+                   std::string_view unit, int bytes) {
+  return fmt::format(
+      "{{\"kind\":\"result\",\"name\":\"{}\",\"part\":\"{}\",\"value\":{},\"unit\":\"{}\","
+      "\"labels\":{{\"op\":\"all_reduce\",\"bytes\":\"{}\",\"ranks\":\"4\"}},\"count\":1,"
+      "\"spread\":0}}\n",
+      name, part, value, unit, bytes);
+}
+
+std::string end(bool complete, int faults = 0) {
+  return fmt::format(
+      "{{\"kind\":\"end\",\"seconds\":9,\"faults\":{},\"complete\":{},\"stopped\":false}}\n",
+      faults, complete);
+}
+
+struct Said {
+  double bus = 90;
+  double own = 100;  // us, of its second GPU
+  int errors = 0;
+
+  Output output() const {
+    std::string text = std::string{kStart} + kJoined;
+    for (const int bytes : {4096, 65536}) {
+      const double rate = bytes == 65536 ? bus : bus / 3;
+      text += result("across.time", "", 5, "us", bytes) +
+              result("across.algbw", "", rate / 1.5, "GB/s", bytes) +
+              result("across.busbw", "", rate, "GB/s", bytes) +
+              result("across.own", "gpu0", 100, "us", bytes) +
+              result("across.own", "gpu1", own, "us", bytes);
+    }
+    for (int i = 0; i < errors; ++i)
+      text +=
+          "{\"kind\":\"fault\",\"what\":\"wrong-result\",\"part\":\"gpu1\",\"detail\":\"1 bit\"}\n";
+    text += end(true, errors) + fmt::format("cupel-run-status: {}\n", errors > 0 ? 1 : 0);
+    return {.text = text, .errors = {}};
+  }
+};
+
+Output hung(std::string_view entered) {
+  return {.text = fmt::format(
+              "{}{}{{\"kind\":\"hang\",\"part\":\"\",\"doing\":\"all_reduce\",\"seconds\":60}}\n"
+              "{{\"kind\":\"ranks\",\"base\":0,\"of\":4,\"entered\":[{}],\"doing\":\"all_reduce of "
+              "64 KiB over 4 ranks\"}}\n{}cupel-run-status: 3\n",
+              kStart, kJoined, entered, end(false)),
+          .errors = {}};
+}
+
+Output refused(std::string_view code, std::string_view message) {
+  return {.text = fmt::format(
+              "{}{{\"kind\":\"error\",\"code\":\"{}\",\"message\":\"{}\"}}\n{}cupel-run-status: "
+              "2\n",
+              kStart, code, message, end(false)),
+          .errors = {}};
+}
+
+using Outputs = std::vector<std::optional<Output>>;
+
+const GroupStage& nccl() { return *stage("fabric-nccl")->group; }
+
+/// All rounds on these nodes: `answer` is what a node says in a round.
+template <class Answer>
+Result<GroupFindings> run(int count, const Parameters& with, const Answer& answer,
+                          const inventory::Fabric* fabric = nullptr) {
+  const auto nodes = members(count);
+  const inventory::Profile profile;
+  auto begun = nccl().rounds({profile, nodes, with, fabric});
+  if (!begun) return begun.error();
+  std::vector<bool> left(nodes.size());
+  int round = 0;
+  for (auto jobs = (*begun)->next(); !jobs.empty(); jobs = (*begun)->next(), ++round) {
+    Outputs outputs(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (jobs[i] && !left[i]) outputs[i] = answer(round, static_cast<int>(i), *jobs[i]);
+      if (jobs[i] && !outputs[i]) left[i] = true;
+    }
+    (*begun)->take(outputs, left);
+  }
+  return (*begun)->findings();
+}
+
+std::optional<double> number_of(const Findings& findings, std::string_view name,
+                                std::string_view part = {}) {
+  for (const auto& each : findings.measurements)
+    if (each.name == name && each.part == part) return each.value;
+  return std::nullopt;
+}
+
+std::string traced(const Findings& findings, std::string_view name) {
+  for (const auto& each : findings.measurements)
+    if (each.name == name) return each.traced_to;
+  return {};
+}
+
+const Parameters kTwo{{"ranks", "2"}};
+
+TEST(NcclStage, GivesTheSlowestNodesRateToAll) {
+  const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
+    return Said{.bus = node == 1 ? 80.0 : 90.0}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& member : found->members) {
+    EXPECT_EQ(number_of(member, "nccl.all_reduce.busbw"), 80);
+    EXPECT_EQ(number_of(member, "nccl.all_reduce.latency"), 5);
+    EXPECT_EQ(number_of(member, "nccl.absent"), 0);
+    EXPECT_EQ(number_of(member, "nccl.errors"), 0);
+    EXPECT_EQ(number_of(member, "nccl.loss"), std::nullopt) << "one group has no peers";
+    EXPECT_EQ(member.facts.at("nccl.version"), "2.28.9");
+  }
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("all_reduce of 65536 bytes over 6 ranks")));
+}
+
+TEST(NcclStage, NamesTheNodeAndTheRankThatHasNotEnteredWhatTheOthersWaitIn) {
+  const auto found =
+      run(3, kTwo, [](int, int node, const MemberJob&) { return hung(node == 1 ? "7,6" : "7,7"); });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1);
+  EXPECT_THAT(traced(found->members[1], "nccl.absent"),
+              AllOf(HasSubstr("n2 (rank 3) has not entered operation 7"), HasSubstr("64 KiB")));
+  for (const int other : {0, 2}) {
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), std::nullopt) << "inconclusive";
+    EXPECT_THAT(found->members[other].unknown, Not(IsEmpty()));
+  }
+}
+
+TEST(NcclStage, AMemberWhoseJobFailedIsNamedAndTheOthersAreInconclusive) {
+  const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
+    return node == 2 ? std::nullopt : std::optional{refused("nccl", "not all others came")};
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
+  EXPECT_THAT(traced(found->members[2], "nccl.absent"), HasSubstr("n3 did not come"));
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), std::nullopt);
+}
+
+TEST(NcclStage, ANodeThatCouldNotBeginIsNamedWithItsReason) {
+  const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
+    return node == 0 ? refused("refused", "ranks 0 to 0 on the 1 GPUs of this node")
+                     : refused("nccl", "not all others came within 120 s");
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), 1);
+  EXPECT_THAT(traced(found->members[0], "nccl.absent"), HasSubstr("on the 1 GPUs"));
+}
+
+TEST(NcclStage, BlamesNobodyWhereAllCameAndNoneFoundTheOthers) {
+  const auto found = run(3, kTwo, [](int, int, const MemberJob&) {
+    return refused("nccl", "not all others came within 120 s");
+  });
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("did not find each other"));
+}
+
+TEST(NcclStage, WrongResultsCountOnTheirNode) {
+  const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
+    return Said{.errors = node == 1 ? 4 : 0}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[1], "nccl.errors"), 4);
+  EXPECT_EQ(number_of(found->members[0], "nccl.errors"), 0);
+}
+
+TEST(NcclStage, ASlowGpuShowsByItsOwnWork) {
+  const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
+    return Said{.own = node == 2 ? 250.0 : 100.0}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_NEAR(number_of(found->members[2], "nccl.lag").value_or(0), 150, 1e-6);
+  EXPECT_EQ(traced(found->members[2], "nccl.lag"), "gpu1");
+  EXPECT_EQ(number_of(found->members[0], "nccl.lag"), 0);
+}
+
+TEST(NcclStage, InPairsTheNodeThatIsSlowWithBothPartnersLoses) {
+  const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
+  const auto found = run(6, with, [](int, int, const MemberJob& job) {
+    return Said{.bus = job.role.contains("n3") ? 45.0 : 90.0}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (std::size_t node = 0; node < 6; ++node) {
+    EXPECT_EQ(number_of(found->members[node], "nccl.groups"), 2) << node;
+    EXPECT_EQ(number_of(found->members[node], "nccl.loss"), node == 2 ? 50 : 0) << node;
+  }
+}
+
+TEST(NcclStage, GoesOnInPairsWithoutAMemberThatDied) {
+  const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
+  const auto found = run(4, with, [](int, int node, const MemberJob& job) -> std::optional<Output> {
+    if (node == 1) return std::nullopt;
+    if (job.role.contains("n2")) return refused("nccl", "not all others came");
+    return Said{}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1);
+  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 90) << "with n4 in round 2";
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), 0);
+}
+
+TEST(NcclStage, ARailsFigureBelongsToTheHca) {
+  inventory::FabricRule rule;
+  rule.group = 4;
+  std::vector<inventory::FabricMember> named;
+  for (const auto& member : members(3)) named.push_back({member.node, {"mlx5_0", "mlx5_6"}});
+  std::vector<inventory::Problem> problems;
+  const auto fabric = make_fabric(rule, named, problems);
+  ASSERT_THAT(problems, IsEmpty());
+
+  const auto found = run(
+      3, {{"groups", "rail"}},
+      [](int round, int, const MemberJob& job) {
+        EXPECT_THAT(job.script, HasSubstr(round == 0 ? "'=mlx5_0'" : "'=mlx5_6'"));
+        EXPECT_THAT(job.script, HasSubstr(fmt::format("--gpus {} ", round)));
+        return Said{.bus = round == 0 ? 45.0 : 30.0}.output();
+      },
+      &fabric);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_0"), 45);
+  EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_6"), 30);
+}
+
+TEST(NcclStage, TheFirstMakesTheIdAndTheOthersReachItBeforeTheyBegin) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const Parameters with{{"ranks", "8"}, {"interface", "bond0"}, {"environment", "NCCL_IB_SL=1"}};
+  auto begun = nccl().rounds({profile, nodes, with, nullptr});
+  ASSERT_TRUE(begun) << begun.error().what;
+
+  const auto jobs = (*begun)->next();
+
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0]->leader, 0u);
+  EXPECT_EQ(jobs[1]->leader, 0u);
+  EXPECT_THAT(jobs[0]->script,
+              AllOf(HasSubstr("--make-id"), HasSubstr("--ranks 16 --rank-base 0 --gpus 0-7"),
+                    HasSubstr("--interface 'bond0'"), HasSubstr("export NCCL_IB_SL='1'")));
+  EXPECT_EQ(jobs[0]->check, "");
+  EXPECT_THAT(jobs[1]->check, HasSubstr("| cupel-burn nccl-id --id-file -"));
+  EXPECT_THAT(jobs[1]->script, AllOf(HasSubstr("--rank-base 8"), HasSubstr("--id-file -"),
+                                     Not(HasSubstr("--make-id"))));
+}
+
+TEST(NcclStage, TakesAnIdOnlyWithTheAddressThatTheInventoryHas) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const auto shared = [&](const Parameters& with, const std::string& text) {
+    auto begun = nccl().rounds({profile, nodes, with, nullptr});
+    return (*begun)->shared(0, text);
+  };
+  const auto own = id_of("0a000001"), docker = id_of("ac110001");
+
+  EXPECT_EQ(shared(kTwo, kStart)->has_value(), false);
+  EXPECT_EQ(shared(kTwo, id_line(own, "10.0.0.1").substr(0, 100))->has_value(), false) << "half";
+  EXPECT_EQ(**shared(kTwo, kStart + id_line(own, "10.0.0.1")), own);
+  const auto other = shared(kTwo, id_line(docker, "172.17.0.1"));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().what, AllOf(HasSubstr("n1 chose 172.17.0.1"), HasSubstr("10.0.0.1"),
+                                        HasSubstr("interface")));
+  EXPECT_EQ(**shared({{"ranks", "2"}, {"address", "any"}}, id_line(docker, "172.17.0.1")), docker);
+  EXPECT_FALSE(shared(kTwo, id_line(docker, "10.0.0.1"))) << "the line says another than the id";
+  EXPECT_FALSE(shared(kTwo, id_line("00", "10.0.0.1")));
+}
+
+TEST(NcclStage, RefusesWhatAPlaybookMustNotSay) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"groups", "racks"},
+      {"ops", "all_reduce,all_reduce"},
+      {"ops", "reduce"},
+      {"ranks", "0"},
+      {"ranks", "65"},
+      {"factor", "1"},
+      {"times", "0"},
+      {"interface", "eth0; reboot"},
+      {"interface", "a-name-that-is-too-long"},
+      {"environment", "PATH=/tmp"},
+      {"environment", "NCCL_DEBUG_FILE=/etc/passwd"},
+      {"environment", "NCCL_IB_SL=$(reboot)"},
+      {"environment", "NCCL_IB_SL"},
+      {"address", "10.0.0.1"}};
+  for (const auto& [name, value] : cases) {
+    auto with = kTwo;
+    with[name] = value;
+    const auto job = stage("fabric-nccl")->prepare({}, with);
+
+    ASSERT_FALSE(job) << name << "=" << value;
+    EXPECT_EQ(job.error().code, Code::kInvalid);
+    EXPECT_THAT(job.error().what, HasSubstr(name));
+  }
+  EXPECT_THAT(stage("fabric-nccl")->prepare({}, {}).error().what, HasSubstr("how many GPUs"));
+}
+
+TEST(NcclTeams, PairsGiveEachNodeTwoPartners) {
+  const std::vector<std::string> four{"a", "b", "c", "d"}, three{"a", "b", "c"}, two{"a", "b"};
+  const auto of = [](std::span<const std::string> nodes) {
+    std::vector<std::vector<std::vector<std::size_t>>> all;
+    for (const auto& round : *fabric::teams_of("pairs", nodes, nullptr)) {
+      all.emplace_back();
+      for (const auto& team : round) all.back().push_back(team.members);
+    }
+    return all;
+  };
+  using Rounds = std::vector<std::vector<std::vector<std::size_t>>>;
+
+  EXPECT_EQ(of(four), (Rounds{{{0, 1}, {2, 3}}, {{1, 2}, {3, 0}}}));
+  EXPECT_EQ(of(three), (Rounds{{{0, 1}}, {{1, 2}}, {{2, 0}}}));
+  EXPECT_EQ(of(two), (Rounds{{{0, 1}}}));
+}
+
+TEST(NcclTeams, LeavesAndRailsNeedThePlan) {
+  const std::vector<std::string> nodes{"a", "b"};
+
+  for (const auto* groups : {"leaf", "rail"}) {
+    const auto teams = fabric::teams_of(groups, nodes, nullptr);
+
+    ASSERT_FALSE(teams);
+    EXPECT_THAT(teams.error().what, HasSubstr("cable plan"));
+  }
+}
+
+}  // namespace
+}  // namespace cupel::burnin
