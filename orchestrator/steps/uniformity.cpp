@@ -271,13 +271,21 @@ bool is_a_serial(std::string_view text) {
          std::ranges::none_of(kUnwritten, [&](auto each) { return low.contains(each); });
 }
 
+/// Machines behind one BMC may all have the serial number of what holds them (HPE Cray EX235n).
+bool are_behind_one_bmc(const inventory::Node& node, const inventory::Node* other) {
+  return other != nullptr && !node.bmc.shared_as.empty() &&
+         node.bmc.shared_as == other->bmc.shared_as;
+}
+
 /// Two machines of one serial number: one of them is not what the inventory takes it for.
-void compare_serials(const engine::NodeState& mine, const std::string& name,
-                     const engine::RunState& run, std::vector<Cause>& causes) {
+void compare_serials(const engine::NodeState& mine, const inventory::Inventory& inventory,
+                     const inventory::Node& node, const engine::RunState& run,
+                     std::vector<Cause>& causes) {
   const auto serial = fact_of(mine, "system.serial");
   if (!is_a_serial(serial)) return;
   for (const auto& [other, state] : run.nodes) {
-    if (other == name || fact_of(state, "system.serial") != serial) continue;
+    if (other == node.name || fact_of(state, "system.serial") != serial) continue;
+    if (are_behind_one_bmc(node, inventory.node(other))) continue;
     Cause cause;
     cause.decision = burnin::Decision::inconclusive;
     cause.criterion = "serial number of its own";
@@ -347,7 +355,7 @@ std::vector<Cause> version_differences(const inventory::Inventory& inventory,
        fact != mine->second.facts.end() && fact->first.starts_with(kPlacePrefix); ++fact)
     compare_places(fact->first, fact->second, nodes, causes);
   compare_facts(mine->second, nodes, causes);
-  compare_serials(mine->second, node.name, run, causes);
+  compare_serials(mine->second, inventory, node, run, causes);
   return causes;
 }
 

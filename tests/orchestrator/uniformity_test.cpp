@@ -306,5 +306,19 @@ TEST_F(Uniformity, DoesNotPassTwoMachinesOfOneSerialNumber) {
   EXPECT_THAT(differences("n2"), IsEmpty());
 }
 
+TEST_F(Uniformity, PassesMachinesBehindOneBmcThatHaveTheSerialNumberOfTheirBlade) {
+  for (const auto* name : {"n1", "n2", "n3"}) {
+    report(name, {});
+    run_.nodes[name].facts["system.serial"] = "DP20300012";
+  }
+  for (auto& node : inventory_.nodes)
+    if (node.name != "n3") node.bmc.shared_as = "n1";
+
+  inventory_.nodes[2].bmc.shared_as = "n3";
+  EXPECT_THAT(differences("n3"), ::testing::SizeIs(1)) << "it is behind another";
+  run_.nodes["n3"].facts["system.serial"] = "DP20300013";
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace cupel::steps
