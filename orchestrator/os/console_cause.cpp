@@ -13,8 +13,8 @@ constexpr std::size_t kLongestLine = 160;
 
 constexpr std::string_view kCable = "look at the cable and the switch port of its boot interface";
 constexpr std::string_view kDhcp =
-    "look whether a DHCP server answers its MAC address: what cupel boot dhcp --run prints, or "
-    "journalctl -u dnsmasq";
+    "look whether a DHCP server answers its MAC address: journalctl -u dnsmasq, or "
+    "cupel boot dhcp --run";
 constexpr std::string_view kFetch =
     "look whether the machine can reach the address of boot: serve, and what its firewall allows";
 constexpr std::string_view kPanic = "look at the console: cupel bmc NODE console";
