@@ -18,6 +18,7 @@
 #include "orchestrator/controller/connections.h"
 #include "orchestrator/controller/run_actions.h"
 #include "orchestrator/report/action_groups.h"
+#include "orchestrator/report/rehearsal.h"
 
 namespace cupel::cli {
 namespace {
@@ -133,6 +134,12 @@ struct Wish {
   bool all = false;
 };
 
+void say_json(const std::vector<report::OperatorAction>& actions, bool rehearsal) {
+  boost::json::object object{{"schema", kSchema}, {"actions", report::to_json(actions)}};
+  if (rehearsal) object["rehearsal"] = true;
+  std::printf("%s\n", boost::json::serialize(object).c_str());
+}
+
 /// What the service answers, as the commands of its machine print it.
 Exit actions_there(const Context& context, const api::ServiceClient& client, const Wish& wish) {
   if (wish.locate)
@@ -144,18 +151,20 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
   const auto answer = client.get(wish.run == 0 ? "/api/v1/actions"
                                                : fmt::format("/api/v1/actions?run={}", wish.run));
   if (!answer) return complain_of_service(context, answer.error());
+  const auto status = client.get("/api/v1/status");
+  if (!status) return complain_of_service(context, status.error());
+  const auto* told = find(*status, "rehearsal");
+  const bool rehearsal = told != nullptr && told->is_bool() && told->get_bool();
   const auto* items = find(*answer, "actions");
   const auto all =
       items == nullptr ? std::vector<report::OperatorAction>{} : report::actions_from(*items);
-  if (context.json)
-    std::printf("%s\n",
-                boost::json::serialize(
-                    boost::json::object{{"schema", kSchema}, {"actions", report::to_json(all)}})
-                    .c_str());
-  else if (all.empty())
+  if (context.json) {
+    say_json(all, rehearsal);
+  } else if (say("{}", rehearsal ? fmt::format("{}\n", report::kRehearsal) : ""); all.empty()) {
     say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
-  else
+  } else {
     say_actions({}, all, wish.all);
+  }
   return all.empty() ? Exit::passed : Exit::failed;
 }
 
@@ -177,9 +186,7 @@ Exit actions(Context& context, const Wish& wish) {
   const auto all = controller::walking_list(*looked_at);
   if (wish.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
-    boost::json::object object{{"schema", kSchema}, {"actions", report::to_json(all)}};
-    if (!rehearsal_line(context.state).empty()) object["rehearsal"] = true;
-    std::printf("%s\n", boost::json::serialize(object).c_str());
+    say_json(all, !rehearsal_line(context.state).empty());
   } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
     say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {

@@ -287,7 +287,7 @@ class NcclNodesTest : public ::testing::Test {
 };
 
 TEST_F(NcclNodesTest, CarriesTheIdFromTheFirstNodeToTheOthersAndJudgesTheirRate) {
-  const auto ran = site->run({"run", "nccl.yaml"});
+  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_EQ(begun(), 3);
@@ -298,7 +298,7 @@ TEST_F(NcclNodesTest, CarriesTheIdFromTheFirstNodeToTheOthersAndJudgesTheirRate)
 TEST_F(NcclNodesTest, BeginsOnNoOtherNodeWhereOneCannotReachTheFirst) {
   std::ofstream{tools / "deaf"} << "127.70.1.3";
 
-  const auto ran = site->run({"run", "nccl.yaml"});
+  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
 
   EXPECT_NE(ran.status, 0) << ran.out << ran.err;
   EXPECT_LE(begun(), 1) << "the first one waits, nobody comes";
@@ -308,7 +308,7 @@ TEST_F(NcclNodesTest, BeginsOnNoOtherNodeWhereOneCannotReachTheFirst) {
 TEST_F(NcclNodesTest, NamesTheNodeWhoseRankDidNotGoOnAndLeavesTheOthersInconclusive) {
   std::ofstream{tools / "stuck"} << "127.70.1.2";
 
-  const auto ran = site->run({"run", "nccl.yaml"});
+  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
 
   EXPECT_NE(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(show("s01-n02"), AllOf(HasSubstr("fail"), HasSubstr("nccl.absent"),
