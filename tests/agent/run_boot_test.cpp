@@ -90,6 +90,19 @@ TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
   EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
 }
 
+TEST_F(RunBoot, AMachineThatStaysUpTakesItsNameBeforeAnybodyCanLogIn) {
+  node_.write("/proc/sys/kernel/hostname", "cupel-ram");
+
+  const auto status = boot(
+      R"({"version":1,"node":"n01","action":"stay","hostname":"a01-n01","authorized_keys":["k"]})");
+
+  EXPECT_EQ(status, 0) << ::testing::PrintToString(console_);
+  EXPECT_EQ(restarts_, 0);
+  EXPECT_EQ(disk(), std::string(kDisk, '\0'));
+  EXPECT_EQ(file_bytes(node_.root() + "/proc/sys/kernel/hostname"), "a01-n01\n");
+  EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "k\n");
+}
+
 TEST_F(RunBoot, ReportsADiskThatIsNotThereAndTouchesNone) {
   EXPECT_EQ(boot(order("OTHER")), 2);
 

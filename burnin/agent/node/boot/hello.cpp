@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "base/text.h"
 #include "burnin/agent/common/sha256.h"
@@ -92,6 +93,14 @@ std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<
   }
   line.end();
   return line.object_text();
+}
+
+Outcome<void> take_name(const Tree& tree, const std::string& name) {
+  const auto file = tree.real("/proc/sys/kernel/hostname");
+  std::ofstream stream{file};
+  stream << name << '\n' << std::flush;
+  if (!stream) return Failure{Cause::kFailed, file + ": " + std::strerror(errno)};
+  return {};
 }
 
 Outcome<void> install_keys(const Tree& tree, const std::vector<std::string>& keys) {

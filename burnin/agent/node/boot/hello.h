@@ -13,6 +13,9 @@ namespace cupel::agent::boot {
 std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<Disk>& disks,
                   const RunTool& run);
 
+/// The host name until the next boot. Errors: kFailed.
+Outcome<void> take_name(const Tree& tree, const std::string& name);
+
 /// The only keys that sshd accepts from now on. Errors: kFailed.
 Outcome<void> install_keys(const Tree& tree, const std::vector<std::string>& keys);
 

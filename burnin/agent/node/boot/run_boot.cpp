@@ -44,6 +44,10 @@ class BootRun {
     auto disks = read_disks(doors_.tree);
     TRY(const auto order, greet(ticket, disks));
     say("order for " + order.node + ": " + (order.deploy ? "deploy" : "stay"));
+    // Before anybody can log in: the controller looks whether the node has its name.
+    if (!order.deploy && !order.hostname.empty()) {
+      TRY(take_name(doors_.tree, order.hostname));
+    }
     TRY(install_keys(doors_.tree, order.authorized_keys));
     if (!order.deploy) return stay(order);
     TRY(deploy(order, disks));
