@@ -404,8 +404,10 @@ TEST_F(Transport, BoundsItsConnectionsInAll) {
   auto second = peer();
   second.node = "a01-n02";
   second.endpoint = other.endpoint();
-  const auto ask = [&narrow](const redfish::Peer& whom) {
-    return narrow.send(whom, Request{.path = "/redfish/v1"}, Deadline::in(80ms));
+  // One for both: the place of the first is not free before the second's time is over.
+  const auto deadline = Deadline::in(80ms);
+  const auto ask = [&narrow, deadline](const redfish::Peer& whom) {
+    return narrow.send(whom, Request{.path = "/redfish/v1"}, deadline);
   };
 
   auto answers = run(for_each_of<redfish::Response>(std::vector{peer(), second}, 2, ask));
