@@ -80,6 +80,9 @@ Result<Job> prepared(const Stage& stage, const inventory::Profile& profile, Para
 
 TEST(StageParameters, HaveDefaultsThatTheStageItselfTakes) {
   inventory::Profile profile;
+  auto& gpus = profile.parts.emplace_back();
+  gpus.kind = inventory::PartKind::gpu;
+  gpus.count = 8;
   for (const auto& each : stages()) {
     Parameters written;
     bool complete = true;
