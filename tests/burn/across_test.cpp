@@ -118,6 +118,17 @@ TEST(AcrossNodes, EveryNodeFindsNothingWrongAndMeasuresTheSame) {
   }
 }
 
+TEST(AcrossNodes, OneGpuGoesTheSameWayAlone) {
+  const Burned burned = Burning{words(1, 0, "--make-id --gpus 0"), with({})}.end();
+
+  EXPECT_EQ(burned.status, 0) << burned.errors;
+  EXPECT_TRUE(burned.is_complete());
+  EXPECT_EQ(burned.of_kind("joined").size(), 1);
+  EXPECT_GT(value_of(burned, "across.algbw", "all_reduce", "65536"), 0);
+  EXPECT_EQ(value_of(burned, "across.busbw", "all_reduce", "65536"), 0) << "nothing crosses a link";
+  EXPECT_GT(value_of(burned, "across.algbw", "send_recv", "65536"), 0);
+}
+
 TEST(AcrossNodes, TakesTheIdFromAFile) {
   Burning home{words(4, 0, "--make-id"), with({})};
   home.until("\"kind\":\"nccl-id\"");

@@ -96,6 +96,9 @@ class GpuResults : public ::testing::Test {
     prints("pcie", [](Report& report) {
       report.result("pcie.h2d", "gpu0", 55, "GB/s", {{"numa", "near"}});
     });
+    prints("collective", [](Report& report) {
+      report.result("collective.errors", "gpu0", 0, "errors");
+    });
   }
 
   fs::path folder_;
@@ -113,6 +116,7 @@ TEST_F(GpuResults, OfASoundMachineAllHolds) {
   EXPECT_THAT(found.text, HasSubstr("| board power, bf16, of the limit | 98 % or more | 99.3 %"));
   EXPECT_THAT(found.text, HasSubstr("| hbm copy, of a plain copy | 92 % or more | 96.6 %"));
   EXPECT_THAT(found.text, HasSubstr("pcie.h2d gpu0 `{\"numa\":\"near\"}` |  | 55 GB/s"));
+  EXPECT_THAT(found.text, HasSubstr("| NCCL, one rank: results that are wrong | 0 | 0 | yes |"));
 }
 
 TEST_F(GpuResults, OfSeveralGpusSumsByCopiesAreHeldToTheSameBits) {

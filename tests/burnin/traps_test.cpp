@@ -171,8 +171,8 @@ TEST(Traps, EightGpusThatAreEquallySlowFailThoughNoneLagsBehind) {
   const auto slow = failed_gemm([](int) { return 500; });
   const auto idle = failed_gemm([](int) { return 0; });
 
-  EXPECT_THAT(slow, AllOf(SizeIs(8), Each(HasSubstr("gemm.bf16.rate 500 TFLOP/s, at least 657"))));
-  EXPECT_THAT(idle, Contains("gpu7 gemm.bf16.rate 0 TFLOP/s, at least 657 TFLOP/s"));
+  EXPECT_THAT(slow, AllOf(SizeIs(8), Each(HasSubstr("gemm.bf16.rate 500 TFLOP/s, at least 620"))));
+  EXPECT_THAT(idle, Contains("gpu7 gemm.bf16.rate 0 TFLOP/s, at least 620 TFLOP/s"));
 }
 
 // Sinha et al., SC 2022: by 8 % on average and 22 % at most.

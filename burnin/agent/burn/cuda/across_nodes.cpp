@@ -24,7 +24,6 @@ Outcome<Ranks> ranks_of(const Options& options, const Node& node) {
                    static_cast<int>(options.given("--id-file"));
   if (ways != 1) return usage("--ranks: give one of --make-id, --id and --id-file");
   if (options.self_tests() > 0) return usage("--self-test is for the GPUs of one node");
-  if (ranks.all < 2) return usage("--ranks: a collective across nodes has two ranks or more");
   if (ranks.base + ranks.here > ranks.all)
     return Failure{.code = "refused",
                    .message = "ranks " + std::to_string(ranks.base) + " to " +
