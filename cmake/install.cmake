@@ -11,6 +11,8 @@ else()
 endif()
 # For nodes of another kind, where they were built (scripts/install --aarch64).
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/node-aarch64/cupel-node DESTINATION libexec/cupel/aarch64 OPTIONAL)
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/node-aarch64/burnin/agent/burn/cupel-burn DESTINATION libexec/cupel/aarch64
+  COMPONENT cupel-burn OPTIONAL)
 # What RAM systems are built with (`cupel image build`), and the same beside the program that was built.
 install(DIRECTORY burnin/ram DESTINATION libexec/cupel USE_SOURCE_PERMISSIONS)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/burnin/ram ${CMAKE_BINARY_DIR}/ram SYMBOLIC)

@@ -55,6 +55,12 @@ build() {
   cmake --build "build/$preset" ${1:+--target "$@"}
 }
 
+# PRESET: the programs for nodes with Arm processors, with the GPU's kernels as that preset has compiled them.
+build_for_arm() {
+  cmake --preset node-aarch64 -DCUPEL_BURN_IMAGES="$root/build/$1/burnin/agent/burn/images" > /dev/null
+  build node-aarch64
+}
+
 # PREFIX PRESET: what was built, below PREFIX; by sudo where we may not write there.
 install_to() {
   local prefix=$1 preset=$2 place=${DESTDIR:-}$1 as_root=()

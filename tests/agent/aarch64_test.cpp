@@ -1,4 +1,4 @@
-// cupel-node as it is built for nodes with Arm processors, run by qemu's user emulation.
+// The programs for nodes as they are built for Arm processors, run by qemu's user emulation.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -28,8 +28,8 @@ class Aarch64Node : public ::testing::Test {
                           "qemu-user-static or libc6-dev-arm64-cross is not installed");
   }
 
-  burnin::Output run(const std::string& words) const {
-    const auto command = std::string{kQemu} + " -L " + kLibraries + " " + kProgram + " " + words;
+  burnin::Output run(const std::string& words, const std::string& program = kProgram) const {
+    const auto command = std::string{kQemu} + " -L " + kLibraries + " " + program + " " + words;
     return burnin::run_script("timeout 60 " + command + "\n");
   }
 };
@@ -65,6 +65,20 @@ TEST_F(Aarch64Node, KeepsWhatAJobSaysAndHowItEnds) {
   EXPECT_THAT(told.text, HasSubstr("proven\n"));
   EXPECT_THAT(ended.text, HasSubstr("\"exit\":3"));
 }
+
+#ifdef WITH_CUPEL_BURN
+TEST_F(Aarch64Node, WithoutADriverCupelBurnSaysWhatItNeeds) {
+  const auto program = std::string{SOURCE_DIR} + "/build/node-aarch64/burnin/agent/burn/cupel-burn";
+
+  const auto devices = run("devices", program);
+  const auto driver = run("libraries", program);
+
+  EXPECT_EQ(devices.exit_status, 2) << devices.text << devices.errors;
+  EXPECT_THAT(devices.text, HasSubstr("\"code\":\"no-cuda-device\""));
+  EXPECT_THAT(devices.text, HasSubstr("\"complete\":false"));
+  EXPECT_THAT(driver.text, HasSubstr("{\"kind\":\"driver\",\"fits\":false"));
+}
+#endif
 
 }  // namespace
 }  // namespace cupel::agent
