@@ -175,13 +175,12 @@ TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
 }
 
 /// All of the shipped playbook, in full length: good nodes pass, and what begins late is found.
-TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
-  const auto rack = write(
-      "rack.yaml",
-      "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-4]\n"
-      "bmc: 127.64.7.[1-4]\nssh: 127.64.8.[1-4]\nfaults:\n"
-      "  - {node: v01-n3, fault: cpu-core-wrong, part: cpu0, core: 17, after: 10h}\n"
-      "  - {node: v01-n4, fault: hca-flapping, part: mlx5_9, after: 20h, every: 30h, for: 2s}\n");
+TEST_F(RehearseTest, BurnsEverythingInTwoNodesForThreeDays) {
+  const auto rack =
+      write("rack.yaml",
+            "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-2]\n"
+            "bmc: 127.64.7.[1-2]\nssh: 127.64.8.[1-2]\nfaults:\n"
+            "  - {node: v01-n2, fault: cpu-core-wrong, part: cpu0, core: 17, after: 10h}\n");
 
   const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "3000"},
                             std::chrono::seconds{1500});
@@ -189,9 +188,7 @@ TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
   EXPECT_EQ(ran.status, 1) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
                            << ran.err;
   const std::map<std::string, std::string> expected{{"v01-n1", "pass"},
-                                                    {"v01-n2", "pass"},
-                                                    {"v01-n3", "fail cpu0 core 17"},
-                                                    {"v01-n4", "fail mlx5_9"}};
+                                                    {"v01-n2", "fail cpu0 core 17"}};
   EXPECT_EQ(verdicts(ran), expected);
 }
 
