@@ -12,6 +12,7 @@ Reply list_nodes(Desk& desk, const Call& call);
 Reply read_node(Desk& desk, const Call& call);
 Reply search(Desk& desk, const Call& call);
 Reply list_playbooks(Desk& desk, const Call& call);
+Reply list_schedules(Desk& desk, const Call& call);
 
 // reads_run.cpp
 Reply list_runs(Desk& desk, const Call& call);

@@ -55,6 +55,16 @@ constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whol
                             text("part"), text("text", {}, true)};
 constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),
                                of("parameters", Kind::list)};
+constexpr std::array kSchedule{text("name", {}, true),
+                               text("playbook", {}, true),
+                               text("nodes", "as --nodes", true),
+                               text("when", "local time of the service's machine", true),
+                               of("next", Kind::time, {}, true),
+                               of("idle_only", Kind::flag),
+                               of("due", Kind::time, "when it was last due"),
+                               text("outcome", "first-seen, begun, started, skipped, refused"),
+                               whole("run"),
+                               text("why", "where nothing was started")};
 constexpr std::array kPlan{text("playbook", {}, true), whole("steps"), whole("max_parallel"),
                            of("groups", Kind::list, {}, true),
                            of("forecast", Kind::object, {}, true)};
@@ -197,6 +207,7 @@ constexpr Named kSchemas[] = {
     {"Node", kNodeFields},
     {"Found", kFound},
     {"Playbook", kPlaybook},
+    {"Schedule", kSchedule},
     {"Plan", kPlan},
     {"Run", kRunFields},
     {"Started", kStarted},

@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "inventory/shipped.h"
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/api/schedule_book.h"
 #include "orchestrator/api/site_playbooks.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
 namespace {
@@ -222,6 +224,29 @@ Reply list_playbooks(Desk& desk, const Call&) {
     items.push_back({{"name", each.name},
                      {"description", each.description},
                      {"parameters", std::move(parameters)}});
+  }
+  return list_answer(std::move(items), {});
+}
+
+Reply list_schedules(Desk& desk, const Call&) {
+  const auto site = desk.shared().site.get();
+  const auto book = ScheduleBook::open(desk.shared().state);
+  if (!book) return problem_of(book.error());
+  json::array items;
+  for (const auto& each : site->settings.schedules) {
+    json::object item{{"name", each.name},
+                      {"playbook", each.playbook},
+                      {"nodes", each.nodes},
+                      {"when", when_of(each)},
+                      {"next", utc_ms(next_due(each, report::wall_now()))},
+                      {"idle_only", each.idle_only}};
+    if (const auto* last = book->last(each.name)) {
+      item["due"] = utc_ms(last->due);
+      item["outcome"] = last->outcome;
+      if (last->run != 0) item["run"] = last->run;
+      if (!last->why.empty()) item["why"] = last->why;
+    }
+    items.push_back(std::move(item));
   }
   return list_answer(std::move(items), {});
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include "base/digest.h"
@@ -10,6 +12,7 @@
 #include "base/text.h"
 #include "orchestrator/api/browser_guard.h"
 #include "orchestrator/api/endpoint.h"
+#include "orchestrator/api/schedule_clock.h"
 #include "orchestrator/api/service_front.h"
 #include "orchestrator/api/site_files.h"
 #include "orchestrator/controller/state_folder.h"
@@ -95,6 +98,7 @@ struct Service::Impl {
   Result<void> reload();
   void reload_and_log();
   Task<Answer> answer(Request request);
+  Task<void> keep_schedules();
   std::optional<Answer> static_answer(const Request& request) const;
 
   ServiceOptions options;
@@ -224,6 +228,19 @@ Task<Answer> Service::Impl::answer(Request request) {
   co_return co_await lane.run<Answer>(std::move(work));
 }
 
+Task<void> Service::Impl::keep_schedules() {
+  asio::steady_timer timer{listener.io()};
+  for (;;) {
+    auto work = [](Desk& desk) {
+      start_due(desk, report::wall_now());
+      return true;
+    };
+    if (!shared.site.get()->settings.schedules.empty()) co_await heavy.run<bool>(std::move(work));
+    timer.expires_after(until_next(shared.site.get()->settings, report::wall_now()));
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+}
+
 Service::Service(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 Service::~Service() = default;
 
@@ -233,7 +250,10 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
   return std::unique_ptr<Service>{new Service{std::move(impl)}};
 }
 
-void Service::start() { impl_->listener.start(); }
+void Service::start() {
+  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), asio::detached);
+  impl_->listener.start();
+}
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }
 std::size_t Service::connections() const { return impl_->listener.connections(); }
 const std::string& Service::fingerprint() const { return impl_->fingerprint; }

@@ -10,6 +10,7 @@
 
 #include "inventory/problem.h"
 #include "orchestrator/api/identity.h"
+#include "orchestrator/api/schedule.h"
 
 namespace cupel::api {
 
@@ -39,7 +40,8 @@ struct SiteSettings {
   std::map<std::string, Grant> certificates{};    // by common name
   std::optional<OidcSettings> oidc{};
   std::set<std::string> two_person{};  // "start", "cancel", ...
-  double requests_per_second = 200;    // of one person
+  std::vector<Schedule> schedules{};
+  double requests_per_second = 200;  // of one person
   std::chrono::seconds session{12 * 3600};
 
   friend bool operator==(const SiteSettings&, const SiteSettings&) = default;

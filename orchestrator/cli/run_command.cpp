@@ -34,6 +34,16 @@ Result<boost::json::object> start_body(const Context& context, const PlanOptions
   return body;
 }
 
+/// What was submitted to a service, until it ends, or alone if that is asked for.
+Exit follow_there(const Context& context, const api::ServiceClient& client, engine::RunId run,
+                  Where where) {
+  if (!context.json)
+    say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
+        "leaves it going\n",
+        run);
+  return where == Where::background ? Exit::passed : watch_there(context, client, run);
+}
+
 /// Begins it there, and shows it to its end.
 Exit run_there(Context& context, const api::ServiceClient& client, const PlanOptions& options,
                Where where) {
@@ -44,12 +54,7 @@ Exit run_there(Context& context, const api::ServiceClient& client, const PlanOpt
   if (const auto waits = waits_for_approval(*started))
     return complain(context, *waits, Exit::unfinished);
   const auto run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
-  if (!context.json)
-    say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
-        "leaves it going\n",
-        run);
-  if (where == Where::background) return Exit::passed;
-  return watch_there(context, client, run);
+  return follow_there(context, client, run, where);
 }
 
 /// `on_nodes`: their images have our programs.
@@ -81,11 +86,7 @@ Exit resume_there(Context& context, const api::ServiceClient& client, engine::Ru
   if (!given) return complain_of_service(context, given.error());
   if (const auto waits = waits_for_approval(*given))
     return complain(context, *waits, Exit::unfinished);
-  if (!context.json)
-    say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
-        "leaves it going\n",
-        *run);
-  return where == Where::background ? Exit::passed : watch_there(context, client, *run);
+  return follow_there(context, client, *run, where);
 }
 
 Exit resume(Context& context, engine::RunId named, Where where) {

@@ -80,6 +80,14 @@ bool SlurmNode::has(std::string_view word) const {
 
 bool SlurmNode::busy() const { return has("ALLOCATED") || has("MIXED") || has("COMPLETING"); }
 
+bool SlurmNode::idle() const {
+  constexpr std::string_view kBars[] = {
+      "DRAIN",   "DOWN",         "FAIL",          "FUTURE",      "MAINTENANCE",   "RESERVED",
+      "PLANNED", "POWERED_DOWN", "POWERING_DOWN", "POWERING_UP", "REBOOT_ISSUED", "NOT_RESPONDING"};
+  return has("IDLE") && !busy() &&
+         std::ranges::none_of(kBars, [this](std::string_view word) { return has(word); });
+}
+
 Result<SlurmNode> parse_slurm_node(std::string_view line) {
   const auto keys = keys_of(line);
   const auto value = [&](std::string_view key) {
@@ -111,8 +119,10 @@ std::string slurm_reason(std::string_view text) {
   return shortened(line, kLongestReason);
 }
 
-Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, Deadline deadline) {
+Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, Deadline deadline,
+                                          std::size_t most_output) {
   ProcessRequest request;
+  request.output_limit = most_output;
   request.argv = {"scontrol"};
   std::string name;
   for (const auto& argument : arguments)
@@ -133,6 +143,19 @@ Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, De
   const bool unknown = result.output.find("not found") != std::string::npos;
   if (result.exit_status != 0 || unknown) co_return error_of(name, result);
   co_return std::move(outcome->output);
+}
+
+Task<Result<std::vector<SlurmNode>>> Slurm::nodes(Deadline deadline) {
+  constexpr std::size_t kMostOutput = 32u << 20;
+  std::vector<std::string> arguments{"--oneliner", "show", "node"};
+  CO_TRY(const auto output, co_await scontrol(std::move(arguments), deadline, kMostOutput));
+  std::vector<SlurmNode> found;
+  for (const auto line : lines(output)) {
+    if (!line.starts_with("NodeName=")) continue;
+    CO_TRY(auto node, parse_slurm_node(line));
+    found.push_back(std::move(node));
+  }
+  co_return found;
 }
 
 Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {

@@ -25,6 +25,8 @@ struct SlurmNode {
   bool drained() const { return has("DRAIN"); }
   /// Jobs are on it, or end on it.
   bool busy() const;
+  /// It has no jobs, would take one now, and is kept for none.
+  bool idle() const;
 };
 
 /// One line of `scontrol --oneliner show node`. Errors: kMalformed.
@@ -41,6 +43,8 @@ class Slurm {
       : site_{std::move(site)}, signature_{std::move(signature)} {}
 
   Task<Result<SlurmNode>> node(std::string name, Deadline deadline);
+  /// All that slurmctld has. At most 10,000 or so: what `scontrol` prints is bounded by 32 MiB.
+  Task<Result<std::vector<SlurmNode>>> nodes(Deadline deadline);
   /// Keeps new jobs away; running ones go on. Idempotent.
   Task<Result<void>> drain(std::string name, std::string reason, Deadline deadline);
   /// Also from DOWN. Idempotent.
@@ -53,7 +57,8 @@ class Slurm {
   const std::string& signature() const { return signature_; }
 
  private:
-  Task<Result<std::string>> scontrol(std::vector<std::string> arguments, Deadline deadline);
+  Task<Result<std::string>> scontrol(std::vector<std::string> arguments, Deadline deadline,
+                                     std::size_t most_output = 4u << 20);
   Task<Result<void>> update(std::string name, std::vector<std::string> changes, Deadline deadline);
 
   inventory::SlurmSite site_;

@@ -85,6 +85,8 @@ std::optional<Sourced> told_by(Host& host, const std::string& line) {
   if (line.contains("PCIe Bus Error: severity="))
     return Sourced{"aer", line.contains("severity=Correct") ? "corrected" : "error",
                    part_at(host, line)};
+  if (line.contains("Core temperature is above threshold"))
+    return Sourced{"thermal", "information", line.substr(0, line.find(':'))};
   if (line.contains("Package temperature is above threshold"))
     return Sourced{"thermal", "information", ""};
   for (const auto& row : kRows)

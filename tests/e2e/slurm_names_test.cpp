@@ -87,6 +87,11 @@ TEST_F(SlurmNamesTest, TheLastDoorToSlurmTakesTheNameOfOneKnownNodeOnly) {
   EXPECT_TRUE(drained("s01-n02"));
   EXPECT_EQ(site.slurm->state("s01-n01"), "idle");
   EXPECT_EQ(site.slurm->state("s01-n02"), "drain");
+  const auto all = run_to_end(io, slurm.nodes(Deadline::in(std::chrono::seconds{60})));
+  ASSERT_TRUE(all) << all.error().what;
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_TRUE((*all)[0].idle()) << (*all)[0].name;
+  EXPECT_FALSE((*all)[1].idle()) << (*all)[1].name;
 }
 
 }  // namespace

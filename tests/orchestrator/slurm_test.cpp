@@ -37,6 +37,19 @@ TEST(ParseSlurmNode, ReadsTheLineByItsKeys) {
   EXPECT_THAT(node.features, ElementsAre("h100", "ib"));
 }
 
+TEST(ParseSlurmNode, IsIdleWhereItHasNoJobsAndWouldTakeOne) {
+  const auto idle = [](const std::string& state) {
+    return parse_slurm_node("NodeName=a State=" + state).value().idle();
+  };
+
+  EXPECT_TRUE(idle("IDLE"));
+  EXPECT_TRUE(idle("IDLE+CLOUD"));
+  for (const auto* state :
+       {"MIXED", "ALLOCATED", "IDLE+COMPLETING", "IDLE+DRAIN", "IDLE*", "IDLE+PLANNED", "RESERVED",
+        "IDLE+MAINTENANCE", "IDLE+CLOUD+POWERED_DOWN", "DOWN", "UNKNOWN"})
+    EXPECT_FALSE(idle(state)) << state;
+}
+
 TEST(ParseSlurmNode, RefusesWhatIsNoNode) {
   for (const auto text : {"", "Node none not found", "slurm_load_node error: x"})
     EXPECT_EQ(parse_slurm_node(text).error().code, Code::kMalformed) << text;

@@ -1,0 +1,151 @@
+#include "orchestrator/api/schedule_clock.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "inventory/select.h"
+#include "orchestrator/api/handlers.h"
+#include "orchestrator/api/schedule_book.h"
+#include "orchestrator/handoff/slurm.h"
+#include "orchestrator/report/summary.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::minutes kOnTime{10};  // a start that is later was missed
+constexpr std::chrono::hours kAheadOfUs{24};
+constexpr std::chrono::minutes kLongestPause{1};
+constexpr std::chrono::seconds kSlurmPatience{30};
+
+Result<std::vector<handoff::SlurmNode>> all_of_slurm(const inventory::SlurmSite& site) {
+  asio::io_context io{1};
+  std::optional<Result<std::vector<handoff::SlurmNode>>> found;
+  handoff::Slurm slurm{site};
+  auto ask = [](handoff::Slurm& from, auto& into) -> Task<void> {
+    into = co_await from.nodes(Deadline::in(kSlurmPatience));
+  };
+  asio::co_spawn(io, ask(slurm, found), asio::detached);
+  io.run();
+  return found ? *std::move(found) : Error{Code::kFailed, "Slurm was not asked"};
+}
+
+/// Names of those that Slurm reports idle, by commas. Errors: kInvalid: no such node, no Slurm in
+/// the inventory, or none is idle; as Slurm.
+Result<std::string> idle_among(const inventory::Inventory& inventory, const std::string& terms) {
+  if (!inventory.slurm)
+    return Error{Code::kInvalid, "idle_only: the inventory has no slurm section"};
+  TRY(const auto meant, inventory::select(inventory, terms));
+  TRY(const auto slurm, all_of_slurm(*inventory.slurm));
+  std::set<std::string, std::less<>> idle;
+  for (const auto& each : slurm)
+    if (each.idle()) idle.insert(each.name);
+  std::string names;
+  for (const auto* node : meant)
+    if (idle.contains(node->slurm_name.empty() ? node->name : node->slurm_name))
+      names += (names.empty() ? "" : ",") + node->name;
+  if (names.empty())
+    return Error{Code::kInvalid,
+                 fmt::format("idle_only: Slurm reports none of {} nodes as idle", meant.size())};
+  return names;
+}
+
+/// Of what was started. Errors: kInvalid, with the sentence that the API would answer.
+Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
+  auto nodes = schedule.nodes;
+  if (schedule.idle_only) {
+    const auto inventory = desk.shared().inventory.get();
+    if (!inventory) return Error{Code::kInvalid, "this service has no inventory"};
+    TRY(nodes, idle_among(*inventory, schedule.nodes));
+  }
+  json::object set;
+  for (const auto& [name, value] : schedule.set) set[name] = value;
+  Identity identity{.name = "schedule " + schedule.name, .role = Role::operates};
+  identity.kind = Identity::Kind::peer;
+  identity.origin = "service.yaml";
+  const Request request{};
+  Call call{request, identity};
+  call.body = {{"playbook", schedule.playbook},
+               {"nodes", nodes},
+               {"set", std::move(set)},
+               {"reason", "schedule " + schedule.name + ": " + when_of(schedule)}};
+  const auto reply = start_run(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&reply)) {
+    auto why = problem->detail;
+    for (const auto& fault : problem->faults) why += "; " + fault.what;
+    return Error{Code::kInvalid, std::move(why)};
+  }
+  const auto& answer = std::get<Answer>(reply);
+  const auto body = answer.body ? parse_json(*answer.body) : Result<json::value>{json::value{}};
+  const auto run = body ? cupel::number_at(*body, "run") : std::nullopt;
+  return run ? Result<engine::RunId>{static_cast<engine::RunId>(*run)}
+             : Error{Code::kFailed, "the run has no number"};
+}
+
+ScheduleTurn turn_of(Desk& desk, const Schedule& schedule, engine::WallTime due) {
+  const auto run = start(desk, schedule);
+  if (run) {
+    log::info({.run = *run}, "schedule-started",
+              fmt::format("schedule {}: run {} of {}", schedule.name, *run, schedule.playbook));
+    return {.due = due, .outcome = "started", .run = *run};
+  }
+  log::error(
+      {}, "schedule-refused",
+      fmt::format("schedule {} started nothing: {}", schedule.name, printable(run.error().what)));
+  return {.due = due, .outcome = "refused", .why = run.error().what};
+}
+
+Result<void> look_at(Desk& desk, ScheduleBook& book, const Schedule& schedule,
+                     engine::WallTime now) {
+  const auto due = last_due(schedule, now);
+  const auto* last = book.last(schedule.name);
+  // A time far ahead of ours was written by a clock that was wrong.
+  if (last == nullptr || last->due > now + kAheadOfUs)
+    return book.put(schedule.name, {.due = due, .outcome = "first-seen"});
+  if (last->due >= due) return ok();
+  if (schedule.skips_missed && now - due > kOnTime) {
+    log::warning({}, "schedule-skipped",
+                 fmt::format("schedule {}: its time {} was missed, and missed times are skipped",
+                             schedule.name, report::utc(due)));
+    return book.put(
+        schedule.name,
+        {.due = due, .outcome = "skipped", .why = "the service did not run when it was due"});
+  }
+  TRY(book.put(schedule.name, {.due = due, .outcome = "begun"}));  // never twice
+  return book.put(schedule.name, turn_of(desk, schedule, due));
+}
+
+}  // namespace
+
+void start_due(Desk& desk, engine::WallTime now) {
+  const auto site = desk.shared().site.get();
+  const auto& schedules = site->settings.schedules;
+  if (schedules.empty()) return;
+  auto book = ScheduleBook::open(desk.shared().state);
+  Result<void> kept = book ? Result<void>{ok()} : Result<void>{book.error()};
+  if (book) {
+    std::vector<std::string> known;
+    for (const auto& each : schedules) known.push_back(each.name);
+    book->keep_only(known);
+    for (const auto& each : schedules)
+      if (kept) kept = look_at(desk, *book, each, now);
+  }
+  if (!kept)
+    log::error({}, "schedules-stopped", "no schedule is started: " + printable(kept.error().what));
+}
+
+std::chrono::milliseconds until_next(const SiteSettings& settings, engine::WallTime now) {
+  std::chrono::milliseconds least = kLongestPause;
+  for (const auto& each : settings.schedules)
+    least = std::min<std::chrono::milliseconds>(least, next_due(each, now) - now);
+  return std::max(least, std::chrono::milliseconds{1});
+}
+
+}  // namespace cupel::api
