@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "orchestrator/engine/fold.h"
+#include "tests/support/captures.h"
 #include "tests/support/synthetic_fleet.h"
 
 namespace cupel::record {
@@ -148,6 +150,53 @@ TEST(SeriesCodec, WritesALineForEachSpanAndEachSampleAroundFaults) {
             "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",0,600,650.25,700.5,2\n"
             "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",0,600,600,600,0\n"
             "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",5,700.5,700.5,700.5,0\n");
+}
+
+engine::Event event(engine::EventKind kind, boost::json::object data = {}) {
+  engine::Event one;
+  one.kind = kind;
+  one.node = "n1";
+  one.step = "watch";
+  one.data = std::move(data);
+  return one;
+}
+
+TEST(SeriesOfARecord, AreFoundByTheHashInTheEventThatEndedTheStage) {
+  const test::TemporaryFolder folder;
+  const auto store = store::Store::open(folder.path()).value();
+  burnin::SeriesRecorder recorder;
+  recorder.add({"gpu0", "gpu.power", "W"}, 1, 600);
+  const auto hash = store->keep_evidence(to_text(kept_of(recorder))).value();
+  const std::string output(64, 'a');
+  std::vector events{
+      event(engine::EventKind::step_began),
+      event(engine::EventKind::step_ended,
+            {{"outcome", "done"}, {"evidence", output}, {"series", {{"evidence", hash}}}})};
+
+  const auto record = record_of("n1", engine::fold(events));
+
+  // Certificates list all of a record's evidence.
+  EXPECT_EQ(record.evidence,
+            (decltype(record.evidence){{"watch", output}, {"series@watch", hash}}));
+  const auto series = series_of(*store, record);
+  ASSERT_TRUE(series) << series.error().what;
+  EXPECT_EQ(*series, (std::map<std::string, KeptSeries>{{"watch", kept_of(recorder)}}));
+  auto other = record;
+  other.evidence["series@watch"] = output;
+  EXPECT_EQ(series_of(*store, other).error().code, Code::kNotFound);
+}
+
+TEST(SeriesOfARecord, AreNotThoseOfAnEarlierAttempt) {
+  const auto end = [](boost::json::object data) {
+    data["outcome"] = "failed";
+    data["evidence"] = std::string(64, 'a');
+    return event(engine::EventKind::step_ended, std::move(data));
+  };
+  const std::vector events{event(engine::EventKind::step_began),
+                           end({{"series", {{"evidence", std::string(64, 'b')}}}}),
+                           event(engine::EventKind::step_began), end({})};
+
+  EXPECT_FALSE(record_of("n1", engine::fold(events)).evidence.contains("series@watch"));
 }
 
 }  // namespace
