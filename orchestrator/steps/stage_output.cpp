@@ -78,8 +78,10 @@ void take_sensors(BmcBoard& board, const std::string& node, record::KeptSeries& 
 Result<void> keep_series(StepEnvironment& environment, const StepRequest& request,
                          const burnin::Output& output, StepEnd& end) {
   burnin::SeriesRecorder recorder;
-  burnin::add_series(*burnin::stage(request.step.name),
-                     environment.inventory.profile_of(request.node), output, recorder);
+  const auto& profiles = environment.inventory.profiles;
+  const auto profile = profiles.find(request.node.profile);
+  if (profile != profiles.end())
+    burnin::add_series(*burnin::stage(request.step.name), profile->second, output, recorder);
   record::KeptSeries kept{recorder.faults(), recorder.all(), recorder.left_out()};
   take_sensors(*environment.board, request.node.name, kept);
   if (kept.series.empty()) return ok();
