@@ -74,9 +74,13 @@ void SeriesRecorder::add_around(Recorded& recorded, Sample sample) const {
     keep(recorded, sample);
     return;
   }
-  recorded.recent.push_back(sample);
-  const auto old = [&] { return recorded.recent.front().seconds < sample.seconds - limits_.reach; };
-  while (recorded.recent.size() > kMostRecent || old()) recorded.recent.pop_front();
+  auto& recent = recorded.recent;
+  recent.push_back(sample);
+  const auto is_near = [&](Sample each) { return each.seconds >= sample.seconds - limits_.reach; };
+  const auto surplus = recent.size() - std::min(recent.size(), kMostRecent);
+  recent.erase(recent.begin(),
+               std::ranges::find_if(recent.begin() + static_cast<std::ptrdiff_t>(surplus),
+                                    recent.end(), is_near));
 }
 
 void SeriesRecorder::keep(Recorded& recorded, Sample sample) const {

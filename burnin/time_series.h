@@ -4,7 +4,6 @@
 // sends. Pure.
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <span>
 #include <string>
@@ -77,7 +76,7 @@ class SeriesRecorder {
  private:
   struct Recorded {
     TimeSeries series{};
-    std::deque<Sample> recent{};  // not kept yet: a fault may follow
+    std::vector<Sample> recent{};  // not kept yet: a fault may follow
   };
   void add_to_spans(TimeSeries& series, Sample sample) const;
   void add_around(Recorded& recorded, Sample sample) const;

@@ -24,7 +24,7 @@ class SensorSeries {
   void note_health(const bmc::Sensor& sensor, double seconds);
 
   Time begin_;
-  /// A reading a minute: some 35 kB of memory for a node, however long the stage lasts.
+  /// A reading a minute: some 45 kB of memory for a node, however long the stage lasts.
   burnin::SeriesRecorder recorder_{
       {.series = 24, .spans = 64, .around = 24, .faults = 16, .reach = 300, .finest = 60}};
   std::map<std::string, int> health_{};  // of the sensors, from 0: OK
