@@ -5,6 +5,7 @@
 
 #include "burnin/criteria/fleet_measures.h"
 #include "burnin/criteria/robust.h"
+#include "burnin/criteria/sorted_numbers.h"
 
 namespace cupel::burnin {
 namespace {
@@ -13,42 +14,37 @@ constexpr std::size_t kMostNodes = 1024;  // of a series: more make it no more e
 constexpr std::size_t kMostParts = 1024;  // of a node in a series
 constexpr std::size_t kMostSeries = 2048;
 
-/// One part's numbers of one measure.
-struct Readings {
-  std::vector<double> values{};
-  std::string unit{};
-};
-
-/// Numbers of a stage that are compared, by measure and part; and what else was measured of parts.
+/// Numbers of a stage that are compared; and what else was measured of parts. They point into the
+/// findings that they were made of.
 struct StageNumbers {
-  std::map<std::pair<std::string, std::string>, Readings> rates{};
-  std::map<std::string, Covariates> beside{};
+  SortedNumbers rates{};
+  std::map<std::string_view, Covariates> beside{};
   double inlet = std::nan("");
 };
 
 StageNumbers numbers_of(const Findings& findings) {
   StageNumbers found;
-  std::map<std::string_view, bool> known;
   for (const auto& each : findings.measurements) {
-    if (!is_plausible(each.value, each.unit)) continue;
-    if (const auto covariate = covariate_of(each.name)) {
-      if (*covariate == Covariate::inlet) found.inlet = each.value;
-      auto [beside, fresh] = found.beside.try_emplace(each.part, no_covariates());
-      beside->second[static_cast<std::size_t>(*covariate)] = each.value;
-    }
-    const auto [is_rate, fresh] = known.try_emplace(each.name, false);
-    if (fresh) is_rate->second = is_fleet_measure(each.name);
-    if (!is_rate->second) continue;
-    auto& readings = found.rates[{each.name, each.part}];
-    readings.values.push_back(each.value);
-    readings.unit = each.unit;
+    const auto covariate = covariate_of(each.name);
+    if (!covariate || !is_plausible(each.value, each.unit)) continue;
+    if (*covariate == Covariate::inlet) found.inlet = each.value;
+    auto [beside, fresh] = found.beside.try_emplace(each.part, no_covariates());
+    beside->second[static_cast<std::size_t>(*covariate)] = each.value;
+  }
+  std::string_view measure;
+  bool is_rate = false;
+  for (const auto* each : sorted_numbers(findings)) {
+    if (measure != each->name) is_rate = is_fleet_measure(measure = each->name);
+    if (is_rate && is_plausible(each->value, each->unit)) found.rates.push_back(each);
   }
   return found;
 }
 
-FleetMember member_of(const StageNumbers& numbers, const std::string& measure,
-                      const std::string& part, std::vector<double> values, double inlet) {
+FleetMember member_of(const StageNumbers& numbers, NumbersOfSome of_one_part, double inlet) {
+  std::vector<double> values;
+  for (const auto* each : of_one_part) values.push_back(each->value);
   FleetMember member{.value = median(std::move(values))};
+  const auto& [measure, part] = std::tie(of_one_part.front()->name, of_one_part.front()->part);
   // A clock is not explained by what it explains.
   if (covariate_of(measure)) return member;
   const auto beside = numbers.beside.find(part);
@@ -64,44 +60,53 @@ Better better_of(const std::string& measure) {
 
 /// A machine's own members of one series, with the names of their parts.
 struct OwnSeries {
+  const FleetReference::Series* series = nullptr;
   std::vector<FleetMember> members{};
-  std::vector<std::string> parts{};
+  std::vector<std::string_view> parts{};
 };
 
-std::map<SeriesKey, OwnSeries> own_series(const FleetReference& reference,
-                                          const FindingsByStage& findings) {
-  std::map<SeriesKey, OwnSeries> own;
+using OwnByKey = std::map<SeriesKey, OwnSeries>;
+
+void add_own(const FleetReference& reference, const std::string& stage, const StageNumbers& numbers,
+             double inlet, OwnByKey& own) {
+  for (NumbersOfSome rest = numbers.rates; !rest.empty();) {
+    const auto some = take_first_part(rest);
+    const auto& part = some.back()->part;
+    const auto [found, fresh] =
+        own.try_emplace(SeriesKey{stage, some.back()->name, kind_of_part(part)});
+    auto& of_key = found->second;
+    if (fresh) {
+      const auto series = reference.series.find(found->first);
+      if (series != reference.series.end()) of_key.series = &series->second;
+    }
+    if (of_key.series == nullptr || of_key.series->unit != some.back()->unit) continue;
+    const auto& positions = of_key.series->positions;
+    auto member = member_of(numbers, some, inlet);
+    member.position =
+        static_cast<std::uint32_t>(std::ranges::find(positions, part) - positions.begin());
+    of_key.members.push_back(member);
+    of_key.parts.push_back(part);
+  }
+}
+
+OwnByKey own_series(const FleetReference& reference, const FindingsByStage& findings) {
   double inlet = std::nan("");
-  std::map<std::string, StageNumbers> stages;
+  std::map<std::string_view, StageNumbers> stages;
   for (const auto& [stage, found] : findings) {
     auto numbers = numbers_of(found);
     if (std::isfinite(numbers.inlet)) inlet = numbers.inlet;
     stages.emplace(stage, std::move(numbers));
   }
-  for (auto& [stage, numbers] : stages)
-    for (auto& [name, readings] : numbers.rates) {
-      const auto& [measure, part] = name;
-      SeriesKey key{stage, measure, kind_of_part(part)};
-      const auto series = reference.series.find(key);
-      if (series == reference.series.end() || series->second.unit != readings.unit) continue;
-      auto member = member_of(numbers, measure, part, std::move(readings.values), inlet);
-      const auto& positions = series->second.positions;
-      member.position =
-          static_cast<std::uint32_t>(std::ranges::find(positions, part) - positions.begin());
-      auto& of_key = own[std::move(key)];
-      of_key.members.push_back(member);
-      of_key.parts.push_back(part);
-    }
+  OwnByKey own;
+  for (const auto& [stage, found] : findings)
+    add_own(reference, stage, stages.at(stage), inlet, own);
   return own;
 }
 
-Compared compared(const SeriesKey& key, const FleetReference::Series& series,
-                  const std::string& part, const FleetMember& member, const Standing& standing) {
-  Compared result{.stage = key.stage,
-                  .part = part,
-                  .measure = key.measure,
-                  .unit = series.unit,
-                  .against = Against::fleet,
+/// Without names, which only few of them need.
+Compared compared(const FleetReference::Series& series, const FleetMember& member,
+                  const Standing& standing) {
+  Compared result{.against = Against::fleet,
                   .value = member.value,
                   .expected = standing.expected,
                   .limit = standing.limit,
@@ -113,6 +118,14 @@ Compared compared(const SeriesKey& key, const FleetReference::Series& series,
   return result;
 }
 
+Compared named(Compared compared, const SeriesKey& key, const OwnSeries& own, std::size_t place) {
+  compared.stage = key.stage;
+  compared.part = own.parts[place];
+  compared.measure = key.measure;
+  compared.unit = own.series->unit;
+  return compared;
+}
+
 }  // namespace
 
 void FleetSamples::take(const std::string& node, const std::string& stage,
@@ -120,16 +133,18 @@ void FleetSamples::take(const std::string& node, const std::string& stage,
   auto numbers = numbers_of(findings);
   if (numbers.rates.empty() && !std::isfinite(numbers.inlet)) return;
   const auto id = nodes_.try_emplace(node, static_cast<std::uint32_t>(nodes_.size())).first->second;
-  if (std::isfinite(numbers.inlet)) inlets_[id] = numbers.inlet;
-  std::map<SeriesKey, std::vector<FleetMember>> own;
-  for (auto& [name, readings] : numbers.rates) {
-    const auto& [measure, part] = name;
+  if (std::isfinite(numbers.inlet)) take_inlet(id, numbers.inlet);
+  std::map<Series*, std::vector<FleetMember>> own;
+  for (NumbersOfSome rest = numbers.rates; !rest.empty();) {
+    const auto some = take_first_part(rest);
+    const auto& [measure, part, unit] =
+        std::tie(some.back()->name, some.back()->part, some.back()->unit);
     SeriesKey key{stage, measure, kind_of_part(part)};
     if (!series_.contains(key) && series_.size() == kMostSeries) continue;
-    auto& series = series_[key];
-    if (series.unit.empty()) series.unit = readings.unit;
+    auto& series = series_[std::move(key)];
+    if (series.unit.empty()) series.unit = unit;
     const bool full = series.members.size() == kMostNodes && !series.members.contains(id);
-    if (full || series.unit != readings.unit) continue;
+    if (full || series.unit != unit) continue;
     auto position = series.position.find(part);
     if (position == series.position.end()) {
       if (series.positions.size() == kMostParts) continue;
@@ -137,12 +152,23 @@ void FleetSamples::take(const std::string& node, const std::string& stage,
       position = series.position.emplace(part, next).first;
       series.positions.push_back(part);
     }
-    auto member = member_of(numbers, measure, part, std::move(readings.values), std::nan(""));
+    auto member = member_of(numbers, some, std::nan(""));
     member.node = id;
     member.position = position->second;
-    own[key].push_back(member);
+    own[&series].push_back(member);
   }
-  for (auto& [key, members] : own) series_[key].members[id] = std::move(members);
+  for (auto& [series, members] : own) {
+    series->members[id] = std::move(members);
+    series->learned.reset();
+  }
+}
+
+void FleetSamples::take_inlet(std::uint32_t node, double inlet) {
+  const auto [found, fresh] = inlets_.try_emplace(node, inlet);
+  if (!fresh && found->second == inlet) return;
+  found->second = inlet;
+  for (auto& [key, series] : series_)
+    if (series.members.contains(node)) series.learned.reset();
 }
 
 Population FleetSamples::population(const SeriesKey& key, const Series& series) const {
@@ -161,19 +187,20 @@ Population FleetSamples::population(const SeriesKey& key, const Series& series) 
   return population;
 }
 
-FleetReference FleetSamples::learn(const FleetLimits& limits) const {
+FleetReference FleetSamples::learn(const FleetLimits& limits) {
   FleetReference reference;
   reference.nodes = nodes_.size();
   std::map<std::string, double> of_kind;
   for (const auto& [key, series] : series_) ++of_kind[key.kind];
-  for (const auto& [key, series] : series_) {
+  for (auto& [key, series] : series_) {
     if (static_cast<int>(series.members.size()) < limits.fewest_nodes) continue;
     auto own = limits;
     own.false_alarms /= of_kind[key.kind];
-    auto model = burnin::learn(population(key, series), own);
+    if (!series.learned || series.learned->limits != own)
+      series.learned = {own, burnin::learn(population(key, series), own)};
+    const auto& model = series.learned->model;
     if (model.state == Comparison::State::too_few) continue;
-    reference.series.emplace(
-        key, FleetReference::Series{std::move(model), series.unit, series.positions});
+    reference.series.emplace(key, FleetReference::Series{model, series.unit, series.positions});
   }
   return reference;
 }
@@ -182,18 +209,18 @@ std::vector<Compared> compare(const FleetReference& reference, const FindingsByS
                               bool all) {
   std::vector<Compared> result;
   for (const auto& [key, own] : own_series(reference, findings)) {
-    const auto& series = reference.series.at(key);
-    const auto found = standings(series.model, own.members);
-    std::optional<Compared> nearest;
+    if (own.series == nullptr) continue;
+    const auto found = standings(own.series->model, own.members);
+    std::optional<std::pair<Compared, std::size_t>> nearest;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      auto each = compared(key, series, own.parts[i], own.members[i], found[i]);
+      auto each = compared(*own.series, own.members[i], found[i]);
       if (!std::isfinite(each.limit) || found[i].limit <= 0) continue;
       if (all || each.found != Likeness::alike)
-        result.push_back(std::move(each));
-      else if (!nearest || margin(each) < margin(*nearest))
-        nearest = std::move(each);
+        result.push_back(named(std::move(each), key, own, i));
+      else if (!nearest || margin(each) < margin(nearest->first))
+        nearest = {std::move(each), i};
     }
-    if (nearest) result.push_back(*std::move(nearest));
+    if (nearest) result.push_back(named(std::move(nearest->first), key, own, nearest->second));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <compare>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,15 +44,22 @@ class FleetSamples {
   std::size_t nodes() const { return nodes_.size(); }
 
   /// `limits.false_alarms` is what one healthy part may be accused with in all its series together.
-  FleetReference learn(const FleetLimits& limits) const;
+  /// A series is learned again only where something has come to it, or its limits are others.
+  FleetReference learn(const FleetLimits& limits);
 
  private:
+  struct Learned {
+    FleetLimits limits{};
+    FleetModel model{};
+  };
   struct Series {
     std::string unit{};
     std::vector<std::string> positions{};
     std::map<std::string, std::uint32_t, std::less<>> position{};
     std::unordered_map<std::uint32_t, std::vector<FleetMember>> members{};  // by node
+    std::optional<Learned> learned{};                                       // from just these
   };
+  void take_inlet(std::uint32_t node, double inlet);
   Population population(const SeriesKey& key, const Series& series) const;
 
   std::map<SeriesKey, Series> series_{};

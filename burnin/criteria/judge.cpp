@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "burnin/criteria/sorted_numbers.h"
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 
@@ -37,13 +38,10 @@ double excess(const Criterion& criterion, const Measurement& found) {
   return worst;
 }
 
-const Measurement* worst_of(const Criterion& criterion, const std::string& part,
-                            const Findings& findings) {
+const Measurement* worst_of(const Criterion& criterion, NumbersOfSome of_one_part) {
   const Measurement* worst = nullptr;
-  for (const auto& each : findings.measurements) {
-    if (each.name != criterion.measure || each.part != part) continue;
-    if (worst == nullptr || excess(criterion, each) > excess(criterion, *worst)) worst = &each;
-  }
+  for (const auto* each : of_one_part)
+    if (worst == nullptr || excess(criterion, *each) > excess(criterion, *worst)) worst = each;
   return worst;
 }
 
@@ -53,8 +51,9 @@ struct Named {
   std::string id;
 };
 
+/// `numbers`: what the step has of the criterion's measure.
 Checked compare(const Named& named, const std::string& step, const std::string& part,
-                const Findings* findings) {
+                NumbersOfSome numbers) {
   const auto& criterion = named.criterion;
   Checked result{.stage = step,
                  .part = part,
@@ -64,7 +63,7 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
                  .source = criterion.source,
                  .criterion_id = named.id,
                  .remedy = criterion.remedy};
-  const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
+  const auto* found = worst_of(criterion, of_part(numbers, part));
   if (found == nullptr) return result;
   if (part.empty()) result.part = found->traced_to;
   if (std::isfinite(found->value)) result.quantity.value = found->value;
@@ -79,16 +78,14 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
 }
 
 /// "dimm *": every part of such a name that told this number.
-void judge_all_like(const Named& named, const std::string& step, const std::string& pattern,
-                    const Findings* findings, std::vector<Checked>& checked) {
-  if (findings == nullptr) return;
-  const auto head = std::string_view{pattern}.substr(0, pattern.size() - 1);
-  std::set<std::string, std::less<>> parts;
-  for (const auto& each : findings->measurements)
-    if (each.name == named.criterion.measure && each.part.size() > head.size() &&
-        each.part.starts_with(head))
-      parts.insert(each.part);
-  for (const auto& part : parts) checked.push_back(compare(named, step, part, findings));
+void judge_all_like(const Named& named, const std::string& step, std::string_view pattern,
+                    NumbersOfSome numbers, std::vector<Checked>& checked) {
+  const auto head = pattern.substr(0, pattern.size() - 1);
+  for (auto rest = numbers; !rest.empty();) {
+    const auto& part = take_first_part(rest).front()->part;
+    if (part.size() > head.size() && part.starts_with(head))
+      checked.push_back(compare(named, step, part, numbers));
+  }
 }
 
 /// "gemm/gemm.bf16.rate"; a second one of that name in the profile is "gemm/gemm.bf16.rate#2".
@@ -104,9 +101,32 @@ std::vector<Named> named_criteria(const inventory::Profile& profile) {
   return all;
 }
 
-/// In the order of stages(): what the node's parts tell comes before what its BMC logs of them.
-std::ptrdiff_t place_of(const Checked& checked) {
-  return std::ranges::find(stages(), base_name(checked.stage), &Stage::name) - stages().begin();
+/// A step with what it found.
+struct Step {
+  const std::string& name;
+  /// In the order of stages(): what the node's parts tell comes before what its BMC logs of them.
+  std::ptrdiff_t place = 0;
+  SortedNumbers numbers{};
+};
+
+Step step_of(const std::string& name, const FindingsByStage& findings) {
+  const auto place = std::ranges::find(stages(), base_name(name), &Stage::name) - stages().begin();
+  const auto found = findings.find(name);
+  return {name, place, found == findings.end() ? SortedNumbers{} : sorted_numbers(found->second)};
+}
+
+/// "node-facts" is every reading of them, "node-facts@new" the one that goes by that name.
+bool is_for(const Criterion& criterion, const Step& step) {
+  return base_name(step.name) == criterion.stage || step.name == criterion.stage;
+}
+
+void judge_one(const Named& named, const Step& step, std::vector<Checked>& checked) {
+  const auto numbers = of_measure(step.numbers, named.criterion.measure);
+  for (const auto& part : named.criterion.parts)
+    if (part.ends_with('*'))
+      judge_all_like(named, step.name, part, numbers, checked);
+    else
+      checked.push_back(compare(named, step.name, part, numbers));
 }
 
 }  // namespace
@@ -114,22 +134,18 @@ std::ptrdiff_t place_of(const Checked& checked) {
 std::vector<Checked> judge(const inventory::Profile& profile,
                            const std::set<std::string, std::less<>>& stages,
                            const FindingsByStage& findings) {
-  std::vector<Checked> checked;
-  for (const auto& named : named_criteria(profile)) {
-    for (const auto& step : stages) {
-      // "node-facts" is every reading of them, "node-facts@new" the one that goes by that name.
-      if (base_name(step) != named.criterion.stage && step != named.criterion.stage) continue;
-      const auto found = findings.find(step);
-      const auto* known = found == findings.end() ? nullptr : &found->second;
-      for (const auto& part : named.criterion.parts)
-        if (part.ends_with('*'))
-          judge_all_like(named, step, part, known, checked);
-        else
-          checked.push_back(compare(named, step, part, known));
-    }
-  }
+  std::vector<Step> steps;
+  for (const auto& name : stages) steps.push_back(step_of(name, findings));
   // Whichever profile of a chain asked first.
-  std::ranges::stable_sort(checked, {}, place_of);
+  std::map<std::ptrdiff_t, std::vector<Checked>> by_place;
+  for (const auto& named : named_criteria(profile))
+    for (const auto& step : steps)
+      if (is_for(named.criterion, step)) judge_one(named, step, by_place[step.place]);
+  std::vector<Checked> checked;
+  std::size_t count = 0;
+  for (const auto& [place, some] : by_place) count += some.size();
+  checked.reserve(count);
+  for (auto& [place, some] : by_place) std::ranges::move(some, std::back_inserter(checked));
   return checked;
 }
 

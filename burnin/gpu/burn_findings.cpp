@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/gpu/burn_rows.h"
 #include "burnin/gpu/burn_script.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/idle_gpus.h"
@@ -37,69 +38,10 @@ constexpr std::array<std::string_view, 16> kMeasures{"burn.complete",
                                                      "nvswitch.sxid"};
 constexpr std::size_t kMostUnknown = 64;
 
-// Bits of clocks_event_reasons.active. Source: NVML API reference, nvmlClocksEventReasons.
-constexpr std::uint64_t kPowerCap = 0x4;
-constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;  // slowdown, heat, power brake
-
 void add(Findings& findings, std::string_view name, std::string part, double value,
          std::string_view unit, std::string detail = {}) {
   findings.measurements.push_back(
       {std::string{name}, std::move(part), value, std::string{unit}, std::move(detail)});
-}
-
-/// PCI addresses and the names of the GPUs there.
-class GpuNames {
- public:
-  GpuNames(std::span<const std::string> places, std::vector<std::string> addresses)
-      : places_{places} {
-    const bool placed = std::ranges::any_of(
-        addresses, [&](const auto& at) { return gpu_at(at, places).has_value(); });
-    if (placed) return;
-    for (std::size_t i = 0; i < addresses.size(); ++i)
-      numbered_.emplace_back(addresses[i], fmt::format("gpu{}", i));
-  }
-
-  std::string name_at(std::string_view address) const {
-    for (const auto& [at, name] : numbered_)
-      if (inventory::same_pci(address, at)) return name;
-    return gpu_at(address, places_).value_or(fmt::format("gpu at {}", address));
-  }
-
- private:
-  std::span<const std::string> places_;
-  std::vector<std::pair<std::string, std::string>> numbered_{};  // where the profile knows no place
-};
-
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  for (const auto cell : split(line, ',')) cells.push_back(script::clean(cell));
-  return cells;
-}
-
-bool is_address(std::string_view text) {
-  return text.size() >= 7 && text.size() <= 16 && text.contains(':') && text.contains('.') &&
-         text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
-}
-
-/// nvidia-smi's lines of values, each beginning with the GPU's address.
-std::vector<std::vector<std::string>> rows_of(const BurnOutput& said, std::string_view section,
-                                              std::size_t columns) {
-  constexpr std::size_t kMostRows = 200000;
-  std::vector<std::vector<std::string>> rows;
-  for (const auto line : said.lines_of(section)) {
-    auto cells = cells_of(line);
-    if (cells.size() >= columns && is_address(cells[0]) && rows.size() < kMostRows)
-      rows.push_back(std::move(cells));
-  }
-  return rows;
-}
-
-GpuNames names_of(const Profile& profile, const BurnOutput& said, const BurnReport& run) {
-  std::vector<std::string> addresses;
-  for (auto& row : rows_of(said, "gpus", 2)) addresses.push_back(row[0]);
-  if (addresses.empty())
-    for (const auto& gpu : run.gpus) addresses.push_back(gpu.pci);
-  return {gpu_places(profile), std::move(addresses)};
 }
 
 void add_idle(const BurnOutput& said, const GpuNames& names, Findings& findings) {
@@ -126,14 +68,6 @@ double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
-}
-
-std::optional<std::uint64_t> bits_of(std::string_view text) {
-  if (!text.starts_with("0x") || text.size() < 3 || text.size() > 18) return std::nullopt;
-  std::uint64_t bits = 0;
-  const auto* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data() + 2, end, bits, 16);
-  return read.ec == std::errc{} && read.ptr == end ? std::optional{bits} : std::nullopt;
 }
 
 /// A limit that is there only while the GPU works is seen only then.

@@ -63,9 +63,6 @@ echo 'cupel-section: end'
 exit 0
 )sh";
 
-/// Every five seconds; less often in burns of hours, whose samples would only tell the same again.
-seconds period_of(seconds duration) { return std::clamp(duration / 480, seconds{5}, seconds{60}); }
-
 std::string run_lines(std::string_view command, const std::string& arguments,
                       const std::string& test_arguments, seconds duration) {
   return fmt::format(
@@ -84,13 +81,17 @@ std::string run_lines(std::string_view command, const std::string& arguments,
       "  cupel-burn {} {}\n"
       "  echo \"cupel-run-status: $?\"\n"
       "fi\n",
-      period_of(duration).count(), kSection, kSelfTest.count(), command, kSelfTestEnds.count(),
-      test_arguments, kSection, command, arguments);
+      sampling_period(duration).count(), kSection, kSelfTest.count(), command,
+      kSelfTestEnds.count(), test_arguments, kSection, command, arguments);
 }
 
 int status_in(std::string_view text) { return number<int>(trimmed(text)).value_or(-1); }
 
 }  // namespace
+
+seconds sampling_period(seconds duration) {
+  return std::clamp(duration / 480, seconds{5}, seconds{60});
+}
 
 Job burn_job(std::string_view command, const std::string& arguments,
              const std::string& test_arguments, seconds duration) {

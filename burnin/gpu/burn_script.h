@@ -15,6 +15,10 @@ namespace cupel::burnin {
 Job burn_job(std::string_view command, const std::string& arguments,
              const std::string& test_arguments, std::chrono::seconds duration);
 
+/// Between two samples of the driver's sensors: five seconds; more in burns of hours, whose samples
+/// would only tell the same again.
+std::chrono::seconds sampling_period(std::chrono::seconds duration);
+
 /// Sections are "gpus", "apps", "self-test", "run", "samples" and "kernel".
 struct BurnOutput {
   std::map<std::string, std::vector<std::string_view>, std::less<>> sections{};

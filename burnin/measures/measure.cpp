@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
+#include <vector>
 
 #include "burnin/measures/tables.h"
 
@@ -45,6 +47,20 @@ const UnitRow* unit_row(std::string_view unit) {
   return row == kUnits.end() ? nullptr : row;
 }
 
+/// All rows, for looking them up.
+struct Rows {
+  Rows() {
+    for (const auto& table : measure_rows())
+      for (const auto& row : table) {
+        by_name.emplace(row.name, &row);
+        if (row.name.contains('*')) families.push_back(&row);
+      }
+  }
+
+  std::unordered_map<std::string_view, const MeasureRow*> by_name{};
+  std::vector<const MeasureRow*> families{};
+};
+
 }  // namespace
 
 std::span<const std::span<const MeasureRow>> measure_rows() {
@@ -55,13 +71,12 @@ std::span<const std::span<const MeasureRow>> measure_rows() {
 }
 
 const MeasureRow* measure_row(std::string_view name) {
-  const MeasureRow* family = nullptr;
-  for (const auto& table : measure_rows())
-    for (const auto& row : table) {
-      if (row.name == name) return &row;
-      if (family == nullptr && row.name.contains('*') && matches(row.name, name)) family = &row;
-    }
-  return family;
+  static const Rows rows;
+  const auto found = rows.by_name.find(name);
+  if (found != rows.by_name.end()) return found->second;
+  for (const auto* family : rows.families)
+    if (matches(family->name, name)) return family;
+  return nullptr;
 }
 
 bool is_precondition(std::string_view measure) {

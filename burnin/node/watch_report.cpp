@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "burnin/node/kernel_report.h"
@@ -156,7 +157,127 @@ std::vector<json::value> xids_in_order(std::string_view text, const json::value&
   return rows;
 }
 
+/// A sample, or a message of the kernel. Those around a fault are printed after later ones.
+struct TimedLine {
+  double seconds = 0;
+  std::string_view text{};
+};
+
+constexpr std::string_view kSample = R"({"kind":"sample","seconds":)";
+constexpr std::string_view kMessage = R"({"kind":"message","seconds":)";
+
+std::vector<TimedLine> timed_lines(std::string_view text) {
+  constexpr std::size_t kMostLines = 20'000, kLongest = 256u << 10;
+  std::vector<TimedLine> found;
+  for (const auto line : lines(text)) {
+    const auto start = line.starts_with(kSample)    ? kSample.size()
+                       : line.starts_with(kMessage) ? kMessage.size()
+                                                    : line.size();
+    if (start == line.size() || line.size() > kLongest || found.size() == kMostLines) continue;
+    const auto end = std::min(line.find(',', start), line.size());
+    const auto seconds = number<double>(line.substr(start, end - start));
+    if (seconds && std::isfinite(*seconds)) found.push_back({*seconds, line});
+  }
+  std::ranges::stable_sort(found, {}, &TimedLine::seconds);
+  return found;
+}
+
+/// Reads lines in the order of their time.
+class SeriesReader {
+ public:
+  SeriesReader(const Names& names, SeriesRecorder& into) : names_{names}, into_{into} {}
+
+  void read(const TimedLine& line) {
+    const auto told = parse_line(line.text);
+    if (!told) return;
+    if (line.text.starts_with(kMessage)) return read_message(line.seconds, *told);
+    std::vector<std::string> faults;
+    if (const auto* parts = find(*told, "parts"); parts != nullptr && parts->is_object())
+      for (const auto& [part, values] : parts->get_object())
+        if (values.is_object())
+          read_part(line.seconds, script::clean(part), values.get_object(), faults);
+    for (auto& fault : faults) into_.fault(line.seconds, std::move(fault));
+  }
+
+ private:
+  void read_message(double seconds, const json::value& told) {
+    if (text_at(told, "weight") == "harmless") return;
+    const auto part = names_.of(text_at(told, "part").value_or("node"));
+    const auto code = number_at(told, "code");
+    into_.fault(seconds, part + ": " + script::clean(text_at(told, "class").value_or("message")) +
+                             (code ? " " + plain(*code, 0) : ""));
+  }
+
+  void read_part(double seconds, const std::string& part, const json::object& values,
+                 std::vector<std::string>& faults) {
+    for (const auto& [name, value] : values) {
+      if (name == "throttle") note_throttle(part, value, faults);
+      if (!value.is_number()) continue;
+      const double number = value.to_number<double>();
+      if (const auto* row = row_of(kValues, part, name)) {
+        if (name == "answers" && number < std::exchange(last_[{part, row}], number))
+          faults.push_back(names_.of(part) + ": it does not answer");
+        add(seconds, part, *row, number);
+      } else if (const auto* counter = row_of(kCounters, part, name)) {
+        const double grown = growth(part, *counter, number);
+        if (grown > 0 && counter->unit == "errors")
+          faults.push_back(names_.of(part) + ": " + std::string{counter->measure});
+        add(seconds, part, *counter, grown_[{part, counter}]);
+      }
+    }
+  }
+
+  template <std::size_t size>
+  static const Row* row_of(const std::array<Row, size>& table, std::string_view part,
+                           std::string_view name) {
+    for (const auto& row : table)
+      if (row.name == name && is_of(part, row)) return &row;
+    return nullptr;
+  }
+
+  /// Since the sample before. A counter that is less than then was reset in between.
+  double growth(const std::string& part, const Row& row, double value) {
+    const auto [last, first] = last_.try_emplace({part, &row}, value);
+    const double grown = value >= last->second ? value - last->second : value;
+    last->second = value;
+    grown_[{part, &row}] += grown;
+    return grown;
+  }
+
+  void note_throttle(const std::string& part, const json::value& words,
+                     std::vector<std::string>& faults) {
+    if (!words.is_array()) return;
+    const bool slow = std::ranges::any_of(words.get_array(), [](const json::value& word) {
+      return word == "hw-thermal" || word == "sw-thermal" || word == "hw-slowdown" ||
+             word == "power-brake";
+    });
+    if (slow && !std::exchange(slow_[part], slow))
+      faults.push_back(names_.of(part) + ": its clock is held back");
+    slow_[part] = slow;
+  }
+
+  void add(double seconds, const std::string& part, const Row& row, double value) {
+    into_.add({names_.of(part), std::string{row.measure}, std::string{row.unit}}, seconds,
+              value * row.factor);
+  }
+
+  using Key = std::pair<std::string, const Row*>;
+  const Names& names_;
+  SeriesRecorder& into_;
+  std::map<Key, double> last_{}, grown_{};
+  std::map<std::string, bool> slow_{};
+};
+
 }  // namespace
+
+void watch_series(const Profile& profile, const Output& output, SeriesRecorder& into) {
+  const auto first = last_line(output.text, "watch");
+  const auto hello = first ? parse_line(*first) : Result<json::value>{json::value{}};
+  if (!hello) return;
+  const Names names{profile, places_of(*hello)};
+  SeriesReader reader{names, into};
+  for (const auto& line : timed_lines(output.text)) reader.read(line);
+}
 
 Result<Findings> read_watch(const Profile& profile, std::string_view text) {
   const auto first = last_line(text, "watch"), last = last_line(text, "summary");

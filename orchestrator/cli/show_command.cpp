@@ -17,6 +17,7 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
+#include "orchestrator/record/series_codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/exports.h"
@@ -176,7 +177,46 @@ Exit complain_of_run(const Context& context, const store::Store& store, engine::
   return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
 }
 
-Exit show(const Context& context, const std::string& name, engine::RunId run, bool each_part) {
+/// How `show` is told what to print.
+struct ShowWish {
+  bool all = false;     // a row for each part
+  bool series = false;  // only what stages sampled over time
+  bool csv = false;     // of these, each value
+};
+
+void print_series(const std::map<std::string, record::KeptSeries>& all) {
+  for (const auto& [stage, kept] : all) {
+    say("\n{}\n  {:<10} {:<26} {:>10} {:>10} {:>10} {:<6} {:>7} {:>6}\n", stage, "part", "series",
+        "least", "mean", "most", "", "spans", "single");
+    for (const auto& [series, values] : kept.series) {
+      const auto whole = record::whole_of(values);
+      say("  {:<10} {:<26} {:>10.6g} {:>10.6g} {:>10.6g} {:<6} {:>7} {:>6}\n", series.part,
+          series.name, whole.least, whole.mean, whole.most, series.unit, values.spans.size(),
+          values.around.size());
+    }
+    for (const auto& fault : kept.faults) say("  at {:.0f} s: {}\n", fault.seconds, fault.what);
+    if (kept.left_out > 0) say("  {} values or series had no room\n", kept.left_out);
+  }
+}
+
+Exit show_series(const Context& context, const store::Store& store,
+                 const record::NodeRecord& record, const ShowWish& wish) {
+  const auto series = record::series_of(store, record);
+  if (!series) return complain(context, series.error(), Exit::unfinished);
+  if (series->empty())
+    return complain(context,
+                    Error{Code::kNotFound, "no stage of this run sampled anything on " +
+                                               record.node + ": watch and the GPU stages do"},
+                    Exit::invalid);
+  if (wish.csv)
+    std::fputs(record::series_csv(*series).c_str(), stdout);
+  else
+    print_series(*series);
+  return Exit::passed;
+}
+
+Exit show(const Context& context, const std::string& name, engine::RunId run,
+          const ShowWish& wish) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;
@@ -192,6 +232,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
   if (!summary) return complain_of_run(context, store, run, summary.error());
   for (auto& node : summary->nodes) {
     if (node.record.node != name) continue;
+    if (wish.series) return show_series(context, store, node.record, wish);
     const bool in_work = report::is_in_work(summary->run, node);
     if (in_work) report::leave_out_unfinished(node);
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
@@ -208,10 +249,10 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     } else {
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
-      print_causes(node, each_part);
+      print_causes(node, wish.all);
       print_nearest(node, *compared);
       print_steps(node.record);
-      print_measurements(node.record, each_part);
+      print_measurements(node.record, wish.all);
       print_parts(node.record);
       print_console(consoles);
     }
@@ -298,17 +339,23 @@ Exit here_or_there(const Context& context, engine::RunId run, const std::string&
 
 void add_show(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand("show", "all facts about one node");
-  command->footer("Example: cupel show a01-n07");
+  command->footer(
+      "Examples: cupel show a01-n07\n"
+      "          cupel show a01-n07 --series --csv > a01-n07.csv");
   auto node = std::make_shared<std::string>();
   auto run = std::make_shared<engine::RunId>(0);
   command->add_option("NODE", *node, "its name")->required();
   command->add_option("--run", *run, "run number [the newest run of the node]");
-  auto all = std::make_shared<bool>(false);
-  command->add_flag("--all", *all, "a row for each part, and all consequences of each cause");
+  auto wish = std::make_shared<ShowWish>();
+  command->add_flag("--all", wish->all, "a row for each part, and all consequences of each cause");
+  auto* series = command->add_flag("--series", wish->series, "only what stages sampled over time");
+  command->add_flag("--csv", wish->csv, "of --series each value, as comma-separated lines")
+      ->needs(series);
   add_json_flag(*command, context);
-  command->callback([&context, &exit, node, run, all] {
+  series->excludes("--json");
+  command->callback([&context, &exit, node, run, wish] {
     exit = here_or_there(context, *run, *node, [&](const Context& where, engine::RunId number) {
-      return show(where, *node, number, *all);
+      return show(where, *node, number, *wish);
     });
   });
 }

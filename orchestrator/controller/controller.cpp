@@ -163,6 +163,9 @@ void Controller::start_companions(Driven& driven) {
     return loaded_nodes(driven.planned->plan, engine_.state(driven.run.id));
   };
   power.measured = [this](std::string_view node, double watts) { engine_.measured(node, watts); };
+  power.sensed = [&driven](std::string_view node, const bmc::Sensors& sensors) {
+    driven.steps.sensed(node, sensors);
+  };
   power.pause = driven.options.measure_power;
   companions_->start(watch_power(std::move(power)));
   RepairWatch watch;

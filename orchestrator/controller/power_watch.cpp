@@ -27,6 +27,7 @@ Task<Result<void>> look(const PowerWatch& watch, Unread& unread, const inventory
   const auto told = co_await bmc->sensors.read(Deadline::in(kPatience));
   co_await bmc->log_out();
   if (told && told->watts) watch.measured(node.name, *told->watts);
+  if (told && watch.sensed) watch.sensed(node.name, *told);
   const bool stopped = !told && told.error().code == Code::kCancelled;
   if (stopped) co_return ok();
   const auto none = told && !told->watts ? std::string{"its BMC reports no power"} : std::string{};

@@ -8,6 +8,7 @@
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/record/series_codec.h"
 #include "orchestrator/store/group_document.h"
 
 namespace cupel::record {
@@ -105,8 +106,13 @@ void take_companions(NodeRecord& record, const Event& event) {
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, const Event& event) {
   if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
-  if (const auto hash = text_in(event, "evidence"); !hash.empty())
+  if (const auto hash = text_in(event, "evidence"); !hash.empty()) {
     record.evidence[event.step] = hash;
+    record.evidence.erase(series_name(event.step));  // of an earlier attempt
+  }
+  if (const auto* series = event.data.if_contains("series"))
+    if (const auto hash = text_at(*series, "evidence"))
+      record.evidence[series_name(event.step)] = *hash;
   if (const auto* parts = event.data.if_contains("bmc_parts")) {
     record.bmc_parts = parts_from(parts);
     record.bmc_told = true;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "orchestrator/steps/sensor_series.h"
+
 namespace cupel::steps {
 
 struct BmcBoard {
@@ -30,6 +32,7 @@ struct BmcBoard {
   std::map<std::string, Log, std::less<>> logs{};
   std::map<std::string, Kernel, std::less<>> kernels{};
   std::map<std::string, Inlet, std::less<>> inlets{};
+  std::map<std::string, SensorSeries, std::less<>> sensors{};  // of nodes whose stage runs
 };
 
 }  // namespace cupel::steps

@@ -123,6 +123,12 @@ Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   co_return ended;
 }
 
+void NodeSteps::sensed(std::string_view node, const bmc::Sensors& sensors) {
+  const auto found = environment_.board->sensors.find(node);
+  if (found != environment_.board->sensors.end())
+    found->second.take(sensors, std::chrono::steady_clock::now());
+}
+
 Task<Result<void>> NodeSteps::abort(engine::StepRequest request) {
   const auto& type = type_of(request.step.kind);
   if (type.abort == nullptr || !request.handle) co_return ok();

@@ -65,6 +65,9 @@ class NodeSteps : public engine::Steps {
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
   Task<Result<void>> abort(engine::StepRequest request) override;
 
+  /// What somebody has read of a node's BMC: part of the record where a stage runs there.
+  void sensed(std::string_view node, const bmc::Sensors& sensors);
+
  private:
   const StepType& type_of(playbooks::StepKind kind) const;
 

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "burnin/companions.h"
 #include "burnin/stage.h"
+#include "burnin/stage_series.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/record/series_codec.h"
 #include "orchestrator/ssh/missing_program.h"
 #include "orchestrator/steps/uniformity.h"
 
@@ -58,6 +62,34 @@ boost::json::object of_companions(const inventory::Profile& profile, burnin::Out
   return beside;
 }
 
+/// What the BMC measured meanwhile, which is then no longer on the board.
+void take_sensors(BmcBoard& board, const std::string& node, record::KeptSeries& kept) {
+  const auto found = board.sensors.find(node);
+  if (found == board.sensors.end()) return;
+  const auto& recorder = found->second.recorder();
+  kept.series.merge(recorder.all());
+  std::ranges::copy(recorder.faults(), std::back_inserter(kept.faults));
+  std::ranges::stable_sort(kept.faults, {}, &burnin::SeriesFault::seconds);
+  kept.left_out += recorder.left_out();
+  board.sensors.erase(found);
+}
+
+/// What was sampled over time, as evidence of its own, whatever came of the stage.
+Result<void> keep_series(StepEnvironment& environment, const StepRequest& request,
+                         const burnin::Output& output, StepEnd& end) {
+  burnin::SeriesRecorder recorder;
+  const auto& profiles = environment.inventory.profiles;
+  const auto profile = profiles.find(request.node.profile);
+  if (profile != profiles.end())
+    burnin::add_series(*burnin::stage(request.step.name), profile->second, output, recorder);
+  record::KeptSeries kept{recorder.faults(), recorder.all(), recorder.left_out()};
+  take_sensors(*environment.board, request.node.name, kept);
+  if (kept.series.empty()) return ok();
+  TRY(const auto hash, environment.store.keep_evidence(record::to_text(kept)));
+  end.found["series"] = {{"evidence", hash}};
+  return ok();
+}
+
 }  // namespace
 
 Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& request,
@@ -67,6 +99,7 @@ Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& req
   StepEnd end;
   end.outcome = engine::Outcome::reject;
   end.found["evidence"] = hash;
+  TRY(keep_series(environment, request, spool.output, end));
   if (spool.stopped) {
     end.begin_anew = true;
     end.detail = "it was ended half done";
@@ -114,7 +147,8 @@ Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& req
     return end;
   }
   auto found = record::to_json(*findings);
-  found["evidence"] = end.found["evidence"];
+  for (const auto* key : {"evidence", "series"})
+    if (const auto* kept = end.found.if_contains(key)) found[key] = *kept;
   if (!beside.empty()) found["beside"] = std::move(beside);
   if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
   return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));

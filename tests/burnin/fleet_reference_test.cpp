@@ -120,6 +120,32 @@ TEST(FleetReference, BoundsWhatItKeeps) {
   EXPECT_EQ(samples.learn({}).series.begin()->second.model.nodes, 1024);
 }
 
+TEST(FleetReference, LearnsTheSameAtOnceAndAgainAndAgain) {
+  FleetSamples once, often;
+  const Findings inlet{.measurements = {{"thermal.inlet", "", 31, "C"}}};
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto node = fmt::format("n{}", i);
+    for (auto* samples : {&once, &often}) samples->take(node, "hbm", hbm(i));
+    if (often.learn({}).nodes != i + 1) ADD_FAILURE() << i;
+  }
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    auto warm = inlet;
+    warm.measurements[0].value += static_cast<double>(i);
+    for (auto* samples : {&once, &often}) samples->take(fmt::format("n{}", i), "thermal", warm);
+  }
+
+  const auto at_once = once.learn({}).series.begin()->second.model;
+  const auto again = often.learn({}).series.begin()->second.model;
+  const auto stricter = often.learn({.false_alarms = 1e-6}).series.begin()->second.model;
+
+  EXPECT_EQ(again.center, at_once.center);
+  EXPECT_EQ(again.spread, at_once.spread);
+  EXPECT_EQ(again.positions, at_once.positions);
+  EXPECT_EQ(again.conditions.size(), at_once.conditions.size());
+  EXPECT_EQ(again.members, 160);
+  EXPECT_GT(stricter.part_limit, again.part_limit);
+}
+
 TEST(ComparedCauses, APartExplainsItsPairsAndWhatTheNodeDoes) {
   const auto one = [](std::string measure, std::string part, double value) {
     return Compared{.stage = "p2p",

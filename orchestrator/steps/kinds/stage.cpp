@@ -71,6 +71,8 @@ Task<Result<StepEnd>> follow_alone(StepEnvironment& environment, const StepReque
                                    Around& around, std::string folder) {
   const auto follower = std::make_shared<Follower>(
       environment, request, job_of(environment, request.node, std::move(folder)));
+  environment.board->sensors.insert_or_assign(request.node.name,
+                                              SensorSeries{std::chrono::steady_clock::now()});
   follower->meanwhile = [&around](ssh::Session& session) {
     return around.kernel.meanwhile(session);
   };
