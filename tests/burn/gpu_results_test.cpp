@@ -96,9 +96,8 @@ class GpuResults : public ::testing::Test {
     prints("pcie", [](Report& report) {
       report.result("pcie.h2d", "gpu0", 55, "GB/s", {{"numa", "near"}});
     });
-    prints("collective", [](Report& report) {
-      report.result("collective.errors", "gpu0", 0, "errors");
-    });
+    prints("collective",
+           [](Report& report) { report.result("collective.errors", "gpu0", 0, "errors"); });
   }
 
   fs::path folder_;
