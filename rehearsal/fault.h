@@ -55,6 +55,8 @@ enum class FaultKind {
   spine_slow,
   uplink_slow,
   gid_wrong,
+  nccl_setting,
+  ports_blocked,
   dimm_missing,
   dimm_too_small,
   dimm_storm,

@@ -89,6 +89,11 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "spine) or both"},
     {gid_wrong, "gid-wrong", Part::hca, "index?", fabric,
      "the GID of RoCE v2 stands at another index than on the other nodes"},
+    {nccl_setting, "nccl-setting", Part::none, "setting value", nothing,
+     "/etc/nccl.conf of the node has this variable of NCCL's: NCCL_IB_HCA is heeded"},
+    {ports_blocked, "ports-blocked", Part::none, "", nothing,
+     "a firewall of the node drops what comes to net.ipv4.ip_local_port_range: NCCL's ranks do not "
+     "find each other, and SSH works"},
     // CPUs, memory, drives
     {dimm_missing, "dimm-missing", Part::dimm, "", nothing, "the slot is empty"},
     {dimm_too_small, "dimm-too-small", Part::dimm, "size", nothing,

@@ -13,6 +13,7 @@ namespace {
 constexpr double kPercent = 100;
 constexpr std::size_t kLeastTeams = 3;  // of which the middle one is what is usual
 constexpr std::size_t kMostReasons = 200;
+constexpr double kClean = 0.05;  // of the usual rate: less is no loss that has to be explained
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -105,6 +106,8 @@ class Writer {
 
   Result<GroupFindings> write() {
     for (const auto& run : runs_) take(run);
+    blame_whom_partners_clear();
+    explain_losses();
     const bool any = std::ranges::any_of(
         nodes_state_, [](const State& state) { return state.teams > 0 || state.is_to_blame; });
     if (!any)
@@ -122,6 +125,7 @@ class Writer {
     int teams = 0;  // that came to their end
     bool is_to_blame = false;
     std::string why{}, waited{};
+    bool is_explained = false;  // its loss may be its partners'
     double errors = 0, lag = -1;
     std::string slowest{};                                       // the GPU of the lag
     std::map<std::pair<std::string, std::string>, Best> best{};  // by operation and part
@@ -151,6 +155,10 @@ class Writer {
   void stalled(const TeamRun& run, const Stall& stall) {
     stalls_.push_back(fmt::format("{}: {}", run.team.name, stall.why));
     say("hung: " + stalls_.back());
+    for (std::size_t place = 0; place < run.reports.size(); ++place)
+      if (run.reports[place] && !run.reports[place]->ras.empty())
+        say(fmt::format("NCCL's RAS on {}: {}", nodes_[run.team.members[place]],
+                        run.reports[place]->ras));
     for (std::size_t place = 0; place < run.team.members.size(); ++place) {
       auto& state = nodes_state_[run.team.members[place]];
       if (std::ranges::find(stall.nodes, place) != stall.nodes.end()) {
@@ -160,6 +168,60 @@ class Writer {
         state.waited = stall.why;
       }
     }
+  }
+
+  bool came_through(std::size_t node) const {
+    return nodes_state_[node].teams > 0 && !nodes_state_[node].is_to_blame;
+  }
+
+  bool partners_came_through(std::size_t node, std::span<const TeamRun* const> pairs) const {
+    return std::ranges::all_of(pairs, [&](const TeamRun* pair) {
+      const auto& two = pair->team.members;
+      return came_through(two[0] == node ? two[1] : two[0]);
+    });
+  }
+
+  /// Of pairs that did not end, where neither says why: one of them failed with two partners at
+  /// least, and each of these came through with another.
+  void blame_whom_partners_clear() {
+    std::map<std::size_t, std::vector<const TeamRun*>> failed;
+    for (const auto& run : runs_) {
+      const auto stall = run.team.members.size() == 2 ? stall_of(run, nodes_) : std::nullopt;
+      if (!stall || !stall->nodes.empty()) continue;
+      for (const auto node : run.team.members) failed[node].push_back(&run);
+    }
+    for (const auto& [node, runs] : failed) {
+      auto& state = nodes_state_[node];
+      if (runs.size() < 2 || state.teams > 0 || state.is_to_blame ||
+          !partners_came_through(node, runs))
+        continue;
+      state.is_to_blame = true;
+      state.why = fmt::format("{} met none of its {} partners, and each of them met another: {}",
+                              nodes_[node], runs.size(), state.waited);
+      say(state.why);
+    }
+  }
+
+  /// A node between two slow ones is slow with both. Its loss is its own only where a partner that
+  /// is fast with another is slow with it.
+  void explain_losses() {
+    std::map<std::size_t, std::vector<std::size_t>> partners;
+    for (const auto& run : runs_) {
+      if (run.team.members.size() != 2 || stall_of(run, nodes_)) continue;
+      partners[run.team.members[0]].push_back(run.team.members[1]);
+      partners[run.team.members[1]].push_back(run.team.members[0]);
+    }
+    for (const auto& [node, others] : partners)
+      nodes_state_[node].is_explained =
+          loss_of(node) > kClean && std::ranges::all_of(others, [this](std::size_t other) {
+            return loss_of(other) > kClean;
+          });
+  }
+
+  double loss_of(std::size_t node) const {
+    double loss = 0;
+    for (const auto& [key, best] : nodes_state_[node].best) loss = std::max(loss, best.loss);
+    return loss;
   }
 
   void measured(const TeamRun& run) {
@@ -239,7 +301,13 @@ class Writer {
       put(fmt::format("nccl.{}.latency", operation), part, best.latency, "us");
       if (best.loss >= 0) loss[part] = std::max(loss[part], kPercent * best.loss);
     }
-    for (const auto& [part, value] : loss) put("nccl.loss", part, value, "%");
+    for (const auto& [part, value] : loss) {
+      const auto& of = part.empty() ? nodes_[node] : part;
+      if (state.is_explained)
+        put("nccl.undecided", of, 1, "count", "each of its partners is slow with every other too");
+      else
+        put("nccl.loss", of, value, "%");
+    }
     if (is_known) return;
     const auto why =
         left_[node] ? std::string{"it took no part to the end"} : "inconclusive: " + state.waited;

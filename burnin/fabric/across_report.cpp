@@ -11,9 +11,26 @@ namespace {
 constexpr std::string_view kStatus = "cupel-run-status: ";
 constexpr std::size_t kLongestLine = 65536, kMostLines = 20000, kMostRanks = 64;
 
+/// Both lists of a "ras" line, in one sentence.
+std::string ras_words(const json::value& line) {
+  constexpr std::size_t kMost = 8, kLongest = 600;
+  std::string said;
+  for (const auto* name : {"communicators", "errors"}) {
+    const auto* list = find(line, name);
+    if (list == nullptr || !list->is_array()) continue;
+    std::size_t count = 0;
+    for (const auto& each : list->get_array()) {
+      if (!each.is_string() || ++count > kMost) continue;
+      said += (said.empty() ? "" : "; ") + script::clean(std::string_view{each.get_string()});
+    }
+  }
+  return shortened(said, kLongest);
+}
+
 void take(const json::value& line, AcrossReport& report) {
   const auto kind = text_at(line, "kind").value_or("");
   if (kind == "joined") report.joined = true;
+  if (kind == "ras") report.ras = ras_words(line);
   if (kind != "ranks") return;
   report.doing = script::clean(text_at(line, "doing").value_or(""));
   const auto* entered = find(line, "entered");
@@ -27,7 +44,8 @@ void take(const json::value& line, AcrossReport& report) {
 /// The line alone where it may hold an object: most are results, which read_burn() has.
 bool may_be_ours(std::string_view line) {
   return line.size() <= kLongestLine &&
-         (line.starts_with(R"({"kind":"joined")") || line.starts_with(R"({"kind":"ranks")"));
+         (line.starts_with(R"({"kind":"joined")") || line.starts_with(R"({"kind":"ranks")") ||
+          line.starts_with(R"({"kind":"ras")"));
 }
 
 }  // namespace

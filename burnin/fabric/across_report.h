@@ -20,6 +20,9 @@ struct AcrossReport {
   /// Which operation each rank of this node had entered last; empty: it did not say.
   std::vector<std::int64_t> entered{};
   std::string doing{};  // "all_reduce of 64 MiB over 16 ranks"
+  /// What NCCL's RAS said on this node of communicators that do not run, and of ranks that are
+  /// missing; empty: it said nothing of the kind. Clean and bounded; evidence beside our own.
+  std::string ras{};
 
   /// All that was asked was run, and nothing was wrong.
   bool whole() const;

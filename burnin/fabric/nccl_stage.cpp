@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
 constexpr std::array<std::string_view, 4> kGroups{"all", "pairs", "leaf", "rail"};
 constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
                                                       "all_to_all", "broadcast",  "send_recv"};
+constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array kParameters{
     ParameterRow{"groups", Kind::word,
                  "which nodes run together: all, two and two, those of a leaf, or one rail of all "
@@ -47,13 +48,15 @@ constexpr std::array kParameters{
                  "inventory: the id's address must be the node's own in the inventory; any: "
                  "whatever all members reach (where ranks meet on another network than SSH)",
                  "inventory"},
+    ParameterRow{"planned", Kind::word, "only nodes that the inventory's cable plan has", "no",
+                 kYesOrNo},
 };
 constexpr int kMostGpus = 64;
 
 std::span<const std::string_view> measures() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names{"nccl.groups", "nccl.absent", "nccl.errors", "nccl.lag",
-                                   "nccl.loss"};
+    std::vector<std::string> names{"nccl.groups", "nccl.absent", "nccl.errors",
+                                   "nccl.lag",    "nccl.loss",   "nccl.undecided"};
     for (const auto operation : kOperations)
       for (const auto* figure : {"busbw", "latency"})
         names.push_back(fmt::format("nccl.{}.{}", operation, figure));
@@ -285,7 +288,7 @@ Result<Findings> parse(const inventory::Profile&, const Output& output) {
 
 bool measures_the_plan(const Parameters& parameters) {
   const auto groups = text_in(parameters, "groups");
-  return groups == "leaf" || groups == "rail";
+  return groups == "leaf" || groups == "rail" || text_in(parameters, "planned") == "yes";
 }
 
 constexpr GroupStage kGroup{

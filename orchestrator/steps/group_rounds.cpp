@@ -90,6 +90,11 @@ Task<Result<std::optional<Spool>>> run_script(RoundMember& member, std::string s
   co_return std::optional{*std::move(spool)};
 }
 
+/// It ended by itself and said no.
+bool is_refusal(const Spool& spool) {
+  return !spool.lost && !spool.stopped && spool.output.exit_status == 1;
+}
+
 /// Waits for the leader's value, checks it on this node, and waits until all others have. The
 /// script that is to run then; nothing: none is. Errors: kCancelled, kStorage.
 Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
@@ -101,9 +106,11 @@ Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
   }
   const auto begin = "shared=" + shell_quoted(*shared) + "\n";
   if (!member.job->check.empty()) {
-    CO_TRY(co_await run_script(member, begin + member.job->check));
+    CO_TRY(const auto checked, co_await run_script(member, begin + member.job->check));
     if (!member.why_left.empty()) {
       meeting.give_up({Code::kFailed, member.part->request.node.name + ": " + member.why_left});
+      // What it could not reach may be at fault: it meets others in later rounds.
+      if (checked && is_refusal(*checked)) member.why_left.clear();
       co_return std::optional<std::string>{};
     }
   }

@@ -1,5 +1,7 @@
 #include "rehearsal/shell/network.h"
 
+#include <algorithm>
+
 namespace cupel::rehearsal {
 
 std::optional<std::string> Network::node_at(std::string_view address) const {
@@ -27,6 +29,29 @@ ListenerPtr Network::meet(const std::string& node, int port) {
 
 void Network::close(const ListenerPtr& listener) {
   std::erase_if(listeners_, [&](const auto& entry) { return entry.second == listener; });
+}
+
+NcclMeetingPtr Network::open_meeting(const std::string& id) {
+  return meetings_[id] = std::make_shared<NcclMeeting>();
+}
+
+NcclMeetingPtr Network::meeting(const std::string& id) const {
+  const auto found = meetings_.find(id);
+  return found == meetings_.end() || !found->second->is_reached ? nullptr : found->second;
+}
+
+std::size_t NcclMeeting::ranks() const {
+  std::size_t all = 0;
+  for (const auto& [base, member] : members) all += member.ranks;
+  return all;
+}
+
+bool NcclMeeting::is_through() const {
+  return std::ranges::all_of(members, [](const auto& each) { return each.second.is_through; });
+}
+
+void NcclMeeting::wake() const {
+  for (const auto& [base, member] : members) member.process->wake();
 }
 
 }  // namespace cupel::rehearsal

@@ -23,6 +23,25 @@ struct Listener {
 };
 using ListenerPtr = std::shared_ptr<Listener>;
 
+/// Where NCCL's ranks of several nodes meet, by the id that one of them made.
+struct NcclMeeting {
+  struct Member {
+    ProcessPtr process{};
+    std::string node{};
+    std::vector<std::string> hcas{};
+    std::size_t ranks = 0;
+    bool is_through = false;  // its last operation is done, but for the others
+  };
+  std::map<int, Member> members{};  // by their first rank
+  bool is_reached = true;           // the others' connections come through
+  bool is_broken = false;           // a rank does not go on
+
+  std::size_t ranks() const;
+  bool is_through() const;
+  void wake() const;
+};
+using NcclMeetingPtr = std::shared_ptr<NcclMeeting>;
+
 class Network {
  public:
   /// A node answers to its name, and to others.
@@ -36,9 +55,18 @@ class Network {
   ListenerPtr meet(const std::string& node, int port);
   void close(const ListenerPtr& listener);
 
+  /// For ids, none of which is made twice.
+  std::uint64_t next_meeting() { return ++meetings_opened_; }
+  NcclMeetingPtr open_meeting(const std::string& id);
+  /// Nullptr where its process is gone, or out of the others' reach.
+  NcclMeetingPtr meeting(const std::string& id) const;
+  void close_meeting(const std::string& id) { meetings_.erase(id); }
+
  private:
   std::map<std::string, std::string, std::less<>> nodes_;
   std::map<std::pair<std::string, int>, ListenerPtr> listeners_;
+  std::map<std::string, NcclMeetingPtr> meetings_;
+  std::uint64_t meetings_opened_ = 0;
 };
 
 }  // namespace cupel::rehearsal

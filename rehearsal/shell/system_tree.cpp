@@ -126,6 +126,8 @@ void plant_disk(Host& host) {
   for (const auto* open : {"/tmp", "/var/tmp", "/dev/shm"}) disk.find(open)->mode = 01777;
   disk.put("/etc/hostname", host.machine().host_name() + "\n");
   disk.put("/etc/hosts", "127.0.0.1 localhost\n");
+  if (const auto* set = find_fault(host.machine().faults(), FaultKind::nccl_setting))
+    disk.put("/etc/nccl.conf", set->component + "=" + set->version + "\n");
   disk.put("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\n");
   disk.put("/etc/machine-id", "b0a3c0ffee000000000000000000cafe\n");
   disk.put("/etc/os-release",

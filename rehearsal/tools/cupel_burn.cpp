@@ -8,6 +8,7 @@
 #include "rehearsal/physics/random.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cuda_libraries.h"
+#include "rehearsal/tools/cupel_burn_across.h"
 #include "rehearsal/tools/cupel_burn_work.h"
 
 namespace cupel::rehearsal {
@@ -309,6 +310,9 @@ Task<int> cupel_burn(ProcessPtr process, Arguments arguments) {
     co_await process->say(text);
     co_return 0;
   }
+  if (arguments.size() > 1 && arguments[1] == "nccl-id")
+    co_return co_await burn_nccl_id(process, arguments);
+  if (is_across(arguments)) co_return co_await burn_across(process, arguments);
   auto request = read_request(arguments);
   if (!request.wrong.empty()) {
     const auto text = line_of({{"kind", "error"}, {"code", "usage"}, {"message", request.wrong}}) +

@@ -9,6 +9,7 @@
 
 #include "base/nccl_id.h"
 #include "tests/burn/burning.h"
+#include "tests/burn/ras_server.h"
 
 namespace cupel::burn {
 namespace {
@@ -186,6 +187,20 @@ TEST(AcrossNodes, AWrongSumIsAFaultOfTheGpuThatMadeIt) {
   EXPECT_EQ(ended[1].status, 1);
   EXPECT_THAT(ended[1].parts("fault"), ElementsAre("gpu1"));
   EXPECT_THAT(ended[0].of_kind("fault"), IsEmpty());
+}
+
+TEST(AcrossNodes, KeepsWhatNcclsRasSaysOfAHangAndOfRanksThatDidNotCome) {
+  const RasServer server{kRasOfOneRank};
+  const auto ask = "NCCL_RAS_ADDR=" + server.setting();
+
+  const auto hung = Nodes{4, {{ask}, {ask, "FAKE_HANGS=1:link_fill_numbers:3"}}}.end();
+  const auto alone = Nodes{6, {{ask}, {ask}}, "--join-within 3"}.end();
+
+  for (const auto* burned : {&hung[1], &alone[0], &alone[1]}) {
+    ASSERT_EQ(burned->of_kind("ras").size(), 1) << burned->errors;
+    EXPECT_THAT(std::string{burned->of_kind("ras")[0].at("text").as_string()},
+                HasSubstr("NCCL version 2.28.3"));
+  }
 }
 
 TEST(AcrossNodes, OnAHangEveryNodeSaysWhichOperationItsRanksHaveEntered) {

@@ -145,7 +145,8 @@ TEST(NcclStage, GivesTheSlowestNodesRateToAll) {
     EXPECT_EQ(number_of(member, "nccl.all_reduce.latency"), 5);
     EXPECT_EQ(number_of(member, "nccl.absent"), 0);
     EXPECT_EQ(number_of(member, "nccl.errors"), 0);
-    EXPECT_EQ(number_of(member, "nccl.loss"), std::nullopt) << "one group has no peers";
+    for (const auto* name : {"n1", "n2", "n3"})
+      EXPECT_EQ(number_of(member, "nccl.loss", name), std::nullopt) << "one group has no peers";
     EXPECT_EQ(member.facts.at("nccl.version"), "2.28.9");
   }
   EXPECT_THAT(found->reasons, Contains(HasSubstr("all_reduce of 65536 bytes over 6 ranks")));
@@ -227,7 +228,8 @@ TEST(NcclStage, InPairsTheNodeThatIsSlowWithBothPartnersLoses) {
   ASSERT_TRUE(found) << found.error().what;
   for (std::size_t node = 0; node < 6; ++node) {
     EXPECT_EQ(number_of(found->members[node], "nccl.groups"), 2) << node;
-    EXPECT_EQ(number_of(found->members[node], "nccl.loss"), node == 2 ? 50 : 0) << node;
+    const auto name = fmt::format("n{}", node + 1);
+    EXPECT_EQ(number_of(found->members[node], "nccl.loss", name), node == 2 ? 50 : 0) << node;
   }
 }
 
@@ -243,6 +245,73 @@ TEST(NcclStage, GoesOnInPairsWithoutAMemberThatDied) {
   EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1);
   EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 90) << "with n4 in round 2";
   EXPECT_EQ(number_of(found->members[0], "nccl.absent"), 0);
+}
+
+TEST(NcclStage, InPairsANodeBetweenTwoSlowOnesIsUndecided) {
+  const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
+  const auto found = run(10, with, [](int, int, const MemberJob& job) {
+    const bool slow = job.role.contains("n3") || job.role.contains("n5");
+    return Said{.bus = slow ? 45.0 : 90.0}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[2], "nccl.loss", "n3"), 50);
+  EXPECT_EQ(number_of(found->members[4], "nccl.loss", "n5"), 50);
+  EXPECT_EQ(number_of(found->members[3], "nccl.undecided", "n4"), 1);
+  EXPECT_EQ(number_of(found->members[3], "nccl.loss", "n4"), std::nullopt);
+  for (const std::size_t clean : {1u, 5u})
+    EXPECT_EQ(number_of(found->members[clean], "nccl.loss", fmt::format("n{}", clean + 1)), 0);
+}
+
+TEST(NcclStage, InPairsANodeThatMeetsNoneOfTwoWhoMeetOthersIsAbsent) {
+  const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
+  const auto found = run(6, with, [](int, int, const MemberJob& job) {
+    return job.role.contains("n3") ? refused("nccl", "not all others came within 120 s")
+                                   : Said{}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
+  EXPECT_THAT(traced(found->members[2], "nccl.absent"),
+              AllOf(HasSubstr("n3 met none of its 2 partners"), HasSubstr("within 120 s")));
+  for (const std::size_t other : {0u, 1u, 3u, 4u, 5u})
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), 0) << other;
+}
+
+TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
+  const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
+  const auto found = run(6, with, [](int, int, const MemberJob& job) {
+    return job.role.contains("n3") && job.role.contains("n4") ? refused("nccl", "not all came")
+                                                              : Said{}.output();
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& member : found->members) EXPECT_EQ(number_of(member, "nccl.absent"), 0);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("hung: n3 and n4")));
+}
+
+TEST(NcclStage, KeepsWhatNcclsRasSaysBesideItsOwnFindingAndNeverForIt) {
+  const std::string ras =
+      R"({"kind":"ras","communicators":["group 0: 2 ranks (4 a communicator), status INCOMPLETE, errors TIMEOUT"],)"
+      R"("errors":["Process 7 on node 10.0.0.2 \u001b[2J is missing"],"text":"SERVER PROTOCOL 2"})"
+      "\n";
+  const auto found = run(3, kTwo, [&](int, int node, const MemberJob&) {
+    auto output = hung(node == 1 ? "7,6" : "7,7");
+    if (node == 0) output.text.insert(output.text.find("{\"kind\":\"end\""), ras);
+    return output;
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons, Contains(AllOf(HasSubstr("NCCL's RAS on n1: group 0: 2 ranks"),
+                                             HasSubstr("is missing"), Not(HasSubstr("\x1b")))));
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1) << "by its own ranks";
+
+  const auto alone = run(3, kTwo, [&](int, int node, const MemberJob&) {
+    auto output = Said{}.output();
+    if (node == 0) output.text.insert(output.text.find("{\"kind\":\"end\""), ras);
+    return output;
+  });
+  EXPECT_EQ(number_of(alone->members[1], "nccl.absent"), 0) << "all came to their end";
 }
 
 TEST(NcclStage, ARailsFigureBelongsToTheHca) {

@@ -86,6 +86,29 @@ TEST_F(LongFabricRunTest, NamesSwappedCablesOnTheirNodeAndNoOther) {
     EXPECT_THAT(show(node), HasSubstr("pass")) << node;
 }
 
+TEST_F(LongFabricRunTest, NamesNodesWhoseNcclIsSlowOrDoesNotBeginThoughTheirLinksAreClean) {
+  const auto ran = measure(R"(faults:
+  - {node: f01-n3, fault: nccl-setting, setting: NCCL_IB_HCA, value: "=mlx5_0"}
+  - {node: f01-n7, fault: ports-blocked}
+)");
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("7 pass, 2 fail")) << ran.out;
+  EXPECT_THAT(show("f01-n3"), AllOf(HasSubstr("nccl.loss"), Not(HasSubstr("fabric.link.loss"))));
+  EXPECT_THAT(show("f01-n7"), AllOf(HasSubstr("nccl.absent"), HasSubstr("met none of its")));
+}
+
+TEST_F(LongFabricRunTest, RunsCollectivesToTheEndWithoutANodeThatDiesInThem) {
+  const auto ran = measure(R"(faults:
+  - {node: f01-n5, fault: kernel-panic, under: collective}
+)");
+
+  EXPECT_NE(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(show("f01-n5"), Not(HasSubstr("f01-n5  pass")));
+  for (const auto* node : {"f01-n4", "f01-n6", "f01-n8"})
+    EXPECT_THAT(show(node), AllOf(HasSubstr("pass"), HasSubstr("nccl.absent"))) << node;
+}
+
 /// As ib_write_bw of perftest 6 prints it, on nodes that are one sshd: what is slow are the flows
 /// of mlx5_1 of the third node.
 constexpr const char* kStandIn = R"(#!/bin/sh

@@ -4,6 +4,7 @@
 
 #include "burnin/agent/burn/links/surroundings.h"
 #include "burnin/agent/burn/nccl_meeting.h"
+#include "burnin/agent/burn/nccl_ras.h"
 
 namespace cupel::burn {
 namespace {
@@ -108,8 +109,9 @@ class Across {
     for (const auto& shape : shapes) most = std::max(most, shape.bytes);
     AcrossBench bench{{options_, report_, stop_, watchdog_, node_, *all, std::move(shapes), most,
                        seed_of(options_, meeting)}};
-    watchdog_.on_hang([&bench, raw = all.get()] {
+    watchdog_.on_hang([this, &bench, raw = all.get()] {
       bench.tell_ranks();
+      report_.say(ask_own_ras());  // while the communicators are still there
       raw->abort();
     });
     const bool whole = bench.run();  // who fails says so itself
@@ -131,10 +133,15 @@ class Across {
     const auto until = Stop::Clock::now() + std::chrono::duration_cast<Stop::Clock::duration>(
                                                 std::chrono::duration<double>{within});
     auto joined = std::make_shared<std::atomic<bool>>(false);
-    Part part{meeting.raw, ranks.base, ranks.all, [this, until, joined, &scope] {
-                const bool is_joined = *joined;
-                if (!is_joined) scope.alive();  // it has a limit of its own
-                return !stop_.over() && (is_joined || Stop::Clock::now() < until);
+    const auto asked = std::make_shared<std::atomic<bool>>(false);
+    Part part{meeting.raw, ranks.base, ranks.all, [this, until, joined, asked, &scope] {
+                if (*joined) return !stop_.over();
+                scope.alive();  // it has a limit of its own
+                if (stop_.over()) return false;
+                if (Stop::Clock::now() < until) return true;
+                // Before the communicators that wait are aborted: afterwards RAS knows of none.
+                if (!asked->exchange(true)) report_.say(ask_own_ras());
+                return false;
               }};
     auto all = Communicators::join(library_, ordinals, std::move(part));
     *joined = true;
