@@ -106,8 +106,9 @@ class Sending {
     moved_ = Deadline::Clock::now();
     while (!transfer.done) {
       transfer.wake.expires_at(due());
-      const auto [stopped] = co_await transfer.wake.async_wait(asio::as_tuple(asio::use_awaitable));
+      co_await transfer.wake.async_wait(asio::as_tuple(asio::use_awaitable));
       if (transfer.done) co_return;
+      const bool stopped = co_await cancelled();
       const bool over = stopped || Deadline::Clock::now() >= due();
       transfer.outcome = stopped ? CURLE_ABORTED_BY_CALLBACK : CURLE_OPERATION_TIMEDOUT;
       if (over) co_return;
@@ -151,6 +152,7 @@ class Sending {
     if (file_is_out) got += copy_some(envelope_.after, at_after_, into + got, most - got);
     sent_ += got;
     if (got > 0) moved_ = Deadline::Clock::now();
+    if (got > 0 && whole()) transfer_->wake.cancel();  // another deadline holds from here on
     if (got > 0 || whole()) return got;
     if (feed_.failure()) return CURL_READFUNC_ABORT;
     paused_ = true;

@@ -111,6 +111,11 @@ struct SinkServer::Impl {
     taken.push_back(std::move(one));
   }
 
+  void think() {
+    std::unique_lock lock{mutex};
+    over.wait_for(lock, manner.thinks, [this] { return stopped; });
+  }
+
   void finish(Tls& stream) {
     boost::system::error_code ignored;
     if (manner.then == Manner::Then::cut) {
@@ -121,6 +126,7 @@ struct SinkServer::Impl {
       std::unique_lock lock{mutex};
       over.wait(lock, [this] { return stopped; });
     } else {
+      think();
       asio::write(stream, asio::buffer(manner.answer), ignored);
       (void)stream.shutdown(ignored);
     }

@@ -1,6 +1,7 @@
 #pragma once
 // An HTTPS server that takes whatever is sent to it, and stops where a test says: for uploads. One
 // thread for each connection; it keeps nothing but heads, sums and, where asked to, bodies.
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ class SinkServer {
     std::uint64_t reads = ~std::uint64_t{0};  // so many bytes of the body, at most
     Then then = Then::answer;
     std::string answer = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+    std::chrono::milliseconds thinks{0};  // before it answers
     bool keeps_body = false;
     bool everywhere = false;           // at every address of 127.0.0.0/8
     std::function<void()> half_way{};  // called once, when the first 64 KiB were read
