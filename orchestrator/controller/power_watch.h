@@ -15,7 +15,7 @@ struct PowerWatch {
   std::function<std::vector<const inventory::Node*>()> loaded;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
   std::function<void(std::string_view node, double watts)> measured;
-  /// All that was read. Empty: nobody wants it.
+  /// All that was read. May be empty.
   std::function<void(std::string_view node, const bmc::Sensors& sensors)> sensed{};
   std::chrono::seconds pause{60};
 };

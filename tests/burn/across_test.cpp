@@ -196,7 +196,8 @@ TEST(AcrossNodes, KeepsWhatNcclsRasSaysOfAHangAndOfRanksThatDidNotCome) {
   const auto hung = Nodes{4, {{ask}, {ask, "FAKE_HANGS=1:link_fill_numbers:3"}}}.end();
   const auto alone = Nodes{6, {{ask}, {ask}}, "--join-within 3"}.end();
 
-  for (const auto* burned : {&hung[1], &alone[0], &alone[1]}) {
+  // The second of those that were alone may hear first that rank 0 has ended.
+  for (const auto* burned : {&hung[1], &alone[0]}) {
     ASSERT_EQ(burned->of_kind("ras").size(), 1) << burned->errors;
     EXPECT_THAT(std::string{burned->of_kind("ras")[0].at("text").as_string()},
                 HasSubstr("NCCL version 2.28.3"));

@@ -27,6 +27,7 @@ struct FakeRack {
   bool stays_off = false;       // the outlet
   bool node_goes_down = false;  // with its first feed
   std::string fed_by_other{};   // an outlet behind which there is none of its supplies
+  std::string unwell{};         // an outlet whose supply is not well, whatever is read of it
   std::vector<std::string> cycled{};
   int looks = 0, logged_out = 0;
 
@@ -42,7 +43,9 @@ struct FakeRack {
       sensors.sensors.push_back({.kind = bmc::SensorKind::power,
                                  .name = "PSU" + std::to_string(number++) + " output",
                                  .value = well ? 1000 : 0,
-                                 .health = well ? "OK" : "Critical"});
+                                 .health = !well            ? "Critical"
+                                           : name == unwell ? "Warning"
+                                                            : "OK"});
     }
     machine.sensors = sensors;
   }
@@ -156,7 +159,8 @@ TEST_F(Feeds, AreTakenOneAfterTheOtherAndComeBack) {
 }
 
 TEST_F(Feeds, AreNotTakenFromANodeWhoseSuppliesAreNotWell) {
-  rack.machine.sensors->sensors[1].health = "Warning";
+  rack.unwell = "A2";
+  rack.tell();
   limit = 3s;
 
   (void)take();
