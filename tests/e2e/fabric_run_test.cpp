@@ -94,7 +94,8 @@ TEST_F(LongFabricRunTest, NamesNodesWhoseNcclIsSlowOrDoesNotBeginThoughTheirLink
 
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("7 pass, 2 fail")) << ran.out;
-  EXPECT_THAT(show("f01-n3"), AllOf(HasSubstr("nccl.loss"), Not(HasSubstr("fabric.link.loss"))));
+  EXPECT_THAT(show("f01-n3"),
+              AllOf(HasSubstr("f01-n3: nccl.loss"), Not(HasSubstr(": fabric.link.loss"))));
   EXPECT_THAT(show("f01-n7"), AllOf(HasSubstr("nccl.absent"), HasSubstr("met none of its")));
 }
 
