@@ -106,8 +106,8 @@ const std::map<std::string, Names>& may_include() {
         "orchestrator/record", "orchestrator/report", "orchestrator/steps"}},
       {"orchestrator/api",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
-        "orchestrator/store", "orchestrator/ssh", "orchestrator/console", "orchestrator/record",
-        "orchestrator/report", "orchestrator/controller"}},
+        "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/console",
+        "orchestrator/record", "orchestrator/report", "orchestrator/controller"}},
   };
   return table;
 }

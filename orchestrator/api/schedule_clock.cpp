@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "inventory/select.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/api/schedule_book.h"
 #include "orchestrator/handoff/slurm.h"
@@ -23,39 +20,6 @@ namespace json = boost::json;
 constexpr std::chrono::minutes kOnTime{10};  // a start that is later was missed
 constexpr std::chrono::hours kAheadOfUs{24};
 constexpr std::chrono::minutes kLongestPause{1};
-constexpr std::chrono::seconds kSlurmPatience{30};
-
-Result<std::vector<handoff::SlurmNode>> all_of_slurm(const inventory::SlurmSite& site) {
-  asio::io_context io{1};
-  std::optional<Result<std::vector<handoff::SlurmNode>>> found;
-  handoff::Slurm slurm{site};
-  auto ask = [](handoff::Slurm& from, auto& into) -> Task<void> {
-    into = co_await from.nodes(Deadline::in(kSlurmPatience));
-  };
-  asio::co_spawn(io, ask(slurm, found), asio::detached);
-  io.run();
-  return found ? *std::move(found) : Error{Code::kFailed, "Slurm was not asked"};
-}
-
-/// Names of those that Slurm reports idle, by commas. Errors: kInvalid: no such node, no Slurm in
-/// the inventory, or none is idle; as Slurm.
-Result<std::string> idle_among(const inventory::Inventory& inventory, const std::string& terms) {
-  if (!inventory.slurm)
-    return Error{Code::kInvalid, "idle_only: the inventory has no slurm section"};
-  TRY(const auto meant, inventory::select(inventory, terms));
-  TRY(const auto slurm, all_of_slurm(*inventory.slurm));
-  std::set<std::string, std::less<>> idle;
-  for (const auto& each : slurm)
-    if (each.idle()) idle.insert(each.name);
-  std::string names;
-  for (const auto* node : meant)
-    if (idle.contains(node->slurm_name.empty() ? node->name : node->slurm_name))
-      names += (names.empty() ? "" : ",") + node->name;
-  if (names.empty())
-    return Error{Code::kInvalid,
-                 fmt::format("idle_only: Slurm reports none of {} nodes as idle", meant.size())};
-  return names;
-}
 
 /// Of what was started. Errors: kInvalid, with the sentence that the API would answer.
 Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
@@ -63,7 +27,7 @@ Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
   if (schedule.idle_only) {
     const auto inventory = desk.shared().inventory.get();
     if (!inventory) return Error{Code::kInvalid, "this service has no inventory"};
-    TRY(nodes, idle_among(*inventory, schedule.nodes));
+    TRY(nodes, handoff::idle_nodes(*inventory, schedule.nodes));
   }
   json::object set;
   for (const auto& [name, value] : schedule.set) set[name] = value;

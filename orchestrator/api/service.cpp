@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -251,7 +250,7 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
 }
 
 void Service::start() {
-  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), asio::detached);
+  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), [](std::exception_ptr) {});
   impl_->listener.start();
 }
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }

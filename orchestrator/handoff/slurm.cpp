@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/process.h"
 #include "base/text.h"
 #include "inventory/names.h"
+#include "inventory/select.h"
 
 namespace cupel::handoff {
 namespace {
@@ -204,6 +207,27 @@ Task<Result<void>> Slurm::add_features(std::string name, std::vector<std::string
   const auto all = fmt::format("{}", fmt::join(now.features, ","));
   std::vector<std::string> changes{"AvailableFeatures=" + all, "ActiveFeatures=" + all};
   co_return co_await update(now.name, std::move(changes), deadline);
+}
+
+Result<std::string> idle_nodes(const inventory::Inventory& inventory, const std::string& terms) {
+  constexpr std::chrono::seconds kLongest{30};
+  if (!inventory.slurm)
+    return Error{Code::kInvalid, "idle_only: the inventory has no slurm section"};
+  TRY(const auto meant, inventory::select(inventory, terms));
+  asio::io_context io{1};
+  Slurm slurm{*inventory.slurm};
+  TRY(const auto all, run_to_end(io, slurm.nodes(Deadline::in(kLongest))));
+  std::set<std::string, std::less<>> idle;
+  for (const auto& each : all)
+    if (each.idle()) idle.insert(each.name);
+  std::string names;
+  for (const auto* node : meant)
+    if (idle.contains(node->slurm_name.empty() ? node->name : node->slurm_name))
+      names += (names.empty() ? "" : ",") + node->name;
+  if (names.empty())
+    return Error{Code::kInvalid,
+                 fmt::format("idle_only: Slurm reports none of {} nodes as idle", meant.size())};
+  return names;
 }
 
 }  // namespace cupel::handoff

@@ -65,6 +65,11 @@ class Slurm {
   std::string signature_;
 };
 
+/// Names by commas of those among `terms` (as --nodes) that Slurm reports idle. Blocks while
+/// scontrol is asked, 30 s at most. Errors: kInvalid: no such node, no slurm section in the
+/// inventory, or none is idle; as Slurm.
+Result<std::string> idle_nodes(const inventory::Inventory& inventory, const std::string& terms);
+
 /// A reason that fits into Slurm's tools: one line, no quotes, at most 240 bytes.
 std::string slurm_reason(std::string_view text);
 
