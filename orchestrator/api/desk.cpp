@@ -16,7 +16,9 @@ namespace cupel::api {
 namespace {
 
 constexpr std::size_t kMostHeads = 64;
-constexpr std::size_t kMostPlans = 4;  // of 10,000 nodes each has some 40 MB
+constexpr std::size_t kMostUnplanned = 64;
+constexpr std::chrono::minutes kKept{1};  // a failure to plan: its files may be put back
+constexpr std::size_t kMostPlans = 4;     // of 10,000 nodes each has some 40 MB
 constexpr std::size_t kMostKept = 512;
 constexpr std::size_t kMostKeptBytes = 64u << 20;
 
@@ -219,8 +221,17 @@ Result<std::shared_ptr<const RunHead>> Desk::head_of(engine::RunId run) {
 
 Result<std::shared_ptr<const controller::Planned>> Desk::plan_of(const store::Run& run) {
   if (const auto known = plans_.find(run.id); known != plans_.end()) return known->second;
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(unplanned_, [&](const auto& each) { return each.second.until <= now; });
+  if (const auto known = unplanned_.find(run.id); known != unplanned_.end())
+    return known->second.why;
   auto planned = controller::plan_again(run);
-  if (!planned) return Error{Code::kConflict, controller::to_string(planned.error())};
+  if (!planned) {
+    Error why{Code::kConflict, controller::to_string(planned.error())};
+    if (unplanned_.size() < kMostUnplanned)
+      unplanned_.insert_or_assign(run.id, Unplanned{why, now + kKept});
+    return why;
+  }
   if (plans_.size() >= kMostPlans) plans_.clear();
   return plans_[run.id] = *std::move(planned);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Where requests are worked on, one after the other: one thread's store and what it has in memory.
 // From a request that was routed to an answer: who asks, may it, is it sound, was it asked before.
+#include <chrono>
 #include <deque>
 
 #include "orchestrator/api/live_run.h"
@@ -74,6 +75,11 @@ class Desk {
   LiveRuns runs_{};
   std::map<engine::RunId, std::shared_ptr<const RunHead>> heads_{};
   std::map<engine::RunId, std::shared_ptr<const controller::Planned>> plans_{};
+  struct Unplanned {
+    Error why;
+    std::chrono::steady_clock::time_point until{};
+  };
+  std::map<engine::RunId, Unplanned> unplanned_{};  // runs whose files have changed since
   std::map<std::string, Kept, std::less<>> kept_{};
   std::deque<std::string> kept_order_{};
   std::size_t kept_bytes_ = 0;

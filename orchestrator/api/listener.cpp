@@ -179,9 +179,19 @@ Result<void> Listener::use(const TlsFiles& files) {
 
 void Listener::stop() { impl_->stop(); }
 
+void log_bug(std::string_view event, std::exception_ptr bug) {
+  if (!bug) return;
+  try {
+    std::rethrow_exception(std::move(bug));
+  } catch (const std::exception& error) {
+    log::error({}, event, error.what());
+  }
+}
+
 void Listener::start() {
   for (auto& door : impl_->doors)
-    asio::co_spawn(impl_->io, impl_->accept(door), [](std::exception_ptr) {});
+    asio::co_spawn(impl_->io, impl_->accept(door),
+                   [](std::exception_ptr bug) { log_bug("listener-stopped", bug); });
   impl_->thread = std::thread{[impl = impl_.get()] {
     while (!impl->io.stopped()) try {
         impl->io.run();
@@ -230,12 +240,7 @@ void Listener::Impl::begin(Socket socket, bool is_local) {
   auto serving = is_local ? serve(std::move(stream), *peer) : serve_tls(std::move(stream), *peer);
   asio::co_spawn(io, std::move(serving), [this, counted](std::exception_ptr bug) {
     leave(counted);
-    if (!bug) return;
-    try {
-      std::rethrow_exception(bug);
-    } catch (const std::exception& error) {
-      log::error({}, "service-bug", error.what());
-    }
+    log_bug("service-bug", bug);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -69,5 +70,8 @@ class Listener {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What ended a task of the listener's loop, as an error of the log; nullptr: nothing did.
+void log_bug(std::string_view event, std::exception_ptr bug);
 
 }  // namespace cupel::api

@@ -57,14 +57,14 @@ constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::a
                                of("parameters", Kind::list)};
 constexpr std::array kSchedule{text("name", {}, true),
                                text("playbook", {}, true),
-                               text("nodes", "as --nodes", true),
+                               text("nodes", "as --nodes; for who may see all racks"),
                                text("when", "local time of the service's machine", true),
                                of("next", Kind::time, {}, true),
                                of("idle_only", Kind::flag),
                                of("due", Kind::time, "when it was last due"),
                                text("outcome", "first-seen, begun, started, skipped, refused"),
                                whole("run"),
-                               text("why", "where nothing was started")};
+                               text("why", "where nothing was started; for who may see all racks")};
 constexpr std::array kPlan{text("playbook", {}, true), whole("steps"), whole("max_parallel"),
                            of("groups", Kind::list, {}, true),
                            of("forecast", Kind::object, {}, true)};

@@ -228,7 +228,7 @@ Reply list_playbooks(Desk& desk, const Call&) {
   return list_answer(std::move(items), {});
 }
 
-Reply list_schedules(Desk& desk, const Call&) {
+Reply list_schedules(Desk& desk, const Call& call) {
   const auto site = desk.shared().site.get();
   const auto book = ScheduleBook::open(desk.shared().state);
   if (!book) return problem_of(book.error());
@@ -236,15 +236,17 @@ Reply list_schedules(Desk& desk, const Call&) {
   for (const auto& each : site->settings.schedules) {
     json::object item{{"name", each.name},
                       {"playbook", each.playbook},
-                      {"nodes", each.nodes},
                       {"when", when_of(each)},
                       {"next", utc_ms(next_due(each, report::wall_now()))},
                       {"idle_only", each.idle_only}};
+    // Both may name nodes of racks that this person may not see.
+    const bool sees_all = call.identity.racks.empty();
+    if (sees_all) item["nodes"] = each.nodes;
     if (const auto* last = book->last(each.name)) {
       item["due"] = utc_ms(last->due);
       item["outcome"] = last->outcome;
       if (last->run != 0) item["run"] = last->run;
-      if (!last->why.empty()) item["why"] = last->why;
+      if (sees_all && !last->why.empty()) item["why"] = last->why;
     }
     items.push_back(std::move(item));
   }

@@ -250,7 +250,8 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
 }
 
 void Service::start() {
-  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), [](std::exception_ptr) {});
+  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(),
+                 [](std::exception_ptr bug) { log_bug("schedules-stopped", bug); });
   impl_->listener.start();
 }
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }

@@ -177,7 +177,7 @@ Exit complain_of_run(const Context& context, const store::Store& store, engine::
   return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
 }
 
-/// How `show` is told what to print.
+/// What `show` is to print.
 struct ShowWish {
   bool all = false;     // a row for each part
   bool series = false;  // only what stages sampled over time
@@ -263,7 +263,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
                   Exit::invalid);
 }
 
-/// How `report` is told what to write.
+/// What `report` is to write.
 struct ReportWish {
   std::string html{};  // a file
   bool csv = false, junit = false, openmetrics = false;

@@ -31,13 +31,6 @@ std::string clean(std::string_view text) {
 }
 
 /// "0000:1b:00.0" of "00000000:1B:00.0".
-std::string address_of(std::string_view text) {
-  auto address = lower_case(trimmed(text));
-  const auto domain = address.find(':');
-  if (domain != address.npos && domain > 4) address.erase(0, domain - 4);
-  return address;
-}
-
 bool is_word(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == ':';
@@ -75,8 +68,8 @@ class LookReader {
     if (file == "hca_type" || file == "model") part->model = clean(text);
     if (file == "board_id") part->part_number = clean(text);
     constexpr std::string_view kPci = "PCI_SLOT_NAME=";
-    const auto address = text.starts_with(kPci) ? address_of(text.substr(kPci.size())) : "";
-    if (file == "device/uevent" && is_word(address)) part->slot = address;
+    if (file == "device/uevent" && text.starts_with(kPci))
+      part->slot = inventory::written_pci(text.substr(kPci.size())).value_or("");
   }
 
   /// "0, 00000000:1B:00.0, NVIDIA H100 80GB HBM3, 96.00.89.00.01"
@@ -84,9 +77,9 @@ class LookReader {
     const auto cells = split(line, ',');
     if (cells.size() != 4) return;
     auto* part = part_of(PartKind::gpu, "gpu" + std::string{trimmed(cells[0])});
-    const auto address = address_of(cells[1]);
-    if (part == nullptr || !is_word(address)) return;
-    part->slot = address;
+    const auto address = inventory::written_pci(cells[1]);
+    if (part == nullptr || !address) return;
+    part->slot = *address;
     part->model = clean(cells[2]);
     part->firmware = clean(cells[3]);
   }

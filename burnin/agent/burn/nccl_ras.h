@@ -24,7 +24,7 @@ struct RasPlace {
 Outcome<RasPlace> ras_place(const char* setting);
 
 /// What RAS answers to VERBOSE STATUS: printable ASCII in lines, at most 16 KiB of it. Errors:
-/// nccl: nobody listens there, it is not RAS, or it did not answer within that time.
+/// nccl: nothing listens there, it is not RAS, or it did not answer within that time.
 Outcome<std::string> ask_ras(const RasPlace& place, std::chrono::milliseconds within);
 
 struct RasFindings {

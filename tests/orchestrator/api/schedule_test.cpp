@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""min;
 using std::chrono_literals::operator""s;
@@ -252,8 +253,26 @@ TEST_F(ScheduleClock, TheServiceStartsWhatIsDueAndTells) {
 
   EXPECT_THAT(
       body, AllOf(HasSubstr("\"outcome\":\"started\""), HasSubstr("\"when\":\"02:30 every day\"")));
+  EXPECT_THAT(body, HasSubstr("\"nodes\":\"all\""));
   EXPECT_THAT(get("/api/v1/audit").body, HasSubstr("schedule nightly"));
   EXPECT_EQ(runs(), 1u);
+}
+
+TEST_F(ScheduleClock, WhoMaySeeSomeRacksIsNotToldOfNodes) {
+  settings(R"({name: nightly, playbook: audits, nodes: "n01", at: "02:30"})");
+  look(kNow);
+  look(kNow + 24h);
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+
+  const auto all = get("/api/v1/schedules").body;
+  const auto bounded =
+      ask_tls({.target = "/api/v1/schedules", .token = token("bob", "viewer", {"a02"})}).body;
+
+  EXPECT_THAT(all, AllOf(HasSubstr("n01"), HasSubstr("no playbook")));
+  EXPECT_THAT(bounded, AllOf(HasSubstr("\"name\":\"nightly\""), Not(HasSubstr("n01")),
+                             Not(HasSubstr("no playbook"))));
 }
 
 }  // namespace
