@@ -11,6 +11,7 @@
 
 #include "burnin/stage.h"
 #include "inventory/fabric.h"
+#include "inventory/nccl_settings.h"
 #include "inventory/subject.h"
 
 namespace cupel::burnin {
@@ -54,7 +55,8 @@ struct RoundsRequest {
   const inventory::Profile& profile;
   std::span<const Member> members;
   const Parameters& parameters;
-  const inventory::Fabric* fabric = nullptr;  // as planned; nullptr: the inventory has no plan
+  const inventory::Fabric* fabric = nullptr;      // as planned; nullptr: the inventory has no plan
+  const inventory::NcclSettings* nccl = nullptr;  // nullptr: the inventory says nothing of it
 };
 
 /// A measurement of several rounds, in which the next one depends on what was measured before. A

@@ -10,6 +10,7 @@
 
 #include "inventory/boot.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/nccl_settings.h"
 #include "inventory/problem.h"
 #include "inventory/profile.h"
 
@@ -142,6 +143,7 @@ struct FabricSite {
   Fabric fabric{};
   std::optional<FabricRule> rule{};  // nothing: from a file
   std::string file{};                // of cables
+  NcclSettings nccl{};
   Place where{};
 };
 

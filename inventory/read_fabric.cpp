@@ -155,6 +155,29 @@ void read_switches(YamlFields& fields, const std::string& file, Fabric& fabric,
   }
 }
 
+NcclSettings nccl_of(const YamlValue& value, const std::string& file, Problems& problems) {
+  NcclSettings settings;
+  YamlFields fields{value, "nccl", file, problems};
+  if (const auto written = fields.text("interface")) {
+    if (auto name = network_interface(*written))
+      settings.interface = *std::move(name);
+    else
+      fields.report(fields.place("interface"), name.error().what);
+  }
+  if (const auto written = fields.text("environment")) {
+    if (auto all = nccl_environment(*written))
+      settings.environment = *std::move(all);
+    else
+      fields.report(fields.place("environment"), all.error().what);
+  }
+  const auto address = fields.text("address").value_or("inventory");
+  settings.any_address = address == "any";
+  if (address != "inventory" && address != "any")
+    fields.report(fields.place("address"), "address must be inventory or any");
+  fields.finish();
+  return settings;
+}
+
 }  // namespace
 
 void read_fabric(const YamlValue& value, const std::filesystem::path& folder, Inventory& into,
@@ -163,6 +186,7 @@ void read_fabric(const YamlValue& value, const std::filesystem::path& folder, In
   FabricSite site;
   site.where = fields.place();
   const Members members{fields, into};
+  if (const auto* nccl = fields.value("nccl")) site.nccl = nccl_of(*nccl, into.file, problems);
   if (const auto file = fields.text("cables")) {
     const auto path = (folder / *file).lexically_normal();
     site.file = path.string();

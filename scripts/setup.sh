@@ -18,7 +18,7 @@ test_packages=(
   libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev
   git openssh-server openssh-client stress-ng fio curl zstd pdsh clustershell e2fsprogs util-linux
   fish zsh groff
-  openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
+  openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool fwupd
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus

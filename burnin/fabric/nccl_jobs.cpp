@@ -30,20 +30,21 @@ std::string gpus_of(const Team& team, int ranks_each) {
   return ranks_each == 1 ? "0" : fmt::format("0-{}", ranks_each - 1);
 }
 
-std::string interface_of(const Collectives& collectives) {
-  return collectives.interface.empty() ? "" : " --interface " + shell_quoted(collectives.interface);
+std::string interface_of(const Collectives& collectives, std::string_view address) {
+  if (!collectives.interface.empty()) return " --interface " + shell_quoted(collectives.interface);
+  return address.empty() ? "" : " --address " + shell_quoted(address);
 }
 
-std::string command(const Collectives& collectives, const Team& team, std::size_t place,
-                    int ranks_each) {
+std::string command(const Collectives& collectives, const Team& team, int ranks_each,
+                    const NcclMember& member) {
   return fmt::format(
       "cupel-burn collective --ranks {} --rank-base {} --gpus {} --ops {} --min {} --max {} "
       "--factor {} --times {} --join-within {} --hang-after {} --seconds {}{}",
       team.members.size() * static_cast<std::size_t>(ranks_each),
-      place * static_cast<std::size_t>(ranks_each), gpus_of(team, ranks_each),
+      member.place * static_cast<std::size_t>(ranks_each), gpus_of(team, ranks_each),
       collectives.operations, collectives.least, collectives.most, collectives.factor,
       collectives.times, collectives.join.count(), kHang.count(),
-      (collectives.duration + collectives.join).count(), interface_of(collectives));
+      (collectives.duration + collectives.join).count(), interface_of(collectives, member.address));
 }
 
 constexpr std::string_view kStatus = "echo \"cupel-run-status: $?\"\n";
@@ -56,18 +57,18 @@ seconds nccl_limit(const Collectives& collectives) {
   return collectives.duration + collectives.join + kHang + kSpare;
 }
 
-MemberJob nccl_job(const Collectives& collectives, const Team& team, std::size_t place,
-                   int ranks_each, std::string_view hca) {
+MemberJob nccl_job(const Collectives& collectives, const Team& team, int ranks_each,
+                   const NcclMember& member) {
   const auto begin = script::head() + script::needs("cupel-burn");
-  const auto first = place * static_cast<std::size_t>(ranks_each);
+  const auto first = member.place * static_cast<std::size_t>(ranks_each);
   MemberJob job;
   job.role = fmt::format("{}, rank {} of {}", team.name, first,
                          team.members.size() * static_cast<std::size_t>(ranks_each));
   job.limit = nccl_limit(collectives);
   job.leader = team.members.front();
-  const auto run = command(collectives, team, place, ranks_each);
-  const auto set = begin + exports(collectives, team, hca);
-  if (place == 0) {
+  const auto run = command(collectives, team, ranks_each, member);
+  const auto set = begin + exports(collectives, team, member.hca);
+  if (member.place == 0) {
     job.script = set + run + " --make-id\n" + std::string{kStatus} + "exit 0\n";
     return job;
   }
@@ -79,34 +80,6 @@ MemberJob nccl_job(const Collectives& collectives, const Team& team, std::size_t
               "  exit 1\n"
               "fi\n";
   return job;
-}
-
-Result<std::map<std::string, std::string>> nccl_environment(std::string_view text) {
-  constexpr std::size_t kMost = 64, kLongest = 200;
-  constexpr std::array<std::string_view, 5> kOurs{
-      "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_COMM_ID", "NCCL_SOCKET_IFNAME"};
-  std::map<std::string, std::string> all;
-  for (const auto word : words(text)) {
-    const auto equals = word.find('=');
-    const auto name = word.substr(0, equals);
-    const bool is_name =
-        equals != word.npos && name.starts_with("NCCL_") && std::ranges::all_of(name, [](char c) {
-          return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        });
-    const auto value = is_name ? word.substr(equals + 1) : std::string_view{};
-    const bool is_value = is_name && std::ranges::all_of(value, [](unsigned char c) {
-                            return std::isalnum(c) != 0 ||
-                                   std::string_view{"_.,:;=^/+-%"}.contains(static_cast<char>(c));
-                          });
-    const bool is_ours = std::ranges::find(kOurs, name) != kOurs.end();
-    if (!is_value || is_ours || word.size() > kLongest || all.size() == kMost)
-      return Error{Code::kInvalid,
-                   fmt::format("environment must be NAME=VALUE of NCCL's variables, separated by "
-                               "blanks (NCCL_IB_SL=1), without {}, not '{}'",
-                               fmt::join(kOurs, ", "), shortened(printable(word), 80))};
-    all[std::string{name}] = value;
-  }
-  return all;
 }
 
 }  // namespace cupel::burnin::fabric

@@ -17,19 +17,21 @@ struct Collectives {
   int times = 20;
   std::chrono::seconds duration{60};                 // of a round, at most
   std::chrono::seconds join{120};                    // until all ranks must have come
-  std::string interface{};                           // empty: as NCCL chooses
+  std::string interface{};                           // empty: that of the node's address
   std::map<std::string, std::string> environment{};  // NCCL_IB_SL ...
 };
 
-/// The job of `place` in a team. `hca`: of a rail's team, that of this node.
-MemberJob nccl_job(const Collectives& collectives, const Team& team, std::size_t place,
-                   int ranks_each, std::string_view hca);
+/// A node of a team.
+struct NcclMember {
+  std::size_t place = 0;       // in the team; 0 makes the id
+  std::string_view hca{};      // of a rail's team
+  std::string_view address{};  // whose interface its ranks meet at; empty: as NCCL chooses
+};
+
+MemberJob nccl_job(const Collectives& collectives, const Team& team, int ranks_each,
+                   const NcclMember& member);
 
 /// How long a job takes at most, waiting for the others included.
 std::chrono::seconds nccl_limit(const Collectives& collectives);
-
-/// "NCCL_IB_SL=1 NCCL_IB_TC=106". Errors: kInvalid: a name that is not NCCL's, one that the job
-/// itself sets, a sign that does not belong into a value, or more than 64.
-Result<std::map<std::string, std::string>> nccl_environment(std::string_view text);
 
 }  // namespace cupel::burnin::fabric

@@ -41,13 +41,17 @@ constexpr std::array kParameters{
     ParameterRow{"duration", Kind::duration, "of a round, at most", "2m", {}, 10, kHour},
     ParameterRow{"join", Kind::duration, "until all ranks must have come", "2m", {}, 5, kHour},
     ParameterRow{"interface", Kind::text,
-                 "network interface where ranks meet; any: as NCCL chooses", "any"},
-    ParameterRow{"environment", Kind::text, "NAME=VALUE of NCCL's variables, separated by blanks",
+                 "network interface where ranks meet; site: as the inventory says (fabric: nccl:), "
+                 "else the one that has the node's address; any: as NCCL chooses",
+                 "site"},
+    ParameterRow{"environment", Kind::text,
+                 "NAME=VALUE of NCCL's variables, separated by blanks, beside the inventory's",
                  "none"},
     ParameterRow{"address", Kind::text,
                  "inventory: the id's address must be the node's own in the inventory; any: "
-                 "whatever all members reach (where ranks meet on another network than SSH)",
-                 "inventory"},
+                 "whatever all members reach (where ranks meet on another network than SSH); site: "
+                 "as the inventory says, else inventory",
+                 "site"},
     ParameterRow{"planned", Kind::word, "only nodes that the inventory's cable plan has", "no",
                  kYesOrNo},
 };
@@ -93,21 +97,34 @@ Result<std::string> operations_in(const Parameters& parameters) {
   return fmt::format("{}", fmt::join(chosen, ","));
 }
 
-Result<std::string> interface_in(const Parameters& parameters) {
-  constexpr std::size_t kLongest = 15;  // IFNAMSIZ, less the end
-  const auto written = text_in(parameters, "interface");
-  if (written == "any") return std::string{};
-  const bool sound = !written.empty() && written.size() <= kLongest &&
-                     std::ranges::all_of(written, [](unsigned char c) {
-                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
-                     });
-  if (sound) return std::string{written};
-  return Error{Code::kInvalid, fmt::format("interface must be a network interface, or any, not "
-                                           "'{}'",
-                                           shortened(printable(written), 80))};
+/// Where and how ranks meet: the step's words, then the site's.
+struct MeetingPlace {
+  std::string interface{};  // empty: not told
+  bool as_nccl_chooses = false;
+  bool any_address = false;
+};
+
+Result<MeetingPlace> meeting_place(const Parameters& parameters,
+                                   const inventory::NcclSettings* site) {
+  MeetingPlace place;
+  const auto interface = text_in(parameters, "interface");
+  place.as_nccl_chooses = interface == "any";
+  if (interface == "site") {
+    if (site != nullptr) place.interface = site->interface;
+  } else if (!place.as_nccl_chooses) {
+    TRY(place.interface, inventory::network_interface(interface));
+  }
+  const auto address = text_in(parameters, "address");
+  if (address != "site" && address != "inventory" && address != "any")
+    return Error{Code::kInvalid, "address must be site, inventory or any, not '" +
+                                     shortened(printable(address), 80) + "'"};
+  place.any_address =
+      address == "any" || (address == "site" && site != nullptr && site->any_address);
+  return place;
 }
 
-Result<Collectives> collectives_of(const Parameters& parameters) {
+Result<Collectives> collectives_of(const Parameters& parameters,
+                                   const inventory::NcclSettings* site) {
   Collectives made;
   TRY(made.operations, operations_in(parameters));
   TRY(const auto least, size_parameter(kParameters, parameters, "min"));
@@ -118,15 +135,13 @@ Result<Collectives> collectives_of(const Parameters& parameters) {
   TRY(made.times, number_between(parameters, "times", 1, 10'000));
   TRY(made.duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(made.join, duration_parameter(kParameters, parameters, "join"));
-  TRY(made.interface, interface_in(parameters));
+  TRY(auto place, meeting_place(parameters, site));
+  made.interface = std::move(place.interface);
   const auto written = text_in(parameters, "environment");
   if (written != "none") {
-    TRY(made.environment, fabric::nccl_environment(written));
+    TRY(made.environment, inventory::nccl_environment(written));
   }
-  const auto address = text_in(parameters, "address");
-  if (address != "inventory" && address != "any")
-    return Error{Code::kInvalid, "address must be inventory or any, not '" +
-                                     shortened(printable(address), 80) + "'"};
+  if (site != nullptr) made.environment.insert(site->environment.begin(), site->environment.end());
   return made;
 }
 
@@ -152,14 +167,14 @@ class NcclRounds : public GroupRounds {
  public:
   NcclRounds(std::vector<Member> members, Collectives collectives, int ranks_each,
              std::vector<fabric::TeamRound> rounds, std::vector<std::string> hcas, int rails,
-             bool any_address)
+             MeetingPlace place)
       : members_{std::move(members)},
         collectives_{std::move(collectives)},
         ranks_each_{ranks_each},
         rounds_{std::move(rounds)},
         hcas_{std::move(hcas)},
         rails_{rails},
-        any_address_{any_address},
+        place_{std::move(place)},
         left_(members_.size()) {
     for (const auto& member : members_) names_.push_back(member.node);
   }
@@ -174,8 +189,9 @@ class NcclRounds : public GroupRounds {
       std::erase_if(team.members, [this](std::size_t member) { return left_[member]; });
       if (team.members.size() < 2) continue;
       for (std::size_t place = 0; place < team.members.size(); ++place)
-        jobs[team.members[place]] = fabric::nccl_job(collectives_, team, place, ranks_each_,
-                                                     hca_of(team.members[place], team.rail));
+        jobs[team.members[place]] = fabric::nccl_job(
+            collectives_, team, ranks_each_,
+            {place, hca_of(team.members[place], team.rail), met_at(team.members[place])});
       now_.push_back(std::move(team));
     }
     ++round_;
@@ -188,11 +204,12 @@ class NcclRounds : public GroupRounds {
     if (!hex) return std::optional<std::string>{};
     const auto id = decode_nccl_id(*hex);
     const auto& member = members_[leader];
-    if (any_address_ || !is_an_address(member.address) || id->address == member.address) return hex;
+    if (place_.any_address || !is_an_address(member.address) || id->address == member.address)
+      return hex;
     return Error{Code::kFailed,
                  fmt::format("NCCL on {} chose {} for the ranks to meet, and the inventory has {}: "
-                             "say with: {{interface: NAME}}, or {{address: any}} where they meet "
-                             "on another network",
+                             "say fabric: {{nccl: {{interface: NAME}}}} in the inventory, or "
+                             "{{nccl: {{address: any}}}} where they meet on another network",
                              member.node, id->address, member.address)};
   }
 
@@ -226,6 +243,13 @@ class NcclRounds : public GroupRounds {
     return rail < 0 || at >= hcas_.size() ? std::string_view{} : std::string_view{hcas_[at]};
   }
 
+  /// The address whose interface NCCL is to take; empty: it is told an interface, or may choose.
+  std::string_view met_at(std::size_t member) const {
+    const auto& address = members_[member].address;
+    const bool free = place_.as_nccl_chooses || place_.any_address || !is_an_address(address);
+    return free ? std::string_view{} : std::string_view{address};
+  }
+
   /// What was set, and NCCL's version: the figures depend on both.
   void add_facts(Findings& findings) const {
     for (const auto& run : runs_)
@@ -236,6 +260,7 @@ class NcclRounds : public GroupRounds {
     for (const auto& [name, value] : collectives_.environment)
       set += fmt::format("{}{}={}", set.empty() ? "" : " ", name, value);
     if (!set.empty()) findings.facts["nccl.environment"] = set;
+    if (!collectives_.interface.empty()) findings.facts["nccl.interface"] = collectives_.interface;
   }
 
   std::vector<Member> members_;
@@ -245,7 +270,7 @@ class NcclRounds : public GroupRounds {
   std::vector<fabric::TeamRound> rounds_;
   std::vector<std::string> hcas_;
   int rails_;
-  bool any_address_;
+  MeetingPlace place_;
   std::vector<bool> left_;
   std::size_t round_ = 0;
   std::vector<Team> now_{};
@@ -254,7 +279,8 @@ class NcclRounds : public GroupRounds {
 };
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
-  TRY(auto collectives, collectives_of(request.parameters));
+  TRY(auto collectives, collectives_of(request.parameters, request.nccl));
+  TRY(auto place, meeting_place(request.parameters, request.nccl));
   TRY(const auto groups, word_parameter(kParameters, request.parameters, "groups"));
   TRY(const auto ranks, ranks_of(request.profile, request.parameters));
   std::vector<std::string> names;
@@ -267,12 +293,12 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   return std::make_unique<NcclRounds>(
       std::vector<Member>{request.members.begin(), request.members.end()}, std::move(collectives),
       ranks, std::move(teams), plan ? plan->names.hcas : std::vector<std::string>{},
-      plan ? plan->wiring.rails : 0, text_in(request.parameters, "address") == "any");
+      plan ? plan->wiring.rails : 0, std::move(place));
 }
 
 Result<Job> prepare(const inventory::Profile& profile, const Parameters& parameters) {
   constexpr int kMostRails = 64;
-  TRY(const auto collectives, collectives_of(parameters));
+  TRY(const auto collectives, collectives_of(parameters, nullptr));
   TRY(const auto groups, word_parameter(kParameters, parameters, "groups"));
   TRY(ranks_of(profile, parameters));
   const int rounds = groups == "pairs" ? 3 : groups == "rail" ? kMostRails : 1;

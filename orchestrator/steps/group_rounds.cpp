@@ -245,8 +245,12 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
   const auto named = members_of(parts);
   const auto& profile = environment.inventory.profile_of(first.node);
   const auto& site = environment.inventory.fabric;
-  const auto* fabric = site ? &site->fabric : nullptr;
-  CO_TRY(const auto rounds, stage.rounds({profile, named, first.step.with, fabric}));
+  const burnin::RoundsRequest asked{.profile = profile,
+                                    .members = named,
+                                    .parameters = first.step.with,
+                                    .fabric = site ? &site->fabric : nullptr,
+                                    .nccl = site ? &site->nccl : nullptr};
+  CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)
     members.push_back(std::make_shared<RoundMember>(RoundMember{part, part->request.deadline}));

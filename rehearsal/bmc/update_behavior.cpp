@@ -144,7 +144,6 @@ constexpr UpdateBehavior kLenovo{.vendor = "lenovo",
                                            .psu = "PSU{n}",
                                            .first_psu = 1,
                                            .software = "1_5_0",
-                                           .maker = "Lenovo",
                                            .spare_bmc = "BMC-Backup",
                                            .spare_version = "TGBT40E-2.60"}};
 

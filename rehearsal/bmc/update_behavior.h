@@ -30,7 +30,6 @@ struct FirmwareNames {
   std::string_view gpu = "HGX_FW_GPU_SXM_{n}", psu = "PSU_{n}";
   int first_gpu = 1, first_psu = 0;
   std::string_view software = "1_2_3";  // version of the schema SoftwareInventory
-  std::string_view maker{};             // Manufacturer, and with it a SoftwareId; empty: neither
   /// Id and version of a second copy that is not what runs; empty: there is none.
   std::string_view spare_bmc{}, spare_version{};
 };

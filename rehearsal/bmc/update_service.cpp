@@ -1,6 +1,7 @@
 // What a BMC shows of its firmware and of its update service. Tasks and jobs: update_tasks.cpp.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "rehearsal/bmc/resources.h"
 #include "rehearsal/bmc/update_request.h"
 
@@ -12,6 +13,64 @@ using Stage = Update::Stage;
 const std::string kService = "/redfish/v1/UpdateService";
 const std::string kInventory = kService + "/FirmwareInventory";
 
+/// Who made it and which software it is; empty: the BMC does not report that.
+struct Maker {
+  std::string_view vendor, id, maker, software;  // `id`: how the component's Id begins
+};
+
+/// As captured, of each BMC those of its components that the virtual one has too: an SR675 V3
+/// (XCC), an SYS-821GE-TNHR, a GB200's compute tray, a BlueField-3. The longest `id` counts.
+constexpr auto kMakers = std::to_array<Maker>({
+    {"lenovo", "BMC-", "Lenovo", "BMC-TGBT-10"},
+    {"lenovo", "UEFI", "Lenovo", "UEFI-U8E1-6"},
+    {"lenovo", "PSU", "DETA", "POWER-DETA7200-10"},
+    {"supermicro", "", "Supermicro", ""},
+    {"supermicro", "HGX_FW_BMC", "", "0x0010"},
+    {"supermicro", "HGX_FW_ERoT", "NVIDIA", "0xFF00"},
+    {"supermicro", "HGX_FW_FPGA", "NVIDIA", "0x0050"},
+    {"supermicro", "HGX_FW_GPU", "NVIDIA", "0x0020"},
+    {"supermicro", "HGX_FW_NVSwitch", "NVIDIA", "0x0070"},
+    {"supermicro", "HGX_FW_PCIeRetimer", "NVIDIA", "0x8000"},
+    {"supermicro", "HGX_FW_PCIeSwitch", "NVIDIA", "0x0040"},
+    {"openbmc", "FW_BMC", "NVIDIA", "0x0010"},
+    {"openbmc", "FW_ERoT", "NVIDIA", "0xFF00"},
+    {"openbmc", "UEFI", "NVIDIA", "UEFI"},
+    {"openbmc", "CX7", "NVIDIA", "0x0001"},
+    {"openbmc", "HGX_FW_BMC", "NVIDIA", "0x0010"},
+    {"openbmc", "HGX_FW_CPU", "NVIDIA", "0x0038"},
+    {"openbmc", "HGX_FW_ERoT", "NVIDIA", "0xFF00"},
+    {"openbmc", "HGX_FW_FPGA", "NVIDIA", "0x0050"},
+    {"openbmc", "HGX_FW_GPU", "NVIDIA", "0xC000"},
+    {"bluefield", "Bluefield_FW_ERoT", "NVIDIA", "0xFF00"},
+    {"bluefield", "BMC_Firmware", "", "0x0018"},
+});
+
+void add_maker(json::object& one, std::string_view vendor, const std::string& id) {
+  // "Installed-25227-5.10.50.00__iDRAC.Embedded.1-1": the number is Dell's component.
+  if (vendor == "dell") {
+    const auto words = split(id, '-');
+    if (words.size() < 3) return;
+    one["SoftwareId"] = std::string{words[1]};
+    one["Oem"] = json::object{
+        {"Dell",
+         json::object{
+             {"@odata.type", "#DellOem.v1_3_0.DellOemResources"},
+             {"DellSoftwareInventory",
+              json::object{{"@odata.type", "#DellSoftwareInventory.v1_1_1.DellSoftwareInventory"},
+                           {"ComponentID", std::string{words[1]}},
+                           {"Status", words[0] == "Installed" ? "Installed" : "Available"}}}}}};
+    return;
+  }
+  const Maker* best = nullptr;
+  for (const auto& row : kMakers)
+    if (row.vendor == vendor && id.starts_with(row.id) &&
+        (best == nullptr || row.id.size() > best->id.size()))
+      best = &row;
+  if (best == nullptr) return;
+  if (!best->maker.empty()) one["Manufacturer"] = best->maker;
+  if (!best->software.empty()) one["SoftwareId"] = best->software;
+}
+
 void add_component(ResourceTree& tree, const BmcView& view, const std::string& id,
                    std::string_view version, bool updateable) {
   const auto path = kInventory + "/" + id;
@@ -20,10 +79,7 @@ void add_component(ResourceTree& tree, const BmcView& view, const std::string& i
   auto one = resource(path, type, id, id);
   one["Version"] = version;
   one["Updateable"] = updateable;
-  if (!names.maker.empty()) {
-    one["Manufacturer"] = names.maker;
-    one["SoftwareId"] = "FW-" + id;
-  }
+  add_maker(one, view.state.update_behavior.vendor, id);
   if (view.behavior().vendor != "dgx") one["Status"] = healthy();
   tree[path] = std::move(one);
 }

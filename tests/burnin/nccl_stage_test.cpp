@@ -341,7 +341,7 @@ TEST(NcclStage, TheFirstMakesTheIdAndTheOthersReachItBeforeTheyBegin) {
   const auto nodes = members(2);
   const inventory::Profile profile;
   const Parameters with{{"ranks", "8"}, {"interface", "bond0"}, {"environment", "NCCL_IB_SL=1"}};
-  auto begun = nccl().rounds({profile, nodes, with, nullptr});
+  auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = with});
   ASSERT_TRUE(begun) << begun.error().what;
 
   const auto jobs = (*begun)->next();
@@ -358,11 +358,35 @@ TEST(NcclStage, TheFirstMakesTheIdAndTheOthersReachItBeforeTheyBegin) {
                                      Not(HasSubstr("--make-id"))));
 }
 
+TEST(NcclStage, MeetsWhereTheInventorySaysAndElseAtTheNodesOwnAddress) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const auto script = [&](Parameters with, const inventory::NcclSettings* site) {
+    with["ranks"] = "2";
+    auto begun =
+        nccl().rounds({.profile = profile, .members = nodes, .parameters = with, .nccl = site});
+    return begun ? (*begun)->next().at(1)->script : begun.error().what;
+  };
+  const inventory::NcclSettings site{.interface = "bond0",
+                                     .environment = {{"NCCL_ALGO", "TREE"}, {"NCCL_IB_SL", "1"}}};
+  const inventory::NcclSettings elsewhere{.any_address = true};
+
+  EXPECT_THAT(script({}, nullptr), HasSubstr(" --address '10.0.0.2'"));
+  EXPECT_THAT(script({{"interface", "any"}}, &site),
+              AllOf(Not(HasSubstr("--address")), Not(HasSubstr("--interface"))));
+  EXPECT_THAT(script({}, &elsewhere), Not(HasSubstr("--address")));
+  EXPECT_THAT(script({{"address", "inventory"}}, &elsewhere), HasSubstr("--address"));
+  EXPECT_THAT(
+      script({{"environment", "NCCL_ALGO=RING"}}, &site),
+      AllOf(HasSubstr("--interface 'bond0'"), Not(HasSubstr("--address")),
+            HasSubstr("NCCL_ALGO='RING'"), Not(HasSubstr("TREE")), HasSubstr("NCCL_IB_SL='1'")));
+}
+
 TEST(NcclStage, TakesAnIdOnlyWithTheAddressThatTheInventoryHas) {
   const auto nodes = members(2);
   const inventory::Profile profile;
   const auto shared = [&](const Parameters& with, const std::string& text) {
-    auto begun = nccl().rounds({profile, nodes, with, nullptr});
+    auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = with});
     return (*begun)->shared(0, text);
   };
   const auto own = id_of("0a000001"), docker = id_of("ac110001");

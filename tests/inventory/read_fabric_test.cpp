@@ -72,6 +72,34 @@ TEST(ReadFabric, ReportsAllProblemsAtOnceWithTheirPlaces) {
       << ::testing::PrintToString(texts(loaded.problems));
 }
 
+TEST(ReadFabric, TakesWhatNcclMustKnowOfTheNetwork) {
+  const auto loaded = load(
+      "  hcas: [mlx5_0]\n  group: 8\n"
+      "  nccl: {interface: bond0, environment: \"NCCL_IB_SL=1 NCCL_IB_TC=106\", address: any}\n");
+
+  ASSERT_TRUE(loaded.inventory) << ::testing::PrintToString(texts(loaded.problems));
+  const NcclSettings wanted{.interface = "bond0",
+                            .environment = {{"NCCL_IB_SL", "1"}, {"NCCL_IB_TC", "106"}},
+                            .any_address = true};
+  EXPECT_EQ(loaded.inventory->fabric->nccl, wanted);
+}
+
+TEST(ReadFabric, RefusesForNcclWhatAShellOrAnotherProgramWouldRead) {
+  const auto loaded = load(
+      "  hcas: [mlx5_0]\n  group: 8\n"
+      "  nccl: {interface: \"eth0; reboot\", environment: \"NCCL_IB_SL=$(id) PATH=/tmp\", "
+      "address: all, speed: 1}\n");
+
+  EXPECT_THAT(texts(loaded.problems),
+              ::testing::AllOf(
+                  ::testing::Contains("site.yaml:12:21: interface must be a network interface, not "
+                                      "'eth0; reboot'"),
+                  ::testing::Contains(HasSubstr("environment must be NAME=VALUE")),
+                  ::testing::Contains(HasSubstr("address must be inventory or any")),
+                  ::testing::Contains(HasSubstr("unknown key 'speed'"))))
+      << ::testing::PrintToString(texts(loaded.problems));
+}
+
 TEST(ReadFabric, AsksForTheComputeHcasWhereTheProfileDoesNotListThem) {
   const auto loaded = load("  group: 8\n", "a100-8");
 

@@ -1,13 +1,16 @@
 #include "burnin/agent/burn/nccl_meeting.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/small_file.h"
@@ -55,6 +58,52 @@ Place place_of(const NcclId& id) {
   return place;
 }
 
+std::string text_of(const sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address.sa_family == AF_INET)
+    bytes = &reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+  else if (address.sa_family == AF_INET6)
+    bytes = &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  if (bytes == nullptr ||
+      ::inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr)
+    return {};
+  return text.data();
+}
+
+/// Addresses are compared in the one form that inet_ntop(3) writes.
+std::string one_form(const std::string& written) {
+  sockaddr_in four{};
+  sockaddr_in6 six{};
+  if (::inet_pton(AF_INET, written.c_str(), &four.sin_addr) == 1) {
+    four.sin_family = AF_INET;
+    return text_of(reinterpret_cast<const sockaddr&>(four));
+  }
+  if (::inet_pton(AF_INET6, written.c_str(), &six.sin6_addr) != 1) return {};
+  six.sin6_family = AF_INET6;
+  return text_of(reinterpret_cast<const sockaddr&>(six));
+}
+
+/// Errors: usage, with the addresses that there are.
+Outcome<std::string> interface_with(const std::string& written) {
+  constexpr std::size_t kLongest = 500;
+  const auto wanted = one_form(written);
+  if (wanted.empty()) return usage("--address takes an IP address, not " + agent::shown(written));
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0)
+    return Failure{.code = "nccl", .message = std::string{"getifaddrs: "} + std::strerror(errno)};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all{first, &::freeifaddrs};
+  std::string others;
+  for (const auto* one = first; one != nullptr; one = one->ifa_next) {
+    const auto text = one->ifa_addr == nullptr ? std::string{} : text_of(*one->ifa_addr);
+    if (text == wanted) return std::string{one->ifa_name};
+    if (!text.empty() && others.size() < kLongest)
+      others += (others.empty() ? "" : ", ") + text + " at " + one->ifa_name;
+  }
+  return usage("no network interface of this node has the address " + wanted +
+               ", which the inventory gives it; it has " + others);
+}
+
 /// 0: connected. Else errno.
 int try_once(const Place& place, std::chrono::milliseconds patience) {
   const int family = place.address.ss_family;
@@ -91,9 +140,15 @@ Outcome<Meeting> read_id(const Options& options) {
   return meeting_of(*text);
 }
 
-void choose_interface(const Options& options) {
-  if (options.given("--interface"))
-    ::setenv("NCCL_SOCKET_IFNAME", ("=" + options.word("--interface")).c_str(), 1);
+Outcome<> choose_interface(const Options& options) {
+  std::string name;
+  if (options.given("--interface")) {
+    name = options.word("--interface");
+  } else if (options.given("--address")) {
+    TRY(name, interface_with(options.word("--address")));
+  }
+  if (!name.empty()) ::setenv("NCCL_SOCKET_IFNAME", ("=" + name).c_str(), 1);
+  return done();
 }
 
 Outcome<> reach(const NcclId& id, std::chrono::duration<double> within,

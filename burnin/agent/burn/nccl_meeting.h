@@ -24,8 +24,9 @@ Outcome<Meeting> make_id(const nccl::Library& library);
 /// Of --id HEX, or of the file that --id-file names ("-": standard input). Errors: usage.
 Outcome<Meeting> read_id(const Options& options);
 
-/// The environment for NCCL of --interface: that interface and no other one with a longer name.
-void choose_interface(const Options& options);
+/// The environment for NCCL of --interface, or of the interface that has --address: that one, and
+/// no other one with a longer name. Errors: usage: no interface has the address.
+Outcome<> choose_interface(const Options& options);
 
 /// Connects over TCP and hangs up, which the listening NCCL passes over (2.28.9: as often as one
 /// likes, where no byte is sent). Tries again until `within` is over, since a listener may be about

@@ -164,7 +164,7 @@ class Across {
 Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdog& watchdog,
                      const Node& node) {
   const Scratch scratch;
-  choose_interface(options);
+  const auto chosen = choose_interface(options);
   const Variables set{{"NCCL_DEBUG", "INFO"},
                       {"NCCL_DEBUG_SUBSYS", "INIT,NET"},
                       {"NCCL_DEBUG_FILE", scratch.log()}};
@@ -174,6 +174,7 @@ Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdo
   const auto library = nccl::Library::load(nccl::usual_places());
   if (library) start.nccl = library->version_name();
   report.start(start);
+  TRY(chosen);
   if (!library) return library.error();
   TRY(const auto ranks, ranks_of(options, node));
   return Across{options, report, stop, watchdog, node, *library}.run(ranks);

@@ -12,6 +12,9 @@ constexpr std::array kChoices{
     Choice{.name = "--interface",
            .kind = Choice::Kind::kText,
            .help = "network interface whose address the id gets (NCCL_SOCKET_IFNAME)"},
+    Choice{.name = "--address",
+           .kind = Choice::Kind::kText,
+           .help = "of this node: the id gets the address of the interface that has it"},
     Choice{.name = "--id-file",
            .kind = Choice::Kind::kText,
            .help = "makes none: reads another node's and connects to its address; -: from stdin"},
@@ -25,7 +28,7 @@ constexpr std::array kChoices{
 
 /// What is told of it is told while this process listens: an id is of no use once it has ended.
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog&) {
-  choose_interface(options);
+  TRY(choose_interface(options));
   const std::chrono::duration<double> within{options.number("--within")};
   const auto is_over = [&stop] { return stop.over(); };
   if (options.given("--id-file")) {
