@@ -5,7 +5,10 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include "base/base64.h"
 #include "base/released_by.h"
+#include "base/ssh_agent.h"
+#include "base/text.h"
 
 namespace cupel {
 namespace {
@@ -40,10 +43,37 @@ Result<Key> private_key_from(std::string_view pem) {
                  "private key");
 }
 
+constexpr std::string_view kOfSsh = "ssh-ed25519";
+constexpr std::size_t kKeyBytes = 32;
+
+/// Source: RFC 8709, 4: the name and the key, each behind its length in four bytes.
+Result<Key> key_of_ssh(std::string_view line) {
+  const auto parts = words(line);
+  const auto blob = parts.size() < 2 ? std::nullopt : from_base64(parts[1]);
+  const std::string head{std::string{"\0\0\0\x0b", 4} + std::string{kOfSsh} +
+                         std::string{"\0\0\0\x20", 4}};
+  if (!blob || !blob->starts_with(head) || blob->size() != head.size() + kKeyBytes)
+    return Error{Code::kInvalid, "no public key of Ed25519 as ssh-keygen -t ed25519 writes it"};
+  return checked(Key{EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
+                                                 raw(*blob) + head.size(), kKeyBytes)},
+                 "public key");
+}
+
 Result<Key> public_key_from(std::string_view pem) {
+  if (trimmed(pem).starts_with(kOfSsh)) return key_of_ssh(pem);
   const Memory bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
   return checked(Key{PEM_read_bio_PUBKEY(bio.get(), nullptr, no_passphrase, nullptr)},
                  "public key");
+}
+
+Result<std::string> pem_of(EVP_PKEY& key) {
+  const Memory bio{BIO_new(BIO_s_mem())};
+  char* text = nullptr;
+  const bool good = bio && PEM_write_bio_PUBKEY(bio.get(), &key) == 1;
+  const auto size = good ? BIO_get_mem_data(bio.get(), &text) : 0;
+  ERR_clear_error();
+  if (size <= 0) return Error{Code::kInvalid, "OpenSSL did not write the public key"};
+  return std::string{text, static_cast<std::size_t>(size)};
 }
 
 }  // namespace
@@ -82,13 +112,35 @@ Result<std::string> sign(std::string_view bytes, std::string_view private_key) {
 
 Result<std::string> public_key_of(std::string_view private_key) {
   TRY(const auto key, private_key_from(private_key));
-  const Memory bio{BIO_new(BIO_s_mem())};
-  char* text = nullptr;
-  const bool good = bio && PEM_write_bio_PUBKEY(bio.get(), key.get()) == 1;
-  const auto size = good ? BIO_get_mem_data(bio.get(), &text) : 0;
-  ERR_clear_error();
-  if (size <= 0) return Error{Code::kInvalid, "OpenSSL did not write the public key"};
-  return std::string{text, static_cast<std::size_t>(size)};
+  return pem_of(*key);
+}
+
+Result<std::string> public_key_pem(std::string_view text) {
+  TRY(const auto key, public_key_from(text));
+  return pem_of(*key);
+}
+
+Result<SigningKey> SigningKey::of_private_key(std::string_view pem) {
+  TRY(auto open, public_key_of(pem));
+  return SigningKey{std::string{pem}, std::move(open)};
+}
+
+Result<SigningKey> SigningKey::of_agent(std::string_view public_key) {
+  TRY(auto open, public_key_pem(public_key));
+  return SigningKey{{}, std::move(open)};
+}
+
+Result<std::string> SigningKey::sign(std::string_view bytes) const {
+  if (!private_key_.empty()) return cupel::sign(bytes, private_key_);
+  TRY(const auto key, public_key_from(public_key_));
+  std::string open(kKeyBytes, '\0');
+  auto size = open.size();
+  if (EVP_PKEY_get_raw_public_key(key.get(), reinterpret_cast<unsigned char*>(open.data()),
+                                  &size) != 1)
+    return Error{Code::kInvalid, "OpenSSL did not tell the public key"};
+  TRY(auto signature, sign_by_agent(bytes, open));
+  TRY(verify_signature(bytes, signature, public_key_));
+  return signature;
 }
 
 }  // namespace cupel

@@ -11,7 +11,7 @@ namespace cupel {
 inline constexpr std::size_t kSignatureBytes = 64;
 
 /// Errors: kUntrusted for a signature that is not of these bytes by this key, of another length, or
-/// empty; kInvalid for a key that is no PEM public key of Ed25519.
+/// empty; kInvalid for a key that is no public key of Ed25519 (public_key_pem).
 Result<void> verify_signature(std::string_view bytes, std::string_view signature,
                               std::string_view public_key);
 
@@ -21,5 +21,30 @@ Result<std::string> sign(std::string_view bytes, std::string_view private_key);
 
 /// The PEM public key of a private one. Errors: as sign.
 Result<std::string> public_key_of(std::string_view private_key);
+
+/// The PEM public key of Ed25519 in `text`: PEM already, or as ssh-keygen(1) writes it
+/// ("ssh-ed25519 AAAA... comment"). Errors: kInvalid.
+Result<std::string> public_key_pem(std::string_view text);
+
+/// Who signs: a private key, or one that an SSH agent holds (ssh_agent.h).
+class SigningKey {
+ public:
+  /// Errors: as sign.
+  static Result<SigningKey> of_private_key(std::string_view pem);
+  /// The agent's key with this public half. Errors: kInvalid: it is none of Ed25519.
+  static Result<SigningKey> of_agent(std::string_view public_key);
+
+  /// PEM.
+  const std::string& public_key() const { return public_key_; }
+  /// The 64 bytes, which this public key has verified. Errors: as sign, as sign_by_agent.
+  Result<std::string> sign(std::string_view bytes) const;
+
+ private:
+  SigningKey(std::string secret, std::string public_key)
+      : private_key_{std::move(secret)}, public_key_{std::move(public_key)} {}
+
+  std::string private_key_;  // empty: the agent's
+  std::string public_key_;
+};
 
 }  // namespace cupel

@@ -70,7 +70,8 @@ Result<std::string> payload_of(const json::value& envelope) {
 
 }  // namespace
 
-Result<std::string> key_id(std::string_view public_key) {
+Result<std::string> key_id(std::string_view of) {
+  TRY(const auto public_key, public_key_pem(of));
   constexpr std::string_view kBegin = "-----BEGIN PUBLIC KEY-----";
   constexpr std::string_view kEnd = "-----END PUBLIC KEY-----";
   const auto begin = public_key.find(kBegin);
@@ -84,10 +85,9 @@ Result<std::string> key_id(std::string_view public_key) {
   return sha256_hex(*bytes);
 }
 
-Result<std::string> seal(std::string_view payload, std::string_view private_key) {
-  TRY(const auto public_key, public_key_of(private_key));
-  TRY(const auto id, key_id(public_key));
-  TRY(const auto signature, sign(to_be_signed(payload), private_key));
+Result<std::string> seal(std::string_view payload, const SigningKey& key) {
+  TRY(const auto id, key_id(key.public_key()));
+  TRY(const auto signature, key.sign(to_be_signed(payload)));
   return json::serialize(json::object{
              {"payloadType", kPayloadType},
              {"payload", base64(payload)},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/signature.h"
 
 namespace cupel::certificate {
 
@@ -16,8 +17,8 @@ inline constexpr std::string_view kPayloadType = "application/vnd.in-toto+json";
 inline constexpr std::size_t kLargestPayload = 256UL << 20U;  // bytes
 
 /// The envelope as JSON. Beside the signature it has digests of the payload's blocks, not signed,
-/// by which a reader finds where a payload was changed. Errors: as cupel::sign.
-Result<std::string> seal(std::string_view payload, std::string_view private_key);
+/// by which a reader finds where a payload was changed. Errors: as SigningKey::sign.
+Result<std::string> seal(std::string_view payload, const SigningKey& key);
 
 struct Opened {
   std::string payload{};
@@ -30,7 +31,7 @@ struct Opened {
 Result<Opened> open(std::string_view envelope, std::span<const std::string> public_keys);
 
 /// SHA-256 of the key's SubjectPublicKeyInfo (RFC 8410), in hexadecimal: `openssl pkey -pubin
-/// -outform DER | sha256sum`. Errors: kInvalid for a text that is no PEM.
+/// -outform DER | sha256sum`. Errors: as public_key_pem.
 Result<std::string> key_id(std::string_view public_key);
 
 }  // namespace cupel::certificate

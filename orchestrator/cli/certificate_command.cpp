@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/login.h"
 #include "base/text.h"
-#include "inventory/check_files.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 #include "orchestrator/certificate/envelope.h"
@@ -18,6 +17,7 @@
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/signing_key.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/journal_file.h"
@@ -52,8 +52,7 @@ Result<std::set<std::string>> names_in(const std::string& nodes) {
 }
 
 Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
-  TRY(inventory::check_secret_file(asked.key));
-  TRY(const auto key, read_file(asked.key, kLargestKey));
+  TRY(const auto key, signing_key(asked.key));
   TRY(const auto names, names_in(asked.nodes));
   const auto valid = inventory::duration_of(asked.valid);
   if (!valid)
@@ -233,7 +232,7 @@ void add_certificate(CLI::App& app, Context& context, Exit& exit) {
   command->footer("Example: cupel certificate 12 --key site.key --journal");
   command->add_option("RUN", asked->run, "its number [the newest]");
   command->add_option("-n,--nodes", asked->nodes, "such as a01-n[01-08] [all of the run]");
-  command->add_option("--key", asked->key, "PEM private key of Ed25519")->required();
+  command->add_option("--key", asked->key, std::string{kSigningKeyHelp})->required();
   command->add_option("-o,--output", asked->file, "[run-RUN.certificate]");
   command->add_option("--valid", asked->valid, "how long, such as 365d [365d]");
   command->add_flag("--journal", asked->journal,
@@ -247,7 +246,9 @@ void add_verify(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand("verify", "check a certificate; needs no store");
   command->footer("Example: cupel verify run-12.certificate --key site.pub");
   command->add_option("CERTIFICATE", asked->file)->required();
-  command->add_option("--key", asked->keys, "PEM public key of Ed25519; any of several")
+  command
+      ->add_option("--key", asked->keys,
+                   "public key of Ed25519, PEM or as ssh-keygen writes it; any of several")
       ->required();
   command->add_option("--journal", asked->journal, "[CERTIFICATE.journal where it is there]");
   command->add_option("--revoked", asked->revoked,

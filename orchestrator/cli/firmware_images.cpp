@@ -10,17 +10,15 @@
 
 #include "base/digest.h"
 #include "base/file.h"
-#include "base/signature.h"
 #include "base/text.h"
-#include "inventory/check_files.h"
 #include "inventory/image_manifest.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/signing_key.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kLargestManifest = 4u << 20;
-constexpr std::size_t kLargestKey = 16u << 10;
 
 struct SignAsked {
   std::string manifest{}, key{};
@@ -34,11 +32,9 @@ struct SignAsked {
 Result<std::string> signed_manifest(const SignAsked& asked) {
   TRY(const auto text, read_file(asked.manifest, kLargestManifest));
   TRY(const auto manifest, inventory::parse_image_manifest(text, asked.manifest));
-  TRY(inventory::check_secret_file(asked.key));
-  TRY(const auto key, read_file(asked.key, kLargestKey));
-  TRY(const auto signature, within(asked.key, sign(text, key)));
-  TRY(const auto open, public_key_of(key));
-  TRY(verify_signature(text, signature, open));
+  TRY(const auto key, signing_key(asked.key));
+  TRY(const auto signature, within(asked.key, key.sign(text)));
+  TRY(verify_signature(text, signature, key.public_key()));
   const auto file = asked.file();
   TRY(write_file(file, signature));
   return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);
@@ -140,7 +136,7 @@ void add_sign(CLI::App& command, Context& context, Exit& exit) {
       "Example: cupel firmware sign images.yaml --key site.key");
   added->add_option("MANIFEST", asked->manifest, "images.yaml; the signature is images.yaml.sig")
       ->required();
-  added->add_option("--key", asked->key, "private key of Ed25519, PEM, mode 0600")->required();
+  added->add_option("--key", asked->key, std::string{kSigningKeyHelp})->required();
   added->add_flag("--approve", asked->approve,
                   "approve its downgrades as the second person: writes images.yaml.approval");
   add_json_flag(*added, context);

@@ -33,6 +33,7 @@ std::string new_key() {
 struct Keys {
   std::string secret = new_key();
   std::vector<std::string> open{*public_key_of(secret)};
+  SigningKey signer() const { return *SigningKey::of_private_key(secret); }
 };
 
 std::string why(const Result<Opened>& opened) {
@@ -50,7 +51,7 @@ TEST(CertificateEnvelope, OpensWhatItsKeyHasSealed) {
   const Keys keys;
   const std::string payload = "{\n \"verdict\": \"pass\"\n}\n";
 
-  const auto envelope = seal(payload, keys.secret);
+  const auto envelope = seal(payload, keys.signer());
   ASSERT_TRUE(envelope) << envelope.error().what;
   const auto opened = open(*envelope, keys.open);
 
@@ -61,7 +62,7 @@ TEST(CertificateEnvelope, OpensWhatItsKeyHasSealed) {
 
 TEST(CertificateEnvelope, SignsAsDsseSays) {
   const Keys keys;
-  const auto envelope = json::parse(*seal("hello world", keys.secret));
+  const auto envelope = json::parse(*seal("hello world", keys.signer()));
   const auto signature = *from_base64(*text_at(envelope.at("signatures").at(0), "sig"));
 
   EXPECT_TRUE(verify_signature("DSSEv1 28 application/vnd.in-toto+json 11 hello world", signature,
@@ -72,7 +73,7 @@ TEST(CertificateEnvelope, NamesWhereThePayloadWasChanged) {
   const Keys keys;
   std::string payload;
   for (int line = 1; line <= 200; ++line) payload += "\"a01-n" + std::to_string(line) + "\": 1\n";
-  const auto envelope = *seal(payload, keys.secret);
+  const auto envelope = *seal(payload, keys.signer());
   auto changed = payload;
   changed[changed.find("n150\": 1") + 7] = '2';
 
@@ -89,7 +90,7 @@ TEST(CertificateEnvelope, NamesWhereThePayloadWasChanged) {
 
 TEST(CertificateEnvelope, NoChangedByteOfThePayloadOrItsSignatureGoesUnseen) {
   const Keys keys;
-  const auto envelope = *seal("{\"verdict\": \"fail\"}", keys.secret);
+  const auto envelope = *seal("{\"verdict\": \"fail\"}", keys.signer());
   const auto value = json::parse(envelope);
   const auto payload = *from_base64(*text_at(value, "payload"));
   const auto signature = *from_base64(*text_at(value.at("signatures").at(0), "sig"));
@@ -111,7 +112,7 @@ TEST(CertificateEnvelope, NoChangedByteOfThePayloadOrItsSignatureGoesUnseen) {
 
 TEST(CertificateEnvelope, IsRefusedUnderAnotherKeyAndOpenedUnderOneOfSeveral) {
   const Keys mine, other;
-  const auto envelope = *seal("{}", mine.secret);
+  const auto envelope = *seal("{}", mine.signer());
 
   EXPECT_THAT(why(open(envelope, other.open)),
               HasSubstr("signed by another key: it names " + *key_id(mine.open[0])));

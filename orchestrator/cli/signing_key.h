@@ -1,0 +1,16 @@
+#pragma once
+// `--key` of what signs.
+#include <string>
+
+#include "base/signature.h"
+
+namespace cupel::cli {
+
+inline constexpr std::string_view kSigningKeyHelp =
+    "private key of Ed25519, PEM, mode 0600; or agent:FILE: the SSH agent's key with this public "
+    "half";
+
+/// Errors: kInvalid: no such key, others may read it, or it is of another algorithm.
+Result<SigningKey> signing_key(const std::string& word);
+
+}  // namespace cupel::cli
