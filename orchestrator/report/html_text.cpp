@@ -51,7 +51,7 @@ svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;he
 .heat th,.heat td{padding:2px 6px;text-align:center;border:1px solid var(--paper)}
 .h0{background:#9ec5e833}.h1{background:#7fb2df66}.h2{background:#5d9bd277}.h3{background:#3f86c488}.h4{background:#2b74b699}.low{color:var(--fail);font-weight:700}
 .teles{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:300px}figcaption{font-size:12px;color:var(--dim)}.tele{width:300px;height:78px;display:block;border-bottom:1px solid var(--line)}
-.tele .own{fill:none;stroke:var(--fail);stroke-width:1.4}.tele .band{fill:var(--dim);opacity:.28}h3{font-size:14px;margin:12px 0 4px}.hidden{display:none}
+.tele .own{fill:none;stroke:var(--fail);stroke-width:1.4}.tele .mark{stroke:var(--fail);stroke-width:1;stroke-dasharray:3 3}.tele .band{fill:var(--dim);opacity:.28}h3{font-size:14px;margin:12px 0 4px}.hidden{display:none}
 .sign tbody td,.sign tbody th{height:64px;vertical-align:bottom}
 @media screen{.fold>input:not(:checked)~div{display:none}.fold table{min-width:820px}}
 @media print{.contents label,.contents output{display:none}.contents .names{max-height:none}.hidden{display:block!important}tr.hidden{display:table-row!important}@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;

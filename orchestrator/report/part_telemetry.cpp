@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -12,147 +11,129 @@
 namespace cupel::report {
 namespace {
 
-using Series = PartTelemetry::Series;
+using burnin::SeriesName;
+using burnin::TimeSeries;
+using Curve = PartTelemetry::Curve;
+using Point = PartTelemetry::Point;
 
-constexpr std::size_t kMostPoints = 120;
-constexpr std::size_t kMostLines = 200'000;
+constexpr std::size_t kMostCurves = 4, kMostMarks = 12;
 constexpr std::size_t kStagesOfAPart = 2;
-constexpr std::string_view kBegin = "\ncupel-section: samples\n";
-constexpr std::string_view kOutput = "# standard output";
+constexpr double kWide = 300, kHigh = 78, kBottom = 74, kDrawn = 70;
 
-std::optional<double> number_in(std::string_view text) {
-  const auto words = trimmed(text);
-  double value = 0;
-  const auto read = std::from_chars(words.data(), words.data() + words.size(), value);
-  const bool whole = read.ec == std::errc{} && read.ptr == words.data() + words.size();
-  if (!whole || !std::isfinite(value) || value < 0 || value > 100'000) return std::nullopt;
-  return value;
+/// What tells most of a GPU comes first; anything else follows by its name.
+int rank_of(std::string_view name) {
+  constexpr std::string_view kFirst[] = {"gpu.power", "gpu.temperature", "gpu.clock.sm",
+                                         "gpu.temperature.memory"};
+  const auto found = std::ranges::find(kFirst, name);
+  return static_cast<int>(found - std::begin(kFirst));
 }
 
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (std::size_t from = 0; from <= line.size() && fields.size() < 16;) {
-    const auto comma = std::min(line.find(',', from), line.size());
-    fields.push_back(trimmed(line.substr(from, comma - from)));
-    from = comma + 1;
+/// "gpu" of "gpu3", "fan" of "fan12".
+std::string_view kind_of(std::string_view part) {
+  const auto digit = part.find_first_of("0123456789");
+  return part.substr(0, std::min(digit, part.size()));
+}
+
+/// The most of each span, so that no peak is lost.
+std::vector<Point> peaks(const TimeSeries& series) {
+  std::vector<Point> points;
+  for (const auto& span : series.spans) points.push_back({span.seconds, span.most});
+  return points;
+}
+
+/// The others of its kind, by the beginnings of their spans.
+void add_band(const TimeSeries& series, std::map<float, std::pair<float, float>>& band) {
+  for (const auto& span : series.spans) {
+    const auto [at, fresh] = band.try_emplace(span.seconds, span.least, span.most);
+    if (fresh) continue;
+    at->second.first = std::min(at->second.first, span.least);
+    at->second.second = std::max(at->second.second, span.most);
   }
-  return fields;
 }
 
-/// The address of the GPU, as the node's tools reported it.
-std::string address_of(const record::NodeRecord& record, const std::string& name) {
-  for (const auto& [stage, findings] : record.findings)
-    for (const auto& part : findings.parts)
-      if (part.kind == inventory::PartKind::gpu && part.name == name &&
-          part.slot.find(':') != std::string::npos)
-        return part.slot;
-  return {};
-}
-
-/// The greatest of each span, so that no peak is lost.
-std::vector<double> thinned(const std::vector<double>& values) {
-  if (values.size() <= kMostPoints) return values;
-  std::vector<double> fewer(kMostPoints, 0);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    auto& into = fewer[i * kMostPoints / values.size()];
-    into = std::max(into, values[i]);
+Curve curve_of(const record::KeptSeries& kept, const SeriesName& name, const TimeSeries& own) {
+  Curve curve{.name = name.name, .unit = name.unit, .own = peaks(own)};
+  std::map<float, std::pair<float, float>> band;
+  for (const auto& [other, series] : kept.series)
+    if (other.name == name.name && other.part != name.part &&
+        kind_of(other.part) == kind_of(name.part))
+      add_band(series, band);
+  for (const auto& [seconds, values] : band) {
+    curve.least.push_back({seconds, values.first});
+    curve.most.push_back({seconds, values.second});
   }
-  return fewer;
+  return curve;
 }
 
-struct Samples {
-  std::array<std::vector<double>, 3> own{};                        // W, C, MHz
-  std::array<std::vector<std::pair<double, double>>, 3> others{};  // least and most of one sample
+bool is_told_of(const burnin::SeriesFault& fault, const std::string& part) {
+  return fault.what.starts_with(part + ":");
+}
+
+/// The stages whose series are looked at, those that saw the cause first.
+std::vector<std::string> stages_of(const record::NodeRecord& record, const burnin::Cause& cause) {
+  std::vector<std::string> stages;
+  for (const auto& stage : cause.stages)
+    if (record.evidence.contains(record::series_name(stage))) stages.push_back(stage);
+  for (const auto& step : record.steps)
+    if (record.evidence.contains(record::series_name(step.name)) &&
+        std::ranges::find(stages, step.name) == stages.end())
+      stages.push_back(step.name);
+  return stages;
+}
+
+struct Drawing {
+  double span = 1, top = 1;  // seconds, value
+  double x(float seconds) const { return kWide * seconds / span; }
+  double y(float value) const { return kBottom - kDrawn * std::max(value, 0.0F) / top; }
 };
 
-constexpr std::array<std::size_t, 3> kFields{4, 1, 6};
+std::string path(const std::vector<Point>& points, const Drawing& in, char first) {
+  std::string text;
+  for (const auto& point : points)
+    text += fmt::format("{}{:.1f} {:.1f}", text.empty() ? first : 'L', in.x(point.seconds),
+                        in.y(point.value));
+  return text;
+}
 
-Samples samples_of(std::string_view lines, const std::string& address) {
-  Samples samples;
-  std::size_t count = 0;
-  while (!lines.empty() && count++ < kMostLines) {
-    const auto end = std::min(lines.find('\n'), lines.size());
-    const auto line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-    if (line.starts_with("cupel-")) break;
-    const auto fields = fields_of(line);
-    if (fields.size() < 7) continue;
-    const bool own = inventory::same_pci(fields[0], address);
-    for (std::size_t i = 0; i < kFields.size(); ++i) {
-      const auto value = number_in(fields[kFields[i]]);
-      if (!value) continue;
-      if (own) {
-        samples.own[i].push_back(*value);
-        continue;
-      }
-      // Others' samples come beside the own one: of the same round, by their count.
-      auto& others = samples.others[i];
-      const auto round = samples.own[i].size();
-      if (others.size() <= round) others.resize(round + 1, {*value, *value});
-      others[round].first = std::min(others[round].first, *value);
-      others[round].second = std::max(others[round].second, *value);
+std::string drawn(const Curve& curve, const PartTelemetry& of) {
+  Drawing in;
+  double most = 0;
+  for (const auto* points : {&curve.own, &curve.most})
+    for (const auto& point : *points) {
+      in.top = std::max(in.top, double{point.value});
+      in.span = std::max(in.span, double{point.seconds});
     }
-  }
-  return samples;
-}
-
-std::string points(const std::vector<double>& values, double top, std::string_view first) {
-  std::string path;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    path += fmt::format("{}{:.0f} {:.1f}", path.empty() ? first : "L",
-                        300.0 * static_cast<double>(i) /
-                            static_cast<double>(std::max<std::size_t>(values.size() - 1, 1)),
-                        74 - 70 * values[i] / top);
-  return path;
-}
-
-std::string curve(const Series& series, std::string_view title) {
-  double top = 1;
-  for (const auto* each : {&series.own, &series.most})
-    if (!each->empty()) top = std::max(top, std::ranges::max(*each));
+  for (const auto& point : curve.own) most = std::max(most, double{point.value});
+  const auto title = escaped(curve.name);
   auto text = fmt::format(
-      "<figure><figcaption>{}: at most {} {}</figcaption><svg class=tele viewBox=\"0 0 300 78\" "
+      "<figure><figcaption>{}: at most {} {}</figcaption><svg class=tele viewBox=\"0 0 {} {}\" "
       "role=img aria-label=\"{}\">",
-      title, plain(std::ranges::max(series.own), 0), series.unit, title);
-  if (!series.least.empty()) {
-    auto back = series.least;
-    auto band = points(series.most, top, "M");
-    std::string under;
-    for (std::size_t i = back.size(); i-- > 0;)
-      under += fmt::format("L{:.0f} {:.1f}",
-                           300.0 * static_cast<double>(i) /
-                               static_cast<double>(std::max<std::size_t>(back.size() - 1, 1)),
-                           74 - 70 * back[i] / top);
-    text += fmt::format("<path class=band d=\"{}{}Z\" />", band, under);
+      title, plain(most, 0), escaped(curve.unit), kWide, kHigh, title);
+  if (!curve.least.empty()) {
+    auto back = curve.least;
+    std::ranges::reverse(back);
+    text += fmt::format("<path class=band d=\"{}{}Z\" />", path(curve.most, in, 'M'),
+                        path(back, in, 'L'));
   }
-  return text +
-         fmt::format("<path class=own d=\"{}\" /></svg></figure>", points(series.own, top, "M"));
+  for (const auto& fault : of.faults)
+    if (double{fault.seconds} <= in.span)
+      text += fmt::format("<path class=mark d=\"M{:.1f} 0V{}\"><title>{}</title></path>",
+                          in.x(fault.seconds), kBottom, escaped(fault.what));
+  return text + fmt::format("<path class=own d=\"{}\" /></svg></figure>", path(curve.own, in, 'M'));
 }
 
 }  // namespace
 
-PartTelemetry telemetry_of(std::string_view output, const record::NodeRecord& record,
-                           const std::string& part) {
+PartTelemetry telemetry_of(const record::KeptSeries& kept, const std::string& part) {
   PartTelemetry found{.part = part};
-  const auto address = address_of(record, part);
-  const auto begin = output.find(kBegin, std::min(output.find(kOutput), output.size()));
-  if (address.empty() || begin == output.npos) return {};
-  const auto samples = samples_of(output.substr(begin + kBegin.size()), address);
-  if (samples.own[0].size() < 2) return {};
-  const std::array<std::pair<std::string_view, Series*>, 3> into{
-      {{"W", &found.power}, {"C", &found.temperature}, {"MHz", &found.clock}}};
-  for (std::size_t i = 0; i < into.size(); ++i) {
-    auto& series = *into[i].second;
-    series.unit = into[i].first;
-    std::vector<double> least, most;
-    for (const auto& [low, high] : samples.others[i]) {
-      least.push_back(low);
-      most.push_back(high);
-    }
-    series.own = thinned(samples.own[i]);
-    series.least = thinned(least);
-    series.most = thinned(most);
-  }
+  std::vector<std::pair<const SeriesName*, const TimeSeries*>> own;
+  for (const auto& [name, series] : kept.series)
+    if (name.part == part && series.spans.size() > 1) own.emplace_back(&name, &series);
+  std::ranges::stable_sort(own, {}, [](const auto& each) { return rank_of(each.first->name); });
+  if (own.size() > kMostCurves) own.resize(kMostCurves);
+  for (const auto& [name, series] : own) found.curves.push_back(curve_of(kept, *name, *series));
+  for (const auto& fault : kept.faults)
+    if (is_told_of(fault, part) && found.faults.size() < kMostMarks) found.faults.push_back(fault);
   return found;
 }
 
@@ -161,19 +142,17 @@ void add_telemetry(const store::Store& store, RunSummary& summary) {
   for (auto& node : summary.nodes) {
     std::set<std::string> seen;
     for (const auto& cause : node.causes) {
-      if (!cause.part.starts_with("gpu") || !cause.consequence_of.empty()) continue;
+      if (cause.part.empty() || !cause.consequence_of.empty()) continue;
       if (!seen.insert(cause.part).second) continue;
       std::size_t of_part = 0;
-      for (const auto& step : node.record.steps) {
-        const auto evidence = node.record.evidence.find(step.name);
-        const bool burned =
-            node.record.findings.contains(step.name) && evidence != node.record.evidence.end();
-        if (!burned || of_part == kStagesOfAPart || count == kMostTelemetry) continue;
-        const auto output = store.evidence(evidence->second);
-        if (!output) continue;
-        auto found = telemetry_of(*output, node.record, cause.part);
-        if (found.power.own.empty()) continue;
-        found.stage = step.name;
+      for (const auto& stage : stages_of(node.record, cause)) {
+        if (of_part == kStagesOfAPart || count == kMostTelemetry) break;
+        const auto text = store.evidence(node.record.evidence.at(record::series_name(stage)));
+        const auto kept = text ? record::series_from(*text) : text.error();
+        if (!kept) continue;
+        auto found = telemetry_of(*kept, cause.part);
+        if (found.curves.empty()) continue;
+        found.stage = stage;
         node.telemetry.push_back(std::move(found));
         ++of_part;
         ++count;
@@ -187,12 +166,14 @@ std::string telemetry_html(const NodeSummary& node) {
   for (const auto& each : node.telemetry) {
     text += fmt::format("<h3>{} during {}</h3><div class=teles>", escaped(each.part),
                         escaped(each.stage));
-    text += curve(each.power, "Power") + curve(each.temperature, "Temperature") +
-            curve(each.clock, "SM clock") + "</div>";
+    for (const auto& curve : each.curves) text += drawn(curve, each);
+    text += "</div>";
   }
   if (text.empty()) return text;
   return "<h3>Telemetry of what failed</h3>" + text +
-         "<p class=dim>The line is the part, the band is the other GPUs of the node.</p>";
+         "<p class=dim>The line is the part, the band is the others of its kind in the node; a "
+         "dashed line is a fault that was seen then. All samples: <code>cupel show " +
+         escaped(node.record.node) + " --series --csv</code></p>";
 }
 
 }  // namespace cupel::report

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "burnin/time_series.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/clusters.h"
 #include "orchestrator/report/provenance.h"
@@ -27,16 +28,22 @@ struct ConsoleFile {
   std::uintmax_t bytes = 0;
 };
 
-/// What was sampled of a part that failed while a stage loaded it, and of the others of its kind.
+/// What was sampled of a part that failed while a stage ran, and of the others of its kind.
 struct PartTelemetry {
-  struct Series {
-    std::string unit{};
-    std::vector<double> own{};
-    std::vector<double> least{}, most{};  // of the others
+  struct Point {
+    float seconds = 0;  // since the stage began
+    float value = 0;
+    friend bool operator==(const Point&, const Point&) = default;
+  };
+  struct Curve {
+    std::string name{}, unit{};
+    std::vector<Point> own{};
+    std::vector<Point> least{}, most{};  // of the others
   };
   std::string part{};
   std::string stage{};
-  Series power{}, temperature{}, clock{};
+  std::vector<Curve> curves{};
+  std::vector<burnin::SeriesFault> faults{};  // of this part
 };
 
 struct NodeSummary {

@@ -19,7 +19,9 @@ using cupel::testing::Chromium;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 burnin::Checked copy_rate(int gpu, double rate) {
@@ -115,35 +117,48 @@ TEST_F(ReportDrawings, MarkAPairThatIsFarBelowTheBest) {
   EXPECT_THAT(drawn, AllOf(HasSubstr("<td class=low>&#9662;200"), HasSubstr("<td class=h4>400")));
 }
 
-constexpr std::string_view kSamples =
-    "# script\necho 'cupel-section: samples'\n# standard output\ncupel-section: samples\n"
-    "00000000:1B:00.0, 30, 33, 0x0000000000000001, 70.00, 700.00, 345\n"
-    "00000000:43:00.0, 29, 32, 0x0000000000000001, 69.00, 700.00, 345\n"
-    "00000000:1B:00.0, 61, 50, 0x0000000000000004, 699.00, 700.00, 1710\n"
-    "00000000:43:00.0, 38, [N/A], 0x0000000000000004, 420.00, 700.00, 990\n"
-    "00000000:43:00.0, nonsense\ncupel-section: kernel\n";
-
-TEST_F(ReportDrawings, ShowTheTelemetryOfThePartByItsAddress) {
-  record::NodeRecord record;
-  record.findings["gpu-facts"].parts = {
-      {.kind = inventory::PartKind::gpu, .name = "gpu5", .slot = "0000:43:00.0"}};
-
-  const auto found = telemetry_of(kSamples, record, "gpu5");
-
-  EXPECT_EQ(found.power.own, (std::vector<double>{69, 420}));
-  EXPECT_EQ(found.temperature.own, (std::vector<double>{29, 38}));
-  EXPECT_EQ(found.clock.own, (std::vector<double>{345, 990}));
-  EXPECT_EQ(found.power.most, (std::vector<double>{70, 699}));
-  EXPECT_TRUE(telemetry_of(kSamples, record, "gpu4").power.own.empty()) << "no such GPU";
-  EXPECT_TRUE(telemetry_of("", record, "gpu5").power.own.empty());
+/// Of three GPUs for 40 s; gpu5 falls behind at 20 s.
+record::KeptSeries sampled() {
+  burnin::SeriesRecorder recorder;
+  for (int second = 0; second <= 40; ++second)
+    for (const int gpu : {4, 5, 6}) {
+      const auto part = fmt::format("gpu{}", gpu);
+      const bool slow = gpu == 5 && second >= 20;
+      if (slow && second == 20) recorder.fault(second, "gpu5: xid 94");
+      recorder.add({part, "gpu.power", "W"}, second, slow ? 420 : 690 + gpu);
+      recorder.add({part, "gpu.temperature", "C"}, second, 60 + gpu);
+      recorder.add({part, "gpu.clock.sm", "MHz"}, second, slow ? 990 : 1710);
+    }
+  recorder.add({"fan5", "bmc.fan", "RPM"}, 40, 9000);
+  return {.faults = recorder.faults(), .series = recorder.all()};
 }
 
-TEST_F(ReportDrawings, TakeTheTelemetryOfAFailedGpuFromItsEvidence) {
-  const auto hash = store->keep_evidence(kSamples).value();
+TEST_F(ReportDrawings, ShowThePartBesideTheOthersOfItsKind) {
+  const auto found = telemetry_of(sampled(), "gpu5");
+
+  ASSERT_EQ(found.curves.size(), 3u);
+  EXPECT_EQ(found.curves[0].name, "gpu.power");
+  EXPECT_EQ(found.curves[1].name, "gpu.temperature");
+  EXPECT_EQ(found.curves[0].own.front().value, 695);
+  EXPECT_EQ(found.curves[0].own.back().value, 420);
+  EXPECT_EQ(found.curves[0].least.back().value, 694);
+  EXPECT_EQ(found.curves[0].most.back().value, 696);
+  EXPECT_THAT(found.faults, ElementsAre(burnin::SeriesFault{20, "gpu5: xid 94"}));
+  EXPECT_THAT(telemetry_of(sampled(), "gpu4").faults, IsEmpty());
+  EXPECT_THAT(telemetry_of(sampled(), "gpu7").curves, IsEmpty()) << "no such GPU";
+  EXPECT_THAT(telemetry_of(sampled(), "fan5").curves, IsEmpty()) << "one sample is no curve";
+}
+
+TEST_F(ReportDrawings, TakeTheTelemetryOfAFailedGpuFromTheSeriesOfItsStage) {
+  auto series = sampled();
+  series.faults[0].what = "gpu3: <xid> 94";
+  const auto own = series.series.at({"gpu5", "gpu.power", "W"});
+  series.series[{"gpu3", "gpu.power", "W"}] = own;
+  const auto hash = store->keep_evidence(record::to_text(series)).value();
   end("a01-n02", "gemm",
       {{"evidence", hash},
-       {"measurements", boost::json::array{}},
-       {"parts", {{{"kind", "gpu"}, {"name", "gpu3"}, {"slot", "0000:43:00.0"}}}}});
+       {"series", {{"evidence", hash}}},
+       {"measurements", boost::json::array{}}});
   end("a01-n02", "verdict", record::to_json(bad()));
   auto told = summary();
 
@@ -152,7 +167,8 @@ TEST_F(ReportDrawings, TakeTheTelemetryOfAFailedGpuFromItsEvidence) {
   ASSERT_EQ(told.nodes[1].telemetry.size(), 1u);
   EXPECT_EQ(told.nodes[1].telemetry[0].stage, "gemm");
   EXPECT_THAT(to_html(told),
-              AllOf(HasSubstr("gpu3 during gemm"), HasSubstr("Power: at most 420 W")));
+              AllOf(HasSubstr("gpu3 during gemm"), HasSubstr("gpu.power: at most 695 W"),
+                    HasSubstr("<title>gpu3: &lt;xid&gt; 94</title>"), Not(HasSubstr("<xid>"))));
 }
 
 TEST_F(ReportDrawings, StayUnderThreeMegabytesFor72Nodes) {
