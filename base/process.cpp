@@ -58,11 +58,11 @@ struct Pipe {
   int take(int which) { return std::exchange(ends[which], -1); }
 };
 
-Task<Result<void>> feed(Stream& pipe, const std::string& input) {
+Task<Result<void>> feed(Stream& pipe, const std::string& input, bool stays_open) {
   // A program that does not read its input is no failure: what counts is what it does.
   const auto bytes = asio::buffer(input);
   co_await asio::async_write(pipe, bytes, asio::as_tuple(asio::use_awaitable));
-  pipe.close();
+  if (!stays_open) pipe.close();
   co_return ok();
 }
 
@@ -148,7 +148,8 @@ Task<Result<ProcessOutcome>> run_to_exit(ProcessRequest request) {
   std::optional<Result<void>> read_errors;
   const OnPiece kept;
   auto all = asio::experimental::make_parallel_group(
-      asio::co_spawn(executor, detail::run_into(fed, feed(to_child, request.input)),
+      asio::co_spawn(executor,
+                     detail::run_into(fed, feed(to_child, request.input, request.input_stays_open)),
                      asio::deferred),
       asio::co_spawn(executor,
                      detail::run_into(read, drain(from_child, outcome.output, request.output_limit,

@@ -11,8 +11,11 @@
 namespace cupel {
 
 struct ProcessRequest {
-  std::vector<std::string> argv;           // argv[0] is looked up in PATH; no shell
-  std::string input{};                     // written to standard input, which is then closed
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH; no shell
+  std::string input{};            // written to standard input, which is then closed
+  /// Standard input stays open until the program ends, or until we do, however that happens: a
+  /// program that reads it to its end notices a SIGKILL of ours.
+  bool input_stays_open = false;
   std::vector<std::string> environment{};  // "NAME=value", added to ours
   std::size_t output_limit = 4u << 20;     // bytes, standard output and error each
   /// Standard error as it comes, in pieces: for programs that log for as long as they run. Then

@@ -26,6 +26,17 @@ constexpr mode_t kPassable = 0711, kReadable = 0755;
 constexpr std::chrono::hours kForGood{24 * 365};
 constexpr std::size_t kLongestLine = 4096;
 
+/// Runs "$@", and ends it when standard input ends: dnsmasq gives up root, and with that the kernel
+/// forgets a signal that it was to get when its parent dies (prctl(2), PR_SET_PDEATHSIG).
+constexpr const char* kUntilInputEnds =
+    "exec 3<&0\n"
+    "\"$@\" < /dev/null 3<&- &\n"
+    "child=$!\n"
+    "{ cat <&3 > /dev/null; kill \"$child\"; } > /dev/null 2>&1 &\n"
+    "exec 3<&-\n"
+    "wait \"$child\"\n";
+constexpr int kNotThere = 127;  // of a shell
+
 std::string conf_in(const std::string& folder) { return folder + "/dnsmasq.conf"; }
 
 Error storage(const std::string& path, const std::error_code& failure) {
@@ -131,15 +142,17 @@ Result<Dnsmasq> Dnsmasq::prepare(DhcpConf conf, std::span<const DhcpNode> nodes,
 Task<Result<void>> Dnsmasq::run(std::function<void(std::string_view line)> heard) {
   const auto lines = std::make_shared<Lines>(std::move(heard));
   ProcessRequest request{
-      .argv = {fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
+      .argv = {"/bin/sh", "-c", kUntilInputEnds, "dnsmasq",
+               fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
                "--conf-file=" + conf_in(*folder_), "--log-facility=-", "--pid-file="},
+      .input_stays_open = true,
       .on_error = [lines](std::string_view piece) { lines->add(piece); }};
   // As root it opens its sockets, then goes on as nobody; who is not root stays who it is.
   if (::geteuid() == 0) request.argv.emplace_back("--user=nobody");
   auto outcome = co_await run_process(std::move(request), Deadline::in(kForGood));
-  if (!outcome && outcome.error().code == Code::kNotFound)
-    co_return std::move(outcome).error().within("install dnsmasq-base");
   if (!outcome) co_return std::move(outcome).error();
+  if (outcome->exit_status == kNotThere)
+    co_return Error{Code::kNotFound, "dnsmasq is not installed: apt install dnsmasq-base"};
   co_return Error{Code::kFailed,
                   fmt::format("dnsmasq ended with {}: {}. It needs root, or CAP_NET_BIND_SERVICE, "
                               "CAP_NET_RAW and CAP_NET_ADMIN; who else has the port: ss -lnup "

@@ -40,6 +40,15 @@ TEST(Process, GetsItsInputAndEnvironmentAndNoShell) {
   EXPECT_EQ(plain_words.value().output, "$HOME; *\n");
 }
 
+TEST(Process, KeepsItsInputOpenWhereItIsToldTo) {
+  const auto first =
+      run({.argv = {"head", "-n", "1"}, .input = "hello\n", .input_stays_open = true});
+  const auto to_its_end = run({.argv = {"cat"}, .input = "x", .input_stays_open = true}, 200ms);
+
+  EXPECT_EQ(first.value().output, "hello\n");
+  EXPECT_EQ(to_its_end.error().code, Code::kTimeout);
+}
+
 TEST(Process, ASecretInTheInputStandsOnNoCommandLine) {
   const auto ran = run({.argv = {"sh", "-c", "read secret; tr '\\0' ' ' < /proc/$$/cmdline; env"},
                         .input = "hunter2\n"});

@@ -188,6 +188,23 @@ TEST_F(DhcpServer, EndsWithTheCommandAndLeavesNothing) {
   EXPECT_THAT(cupel::testing::run({"ss", "-Hlnu"}).out, ::testing::Not(HasSubstr(":67")));
 }
 
+TEST_F(DhcpServer, EndsAlsoWhereTheCommandIsKilled) {
+  start("mode: full, interface: br0");
+  ASSERT_TRUE(client->answer_to({.mac = kKnown}));
+  const auto listens = [] {
+    return cupel::testing::run({"ss", "-Hlnu"}).out.find(":67") != std::string::npos;
+  };
+  ASSERT_TRUE(listens());
+
+  server->signal(SIGKILL);
+  server->wait();
+
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  while (listens() && std::chrono::steady_clock::now() < until) {
+  }
+  EXPECT_FALSE(listens());
+}
+
 TEST_F(DhcpServer, RunsOnNoOtherInterfaceThanTheOneThatHasItsAddress) {
   write_inventory("mode: full, interface: eth9");
   const auto missing = cupel({"--run"});
