@@ -31,19 +31,23 @@ class LongFabricRunTest : public ::testing::Test {
     std::filesystem::remove_all(folder, ignored);
   }
 
-  Ran measure(const std::string& faults, std::vector<std::string> more = {}) const {
+  Ran measure(const std::string& faults, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"--set", "wait=4m"};
+    words.insert(words.end(), more.begin(), more.end());
+    return rehearse("fabric", faults, words);
+  }
+  Ran rehearse(const std::string& playbook, const std::string& faults,
+               const std::vector<std::string>& more) const {
     std::ofstream{folder / "rack.yaml"} << kRack << faults;
     std::vector<std::string> words{CUPEL_BINARY,
                                    "rehearse",
-                                   "fabric",
+                                   playbook,
                                    "--rack",
                                    (folder / "rack.yaml").string(),
                                    "--folder",
-                                   (folder / "rack").string(),
-                                   "--set",
-                                   "wait=4m"};
+                                   (folder / "rack").string()};
     words.insert(words.end(), more.begin(), more.end());
-    return run(words, {}, std::chrono::seconds{400});
+    return run(words, {}, std::chrono::seconds{600});
   }
 
   std::string show(const std::string& node) const {
@@ -97,6 +101,19 @@ TEST_F(LongFabricRunTest, NamesNodesWhoseNcclIsSlowOrDoesNotBeginThoughTheirLink
   EXPECT_THAT(show("f01-n3"),
               AllOf(HasSubstr("f01-n3: nccl.loss"), Not(HasSubstr(": fabric.link.loss"))));
   EXPECT_THAT(show("f01-n7"), AllOf(HasSubstr("nccl.absent"), HasSubstr("met none of its")));
+}
+
+TEST_F(LongFabricRunTest, OfANewRackIsMeasuredAfterTheNodesThemselves) {
+  const auto ran = rehearse("new-rack", R"(faults:
+  - {node: f01-n3, fault: nccl-setting, setting: NCCL_IB_HCA, value: "=mlx5_0"}
+  - {node: f01-n8, fault: cable-slow, part: mlx5_6, share: 0.5}
+)",
+                            {"--set", "burn=20s", "--set", "soak=4m", "--speed", "120"});
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("7 pass, 2 fail")) << ran.out;
+  EXPECT_THAT(show("f01-n3"), HasSubstr("nccl.loss"));
+  EXPECT_THAT(show("f01-n8"), HasSubstr("fabric.link.loss"));
 }
 
 TEST_F(LongFabricRunTest, RunsCollectivesToTheEndWithoutANodeThatDiesInThem) {
