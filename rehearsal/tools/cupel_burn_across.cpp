@@ -159,12 +159,6 @@ class Across {
           "usage", fmt::format("--gpus: this node has {} GPUs that CUDA sees", gpus_.size()));
       co_return co_await fail(text);
     }
-    const auto& address = word(words_, "--address", process_->host.address());
-    if (address != process_->host.address()) {
-      const auto text = error_line(
-          "usage", fmt::format("no network interface of this node has the address {}", address));
-      co_return co_await fail(text);
-    }
     std::string id;
     if (words_.contains("--make-id"))
       id = make_id(process_->host);

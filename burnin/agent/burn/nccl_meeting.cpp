@@ -84,24 +84,18 @@ std::string one_form(const std::string& written) {
   return text_of(reinterpret_cast<const sockaddr&>(six));
 }
 
-/// Errors: usage, with the addresses that there are.
+/// Empty: none has it.
 Outcome<std::string> interface_with(const std::string& written) {
-  constexpr std::size_t kLongest = 500;
   const auto wanted = one_form(written);
   if (wanted.empty()) return usage("--address takes an IP address, not " + agent::shown(written));
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0)
     return Failure{.code = "nccl", .message = std::string{"getifaddrs: "} + std::strerror(errno)};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all{first, &::freeifaddrs};
-  std::string others;
-  for (const auto* one = first; one != nullptr; one = one->ifa_next) {
-    const auto text = one->ifa_addr == nullptr ? std::string{} : text_of(*one->ifa_addr);
-    if (text == wanted) return std::string{one->ifa_name};
-    if (!text.empty() && others.size() < kLongest)
-      others += (others.empty() ? "" : ", ") + text + " at " + one->ifa_name;
-  }
-  return usage("no network interface of this node has the address " + wanted +
-               ", which the inventory gives it; it has " + others);
+  for (const auto* one = first; one != nullptr; one = one->ifa_next)
+    if (one->ifa_addr != nullptr && text_of(*one->ifa_addr) == wanted)
+      return std::string{one->ifa_name};
+  return std::string{};
 }
 
 /// 0: connected. Else errno.

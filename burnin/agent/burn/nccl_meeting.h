@@ -25,7 +25,8 @@ Outcome<Meeting> make_id(const nccl::Library& library);
 Outcome<Meeting> read_id(const Options& options);
 
 /// The environment for NCCL of --interface, or of the interface that has --address: that one, and
-/// no other one with a longer name. Errors: usage: no interface has the address.
+/// no other one with a longer name. NCCL chooses where none has it: the inventory's address may be
+/// another machine's that forwards. Errors: usage: it is no address.
 Outcome<> choose_interface(const Options& options);
 
 /// Connects over TCP and hangs up, which the listening NCCL passes over (2.28.9: as often as one

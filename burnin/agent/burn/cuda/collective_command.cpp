@@ -79,7 +79,7 @@ constexpr std::array kChoices{
            .help = "across nodes: where the ranks meet (NCCL_SOCKET_IFNAME)"},
     Choice{.name = "--address",
            .kind = Choice::Kind::kText,
-           .help = "across nodes: of this node; the ranks meet at the interface that has it"},
+           .help = "across nodes: the ranks meet at the interface that has it, if there is one"},
     Choice{.name = "--join-within",
            .kind = Choice::Kind::kNumber,
            .fallback = "120",
