@@ -55,6 +55,10 @@ void add_requests(const Counters& counters, std::vector<prometheus::MetricFamily
       static_cast<double>(counters.refused_logins));
   one("cupel_api_events_sent_total", "Events that went out in streams",
       static_cast<double>(counters.events_sent));
+  one("cupel_notices_sent_total", "Notices that were delivered",
+      static_cast<double>(counters.notices_sent));
+  one("cupel_notices_failed_total", "Notices that could not be delivered",
+      static_cast<double>(counters.notices_failed));
   prometheus::MetricFamily times;
   times.name = "cupel_api_request_seconds";
   times.help = "Time that API requests took to be worked on";
