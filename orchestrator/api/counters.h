@@ -15,6 +15,8 @@ struct Counters {
   std::atomic<std::uint64_t> microseconds{0};
   std::atomic<std::uint64_t> refused_logins{0};
   std::atomic<std::uint64_t> events_sent{0};
+  std::atomic<std::uint64_t> notices_sent{0};
+  std::atomic<std::uint64_t> notices_failed{0};  // given up, or left out of a full queue
 
   void count(unsigned status, std::chrono::microseconds took) {
     ++by_class[std::min<std::size_t>(status / 100, by_class.size() - 1)];

@@ -1,15 +1,17 @@
 // /metrics: what the service counts of itself, and how the runs that are not over stand. No metric
-// has more rows than there are states, steps of playbooks or levels of the power tree: nodes are no
-// labels.
+// has more rows than there are states, steps of playbooks, levels of the power tree or profiles:
+// nodes are no labels.
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
 #include <filesystem>
 
+#include "orchestrator/api/bmc_sums.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/api/planned_power.h"
 #include "orchestrator/controller/run_status.h"
+#include "orchestrator/store/bmc_budgets.h"
 
 namespace cupel::api {
 namespace {
@@ -55,6 +57,10 @@ void add_requests(const Counters& counters, std::vector<prometheus::MetricFamily
       static_cast<double>(counters.refused_logins));
   one("cupel_api_events_sent_total", "Events that went out in streams",
       static_cast<double>(counters.events_sent));
+  one("cupel_notices_sent_total", "Notices that were delivered",
+      static_cast<double>(counters.notices_sent));
+  one("cupel_notices_failed_total", "Notices that could not be delivered",
+      static_cast<double>(counters.notices_failed));
   prometheus::MetricFamily times;
   times.name = "cupel_api_request_seconds";
   times.help = "Time that API requests took to be worked on";
@@ -71,6 +77,40 @@ void add_requests(const Counters& counters, std::vector<prometheus::MetricFamily
   metric.histogram.sample_sum = static_cast<double>(counters.microseconds) / 1e6;
   times.metric.push_back(std::move(metric));
   families.push_back(std::move(times));
+}
+
+prometheus::ClientMetric row(Labels labels) {
+  prometheus::ClientMetric metric;
+  for (auto& [name, value] : labels) metric.label.push_back({name, value});
+  return metric;
+}
+
+/// How BMCs answered, as the engine last kept it: once a minute while it asks. Errors: kStorage.
+Result<void> add_bmcs(const Shared& shared, std::vector<prometheus::MetricFamily>& families) {
+  TRY(const auto budgets, store::all_budgets(shared.state));
+  auto requests = counted("cupel_bmc_requests_total", "Requests to BMCs");
+  auto failures = counted("cupel_bmc_failures_total",
+                          "Requests to BMCs that were refused, failed or got no answer");
+  prometheus::MetricFamily latency;
+  latency.name = "cupel_bmc_latency_seconds";
+  latency.help =
+      "Mean time to answer of the median BMC, of one that nine of ten beat, and of the slowest";
+  latency.type = prometheus::MetricType::Gauge;
+  const auto inventory = shared.inventory.get();
+  for (const auto& [profile, sums] : bmc_sums(budgets, inventory.get())) {
+    requests.metric.push_back(row({{"profile", profile}}));
+    requests.metric.back().counter.value = static_cast<double>(sums.requests);
+    for (std::size_t i = 0; i < kBmcFailures.size(); ++i) {
+      failures.metric.push_back(row({{"profile", profile}, {"why", std::string{kBmcFailures[i]}}}));
+      failures.metric.back().counter.value = static_cast<double>(sums.failures[i]);
+    }
+    for (const auto& [of, share] : {std::pair{"median", 0.5}, {"p90", 0.9}, {"slowest", 1.0}}) {
+      latency.metric.push_back(row({{"profile", profile}, {"of", of}}));
+      latency.metric.back().gauge.value = sums.latency(share);
+    }
+  }
+  for (auto* family : {&requests, &failures, &latency}) families.push_back(std::move(*family));
+  return ok();
 }
 
 /// What all runs that are not over come to.
@@ -166,6 +206,8 @@ Reply read_metrics(Desk& desk, const Call& call) {
   add_service(desk, registry);
   auto families = registry.Collect();
   add_requests(desk.shared().counters, families);
+  const auto asked = add_bmcs(desk.shared(), families);
+  if (!asked) return problem_of(asked.error());
   const prometheus::TextSerializer serializer;
   Answer answer;
   answer.type = "text/plain; version=0.0.4; charset=utf-8";

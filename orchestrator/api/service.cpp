@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "orchestrator/api/browser_guard.h"
 #include "orchestrator/api/endpoint.h"
+#include "orchestrator/api/notices.h"
 #include "orchestrator/api/schedule_clock.h"
 #include "orchestrator/api/service_front.h"
 #include "orchestrator/api/site_files.h"
@@ -85,6 +86,7 @@ struct Service::Impl {
         front{bell, shared.waiting, [this] { reload_and_log(); }} {}
   ~Impl() {
     listener.stop();
+    notices.reset();
     // Before the listener's loop: what waits for a lane is the loop's.
     light.pool.reset();
     heavy.pool.reset();
@@ -98,6 +100,7 @@ struct Service::Impl {
   void reload_and_log();
   Task<Answer> answer(Request request);
   Task<void> keep_schedules();
+  Task<void> wake_notices();
   std::optional<Answer> static_answer(const Request& request) const;
 
   ServiceOptions options;
@@ -105,6 +108,7 @@ struct Service::Impl {
   std::vector<std::string> addresses{};
   std::string fingerprint{};
   Lane light{kMostQueued}, heavy{kMostQueuedHeavy};
+  std::unique_ptr<Notices> notices{};
   Listener listener;
   Bell bell;
   ServiceFront front;
@@ -142,6 +146,7 @@ Result<void> Service::Impl::open() {
   for (auto* lane : {&light, &heavy}) {
     TRY(lane->desk, Desk::open(shared));
   }
+  TRY(notices, Notices::open(shared));
   TRY(auto replies, store::KeptReplies::open(options.state));
   TRY(replies.forget_unfinished());
   const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
@@ -240,6 +245,15 @@ Task<void> Service::Impl::keep_schedules() {
   }
 }
 
+Task<void> Service::Impl::wake_notices() {
+  constexpr std::chrono::hours kSeldom{1};
+  for (;;) {
+    const auto heard = bell.rung();
+    notices->wake();
+    co_await bell.wait(heard, kSeldom);
+  }
+}
+
 Service::Service(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 Service::~Service() = default;
 
@@ -250,8 +264,11 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
 }
 
 void Service::start() {
+  impl_->notices->start();
   asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(),
                  [](std::exception_ptr bug) { log_bug("schedules-stopped", bug); });
+  asio::co_spawn(impl_->listener.io(), impl_->wake_notices(),
+                 [](std::exception_ptr bug) { log_bug("notices-stopped", bug); });
   impl_->listener.start();
 }
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }

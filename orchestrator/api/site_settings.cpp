@@ -107,6 +107,7 @@ std::optional<SiteSettings> parse_site_settings(std::string_view text, const std
   if (const auto* oidc = fields.value("oidc")) settings.oidc = oidc_of(reading, *oidc);
   take_two_person(fields, settings);
   settings.schedules = schedules_of(fields, file, problems);
+  settings.notices = notice_hooks_of(fields, file, problems);
   if (const auto rate = fields.number("requests_per_second")) {
     if (*rate < 1 || *rate > 1e6)
       fields.report(fields.place("requests_per_second"), "is from 1 to 1000000");

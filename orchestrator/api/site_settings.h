@@ -10,6 +10,7 @@
 
 #include "inventory/problem.h"
 #include "orchestrator/api/identity.h"
+#include "orchestrator/api/notice_settings.h"
 #include "orchestrator/api/schedule.h"
 
 namespace cupel::api {
@@ -41,6 +42,7 @@ struct SiteSettings {
   std::optional<OidcSettings> oidc{};
   std::set<std::string> two_person{};  // "start", "cancel", ...
   std::vector<Schedule> schedules{};
+  std::vector<NoticeHook> notices{};
   double requests_per_second = 200;  // of one person
   std::chrono::seconds session{12 * 3600};
 

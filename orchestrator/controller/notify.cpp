@@ -46,14 +46,8 @@ std::optional<std::string_view> notice_of(const Event& event) {
   }
 }
 
-void Notifier::hear(const std::string& program, engine::RunId run, const Event& event) {
-  const auto what = notice_of(event);
-  if (!what || program.empty()) return;
-  if (waiting_.size() >= kMostWaiting) {
-    ++dropped_;
-    return;
-  }
-  boost::json::object notice{{"notice", *what},
+boost::json::object notice_json(std::string_view what, engine::RunId run, const Event& event) {
+  boost::json::object notice{{"notice", what},
                              {"run", run},
                              {"event", to_string(event.kind)},
                              {"time", report::utc(event.time)}};
@@ -61,7 +55,17 @@ void Notifier::hear(const std::string& program, engine::RunId run, const Event& 
   if (!event.step.empty()) notice["step"] = event.step;
   for (const auto* key : {"why", "detail", "outcome", "step", "expected_s", "after_s"})
     if (const auto* value = event.data.if_contains(key)) notice[key] = *value;
-  waiting_.push_back({run, program, std::move(notice)});
+  return notice;
+}
+
+void Notifier::hear(const std::string& program, engine::RunId run, const Event& event) {
+  const auto what = notice_of(event);
+  if (!what || program.empty()) return;
+  if (waiting_.size() >= kMostWaiting) {
+    ++dropped_;
+    return;
+  }
+  waiting_.push_back({run, program, notice_json(*what, run, event)});
   news_.cancel();
 }
 

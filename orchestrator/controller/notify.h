@@ -46,4 +46,9 @@ class Notifier {
 /// "overdue", "halt", "action", "end"; nothing for all other events. Pure.
 std::optional<std::string_view> notice_of(const engine::Event& event);
 
+/// What is told of the event: `what` as notice_of() has it, the run, and what the event says. As
+/// the journal has it: whoever shows it makes it printable.
+boost::json::object notice_json(std::string_view what, engine::RunId run,
+                                const engine::Event& event);
+
 }  // namespace cupel::controller

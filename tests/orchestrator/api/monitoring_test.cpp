@@ -53,6 +53,45 @@ TEST_F(Monitoring, MetricsAreWellFormed) {
   EXPECT_THAT(told.body, HasSubstr("\ncupel_state_free_bytes "));
 }
 
+TEST_F(Monitoring, BmcsAreCountedByProfileAndNotByNode) {
+  write("secret", "secret\n");
+  write("site.yaml",
+        "site: here\ndefaults:\n  profile: dgx-h100\n  bmc: {user: admin, password: \"file:" +
+            file("secret") +
+            "\", tls: {trust: first-use}}\n  ssh: {user: root, key: " + file("secret") +
+            "}\nnodes:\n  - {name: \"n[1-3]\", bmc: {address: \"127.64.99.[1-3]\"}, "
+            "ssh: {address: \"127.64.98.[1-3]\"}}\n");
+  const auto fared = [](std::int64_t busy, std::chrono::milliseconds latency) {
+    bmc::Budget budget;
+    budget.requests = 100;
+    budget.busy = busy;
+    budget.latency = latency;
+    return budget;
+  };
+  using std::chrono::milliseconds;
+  store().keep_budgets({{"n1", fared(1, milliseconds{200})},
+                        {"n2", fared(2, milliseconds{300})},
+                        {"n3", fared(0, milliseconds{5000})},
+                        {"gone", fared(4, milliseconds{0})}});
+  auto options = usual();
+  options.inventory = file("site.yaml");
+  serve(options);
+
+  const auto told = get("/metrics").body;
+
+  for (const auto* line :
+       {"cupel_bmc_requests_total{profile=\"dgx-h100\"} 300",
+        "cupel_bmc_failures_total{profile=\"dgx-h100\",why=\"busy\"} 3",
+        "cupel_bmc_failures_total{profile=\"dgx-h100\",why=\"timeout\"} 0",
+        "cupel_bmc_failures_total{profile=\"other\",why=\"busy\"} 4",
+        "{of=\"median\",profile=\"dgx-h100\"} 0.3", "{of=\"slowest\",profile=\"dgx-h100\"} 5"})
+    EXPECT_THAT(told, HasSubstr(line));
+  EXPECT_EQ(told.find("n1"), told.npos);
+  write("metrics", told);
+  const auto checked = testing::run({"sh", "-c", "promtool check metrics < " + file("metrics")});
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+}
+
 TEST_F(Monitoring, AlertsAreRaisedWhenTheyShouldBe) {
   const auto rules = testing::run({"promtool", "check", "rules", kShipped + "cupel.rules.yaml"});
   const auto tested =

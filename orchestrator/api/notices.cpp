@@ -1,0 +1,190 @@
+#include "orchestrator/api/notices.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+#include <thread>
+
+#include "base/log.h"
+#include "base/side_by_side.h"
+#include "base/text.h"
+#include "orchestrator/api/notice_look.h"
+#include "orchestrator/api/notice_sender.h"
+#include "orchestrator/report/run_progress.h"
+
+namespace cupel::api {
+namespace {
+
+using engine::WallTime;
+
+constexpr std::chrono::minutes kLongestPause{1};  // clocks are set, and settings change
+/// Between two looks: however many events a run writes, they are read together. What waits for
+/// approval the controller says a second later.
+constexpr std::chrono::milliseconds kPauseBetween{2000};
+
+std::string many(std::size_t notices) {
+  return fmt::format("{} notice{}", notices, notices == 1 ? "" : "s");
+}
+
+}  // namespace
+
+struct Notices::Impl {
+  explicit Impl(Shared& of) : shared{of} {}
+  ~Impl() {
+    if (!thread.joinable()) return;
+    asio::post(io, [this] { stop.emit(asio::cancellation_type::terminal); });
+    thread.join();
+  }
+
+  Task<void> serve();
+  Task<WallTime> turn(WallTime now);
+  Task<void> send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message, WallTime now);
+  Task<void> send_due(const std::vector<NoticeHook>& hooks, WallTime now);
+  Result<void> look(const std::vector<NoticeHook>& hooks, WallTime now);
+  void save();
+
+  Shared& shared;
+  asio::io_context io{1};
+  std::unique_ptr<Desk> desk{};
+  NoticeSender sender{io.get_executor()};
+  std::optional<NoticeBook> book{};
+  std::string saved{};  // as the file has it
+  asio::steady_timer news{io, asio::steady_timer::time_point::max()};
+  bool woken = true;
+  std::atomic<bool> posted{false};
+  asio::cancellation_signal stop{};
+  std::thread thread{};
+};
+
+Result<void> Notices::Impl::look(const std::vector<NoticeHook>& hooks, WallTime now) {
+  if (!book) {
+    TRY(book, read_notice_book(shared.state));
+    if (book) saved = to_text(*book);
+  }
+  if (!book) {
+    TRY(book, begin_notices(*desk));
+  }
+  book->keep_only(hooks);
+  return look_for_notices(*desk, hooks, *book, now);
+}
+
+/// What cannot be written now is written with the next change; a restart before that tells it
+/// again.
+void Notices::Impl::save() {
+  auto text = to_text(*book);
+  if (text == saved) return;
+  const auto written = write_notice_book(shared.state, text);
+  if (written)
+    saved = std::move(text);
+  else
+    log::error({}, "notices-not-kept", printable(written.error().what));
+}
+
+Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, NoticeMessage message,
+                               WallTime now) {
+  const auto count = message.notices.size();
+  const auto delivery = co_await sender.send(hook, std::move(message));
+  const bool stopped = co_await cancelled();
+  if (delivery.done) {
+    queue.sent();
+    shared.counters.notices_sent += count;
+    log::info({}, "notice-sent", fmt::format("notices {}: {} sent", hook.name, many(count)));
+    co_return;
+  }
+  if (stopped) co_return;
+  if (queue.failed(now, delivery.wait, delivery.lasting)) {
+    shared.counters.notices_failed += count;
+    log::error({}, "notice-given-up",
+               fmt::format("notices {}: {} given up: {}; look at the entry in service.yaml, and at "
+                           "what is at the other end",
+                           hook.name, many(count), delivery.why));
+  } else {
+    log::warning({}, "notice-failed",
+                 fmt::format("notices {}: {} not sent: {}; it is tried again", hook.name,
+                             many(count), delivery.why));
+  }
+}
+
+Task<void> Notices::Impl::send_due(const std::vector<NoticeHook>& hooks, WallTime now) {
+  const auto inventory = shared.inventory.get();
+  std::vector<Task<void>> sending;
+  for (const auto& hook : hooks) {
+    auto& queue = book->queues[hook.name];
+    const auto* batch = queue.take(hook, now);
+    if (batch == nullptr) continue;
+    NoticeMessage message{batch->id, inventory ? inventory->site : std::string{}, now,
+                          batch->notices, batch->dropped};
+    sending.push_back(send(hook, queue, std::move(message), now));
+  }
+  if (sending.empty()) co_return;
+  save();  // with the ids that go out
+  co_await side_by_side(std::move(sending));
+}
+
+Task<WallTime> Notices::Impl::turn(WallTime now) {
+  const auto site = shared.site.get();
+  const auto& hooks = site->settings.notices;
+  if (hooks.empty()) {
+    book.reset();
+    remove_notice_book(shared.state);
+    co_return now + kLongestPause;
+  }
+  const auto looked = look(hooks, now);
+  if (!looked) log::error({}, "notices-stopped", printable(looked.error().what));
+  if (!book) co_return now + kLongestPause;
+  save();
+  co_await send_due(hooks, now);
+  save();
+  WallTime next = now + kLongestPause;
+  for (const auto& hook : hooks)
+    if (const auto due = book->queues[hook.name].due(hook, now)) next = std::min(next, *due);
+  co_return next;
+}
+
+Task<void> Notices::Impl::serve() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (;;) {
+    const bool once_more = std::exchange(woken, false);
+    const auto next = co_await turn(report::wall_now());
+    const bool ends = co_await cancelled();
+    if (ends) co_return;
+    const auto paused = co_await pause_for(kPauseBetween);
+    if (!paused) co_return;
+    if (once_more || woken) continue;
+    news.expires_after(std::max<std::chrono::milliseconds>(next - report::wall_now(),
+                                                           std::chrono::milliseconds{1}));
+    co_await news.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+}
+
+Notices::Notices(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+Notices::~Notices() = default;
+
+Result<std::unique_ptr<Notices>> Notices::open(Shared& shared) {
+  auto impl = std::make_unique<Impl>(shared);
+  TRY(impl->desk, Desk::open(shared));
+  return std::unique_ptr<Notices>{new Notices{std::move(impl)}};
+}
+
+void Notices::start() {
+  asio::co_spawn(impl_->io, impl_->serve(),
+                 asio::bind_cancellation_slot(impl_->stop.slot(), [](std::exception_ptr) {}));
+  impl_->thread = std::thread{[this] { impl_->io.run(); }};
+}
+
+void Notices::wake() {
+  if (impl_->posted.exchange(true)) return;
+  asio::post(impl_->io, [impl = impl_.get()] {
+    impl->posted = false;
+    impl->woken = true;
+    impl->news.cancel();
+  });
+}
+
+engine::WallTime Notices::turn(engine::WallTime now) {
+  return run_to_end(impl_->io, impl_->turn(now));
+}
+
+}  // namespace cupel::api
