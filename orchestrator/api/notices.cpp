@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/side_by_side.h"
 #include "base/text.h"
+#include "orchestrator/api/listener.h"
 #include "orchestrator/api/notice_look.h"
 #include "orchestrator/api/notice_sender.h"
 #include "orchestrator/report/run_progress.h"
@@ -170,7 +171,9 @@ Result<std::unique_ptr<Notices>> Notices::open(Shared& shared) {
 
 void Notices::start() {
   asio::co_spawn(impl_->io, impl_->serve(),
-                 asio::bind_cancellation_slot(impl_->stop.slot(), [](std::exception_ptr) {}));
+                 asio::bind_cancellation_slot(impl_->stop.slot(), [](std::exception_ptr bug) {
+                   log_bug("notices-stopped", std::move(bug));
+                 }));
   impl_->thread = std::thread{[this] { impl_->io.run(); }};
 }
 
