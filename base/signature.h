@@ -22,4 +22,7 @@ Result<std::string> sign(std::string_view bytes, std::string_view private_key);
 /// The PEM public key of a private one. Errors: as sign.
 Result<std::string> public_key_of(std::string_view private_key);
 
+/// A new private key of Ed25519 as PEM, without a passphrase. Errors: kFailed.
+Result<std::string> make_signing_key();
+
 }  // namespace cupel

@@ -99,5 +99,16 @@ TEST(Signature, FindsThePublicKeyOfAPrivateOne) {
   EXPECT_EQ(*open, key.open);
 }
 
+TEST(Signature, AKeyThatIsMadeSignsAndIsAnotherOneEachTime) {
+  const auto key = make_signing_key(), other = make_signing_key();
+  ASSERT_TRUE(key && other);
+
+  const auto signature = sign("images: []\n", *key);
+
+  ASSERT_TRUE(signature) << signature.error().what;
+  EXPECT_TRUE(verify_signature("images: []\n", *signature, *public_key_of(*key)));
+  EXPECT_FALSE(verify_signature("images: []\n", *signature, *public_key_of(*other)));
+}
+
 }  // namespace
 }  // namespace cupel
