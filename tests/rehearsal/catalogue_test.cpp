@@ -54,7 +54,7 @@ TEST(Catalogue, NeedsWhatTheKindNeeds) {
   EXPECT_EQ(needs("cables-swapped"), Needs::nothing);
   EXPECT_EQ(needs("gid-wrong"), Needs::fabric);
   EXPECT_EQ(needs("firmware-stuck"), Needs::nothing) << "the playbook firmware looks for it";
-  EXPECT_EQ(needs("settings-ignored"), Needs::firmware);
+  EXPECT_EQ(needs("settings-ignored"), Needs::nothing) << "new-rack sets them";
   EXPECT_EQ(needs("dhcp-silent"), Needs::os);
   EXPECT_EQ(needs("gpu-off-bus-under-load"), Needs::nothing);
 }
