@@ -143,4 +143,17 @@ Result<std::string> SigningKey::sign(std::string_view bytes) const {
   return signature;
 }
 
+Result<std::string> make_signing_key() {
+  const Key key{EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")};
+  const Memory bio{BIO_new(BIO_s_mem())};
+  char* text = nullptr;
+  const bool good =
+      key && bio &&
+      PEM_write_bio_PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
+  const auto size = good ? BIO_get_mem_data(bio.get(), &text) : 0;
+  ERR_clear_error();
+  if (size <= 0) return Error{Code::kFailed, "OpenSSL made no key of Ed25519"};
+  return std::string{text, static_cast<std::size_t>(size)};
+}
+
 }  // namespace cupel

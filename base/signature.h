@@ -47,4 +47,7 @@ class SigningKey {
   std::string public_key_;
 };
 
+/// A new private key of Ed25519 as PEM, without a passphrase. Errors: kFailed.
+Result<std::string> make_signing_key();
+
 }  // namespace cupel

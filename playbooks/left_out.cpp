@@ -28,6 +28,14 @@ bool says_profile(const PlaybookStep& step, const std::string& parameter) {
   return found == step.with.end() || found->second == "profile";
 }
 
+/// It sets them, or restarts what waits for them.
+bool is_for_settings(const PlaybookStep& step) {
+  return step.kind == StepKind::machine_settings ||
+         std::ranges::any_of(step.when, [](const Condition& each) {
+           return each.about == Condition::About::fact && each.name == "settings.pending";
+         });
+}
+
 }  // namespace
 
 bool tells_parts(std::string_view stage) {
@@ -57,6 +65,8 @@ std::string why_left_out(const PlaybookStep& step, const inventory::Profile& pro
     return fmt::format("profile '{}' names no OS image", profile.name);
   if (step.kind == StepKind::node_firmware && !profile.has_node_images())
     return fmt::format("profile '{}' names no image that is written on the node", profile.name);
+  if (is_for_settings(step) && profile.bios.empty() && profile.settings.is_empty())
+    return fmt::format("profile '{}' wants no settings", profile.name);
   if (!cabled && measures_cables(step))
     return "the inventory's cable plan (fabric:) does not have the node";
   if (step.kind != StepKind::stage || profile.has_gpus()) return {};

@@ -12,10 +12,11 @@
 namespace cupel::playbooks {
 
 /// Why this step is not done on machines of this profile; empty where it is. A profile without
-/// images leaves out the step that writes them. A profile without GPUs leaves out a stage that
-/// loads GPUs, or that it has no criteria for. On a machine with GPUs a stage without criteria is
-/// an error. A stage that measures the site's cables is left out on a node that the cable plan does
-/// not have (`cabled`). Pure.
+/// images leaves out the step that writes them, one that wants no settings those that set and
+/// verify them, with the restart that waits for `settings.pending`. A profile without GPUs leaves
+/// out a stage that loads GPUs, or that it has no criteria for. On a machine with GPUs a stage
+/// without criteria is an error. A stage that measures the site's cables is left out on a node that
+/// the cable plan does not have (`cabled`). Pure.
 std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile, bool cabled);
 
 /// A condition that no node meets, and why: what a plan puts before such a step.

@@ -19,6 +19,12 @@ using inventory::YamlValue;
 using Problems = std::vector<inventory::Problem>;
 
 constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
+constexpr std::array<std::string_view, 3> kComponents{"bios", "bmc", "erot"};
+constexpr std::array<std::string_view, 5> kImages{"whole", "corrupted", "truncated", "other-model",
+                                                  "mislabelled"};
+constexpr std::array<std::string_view, 3> kFollows{"host-restart", "bmc-restart", "ac-cycle"};
+constexpr std::array kPlaybooks{CataloguePlaybook::new_rack, CataloguePlaybook::fabric,
+                                CataloguePlaybook::firmware};
 constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os};
 
 std::string one_of(YamlFields& fields, std::string_view key,
@@ -33,18 +39,21 @@ std::string one_of(YamlFields& fields, std::string_view key,
 class EntryReader {
  public:
   EntryReader(const YamlValue& item, const std::string& file, const inventory::Profile& profile,
-              Problems& problems)
+              CataloguePlaybook playbook, Problems& problems)
       : item_{item},
         fields_{item, "fault of the catalogue", file, problems},
         file_{file},
         profile_{profile},
+        playbook_{playbook},
         problems_{problems} {}
 
   CatalogueEntry read() {
     CatalogueEntry entry;
+    entry.playbook = playbook_;
     entry.where = {file_, item_.line, item_.column};
     entry.name = fields_.required("name");
     entry.says = fields_.required("says");
+    if (playbook_ == CataloguePlaybook::firmware) write(entry);
     plant(entry);
     expect(entry);
     need(entry);
@@ -60,7 +69,7 @@ class EntryReader {
   void plant(CatalogueEntry& entry) {
     const auto faults = of_this_node("plant", "node");
     const auto rules = of_this_node("rules", "nodes");
-    if (faults.empty() && rules.empty())
+    if (faults.empty() && rules.empty() && entry.update.image == PlannedUpdate{}.image)
       return fields_.report(fields_.place(), "it plants nothing: neither plant nor rules is there");
     RackSpec two{.name = "catalogue", .profile = profile_.name};
     for (const auto name : {kThisNode, kNeighbour}) {
@@ -101,15 +110,30 @@ class EntryReader {
     entry.expected.part = finds.text("part").value_or("");
     entry.expected.check = finds.text("check").value_or("");
     entry.expected.like = finds.text("like").value_or("");
+    entry.expected.because = finds.text("because").value_or("");
     if (entry.expected.check.empty() && entry.expected.verdict != "pass")
       finds.report(finds.place(), "which check finds it?");
     finds.finish();
+  }
+
+  void write(CatalogueEntry& entry) {
+    const auto* told = fields_.value("update");
+    if (told == nullptr) return;
+    YamlFields update{*told, "update", file_, problems_};
+    auto& into = entry.update;
+    into.component = one_of(update, "component", kComponents, into.component);
+    into.image = one_of(update, "image", kImages, into.image);
+    into.follow = one_of(update, "follow", kFollows, into.follow);
+    update.finish();
   }
 
   /// What the kinds need, unless the entry says more.
   void need(CatalogueEntry& entry) {
     for (const auto& fault : entry.faults)
       if (row_of(fault.kind).needs != Needs::nothing) entry.needs = row_of(fault.kind).needs;
+    const bool rolled_out =
+        entry.needs == Needs::firmware && entry.playbook == CataloguePlaybook::firmware;
+    if (rolled_out) entry.needs = Needs::nothing;
     const auto word = fields_.text("needs");
     if (!word) return;
     const auto found =
@@ -124,6 +148,7 @@ class EntryReader {
   YamlFields fields_;
   const std::string& file_;
   const inventory::Profile& profile_;
+  CataloguePlaybook playbook_;
   Problems& problems_;
 };
 
@@ -156,17 +181,26 @@ class Planner {
   }
 
   std::vector<CatalogueRack> plan(const std::vector<CatalogueEntry>& catalogue) {
-    for (std::size_t i = 0; i < catalogue.size(); ++i)
-      if (!catalogue[i].between_nodes) add(catalogue[i], static_cast<int>(i));
+    each_of(CataloguePlaybook::new_rack, catalogue, &Planner::add);
     while (!racks_.empty() && racks_.back().places.size() % nodes_ != 0) healthy();
+    each_of(CataloguePlaybook::firmware, catalogue, &Planner::add);
     nodes_ = kNodesOfGroup * kGroups;
-    for (std::size_t i = 0; i < catalogue.size(); ++i)
-      if (catalogue[i].between_nodes) add_between(catalogue[i], static_cast<int>(i));
+    each_of(CataloguePlaybook::fabric, catalogue, &Planner::add_between);
     fill();
     return std::move(racks_);
   }
 
  private:
+  void each_of(CataloguePlaybook playbook, const std::vector<CatalogueEntry>& catalogue,
+               void (Planner::*add)(const CatalogueEntry&, int)) {
+    playbook_ = playbook;
+    for (std::size_t i = 0; i < catalogue.size(); ++i)
+      if (catalogue[i].playbook == playbook) (this->*add)(catalogue[i], static_cast<int>(i));
+    // Updates have few racks: whoever is the last one's fourth is healthy, and that is all of them.
+    if (playbook == CataloguePlaybook::firmware && left() > 0 && racks_.back().playbook == playbook)
+      healthy();
+  }
+
   std::size_t left() const { return racks_.empty() ? 0 : nodes_ - racks_.back().places.size(); }
 
   void add(const CatalogueEntry& entry, int index) {
@@ -185,10 +219,9 @@ class Planner {
   /// is behind all of them.
   void add_between(const CatalogueEntry& entry, int index) {
     const bool of_all = find_fault(entry.faults, FaultKind::spine_slow) != nullptr;
-    if (racks_.empty() || !racks_.back().between_nodes || left() == 0 || of_all || alone_) {
+    if (racks_.empty() || !racks_.back().between_nodes() || left() == 0 || of_all || alone_) {
       fill();
       begin();
-      racks_.back().between_nodes = true;
     }
     alone_ = of_all;
     const auto name = next(), neighbour = next_after();
@@ -200,12 +233,14 @@ class Planner {
 
   /// Whoever is not there is no partner.
   void fill() {
-    while (!racks_.empty() && racks_.back().between_nodes && left() > 0) healthy();
+    while (!racks_.empty() && racks_.back().between_nodes() && left() > 0) healthy();
   }
 
   void begin() {
     const auto number = before_ + racks_.size() + 1;
-    racks_.push_back({.rack = {.name = fmt::format("c{:02}", number), .profile = profile_}});
+    racks_.push_back({.rack = {.name = fmt::format("c{:02}", number), .profile = profile_},
+                      .places = {},
+                      .playbook = playbook_});
   }
 
   std::string named(std::size_t index) const {
@@ -226,13 +261,21 @@ class Planner {
                                .ssh_address = fmt::format("127.{}.2.{}", network, host),
                                .faults = std::move(faults),
                                .bmc = entry.bmc,
+                               .profile = profile_of(entry),
                                .rules = where.neighbour ? std::vector<Rule>{} : entry.rules});
-    if (rack.between_nodes) where.group = static_cast<int>(rack.places.size() / kNodesOfGroup) + 1;
+    if (rack.between_nodes())
+      where.group = static_cast<int>(rack.places.size() / kNodesOfGroup) + 1;
     rack.places.push_back(std::move(where));
+  }
+
+  /// Empty: the rack's.
+  std::string profile_of(const CatalogueEntry& entry) const {
+    return playbook_ == CataloguePlaybook::firmware ? entry.update.profile() : std::string{};
   }
 
   const std::string& profile_;
   std::size_t nodes_;
+  CataloguePlaybook playbook_ = CataloguePlaybook::new_rack;
   std::size_t before_ = 0;
   bool alone_ = false;  // the last rack takes no other fault
   std::vector<CatalogueRack> racks_{};
@@ -240,22 +283,40 @@ class Planner {
 
 }  // namespace
 
+std::string_view to_string(CataloguePlaybook playbook) {
+  switch (playbook) {
+    case CataloguePlaybook::new_rack:
+      return "new-rack";
+    case CataloguePlaybook::fabric:
+      return "fabric";
+    case CataloguePlaybook::firmware:
+      return "firmware";
+  }
+  __builtin_unreachable();
+}
+
+std::string PlannedUpdate::profile() const {
+  return fmt::format("update-{}-{}-{}", component, image, follow);
+}
+
 std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::string& file,
                                             const inventory::Profile& profile, Problems& problems) {
   const auto document = inventory::parse_yaml(text, file, problems);
   if (!document) return {};
   YamlFields fields{document->root, "catalogue", file, problems};
   std::vector<CatalogueEntry> entries;
-  const auto playbook = fields.text("playbook").value_or("new-rack");
-  const bool between_nodes = playbook == "fabric";
-  if (!between_nodes && playbook != "new-rack")
-    fields.report(fields.place("playbook"), "playbook is new-rack or fabric");
+  const auto word = fields.text("playbook").value_or("new-rack");
+  const auto* playbook = std::ranges::find_if(
+      kPlaybooks, [&](CataloguePlaybook each) { return to_string(each) == word; });
+  if (playbook == kPlaybooks.end()) {
+    fields.report(fields.place("playbook"), "playbook is new-rack, fabric or firmware");
+    playbook = kPlaybooks.begin();
+  }
   for (const auto& item : fields.list("faults")) {
-    auto entry = EntryReader{item, file, profile, problems}.read();
+    auto entry = EntryReader{item, file, profile, *playbook, problems}.read();
     const bool twice =
         std::ranges::find(entries, entry.name, &CatalogueEntry::name) != entries.end();
     if (twice) problems.push_back({entry.where, "'" + entry.name + "' stands twice"});
-    entry.between_nodes = between_nodes;
     entries.push_back(std::move(entry));
   }
   fields.finish();

@@ -17,7 +17,25 @@ struct Expected {
   std::string part{};            // "gpu5"; empty: the node as a whole
   std::string check{};           // criterion: "audit: missing", "gpu.ecc.mode", "step ssh-wait"
   std::string like{};            // what was measured has this in it; empty: anything
+  std::string because{};         // what was measured of any of the causes has this in it
   friend bool operator==(const Expected&, const Expected&) = default;
+};
+
+/// Which shipped playbook is run against a fault.
+enum class CataloguePlaybook {
+  new_rack,
+  fabric,    // of what is measured between nodes, in racks with a cable plan
+  firmware,  // of updates, in racks whose profiles have a baseline with images
+};
+std::string_view to_string(CataloguePlaybook playbook);
+
+/// What the playbook `firmware` is to write on a node.
+struct PlannedUpdate {
+  std::string component = "bios";       // or "bmc", "erot" (nine targets)
+  std::string image = "whole";          // or corrupted, truncated, other-model, mislabelled
+  std::string follow = "host-restart";  // the reset that makes it run
+  std::string profile() const;          // the name of the profile that wants it
+  friend auto operator<=>(const PlannedUpdate&, const PlannedUpdate&) = default;
 };
 
 struct CatalogueEntry {
@@ -29,7 +47,8 @@ struct CatalogueEntry {
   BmcSpec bmc{};
   Expected expected{};
   Needs needs = Needs::nothing;
-  bool between_nodes = false;  // measured by the playbook fabric, in racks with a cable plan
+  CataloguePlaybook playbook = CataloguePlaybook::new_rack;
+  PlannedUpdate update{};  // of the playbook firmware
   inventory::Place where{};
 };
 
@@ -56,7 +75,8 @@ struct Place {
 struct CatalogueRack {
   RackSpec rack;
   std::vector<Place> places{};  // one for each node
-  bool between_nodes = false;
+  CataloguePlaybook playbook = CataloguePlaybook::new_rack;
+  bool between_nodes() const { return playbook == CataloguePlaybook::fabric; }
 };
 
 /// What is to be found there: "{group}" and "{node}" in it are the place's.
@@ -64,7 +84,8 @@ Expected expected_at(const CatalogueEntry& entry, const Place& place);
 
 /// As many racks of so many nodes as it takes, a quarter of each healthy; each in a network of its
 /// own (127.x), so that several can stand at once. Faults between nodes have racks of their own:
-/// three leaf groups of four nodes, with one fault in each.
+/// three leaf groups of four nodes, with one fault in each. So have updates: there each node has
+/// the profile that wants its update, and the last rack has no more nodes than it takes.
 std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,
                                     const std::string& profile, std::size_t nodes_of_rack);
 

@@ -138,7 +138,7 @@ constexpr auto kTable = std::to_array<FaultRow>({
     // Settings and firmware
     {wrong_bios_setting, "wrong-bios-setting", Part::none, "setting value", nothing,
      "this BIOS attribute has another value"},
-    {settings_ignored, "settings-ignored", Part::none, "", firmware,
+    {settings_ignored, "settings-ignored", Part::none, "", nothing,
      "settings wait for the next boot, and that boot drops them"},
     {wrong_firmware, "wrong-firmware", Part::none, "component version", nothing,
      "the component reports that version"},

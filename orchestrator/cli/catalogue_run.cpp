@@ -39,6 +39,10 @@ std::vector<std::string> playbook_words(const std::string& playbook, double spee
             "memory=gpu",
             "--set",
             fmt::format("wait={}s", scaled(7200, speed, 240))};
+  const auto deadline = fmt::format("deadline={}s", scaled(7200, speed, 240));
+  if (playbook == "firmware")  // nobody waits for a canary, nor for a place
+    return {playbook,          "--set", "canary=100000",       "--set", "per_rack=100000", "--set",
+            "per_leaf=100000", "--set", "max_failures=100000", "--set", deadline};
   return {"new-rack",
           "--set",
           "burn=90s",
@@ -53,7 +57,7 @@ std::vector<std::string> playbook_words(const std::string& playbook, double spee
           "--set",
           "max_failed_share=1",
           "--set",
-          fmt::format("deadline={}s", scaled(7200, speed, 240))};
+          deadline};
 }
 
 /// One node of a rack.
@@ -92,6 +96,7 @@ PlacedNode placed(const boost::json::object& place) {
                                .part = text_at(fault, "part"),
                                .check = text_at(fault, "check"),
                                .like = text_at(fault, "like"),
+                               .because = text_at(fault, "because"),
                                .needs = text_at(fault, "needs")};
   return node;
 }
@@ -142,7 +147,7 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                   "--json"};
   const auto playbook = playbook_words(run.playbook, speed);
   request.argv.insert(request.argv.end(), playbook.begin(), playbook.end());
-  if (run.playbook != "fabric")
+  if (run.playbook == "new-rack")
     for (const auto& each : run.settings) request.argv.insert(request.argv.end(), {"--set", each});
   request.environment = {"PATH=" + (run.folder / "slurm").string() + ":" +
                          (path == nullptr ? "/usr/bin:/bin" : path)};

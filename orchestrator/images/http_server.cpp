@@ -8,6 +8,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include "base/log.h"
+#include "base/text.h"
 #include "orchestrator/images/byte_range.h"
 #include "orchestrator/images/http_head.h"
 #include "orchestrator/images/patience.h"
@@ -20,11 +22,13 @@ namespace {
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
+using std::chrono::seconds;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::uint32_t kMostHead = 8 * 1024;
 constexpr int kMostRequests = 10'000;               // of one connection
 constexpr std::uint64_t kPacedPiece = 256u * 1024;  // what is reserved at a time
+constexpr std::uint64_t kRead = 256u * 1024;        // what is read at a time
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 using Request = http::request<http::string_body>;
@@ -52,11 +56,18 @@ Task<void> wait_for_turn(const std::vector<std::shared_ptr<Pace>>& paces, std::u
   }
 }
 
-template <class Stream>
-Task<std::uint64_t> send_of(Stream& stream, const Piece& piece, std::uint64_t done,
-                            std::uint64_t size) {
-  if (!piece.file) return send_text(stream, piece.text, done, size);
-  return send_some(stream, piece.file->fd(), piece.offset + done, size);
+/// What was read of the file goes out of the page cache, or of memory where it is encrypted.
+Task<std::uint64_t> send_read(tcp::socket& socket, const OpenFile& file, std::uint64_t offset,
+                              std::string_view bytes) {
+  return send_some(socket, file.fd(), offset, bytes.size());
+}
+Task<std::uint64_t> send_read(asio::ssl::stream<tcp::socket&>& stream, const OpenFile&,
+                              std::uint64_t, std::string_view bytes) {
+  return send_text(stream, bytes, 0, bytes.size());
+}
+
+Result<std::string> read_of(const OpenFile& file, std::uint64_t offset, std::size_t size) {
+  return file.read(offset, size);
 }
 
 }  // namespace
@@ -66,6 +77,7 @@ struct HttpServer::Impl {
       : options{std::move(asked)},
         handler{std::move(answering)},
         peers{options.connections_per_peer},
+        disk{options.disk, options.read ? options.read : read_of},
         pool{static_cast<std::size_t>(options.threads)},
         acceptor{asio::make_strand(pool)} {}
   ~Impl() {
@@ -82,6 +94,9 @@ struct HttpServer::Impl {
   template <class Stream>
   Task<bool> answer(Stream& stream, Connection& connection, Request request);
   template <class Stream>
+  Task<std::uint64_t> send_of(Stream& stream, Connection& connection, const Piece& piece,
+                              std::uint64_t done, std::uint64_t size);
+  template <class Stream>
   Task<std::uint64_t> send(Stream& stream, Connection& connection, const HttpAnswer& answer,
                            const std::vector<Piece>& pieces);
 
@@ -91,6 +106,7 @@ struct HttpServer::Impl {
   std::optional<asio::ssl::context> tls{};
   std::atomic<std::size_t> open{0};
   PeerCount peers;
+  DiskThreads disk;
   asio::thread_pool pool;
   tcp::acceptor acceptor;  // goes before the pool
 };
@@ -203,6 +219,29 @@ Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Requ
   co_return keep&& whole;
 }
 
+/// How many bytes went; 0: the peer is gone, or the file cannot be read there.
+template <class Stream>
+Task<std::uint64_t> HttpServer::Impl::send_of(Stream& stream, Connection& connection,
+                                              const Piece& piece, std::uint64_t done,
+                                              std::uint64_t size) {
+  connection.patience.allow(options.idle);
+  if (!piece.file) co_return co_await send_text(stream, piece.text, done, size);
+  const auto offset = piece.offset + done;
+  connection.patience.allow(options.idle + std::chrono::ceil<seconds>(options.disk.patience));
+  const auto bytes = co_await disk.read(piece.file, offset, std::min(size, kRead));
+  if (!bytes) log::warning({}, "image-not-read", printable(bytes.error().what));
+  if (!bytes) co_return 0;
+  std::uint64_t sent = 0;
+  while (sent < bytes->size()) {
+    connection.patience.allow(options.idle);
+    const auto rest = std::string_view{*bytes}.substr(sent);
+    const auto more = co_await send_read(stream, *piece.file, offset + sent, rest);
+    if (more == 0) break;
+    sent += more;
+  }
+  co_return sent;
+}
+
 /// How many bytes went.
 template <class Stream>
 Task<std::uint64_t> HttpServer::Impl::send(Stream& stream, Connection& connection,
@@ -220,8 +259,7 @@ Task<std::uint64_t> HttpServer::Impl::send(Stream& stream, Connection& connectio
         }
         size = std::min(size, reserved);
       }
-      connection.patience.allow(options.idle);
-      const auto sent = co_await send_of(stream, piece, done, size);
+      const auto sent = co_await send_of(stream, connection, piece, done, size);
       if (sent == 0) co_return all;
       done += sent;
       all += sent;

@@ -1,10 +1,12 @@
 #pragma once
-// HTTP and HTTPS for many who fetch files: threads of its own, so that a slow disk keeps nobody
-// waiting but those who read from it; the kernel copies files where nothing is encrypted. Slow,
+// HTTP and HTTPS for many who fetch files: threads of its own, and others that wait for disks
+// (disk_threads.h), so that a slow disk keeps nobody waiting but those who read from it; the kernel
+// copies files where nothing is encrypted. Slow,
 // silent and greedy peers are cut off. What is answered is the handler's.
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/task.h"
+#include "orchestrator/images/disk_threads.h"
 #include "orchestrator/images/http_message.h"
 
 namespace cupel::images {
@@ -20,6 +22,8 @@ struct HttpOptions {
   std::uint32_t body_limit = 0;            // of a request
   std::chrono::seconds head_patience{10};  // for a request
   std::chrono::seconds idle{60};           // no byte moved
+  DiskThreads::Limits disk{};
+  DiskThreads::Read read{};  // empty: OpenFile::read
 };
 
 class HttpServer {

@@ -57,7 +57,9 @@ Result<std::unique_ptr<ImageServer>> ImageServer::start(asio::any_io_executor ex
                    .threads = options.threads,
                    .connections = options.connections,
                    .head_patience = options.head_patience,
-                   .idle = options.idle};
+                   .idle = options.idle,
+                   .disk = options.disk,
+                   .read = std::move(options.read)};
   const auto answering = [told = impl.get()](const HttpRequest& request) {
     return told->answer(request);
   };

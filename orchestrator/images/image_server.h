@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/task.h"
+#include "orchestrator/images/disk_threads.h"
 
 namespace cupel::images {
 
@@ -24,6 +25,8 @@ struct ImageServerOptions {
   std::size_t connections = 4096;
   std::chrono::seconds head_patience{10};  // for a request's head
   std::chrono::seconds idle{60};           // no byte moved
+  DiskThreads::Limits disk{};
+  DiskThreads::Read read{};  // empty: OpenFile::read
 };
 
 struct Grant {

@@ -29,7 +29,7 @@ Result<OpenFile::Ptr> OpenFile::regular(int fd, const std::string& path) {
   if (fd < 0) return refused(path, errno);
   struct stat found{};
   const bool is_file = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
-  Ptr file{new OpenFile{fd, static_cast<std::uint64_t>(found.st_size)}};
+  Ptr file{new OpenFile{fd, static_cast<std::uint64_t>(found.st_size), path}};
   if (!is_file) return Error{Code::kInvalid, path + " is not a regular file"};
   return file;
 }

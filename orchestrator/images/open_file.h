@@ -23,6 +23,8 @@ class OpenFile {
   ~OpenFile();
 
   int fd() const { return fd_; }
+  /// As it was opened.
+  const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   /// Whether both are one file, unchanged in between.
   bool is(const OpenFile& other) const;
@@ -30,11 +32,13 @@ class OpenFile {
   Result<std::string> read(std::uint64_t offset, std::size_t size) const;
 
  private:
-  OpenFile(int fd, std::uint64_t size) : fd_{fd}, size_{size} {}
+  OpenFile(int fd, std::uint64_t size, std::string path)
+      : fd_{fd}, size_{size}, path_{std::move(path)} {}
   static Result<Ptr> regular(int fd, const std::string& path);
 
   int fd_;
   std::uint64_t size_;
+  std::string path_;
 };
 
 }  // namespace cupel::images

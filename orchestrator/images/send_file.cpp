@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 namespace cupel::images {
 namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-constexpr std::uint64_t kAtOnce = 1u << 20;        // by the kernel
-constexpr std::uint64_t kEncrypted = 128u * 1024;  // through our memory
+constexpr std::uint64_t kAtOnce = 1u << 20;  // by the kernel
 
 template <class Stream>
 Task<std::uint64_t> write_text(Stream& stream, std::string_view text) {
@@ -36,16 +34,6 @@ Task<std::uint64_t> send_some(asio::ip::tcp::socket& socket, int fd, std::uint64
     failure = lost;
   }
   co_return 0;
-}
-
-Task<std::uint64_t> send_some(asio::ssl::stream<asio::ip::tcp::socket&>& stream, int fd,
-                              std::uint64_t offset, std::uint64_t size) {
-  std::vector<char> bytes(std::min(size, kEncrypted));
-  const auto read = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-  if (read <= 0) co_return 0;
-  bytes.resize(static_cast<std::size_t>(read));
-  const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(bytes), kAwait);
-  co_return lost ? 0 : static_cast<std::uint64_t>(sent);
 }
 
 Task<std::uint64_t> send_text(asio::ip::tcp::socket& socket, std::string_view text,

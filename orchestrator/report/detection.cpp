@@ -53,6 +53,13 @@ bool to_be_found(const Detection& each) {
   return each.planted.needs.empty() && each.planted.verdict != Decision::pass;
 }
 
+/// Whether any of the causes says so.
+bool says(const NodeSummary& node, const std::string& text) {
+  return text.empty() || std::ranges::any_of(node.causes, [&](const burnin::Cause& cause) {
+           return measured_text(cause).contains(text);
+         });
+}
+
 }  // namespace
 
 Detection detected(const Planted& planted, const NodeSummary& node, double speed) {
@@ -65,7 +72,8 @@ Detection detected(const Planted& planted, const NodeSummary& node, double speed
   found.check = first.criterion;
   found.measured = measured_text(first);
   found.right = found.found && first.part == planted.part && first.criterion == planted.check &&
-                found.measured.find(planted.like) != std::string::npos;
+                found.measured.find(planted.like) != std::string::npos &&
+                says(node, planted.because);
   time_it(node, first, speed, found);
   return found;
 }

@@ -17,10 +17,11 @@ struct Planted {
   std::string fault;
   std::string node;
   burnin::Decision verdict = burnin::Decision::fail;
-  std::string part{};   // "gpu5"; empty: the node as a whole
-  std::string check{};  // the cause's criterion
-  std::string like{};   // what was measured has this in it
-  std::string needs{};  // what nobody looks for yet; empty: it must be found
+  std::string part{};     // "gpu5"; empty: the node as a whole
+  std::string check{};    // the cause's criterion
+  std::string like{};     // what was measured has this in it
+  std::string because{};  // what was measured of any of the causes has this in it
+  std::string needs{};    // what nobody looks for yet; empty: it must be found
 };
 
 struct Detection {

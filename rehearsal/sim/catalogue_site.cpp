@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
 #include "inventory/load_profile.h"
 #include "rehearsal/catalogue.h"
 #include "rehearsal/sim/serve.h"
+#include "rehearsal/sim/update_baseline.h"
 #include "rehearsal/virtual_slurm.h"
 
 namespace cupel::rehearsal {
@@ -23,14 +25,19 @@ long scaled_patience(double seconds, double speed, double least) {
   return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
 }
 
-/// A site's own profile: what it wants of its BIOS. A controller counts its patience in our time.
+/// A controller counts its patience in our time.
+std::string patience_line(double speed) {
+  return fmt::format("patience: {{power_on: {}s, post: {}s, bmc_restart: {}s}}\n",
+                     scaled_patience(120, speed, 20), scaled_patience(900, speed, 25),
+                     scaled_patience(300, speed, 20));
+}
+
+/// A site's own profile: what it wants of its BIOS.
 std::string profile_text(double speed) {
   return fmt::format(
-      "profile: {}\nextends: dgx-h100\n"
-      "patience: {{power_on: {}s, post: {}s, bmc_restart: {}s}}\n"
+      "profile: {}\nextends: dgx-h100\n{}"
       "bios:\n  - {{attribute: LogicalProc, value: Enabled, source: the site's choice}}\n",
-      kProfile, scaled_patience(120, speed, 20), scaled_patience(900, speed, 25),
-      scaled_patience(300, speed, 20));
+      kProfile, patience_line(speed));
 }
 
 struct CatalogueSite {
@@ -67,8 +74,12 @@ Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems&
       plan.racks.push_back({std::move(rack), source.seed});
   }
   for (auto& each : plan.racks) {
-    each.planned.rack.profiles[name] = plan.profile;
-    if (each.planned.between_nodes)
+    auto& profiles = each.planned.rack.profiles;
+    profiles[name] = plan.profile;
+    // What the machines are. What the controller wants of them: write_updates().
+    for (const auto& node : each.planned.rack.nodes)
+      if (!node.profile.empty()) profiles[node.profile] = plan.profile;
+    if (each.planned.between_nodes())
       each.planned.rack.fabric = cables_of(each.planned, plan.profile);
   }
   return plan;
@@ -76,9 +87,13 @@ Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems&
 
 boost::json::object to_json(const CatalogueEntry& entry, const Place& place) {
   const auto expected = expected_at(entry, place);
-  return {{"name", entry.name},    {"verdict", expected.verdict},
-          {"part", expected.part}, {"check", expected.check},
-          {"like", expected.like}, {"needs", to_string(entry.needs)}};
+  return {{"name", entry.name},
+          {"verdict", expected.verdict},
+          {"part", expected.part},
+          {"check", expected.check},
+          {"like", expected.like},
+          {"because", expected.because},
+          {"needs", to_string(entry.needs)}};
 }
 
 boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& plan) {
@@ -92,7 +107,7 @@ boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& p
   }
   return {{"name", site.planned.rack.name},
           {"seed", site.seed},
-          {"playbook", site.planned.between_nodes ? "fabric" : "new-rack"},
+          {"playbook", to_string(site.planned.playbook)},
           {"places", std::move(places)}};
 }
 
@@ -104,19 +119,24 @@ Result<void> write_site(const PlannedCatalogue& plan, const CatalogueSite& site,
   fs::create_directories(folder / "profiles", failure);
   if (failure) return Error{Code::kStorage, folder.string() + ": " + failure.message()};
   std::vector<std::string> known;
+  std::set<PlannedUpdate> updates;
   for (const auto& place : site.planned.places) {
     const auto* entry =
         place.entry < 0 ? nullptr : &plan.entries[static_cast<std::size_t>(place.entry)];
     const bool unaware =
         entry != nullptr && find_fault(entry->faults, FaultKind::slurm_unaware) != nullptr;
     if (!unaware) known.push_back(place.node);
+    updates.insert(entry == nullptr ? PlannedUpdate{} : entry->update);
   }
   TRY(make_scontrol(folder / "slurm", known, plan.profile));
   TRY(write_file(folder / "profiles" / fmt::format("{}.yaml", kProfile), profile_text(source.speed),
                  0644));
-  return write_file(folder / "inventory.yaml",
-                    rack.inventory_yaml() + "slurm: {partition: gpu, features: [qualified]}\n",
-                    0600);
+  auto inventory = rack.inventory_yaml() + "slurm: {partition: gpu, features: [qualified]}\n";
+  if (site.planned.playbook == CataloguePlaybook::firmware) {
+    TRY(write_updates(folder, updates, patience_line(source.speed), source.speed));
+    inventory += kManifestLine;
+  }
+  return write_file(folder / "inventory.yaml", inventory, 0600);
 }
 
 SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
@@ -131,7 +151,8 @@ SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
   auto& rack = **started;
   if (const auto written = write_site(plan, site, source, rack); !written)
     return complain(written.error(), SimExit::unfinished);
-  if (site.planned.between_nodes)  // its playbook is for machines that are on
+  if (site.planned.playbook !=
+      CataloguePlaybook::new_rack)  // the others are for machines that are on
     for (const auto& node : site.planned.rack.nodes)
       rack.post(node.name, [](Machine& machine) { machine.press(Reset::on); });
   say_line({{"stands", source.rack}});

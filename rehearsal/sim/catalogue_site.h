@@ -19,7 +19,8 @@ struct CatalogueSource {
 };
 
 /// Prints {"racks": [{name, seed, playbook, places: [{node, fault?, neighbour?}]}]}, where a fault
-/// is {name, verdict, part, check, like, needs}; or {"problems": [...]} or {"error": "..."}.
+/// is {name, verdict, part, check, like, because,
+/// needs}; or {"problems": [...]} or {"error": "..."}.
 SimExit list_catalogue(const CatalogueSource& source);
 
 /// The rack stands until SIGINT or SIGTERM. Prints {"stands": NAME}, and at the end {"speed": how

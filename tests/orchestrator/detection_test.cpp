@@ -62,6 +62,15 @@ TEST(Detection, WantsTheWordsThatTheCatalogueExpects) {
   EXPECT_EQ(outcome_of(detected(planted, node(Decision::fail, {mig()}), 1)), "wrong part");
 }
 
+TEST(Detection, WantsTheReasonThatAnyOfTheCausesGives) {
+  auto planted = kMig;
+  planted.because = "the BMC restarted";
+  const Cause step{Decision::inconclusive, "", "step firmware", "failed: the BMC restarted", ""};
+
+  EXPECT_EQ(outcome_of(detected(planted, node(Decision::fail, {mig(), step}), 1)), "found");
+  EXPECT_EQ(outcome_of(detected(planted, node(Decision::fail, {mig()}), 1)), "wrong part");
+}
+
 TEST(Detection, NeverCountsWhatNobodyLooksForYet) {
   auto planted = kMig;
   planted.needs = "fabric";

@@ -103,5 +103,44 @@ TEST_F(LeftOut, HasTheFirstWaitForSshLookForWhatIsSureToBeDone) {
       << "memory alone is done there; nvme, which wants fio, is left out";
 }
 
+TEST_F(LeftOut, SetsInANewRackWhatTheProfileWantsBeforeItsOneRestartAndVerifiesItBehind) {
+  auto profile = login();
+  profile.bios = {{.attribute = "LogicalProc", .value = "Enabled"}};
+
+  const auto steps = steps_of("new-rack", profile);
+
+  const auto place_of = [&](std::string_view name) {
+    return std::ranges::find(steps, name, &PlannedStep::name) - steps.begin();
+  };
+  EXPECT_EQ(to_string(problems), "");
+  const std::vector<std::string> order{"machine-settings",
+                                       "firmware",
+                                       "os",
+                                       "machine-settings@rest",
+                                       "power-cycle",
+                                       "ssh-wait",
+                                       "facts",
+                                       "machine-settings@verify",
+                                       "cpu"};
+  for (std::size_t i = 1; i < order.size(); ++i)
+    EXPECT_LT(place_of(order[i - 1]), place_of(order[i])) << order[i];
+  EXPECT_LT(place_of("cpu"), std::ssize(steps));
+  EXPECT_THAT(out(steps), Not(Contains(::testing::StartsWith("machine-settings"))));
+  const auto& restart = steps[static_cast<std::size_t>(place_of("power-cycle"))];
+  EXPECT_EQ(unmet(restart.when, {{"settings.pending", "yes"}}), std::nullopt);
+  EXPECT_TRUE(unmet(restart.when, {{"settings.pending", "no"}}));
+}
+
+TEST_F(LeftOut, SkipsTheStepsOfSettingsWhereTheProfileWantsNone) {
+  const auto steps = steps_of("new-rack", login());
+
+  for (const auto* name :
+       {"machine-settings", "machine-settings@rest", "power-cycle", "machine-settings@verify"})
+    EXPECT_THAT(out(steps), Contains(name));
+  const auto restart = std::ranges::find(steps, "power-cycle", &PlannedStep::name);
+  EXPECT_EQ(unmet(restart->when, {}), "profile 'login' wants no settings");
+  EXPECT_FALSE(untold(restart->when, {})) << "nobody is asked for anything";
+}
+
 }  // namespace
 }  // namespace cupel::playbooks

@@ -53,7 +53,8 @@ TEST(Catalogue, NeedsWhatTheKindNeeds) {
   EXPECT_EQ(needs("gpu-missing"), Needs::nothing);
   EXPECT_EQ(needs("cables-swapped"), Needs::nothing);
   EXPECT_EQ(needs("gid-wrong"), Needs::fabric);
-  EXPECT_EQ(needs("firmware-stuck"), Needs::firmware);
+  EXPECT_EQ(needs("firmware-stuck"), Needs::nothing) << "the playbook firmware looks for it";
+  EXPECT_EQ(needs("settings-ignored"), Needs::nothing) << "new-rack sets them";
   EXPECT_EQ(needs("dhcp-silent"), Needs::os);
   EXPECT_EQ(needs("gpu-off-bus-under-load"), Needs::nothing);
 }
@@ -96,12 +97,18 @@ TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther
   std::size_t healthy = 0, nodes = 0;
   for (const auto& each : racks) {
     ASSERT_EQ(each.places.size(), each.rack.nodes.size());
-    EXPECT_EQ(each.places.size(), each.between_nodes ? 12u : 24u);
+    if (each.playbook == CataloguePlaybook::firmware)
+      EXPECT_LE(each.places.size(), 24u);
+    else
+      EXPECT_EQ(each.places.size(), each.between_nodes() ? 12u : 24u);
     nodes += each.places.size();
     for (std::size_t i = 0; i < each.places.size(); ++i) {
       const auto& place = each.places[i];
       const auto& faults = each.rack.nodes[i].faults;
-      const bool left_alone = faults.empty() && each.rack.nodes[i].rules.empty();
+      const bool whole =
+          place.entry < 0 ||
+          all.at(static_cast<std::size_t>(place.entry)).update.image == PlannedUpdate{}.image;
+      const bool left_alone = faults.empty() && each.rack.nodes[i].rules.empty() && whole;
       if (!place.neighbour) EXPECT_EQ(place.entry < 0, left_alone) << place.node;
       if (place.entry < 0)
         ++healthy;
@@ -121,10 +128,11 @@ TEST(Catalogue, GivesFaultsBetweenNodesALeafGroupEachAndASpineARackOfItsOwn) {
 
   std::size_t kinds = 0;
   for (const auto& each : racks_of(all, "dgx-h100", 24)) {
-    if (!each.between_nodes) {
+    if (!each.between_nodes()) {
       for (const auto& place : each.places)
         if (place.entry >= 0)
-          EXPECT_FALSE(all[static_cast<std::size_t>(place.entry)].between_nodes) << place.node;
+          EXPECT_EQ(all[static_cast<std::size_t>(place.entry)].playbook, each.playbook)
+              << place.node;
       continue;
     }
     std::set<int> entries, groups;
@@ -145,6 +153,46 @@ TEST(Catalogue, GivesFaultsBetweenNodesALeafGroupEachAndASpineARackOfItsOwn) {
     EXPECT_EQ(cables.fabric.nodes[0].hcas, dgx().rails);
   }
   EXPECT_GE(kinds, 20u);
+}
+
+TEST(Catalogue, GivesUpdatesRacksOfTheirOwnInWhichEachNodeHasTheProfileOfItsUpdate) {
+  const auto all = shipped();
+
+  std::set<std::string> components, images;
+  for (const auto& each : racks_of(all, "dgx-h100", 24)) {
+    for (std::size_t i = 0; i < each.places.size(); ++i) {
+      const auto& place = each.places[i];
+      const auto update =
+          place.entry < 0 ? PlannedUpdate{} : all[static_cast<std::size_t>(place.entry)].update;
+      const bool writes = each.playbook == CataloguePlaybook::firmware;
+      EXPECT_EQ(each.rack.nodes[i].profile, writes ? update.profile() : "") << place.node;
+      if (!writes) continue;
+      components.insert(update.component);
+      images.insert(update.image);
+    }
+  }
+  EXPECT_EQ(components, (std::set<std::string>{"bios", "bmc", "erot"}));
+  EXPECT_EQ(images, (std::set<std::string>{"corrupted", "mislabelled", "other-model", "truncated",
+                                           "whole"}));
+}
+
+TEST(Catalogue, SaysWhichWordsOfAnUpdateItDoesNotKnow) {
+  std::vector<inventory::Problem> problems;
+
+  parse_catalogue(R"(playbook: firmware
+faults:
+  - name: one
+    says: something
+    update: {component: toaster, image: burnt, follow: prayer}
+    finds: {check: x}
+  - {name: two, says: nothing is planted, update: {component: bmc}, finds: {check: x}}
+)",
+                  "mine.yaml", dgx(), problems);
+
+  const auto text = to_string(problems);
+  for (const auto* said : {"component is one of bios, bmc, erot", "image is one of whole",
+                           "follow is one of host-restart", "it plants nothing"})
+    EXPECT_THAT(text, HasSubstr(said));
 }
 
 TEST(Catalogue, GivesEachHealthyRackANetworkOfItsOwn) {

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <condition_variable>
 #include <fstream>
+#include <future>
+#include <mutex>
 
 #include "orchestrator/images/byte_range.h"
 #include "tests/support/captures.h"
@@ -163,6 +166,103 @@ TEST_F(ImageServing, AFileThatItsDiskLosesCutsItsOwnTransferAndNoOther) {
   EXPECT_LE(cut.body.size(), 1000u);
   EXPECT_EQ(good.status, 200);
   EXPECT_EQ(good.body, content);
+}
+
+/// A disk that returns nothing of one file until it is let go.
+class HungDisk {
+ public:
+  explicit HungDisk(std::string file) : file_{std::move(file)} {}
+  ~HungDisk() { let_go(); }
+
+  DiskThreads::Read reader() {
+    return
+        [gate = gate_, hung = file_](const OpenFile& file, std::uint64_t offset, std::size_t size) {
+          if (file.path() == hung) gate->wait();
+          return file.read(offset, size);
+        };
+  }
+  void let_go() { gate_->open(); }
+  std::size_t waiting() const { return gate_->count(); }
+  void wait_for_read() { gate_->wait_for_one(); }
+
+ private:
+  struct Gate {
+    std::mutex mutex{};
+    std::condition_variable news{};
+    bool is_open = false;
+    std::size_t waiting = 0;
+    void wait() {
+      std::unique_lock lock{mutex};
+      ++waiting;
+      news.notify_all();
+      news.wait(lock, [this] { return is_open; });
+    }
+    void open() {
+      const std::lock_guard lock{mutex};
+      is_open = true;
+      news.notify_all();
+    }
+    std::size_t count() {
+      const std::lock_guard lock{mutex};
+      return waiting;
+    }
+    void wait_for_one() {
+      std::unique_lock lock{mutex};
+      news.wait(lock, [this] { return waiting > 0; });
+    }
+  };
+  std::string file_;
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+};
+
+TEST_F(ImageServing, ReadsThatHangEndTheirOwnTransfersAndHoldNoOthers) {
+  for (const bool encrypted : {false, true}) {
+    HungDisk disk{file};
+    const auto certificate = test::make_certificate();
+    ImageServerOptions options{.disk = {.of_one_file = 2, .patience = 1s}, .read = disk.reader()};
+    std::string ca;
+    if (encrypted) {
+      options.certificate = certificate.certificate_pem;
+      options.key = certificate.key_pem;
+      ca = folder.path() / "ca.pem";
+      std::ofstream{ca} << certificate.certificate_pem;
+    }
+    start(std::move(options));
+    const auto hung = granted({});
+    const auto other = folder.path() / "other";
+    std::ofstream{other, std::ios::binary} << content;
+    const auto whole = server->grant({.file = other.string(), .name = "other.bin"}).value();
+
+    std::vector<std::future<Fetched>> stuck;
+    for (int i = 0; i < 8; ++i)
+      stuck.push_back(std::async(std::launch::async, [&] { return fetch(hung, {}, {}, ca); }));
+    const auto good = fetch(whole, nullptr, nullptr, ca);
+
+    EXPECT_EQ(good.status, 200);
+    EXPECT_EQ(good.body, content);
+    for (auto& one : stuck) {
+      const auto ended = one.get();
+      EXPECT_NE(ended.status, 200) << "it did not end as a whole one";
+      EXPECT_EQ(ended.body, "");
+    }
+    EXPECT_LE(disk.waiting(), 2u) << "the file has no more threads than are its own";
+    EXPECT_EQ(fetch(whole, nullptr, nullptr, ca).body, content);
+    disk.let_go();
+    EXPECT_EQ(fetch(hung, nullptr, nullptr, ca).body, content) << "the disk is back";
+  }
+}
+
+TEST_F(ImageServing, EndsWhileAReadHangs) {
+  HungDisk disk{file};
+  start({.read = disk.reader()});
+  const auto url = granted({});
+  auto stuck = std::async(std::launch::async, [&] { return fetch(url); });
+  disk.wait_for_read();
+
+  server.reset();
+
+  EXPECT_NE(stuck.get().status, 200);
+  disk.let_go();
 }
 
 TEST_F(ImageServing, SaysWhoFetchedWhatWithoutTheSecretOfTheUrl) {

@@ -1,0 +1,114 @@
+#include "rehearsal/sim/update_baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/signature.h"
+#include "rehearsal/bmc/image.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kOtherModel = "Toaster3000";
+constexpr std::size_t kImageBytes = 16u << 10;
+
+/// A component as profiles and images know it. Each version is later than what the machines run.
+struct ComponentRow {
+  std::string_view name, version;
+  std::string_view ids;  // in the BMC's inventory; empty: by the component's own name
+};
+constexpr std::array kRows{
+    ComponentRow{"bios", "01.02.00", ""},
+    ComponentRow{"bmc", "24.09.17", "HostBMC_0, \"Installed-*iDRAC.Embedded*\""},
+    ComponentRow{"erot", "00.02.0182.0000_n00", "HGX_FW_ERoT_GPU_SXM_*, HGX_FW_ERoT_BMC_0"},
+};
+
+const ComponentRow& row_of(const PlannedUpdate& update) {
+  return *std::ranges::find(kRows, update.component, &ComponentRow::name);
+}
+
+std::vector<Flash> contents_of(const ComponentRow& row) {
+  const std::string version{row.version};
+  if (row.name == "bios") return {{"HostBIOS_0", version}};
+  if (row.name == "bmc") return {{"HostBMC_0", version}};
+  std::vector<Flash> nine{{"HGX_FW_ERoT_BMC_0", version}};
+  for (int gpu = 1; gpu <= 8; ++gpu)
+    nine.push_back({fmt::format("HGX_FW_ERoT_GPU_SXM_{}", gpu), version});
+  return nine;
+}
+
+/// As its vendor made it.
+Result<std::string> image_of(const PlannedUpdate& update, std::size_t number) {
+  const bool other = update.image == "other-model" || update.image == "mislabelled";
+  std::string bytes;
+  TRY(write_image({.contents = contents_of(row_of(update)),
+                   .model = std::string{other ? kOtherModel : ""},
+                   .size = kImageBytes + number},  // none has another's digest
+                  [&](std::string_view piece) { bytes += piece; }));
+  return bytes;
+}
+
+/// As it lies on the controller's disk.
+std::string on_disk(const PlannedUpdate& update, std::string bytes) {
+  if (update.image == "corrupted") bytes[bytes.size() / 2] ^= 1;
+  if (update.image == "truncated") bytes.resize(bytes.size() / 2);
+  return bytes;
+}
+
+std::string manifest_entry(const PlannedUpdate& update, const std::string& bytes) {
+  const auto& row = row_of(update);
+  return fmt::format(
+      "  - {{vendor: \"*\", model: \"{}\", component: {}, version: {}, sha256: {}, size: {}, "
+      "expires: 2099-01-01}}\n",
+      update.image == "other-model" ? kOtherModel : "*", row.name, row.version, sha256_hex(bytes),
+      bytes.size());
+}
+
+/// A controller counts what an update takes in our time.
+std::string profile_of(const PlannedUpdate& update, const std::string& bytes, double speed) {
+  const auto& row = row_of(update);
+  const auto scaled = [speed](double seconds, double least) {
+    return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
+  };
+  const auto ids = row.ids.empty() ? "" : fmt::format("    ids: [{}]\n", row.ids);
+  return fmt::format(
+      "profile: {0}\nextends: updates\nfirmware:\n  - component: {1}\n    version: {2}\n{3}"
+      "    image: {{file: ../{0}.bin, sha256: {4}}}\n    follow: [{5}]\n    takes: {6}s\n"
+      "    settles: {7}s\n",
+      update.profile(), row.name, row.version, ids, sha256_hex(bytes), update.follow,
+      scaled(1500, 30), scaled(900, 25));
+}
+
+}  // namespace
+
+Result<void> write_updates(const fs::path& folder, const std::set<PlannedUpdate>& updates,
+                           std::string_view patience, double speed) {
+  constexpr mode_t kOwnersAlone = 0600;
+  TRY(const auto key, make_signing_key());
+  TRY(const auto open, public_key_of(key));
+  const auto base = fmt::format("profile: updates\nextends: dgx-h100\n{}firmware: []\n", patience);
+  TRY(write_file(folder / "profiles" / "updates.yaml", base, kOwnersAlone));
+  std::string manifest = "images:\n";
+  std::size_t number = 0;
+  for (const auto& update : updates) {
+    TRY(auto bytes, image_of(update, ++number));
+    manifest += manifest_entry(update, bytes);
+    TRY(write_file(folder / "profiles" / (update.profile() + ".yaml"),
+                   profile_of(update, bytes, speed), kOwnersAlone));
+    TRY(write_file(folder / (update.profile() + ".bin"), on_disk(update, std::move(bytes)),
+                   kOwnersAlone));
+  }
+  TRY(const auto signature, sign(manifest, key));
+  TRY(write_file(folder / "images.yaml", manifest, kOwnersAlone));
+  TRY(write_file(folder / "images.yaml.sig", signature, kOwnersAlone));
+  return write_file(folder / "site.pub", open, kOwnersAlone);
+}
+
+}  // namespace cupel::rehearsal
