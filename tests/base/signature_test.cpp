@@ -196,17 +196,18 @@ TEST_F(AgentKey, IsNotDeceivedByWhatIsNoAgent) {
     EXPECT_FALSE(signature) << i;
     server.join();
   }
+}
 
-  TEST(Signature, AKeyThatIsMadeSignsAndIsAnotherOneEachTime) {
-    const auto key = make_signing_key(), other = make_signing_key();
-    ASSERT_TRUE(key && other);
+TEST(Signature, AKeyThatIsMadeSignsAndIsAnotherOneEachTime) {
+  const auto key = make_signing_key(), other = make_signing_key();
+  ASSERT_TRUE(key && other);
 
-    const auto signature = sign("images: []\n", *key);
+  const auto signature = sign("images: []\n", *key);
 
-    ASSERT_TRUE(signature) << signature.error().what;
-    EXPECT_TRUE(verify_signature("images: []\n", *signature, *public_key_of(*key)));
-    EXPECT_FALSE(verify_signature("images: []\n", *signature, *public_key_of(*other)));
-  }
+  ASSERT_TRUE(signature) << signature.error().what;
+  EXPECT_TRUE(verify_signature("images: []\n", *signature, *public_key_of(*key)));
+  EXPECT_FALSE(verify_signature("images: []\n", *signature, *public_key_of(*other)));
+}
 
 }  // namespace
 }  // namespace cupel
