@@ -283,7 +283,7 @@ class Planner {
 
 }  // namespace
 
-std::string_view to_string(CataloguePlaybook playbook) {
+std::string_view shipped_name(CataloguePlaybook playbook) {
   switch (playbook) {
     case CataloguePlaybook::new_rack:
       return "new-rack";
@@ -307,7 +307,7 @@ std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::st
   std::vector<CatalogueEntry> entries;
   const auto word = fields.text("playbook").value_or("new-rack");
   const auto* playbook = std::ranges::find_if(
-      kPlaybooks, [&](CataloguePlaybook each) { return to_string(each) == word; });
+      kPlaybooks, [&](CataloguePlaybook each) { return shipped_name(each) == word; });
   if (playbook == kPlaybooks.end()) {
     fields.report(fields.place("playbook"), "playbook is new-rack, fabric or firmware");
     playbook = kPlaybooks.begin();

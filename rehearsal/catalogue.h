@@ -27,7 +27,7 @@ enum class CataloguePlaybook {
   fabric,    // of what is measured between nodes, in racks with a cable plan
   firmware,  // of updates, in racks whose profiles have a baseline with images
 };
-std::string_view to_string(CataloguePlaybook playbook);
+std::string_view shipped_name(CataloguePlaybook playbook);
 
 /// What the playbook `firmware` is to write on a node.
 struct PlannedUpdate {

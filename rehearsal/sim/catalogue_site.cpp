@@ -107,7 +107,7 @@ boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& p
   }
   return {{"name", site.planned.rack.name},
           {"seed", site.seed},
-          {"playbook", to_string(site.planned.playbook)},
+          {"playbook", shipped_name(site.planned.playbook)},
           {"places", std::move(places)}};
 }
 

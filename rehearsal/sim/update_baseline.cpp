@@ -23,11 +23,13 @@ constexpr std::size_t kImageBytes = 16u << 10;
 struct ComponentRow {
   std::string_view name, version;
   std::string_view ids;  // in the BMC's inventory; empty: by the component's own name
+  std::string_view targets{};
 };
 constexpr std::array kRows{
     ComponentRow{"bios", "01.02.00", ""},
     ComponentRow{"bmc", "24.09.17", "HostBMC_0, \"Installed-*iDRAC.Embedded*\""},
-    ComponentRow{"erot", "00.02.0182.0000_n00", "HGX_FW_ERoT_GPU_SXM_*, HGX_FW_ERoT_BMC_0"},
+    ComponentRow{"erot", "00.02.0182.0000_n00", "HGX_FW_ERoT_GPU_SXM_*, HGX_FW_ERoT_BMC_0",
+                 "/redfish/v1/UpdateService/FirmwareInventory/HGX_0"},
 };
 
 const ComponentRow& row_of(const PlannedUpdate& update) {
@@ -77,7 +79,10 @@ std::string profile_of(const PlannedUpdate& update, const std::string& bytes, do
   const auto scaled = [speed](double seconds, double least) {
     return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
   };
-  const auto ids = row.ids.empty() ? "" : fmt::format("    ids: [{}]\n", row.ids);
+  const auto list = [](std::string_view key, std::string_view what) {
+    return what.empty() ? std::string{} : fmt::format("    {}: [{}]\n", key, what);
+  };
+  const auto ids = list("ids", row.ids) + list("targets", row.targets);
   return fmt::format(
       "profile: {0}\nextends: updates\nfirmware:\n  - component: {1}\n    version: {2}\n{3}"
       "    image: {{file: ../{0}.bin, sha256: {4}}}\n    follow: [{5}]\n    takes: {6}s\n"
