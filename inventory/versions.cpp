@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -251,6 +252,12 @@ std::partial_ordering compare_versions(std::string_view one, std::string_view ot
   if (open && left.date != 0 && right.date != 0 && left.date != right.date)
     return left.date <=> right.date;
   return order;
+}
+
+bool abbreviates(std::string_view one, std::string_view other) {
+  if (one.size() > other.size()) std::swap(one, other);
+  return !one.empty() && other.size() > one.size() && other.starts_with(one) &&
+         other[one.size()] == '.';
 }
 
 bool fits_pattern(std::string_view pattern, std::string_view text) {

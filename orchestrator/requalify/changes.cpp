@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/audit.h"
+#include "inventory/versions.h"
 #include "inventory/yaml.h"
 
 namespace cupel::requalify {
@@ -134,6 +135,7 @@ void compare_facts(const NodeRecord& before, const NodeRecord& after,
   for (const auto& [name, was] : before.facts) {
     const auto found = after.facts.find(name);
     if (found == after.facts.end() || found->second == was) continue;
+    if (name == "bmc.version" && inventory::abbreviates(was, found->second)) continue;
     if (name == "bios.version" || name == "bmc.version")
       changes.push_back({ChangeKind::firmware, name.substr(0, name.find('.')),
                          name.substr(0, name.find('.')), was, found->second});

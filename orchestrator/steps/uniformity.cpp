@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/parts.h"
+#include "inventory/versions.h"
 
 namespace cupel::steps {
 namespace {
@@ -193,6 +194,8 @@ void compare_fact(const std::string& fact, const engine::NodeState& node, const 
   const auto* common = common_of(counts, all);
   const auto mine = comparable(fact, own);
   if (common == nullptr || common->first == mine) return;
+  // A BMC that answered by IPMI alone for a while.
+  if (fact == "bmc.version" && inventory::abbreviates(mine, common->first)) return;
   causes.push_back(unlike(fact, "value", mine.empty() ? "nothing" : mine, common->first,
                           common->second, all, std::move(remedy)));
 }

@@ -103,5 +103,13 @@ TEST(FitsPattern, EndsSoonForPatternsOfManyStars) {
   EXPECT_FALSE(fits_pattern(stars + "b", std::string(10'000, 'a')));
 }
 
+TEST(Abbreviates, IsOfWholeNumbersAlone) {
+  EXPECT_TRUE(abbreviates("23.11", "23.11.21"));
+  EXPECT_TRUE(abbreviates("23.11.21", "23.11"));
+  EXPECT_FALSE(abbreviates("23.1", "23.11.21"));
+  EXPECT_FALSE(abbreviates("23.11", "23.11"));
+  EXPECT_FALSE(abbreviates("", ".1"));
+}
+
 }  // namespace
 }  // namespace cupel::inventory

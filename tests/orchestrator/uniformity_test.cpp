@@ -272,6 +272,19 @@ TEST_F(Uniformity, ComparesBmcsAndSettingsWithMachinesOfTheSameKindOfBmc) {
   EXPECT_THAT(differences("other"), IsEmpty());
 }
 
+// Its Redfish was away when it was asked, and IPMI tells two numbers.
+TEST_F(Uniformity, TakesAVersionOfTwoNumbersForTheWholeOneThatBeginsSo) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    report(name, {});
+    run_.nodes[name].facts["bmc.version"] = "23.11.21";
+  }
+  run_.nodes["n4"].facts["bmc.version"] = "23.11";
+  EXPECT_THAT(differences("n4"), IsEmpty());
+
+  run_.nodes["n4"].facts["bmc.version"] = "23.1";
+  EXPECT_THAT(differences("n4"), SizeIs(1));
+}
+
 // SMT is off on one node, and no profile names its BIOS's attribute.
 TEST_F(Uniformity, ComparesWhatTheSystemSeesOfTheBiosSettings) {
   const std::vector<burnin::Measurement> usual{{"cpu.threads", "", 224, "count"},
