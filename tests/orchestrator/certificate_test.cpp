@@ -2,15 +2,25 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <boost/asio.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
 #include "base/base64.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/signature.h"
+#include "base/task.h"
 #include "orchestrator/certificate/envelope.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/store/journal_file.h"
 #include "tests/orchestrator/report_fixture.h"
+#include "tests/support/captures.h"
+#include "tests/support/child.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::certificate {
 namespace {
@@ -253,6 +263,94 @@ TEST_F(Certificate, ItsJournalIsCheckedUpToTheRunsStart) {
               HasSubstr("event 2 of the journal is missing"));
   EXPECT_THAT(refused(text.substr(second)), HasSubstr("event 1 of the journal is missing"));
   EXPECT_THAT(refused(text.substr(0, text.size() - 20)), HasSubstr("is no event of a journal"));
+}
+
+/// A key of ssh-keygen's, in a file and in a real agent.
+class AgentKey : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/ssh-agent"), "no ssh-agent");
+    const auto made = testing::run(
+        {"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "site", "-f", file("site")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    agent_.emplace(std::vector<std::string>{"/usr/bin/ssh-agent", "-D", "-a", file("agent")});
+    ASSERT_TRUE(agent_->wait_for("SSH_AUTH_SOCK"));
+    ::setenv("SSH_AUTH_SOCK", file("agent").c_str(), 1);
+  }
+  void TearDown() override { ::unsetenv("SSH_AUTH_SOCK"); }
+
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string open_key() const { return *read_file(file("site.pub"), 1000); }
+  void add() {
+    const auto added =
+        testing::run({"/usr/bin/ssh-add", "-q", file("site")}, {"SSH_AUTH_SOCK=" + file("agent")});
+    ASSERT_EQ(added.status, 0) << added.err;
+  }
+
+ private:
+  test::TemporaryFolder folder_{};
+  std::optional<testing::Child> agent_{};
+};
+
+TEST_F(AgentKey, SignsAsTheSameKeyInAFileDoes) {
+  add();
+  const auto key = SigningKey::of_agent(open_key());
+  ASSERT_TRUE(key) << key.error().what;
+
+  const auto signature = key->sign("some bytes");
+
+  ASSERT_TRUE(signature) << signature.error().what;
+  EXPECT_TRUE(verify_signature("some bytes", *signature, open_key()));
+  EXPECT_TRUE(verify_signature("some bytes", *signature, key->public_key()));
+  EXPECT_EQ(verify_signature("other bytes", *signature, open_key()).error().code, Code::kUntrusted);
+}
+
+TEST_F(AgentKey, OfAnotherIsNotReplacedByWhatTheAgentHas) {
+  add();
+  const auto key = SigningKey::of_agent(*public_key_of(new_key()));
+  ASSERT_TRUE(key) << key.error().what;
+
+  EXPECT_THAT(key->sign("x").error().what, HasSubstr("does not hold this key"));
+}
+
+TEST_F(AgentKey, SaysWhatIsMissing) {
+  const auto key = SigningKey::of_agent(open_key()).value();
+
+  EXPECT_THAT(key.sign(std::string(300'000, 'x')).error().what, HasSubstr("240 KiB"));
+  ::setenv("SSH_AUTH_SOCK", file("nothing").c_str(), 1);
+  EXPECT_THAT(key.sign("x").error().what, HasSubstr("no agent answers"));
+  ::unsetenv("SSH_AUTH_SOCK");
+  EXPECT_THAT(key.sign("x").error().what, HasSubstr("SSH_AUTH_SOCK is not set"));
+  EXPECT_FALSE(SigningKey::of_agent("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA=="));
+  EXPECT_FALSE(SigningKey::of_agent("ssh-rsa AAAAB3NzaC1yc2E="));
+}
+
+/// A socket that answers whatever a test wants.
+TEST_F(AgentKey, IsNotDeceivedByWhatIsNoAgent) {
+  const auto key = SigningKey::of_agent(open_key()).value();
+  const std::string answers[] = {
+      std::string{"\xff\xff\xff\xff", 4}, std::string{"\0\0\0\0", 4},
+      std::string{"\0\0\0\x05\x0e\0\0\xff\xff", 9}, "no",
+      std::string{"\0\0\0\x17\x0e\0\0\0\x12\0\0\0\x0bssh-ed25519\0\0\0\0", 27}};
+  for (std::size_t i = 0; i < std::size(answers); ++i) {
+    asio::io_context io;
+    const auto path = file("s" + std::to_string(i));
+    asio::local::stream_protocol::acceptor door{io, asio::local::stream_protocol::endpoint{path}};
+    std::thread server{[&] {
+      auto one = door.accept();
+      boost::system::error_code ended;
+      asio::write(one, asio::buffer(answers[i]), ended);
+      one.shutdown(asio::socket_base::shutdown_send, ended);
+      std::string rest(4096, ' ');
+      while (!ended) one.read_some(asio::buffer(rest), ended);
+    }};
+    ::setenv("SSH_AUTH_SOCK", path.c_str(), 1);
+
+    const auto signature = key.sign("x");
+
+    EXPECT_FALSE(signature) << i;
+    server.join();
+  }
 }
 
 }  // namespace
