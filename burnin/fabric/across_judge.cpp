@@ -291,7 +291,7 @@ class Writer {
     };
     const bool is_known = state.teams > 0 || state.is_to_blame;
     put("nccl.groups", "", state.teams, "count");
-    if (is_known) put("nccl.absent", nodes_[node], state.is_to_blame ? 1 : 0, "count", state.why);
+    if (is_known) put("nccl.absent", "", state.is_to_blame ? 1 : 0, "count", state.why);
     if (state.teams > 0 || state.errors > 0) put("nccl.errors", "", state.errors, "errors");
     if (state.lag >= 0) put("nccl.lag", "", state.lag, "%", state.lag > 0 ? state.slowest : "");
     std::map<std::string, double> loss;

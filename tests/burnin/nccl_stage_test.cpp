@@ -132,13 +132,6 @@ std::string traced(const Findings& findings, std::string_view name) {
   return {};
 }
 
-/// Of the node itself, whichever it is.
-std::optional<double> absent(const Findings& findings) {
-  for (const auto& each : findings.measurements)
-    if (each.name == "nccl.absent" && !each.part.empty()) return each.value;
-  return std::nullopt;
-}
-
 const Parameters kTwo{{"ranks", "2"}};
 
 TEST(NcclStage, GivesTheSlowestNodesRateToAll) {
@@ -150,7 +143,7 @@ TEST(NcclStage, GivesTheSlowestNodesRateToAll) {
   for (const auto& member : found->members) {
     EXPECT_EQ(number_of(member, "nccl.all_reduce.busbw"), 80);
     EXPECT_EQ(number_of(member, "nccl.all_reduce.latency"), 5);
-    EXPECT_EQ(absent(member), 0);
+    EXPECT_EQ(number_of(member, "nccl.absent"), 0);
     EXPECT_EQ(number_of(member, "nccl.errors"), 0);
     for (const auto* name : {"n1", "n2", "n3"})
       EXPECT_EQ(number_of(member, "nccl.loss", name), std::nullopt) << "one group has no peers";
@@ -164,11 +157,11 @@ TEST(NcclStage, NamesTheNodeAndTheRankThatHasNotEnteredWhatTheOthersWaitIn) {
       run(3, kTwo, [](int, int node, const MemberJob&) { return hung(node == 1 ? "7,6" : "7,7"); });
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(number_of(found->members[1], "nccl.absent", "n2"), 1);
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1);
   EXPECT_THAT(traced(found->members[1], "nccl.absent"),
               AllOf(HasSubstr("n2 (rank 3) has not entered operation 7"), HasSubstr("64 KiB")));
   for (const int other : {0, 2}) {
-    EXPECT_EQ(absent(found->members[other]), std::nullopt) << "inconclusive";
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), std::nullopt) << "inconclusive";
     EXPECT_THAT(found->members[other].unknown, Not(IsEmpty()));
   }
 }
@@ -179,9 +172,9 @@ TEST(NcclStage, AMemberWhoseJobFailedIsNamedAndTheOthersAreInconclusive) {
   });
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(absent(found->members[2]), 1);
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
   EXPECT_THAT(traced(found->members[2], "nccl.absent"), HasSubstr("n3 did not come"));
-  EXPECT_EQ(absent(found->members[0]), std::nullopt);
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), std::nullopt);
 }
 
 TEST(NcclStage, ANodeThatCouldNotBeginIsNamedWithItsReason) {
@@ -191,7 +184,7 @@ TEST(NcclStage, ANodeThatCouldNotBeginIsNamedWithItsReason) {
   });
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(absent(found->members[0]), 1);
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), 1);
   EXPECT_THAT(traced(found->members[0], "nccl.absent"), HasSubstr("on the 1 GPUs"));
 }
 
@@ -249,9 +242,9 @@ TEST(NcclStage, GoesOnInPairsWithoutAMemberThatDied) {
   });
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(absent(found->members[1]), 1);
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1);
   EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 90) << "with n4 in round 2";
-  EXPECT_EQ(absent(found->members[0]), 0);
+  EXPECT_EQ(number_of(found->members[0], "nccl.absent"), 0);
 }
 
 TEST(NcclStage, InPairsANodeBetweenTwoSlowOnesIsUndecided) {
@@ -278,11 +271,11 @@ TEST(NcclStage, InPairsANodeThatMeetsNoneOfTwoWhoMeetOthersIsAbsent) {
   });
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(absent(found->members[2]), 1);
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
   EXPECT_THAT(traced(found->members[2], "nccl.absent"),
               AllOf(HasSubstr("n3 met none of its 2 partners"), HasSubstr("within 120 s")));
   for (const std::size_t other : {0u, 1u, 3u, 4u, 5u})
-    EXPECT_EQ(absent(found->members[other]), 0) << other;
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), 0) << other;
 }
 
 TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
@@ -293,7 +286,7 @@ TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
   });
 
   ASSERT_TRUE(found) << found.error().what;
-  for (const auto& member : found->members) EXPECT_EQ(absent(member), 0);
+  for (const auto& member : found->members) EXPECT_EQ(number_of(member, "nccl.absent"), 0);
   EXPECT_THAT(found->reasons, Contains(HasSubstr("hung: n3 and n4")));
 }
 
@@ -311,14 +304,14 @@ TEST(NcclStage, KeepsWhatNcclsRasSaysBesideItsOwnFindingAndNeverForIt) {
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_THAT(found->reasons, Contains(AllOf(HasSubstr("NCCL's RAS on n1: group 0: 2 ranks"),
                                              HasSubstr("is missing"), Not(HasSubstr("\x1b")))));
-  EXPECT_EQ(absent(found->members[1]), 1) << "by its own ranks";
+  EXPECT_EQ(number_of(found->members[1], "nccl.absent"), 1) << "by its own ranks";
 
   const auto alone = run(3, kTwo, [&](int, int node, const MemberJob&) {
     auto output = Said{}.output();
     if (node == 0) output.text.insert(output.text.find("{\"kind\":\"end\""), ras);
     return output;
   });
-  EXPECT_EQ(absent(alone->members[1]), 0) << "all came to their end";
+  EXPECT_EQ(number_of(alone->members[1], "nccl.absent"), 0) << "all came to their end";
 }
 
 TEST(NcclStage, ARailsFigureBelongsToTheHca) {

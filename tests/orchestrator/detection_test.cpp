@@ -50,6 +50,17 @@ TEST(Detection, IsFoundButNamedWrongWhereAnotherPartComesFirst) {
   EXPECT_EQ(outcome_of(found), "wrong part");
 }
 
+TEST(Detection, IsRightWhereWhatIsSaidOfThePartFollowsItsName) {
+  auto planted = kMig;
+  planted.part = "gpu2 *";
+  auto cause = mig();
+  cause.part = "gpu2 met none of its partners";
+  EXPECT_EQ(outcome_of(detected(planted, node(Decision::fail, {cause}), 1)), "found");
+
+  cause.part = "gpu23 met none of its partners";
+  EXPECT_EQ(outcome_of(detected(planted, node(Decision::fail, {cause}), 1)), "wrong part");
+}
+
 TEST(Detection, IsMissedWhereTheNodePassedOrNobodyKnows) {
   EXPECT_EQ(outcome_of(detected(kMig, node(Decision::pass), 1)), "missed");
   EXPECT_EQ(outcome_of(detected(kMig, node(Decision::inconclusive, {mig()}), 1)), "missed");

@@ -110,11 +110,11 @@ struct PsuOf {
 
 /// fwupd drops what has no GUID, so it is given one where Debian's 2.0.20 makes none of a
 /// SoftwareId. An iLO answers 401 to a good password now and then, for which this fwupd has no
-/// second try; a DGX's and MegaRAC's inventory tell no maker, without which it knows no component.
+/// second try; a DGX's and MegaRAC's inventory tell no maker, without which it knows no component;
+/// an iDRAC's Ids have the version in them.
 class FwupdtoolOf : public ::testing::TestWithParam<PsuOf> {};
 INSTANTIATE_TEST_SUITE_P(Vendor, FwupdtoolOf,
-                         ::testing::Values(PsuOf{"dell", "Dell", "Installed-108076-{}__PSU.Slot.1"},
-                                           PsuOf{"lenovo", "DETA", "PSU1"},
+                         ::testing::Values(PsuOf{"lenovo", "DETA", "PSU1"},
                                            PsuOf{"supermicro", "Supermicro", "PowerSupply1"},
                                            PsuOf{"openbmc", "NVIDIA", "PDB_0"}),
                          [](const auto& each) { return each.param.vendor; });
@@ -123,7 +123,6 @@ TEST_P(FwupdtoolOf, UploadsAnImageAndFollowsItsTaskToTheEnd) {
   CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/fwupdtool"), "fwupd is not there");
   test::VirtualBmc bmc{GetParam().vendor};
   const auto installed = [](Machine& machine) { return machine.hardware().psus.at(0).firmware; };
-  const auto before = bmc.on([&](Machine& machine, BmcService&) { return installed(machine); });
   const test::TemporaryFolder folder;
   const auto file = [&](const std::string& name, const std::string& text) {
     EXPECT_TRUE(write_file(folder.path() / name, text, 0600));
@@ -136,9 +135,8 @@ TEST_P(FwupdtoolOf, UploadsAnImageAndFollowsItsTaskToTheEnd) {
        "[redfish]\nUri=https://127.0.0.1:" + std::to_string(bmc.endpoint().port) +
            "\nUsername=admin\nPassword=" + bmc.password() +
            "\nCACheck=false\nIpmiDisableCreateUser=true\n");
-  file("quirks/cupel.quirk",
-       fmt::format("[REDFISH\\VENDOR_{}&ID_{}]\nGuid = {}\n", GetParam().maker,
-                   fmt::format(fmt::runtime(GetParam().id), before), kGuid));
+  file("quirks/cupel.quirk", fmt::format("[REDFISH\\VENDOR_{}&ID_{}]\nGuid = {}\n",
+                                         GetParam().maker, GetParam().id, kGuid));
   const auto image = file("image.bin", "virtual firmware\nPSU_0 99.1\n");
   const auto root = folder.path().string();
 
