@@ -2,7 +2,8 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include <boost/asio.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/write.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
