@@ -7,6 +7,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <concepts>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -29,6 +30,7 @@ constexpr std::uint32_t kMostHead = 8 * 1024;
 constexpr int kMostRequests = 10'000;               // of one connection
 constexpr std::uint64_t kPacedPiece = 256u * 1024;  // what is reserved at a time
 constexpr std::uint64_t kRead = 256u * 1024;        // what is read at a time
+constexpr std::uint64_t kCached = 1u << 20;         // what the kernel sends of its page cache
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 using Request = http::request<http::string_body>;
@@ -227,6 +229,12 @@ Task<std::uint64_t> HttpServer::Impl::send_of(Stream& stream, Connection& connec
   connection.patience.allow(options.idle);
   if (!piece.file) co_return co_await send_text(stream, piece.text, done, size);
   const auto offset = piece.offset + done;
+  if constexpr (std::same_as<Stream, tcp::socket>) {
+    // Nothing is copied, and no disk is waited for.
+    const auto whole = std::min(size, kCached);
+    if (!options.read && piece.file->is_cached(offset, whole))
+      co_return co_await send_some(stream, piece.file->fd(), offset, whole);
+  }
   connection.patience.allow(options.idle + std::chrono::ceil<seconds>(options.disk.patience));
   const auto bytes = co_await disk.read(piece.file, offset, std::min(size, kRead));
   if (!bytes) log::warning({}, "image-not-read", printable(bytes.error().what));

@@ -4,8 +4,10 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -75,6 +77,18 @@ Result<std::string> OpenFile::read(std::uint64_t offset, std::size_t size) const
   }
   bytes.resize(have);
   return bytes;
+}
+
+bool OpenFile::is_cached(std::uint64_t offset, std::uint64_t size) const {
+  constexpr std::uint64_t kApart = 32u * 1024;
+  const auto is_there = [this](std::uint64_t at) {
+    char byte = 0;
+    const iovec into{.iov_base = &byte, .iov_len = 1};
+    return ::preadv2(fd_, &into, 1, static_cast<off_t>(at), RWF_NOWAIT) == 1;
+  };
+  for (std::uint64_t done = 0; done < size; done += kApart)
+    if (!is_there(offset + done)) return false;
+  return size > 0 && is_there(offset + size - 1);
 }
 
 }  // namespace cupel::images

@@ -30,6 +30,10 @@ class OpenFile {
   bool is(const OpenFile& other) const;
   /// At most `size` bytes from `offset` on; fewer at the end. Errors: kInvalid (unreadable).
   Result<std::string> read(std::uint64_t offset, std::size_t size) const;
+  /// Whether these bytes are in the page cache, so that sending them does not wait for the disk.
+  /// One byte of each 32 KiB is asked for: readahead fills no less. Source: preadv2(2), RWF_NOWAIT;
+  /// false where the file system does not know it.
+  bool is_cached(std::uint64_t offset, std::uint64_t size) const;
 
  private:
   OpenFile(int fd, std::uint64_t size, std::string path)
