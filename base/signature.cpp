@@ -46,16 +46,14 @@ Result<Key> private_key_from(std::string_view pem) {
 constexpr std::string_view kOfSsh = "ssh-ed25519";
 constexpr std::size_t kKeyBytes = 32;
 
-/// Source: RFC 8709, 4: the name and the key, each behind its length in four bytes.
 Result<Key> key_of_ssh(std::string_view line) {
   const auto parts = words(line);
   const auto blob = parts.size() < 2 ? std::nullopt : from_base64(parts[1]);
-  const std::string head{std::string{"\0\0\0\x0b", 4} + std::string{kOfSsh} +
-                         std::string{"\0\0\0\x20", 4}};
-  if (!blob || !blob->starts_with(head) || blob->size() != head.size() + kKeyBytes)
+  const auto size = blob ? blob->size() : 0;
+  if (size < kKeyBytes || *blob != ssh_key_blob(blob->substr(size - kKeyBytes)))
     return Error{Code::kInvalid, "no public key of Ed25519 as ssh-keygen -t ed25519 writes it"};
   return checked(Key{EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
-                                                 raw(*blob) + head.size(), kKeyBytes)},
+                                                 raw(*blob) + size - kKeyBytes, kKeyBytes)},
                  "public key");
 }
 
@@ -74,6 +72,16 @@ Result<std::string> pem_of(EVP_PKEY& key) {
   ERR_clear_error();
   if (size <= 0) return Error{Code::kInvalid, "OpenSSL did not write the public key"};
   return std::string{text, static_cast<std::size_t>(size)};
+}
+
+Result<std::string> by_agent(std::string_view bytes, std::string_view public_key) {
+  TRY(const auto key, public_key_from(public_key));
+  std::string open(kKeyBytes, '\0');
+  auto size = open.size();
+  if (EVP_PKEY_get_raw_public_key(key.get(), reinterpret_cast<unsigned char*>(open.data()),
+                                  &size) != 1)
+    return Error{Code::kInvalid, "OpenSSL did not tell the public key"};
+  return sign_by_agent(bytes, open);
 }
 
 }  // namespace
@@ -131,14 +139,8 @@ Result<SigningKey> SigningKey::of_agent(std::string_view public_key) {
 }
 
 Result<std::string> SigningKey::sign(std::string_view bytes) const {
-  if (!private_key_.empty()) return cupel::sign(bytes, private_key_);
-  TRY(const auto key, public_key_from(public_key_));
-  std::string open(kKeyBytes, '\0');
-  auto size = open.size();
-  if (EVP_PKEY_get_raw_public_key(key.get(), reinterpret_cast<unsigned char*>(open.data()),
-                                  &size) != 1)
-    return Error{Code::kInvalid, "OpenSSL did not tell the public key"};
-  TRY(auto signature, sign_by_agent(bytes, open));
+  TRY(auto signature,
+      private_key_.empty() ? by_agent(bytes, public_key_) : cupel::sign(bytes, private_key_));
   TRY(verify_signature(bytes, signature, public_key_));
   return signature;
 }

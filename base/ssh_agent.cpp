@@ -28,11 +28,17 @@ void put(std::string& into, std::string_view text) {
   into += text;
 }
 
+/// `four`: as put writes them.
+std::size_t length_in(std::string_view four) {
+  std::size_t size = 0;
+  for (const char byte : four) size = size << 8U | static_cast<unsigned char>(byte);
+  return size;
+}
+
 /// Takes one off the front; nothing where the text is shorter than it says.
 std::optional<std::string_view> taken(std::string_view& from) {
   if (from.size() < 4) return std::nullopt;
-  std::size_t size = 0;
-  for (const char byte : from.substr(0, 4)) size = size << 8U | static_cast<unsigned char>(byte);
+  const auto size = length_in(from.substr(0, 4));
   from.remove_prefix(4);
   if (from.size() < size) return std::nullopt;
   const auto text = from.substr(0, size);
@@ -115,6 +121,13 @@ Result<std::string> signature_in(std::string_view answer) {
 
 }  // namespace
 
+std::string ssh_key_blob(std::string_view public_key) {
+  std::string blob;
+  put(blob, kAlgorithm);
+  put(blob, public_key);
+  return blob;
+}
+
 Result<std::string> sign_by_agent(std::string_view bytes, std::string_view public_key) {
   const char* path = std::getenv("SSH_AUTH_SOCK");
   if (path == nullptr || *path == '\0')
@@ -122,11 +135,9 @@ Result<std::string> sign_by_agent(std::string_view bytes, std::string_view publi
   // ssh-agent takes messages of 256 KiB.
   if (bytes.size() > kMostRequest)
     return Error{Code::kInvalid, "over 240 KiB are too much for an SSH agent: use a key in a file"};
-  std::string blob, body, request;
-  put(blob, kAlgorithm);
-  put(blob, public_key);
+  std::string body, request;
   body += static_cast<char>(kSignRequest);
-  put(body, blob);
+  put(body, ssh_key_blob(public_key));
   put(body, bytes);
   body.append(4, '\0');  // flags
   put(request, body);
@@ -134,8 +145,7 @@ Result<std::string> sign_by_agent(std::string_view bytes, std::string_view publi
   TRY(agent.open(path));
   TRY(agent.send(request));
   TRY(const auto head, agent.receive(4));
-  std::size_t size = 0;
-  for (const char byte : head) size = size << 8U | static_cast<unsigned char>(byte);
+  const auto size = length_in(head);
   if (size > kMostAnswer)
     return Error{Code::kMalformed, "the agent's answer is longer than a signature"};
   TRY(const auto answer, agent.receive(size));

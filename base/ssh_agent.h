@@ -9,6 +9,10 @@
 
 namespace cupel {
 
+/// The public key of Ed25519 as SSH carries it: the algorithm's name and the 32 bytes, each behind
+/// its length in four bytes. Source: RFC 8709, 4.
+std::string ssh_key_blob(std::string_view public_key);
+
 /// The 64 bytes of Ed25519's signature over `bytes`, by the agent at the socket SSH_AUTH_SOCK.
 /// `public_key`: the 32 bytes of the one that is to sign. Waits for a person who must agree, two
 /// minutes at most. Not checked: verify_signature. Errors: kInvalid: there is no agent; kUntrusted:

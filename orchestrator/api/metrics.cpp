@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/log.h"
 #include "orchestrator/api/bmc_sums.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/api/planned_power.h"
@@ -206,8 +207,8 @@ Reply read_metrics(Desk& desk, const Call& call) {
   add_service(desk, registry);
   auto families = registry.Collect();
   add_requests(desk.shared().counters, families);
-  const auto asked = add_bmcs(desk.shared(), families);
-  if (!asked) return problem_of(asked.error());
+  if (const auto read = add_bmcs(desk.shared(), families); !read)
+    log::warning({}, "metrics-without-bmcs", read.error().what);
   const prometheus::TextSerializer serializer;
   Answer answer;
   answer.type = "text/plain; version=0.0.4; charset=utf-8";

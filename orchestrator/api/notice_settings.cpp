@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
+#include "orchestrator/api/named_list.h"
 
 namespace cupel::api {
 namespace {
@@ -186,20 +187,8 @@ NoticeHook hook_of(YamlFields& fields, const std::string& file,
 
 std::vector<NoticeHook> notice_hooks_of(YamlFields& above, const std::string& file,
                                         std::vector<inventory::Problem>& problems) {
-  std::vector<NoticeHook> hooks;
-  const auto items = above.list("notices");
-  if (items.size() > kMostHooks) {
-    above.report(above.place("notices"), fmt::format("are {} at most", kMostHooks));
-    return hooks;
-  }
-  for (const auto& item : items) {
-    YamlFields fields{item, "notice", file, problems};
-    auto hook = hook_of(fields, file, problems);
-    if (std::ranges::find(hooks, hook.name, &NoticeHook::name) != hooks.end())
-      fields.report(fields.place("name"), fmt::format("'{}' is here twice", hook.name));
-    hooks.push_back(std::move(hook));
-  }
-  return hooks;
+  return read_named(above, {"notices", "notice", kMostHooks}, file, problems,
+                    [&](YamlFields& fields) { return hook_of(fields, file, problems); });
 }
 
 std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "inventory/names.h"
+#include "orchestrator/api/named_list.h"
 
 namespace cupel::api {
 namespace {
@@ -99,20 +100,7 @@ std::optional<std::chrono::minutes> minute_of_day(std::string_view text) {
 
 std::vector<Schedule> schedules_of(YamlFields& above, const std::string& file,
                                    std::vector<inventory::Problem>& problems) {
-  std::vector<Schedule> schedules;
-  const auto items = above.list("schedules");
-  if (items.size() > kMostSchedules) {
-    above.report(above.place("schedules"), fmt::format("are {} at most", kMostSchedules));
-    return schedules;
-  }
-  for (const auto& item : items) {
-    YamlFields fields{item, "schedule", file, problems};
-    auto schedule = schedule_of(fields);
-    if (std::ranges::find(schedules, schedule.name, &Schedule::name) != schedules.end())
-      fields.report(fields.place("name"), fmt::format("'{}' is here twice", schedule.name));
-    schedules.push_back(std::move(schedule));
-  }
-  return schedules;
+  return read_named(above, {"schedules", "schedule", kMostSchedules}, file, problems, schedule_of);
 }
 
 engine::WallTime last_due(const Schedule& schedule, engine::WallTime now) {

@@ -40,7 +40,7 @@ std::vector<std::string> playbook_words(const std::string& playbook, double spee
             "--set",
             fmt::format("wait={}s", scaled(7200, speed, 240))};
   const auto deadline = fmt::format("deadline={}s", scaled(7200, speed, 240));
-  if (playbook == "firmware")  // nobody waits for a canary, nor for a place
+  if (playbook == "firmware")  // no canary, and no limit of nodes at once
     return {playbook,          "--set", "canary=100000",       "--set", "per_rack=100000", "--set",
             "per_leaf=100000", "--set", "max_failures=100000", "--set", deadline};
   return {"new-rack",

@@ -34,7 +34,6 @@ Result<std::string> signed_manifest(const SignAsked& asked) {
   TRY(const auto manifest, inventory::parse_image_manifest(text, asked.manifest));
   TRY(const auto key, signing_key(asked.key));
   TRY(const auto signature, within(asked.key, key.sign(text)));
-  TRY(verify_signature(text, signature, key.public_key()));
   const auto file = asked.file();
   TRY(write_file(file, signature));
   return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);

@@ -47,7 +47,7 @@ class Notifier {
 std::optional<std::string_view> notice_of(const engine::Event& event);
 
 /// What is told of the event: `what` as notice_of() has it, the run, and what the event says. As
-/// the journal has it: whoever shows it makes it printable.
+/// the journal has it: not yet printable.
 boost::json::object notice_json(std::string_view what, engine::RunId run,
                                 const engine::Event& event);
 

@@ -23,7 +23,7 @@ struct Job {
   std::uint64_t offset = 0;
   std::size_t size = 0;
   std::optional<Result<std::string>> ended{};  // of the asker's executor, once it was posted
-  bool over = false;                           // nobody waits any more
+  bool over = false;                           // its reader has given up
   const asio::any_io_executor* executor = nullptr;
   asio::steady_timer* wake = nullptr;
 };

@@ -58,16 +58,6 @@ Task<void> wait_for_turn(const std::vector<std::shared_ptr<Pace>>& paces, std::u
   }
 }
 
-/// What was read of the file goes out of the page cache, or of memory where it is encrypted.
-Task<std::uint64_t> send_read(tcp::socket& socket, const OpenFile& file, std::uint64_t offset,
-                              std::string_view bytes) {
-  return send_some(socket, file.fd(), offset, bytes.size());
-}
-Task<std::uint64_t> send_read(asio::ssl::stream<tcp::socket&>& stream, const OpenFile&,
-                              std::uint64_t, std::string_view bytes) {
-  return send_text(stream, bytes, 0, bytes.size());
-}
-
 Result<std::string> read_of(const OpenFile& file, std::uint64_t offset, std::size_t size) {
   return file.read(offset, size);
 }
@@ -242,8 +232,7 @@ Task<std::uint64_t> HttpServer::Impl::send_of(Stream& stream, Connection& connec
   std::uint64_t sent = 0;
   while (sent < bytes->size()) {
     connection.patience.allow(options.idle);
-    const auto rest = std::string_view{*bytes}.substr(sent);
-    const auto more = co_await send_read(stream, *piece.file, offset + sent, rest);
+    const auto more = co_await send_text(stream, *bytes, sent, bytes->size() - sent);
     if (more == 0) break;
     sent += more;
   }
