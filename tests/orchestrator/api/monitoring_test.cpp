@@ -1,5 +1,7 @@
 // What ships for Prometheus and Grafana, held against Prometheus' own tool and against /metrics.
 #include <fmt/format.h>
+#include <soci/soci.h>
+#include <soci/sqlite3/soci-sqlite3.h>
 
 #include <regex>
 #include <set>
@@ -90,6 +92,21 @@ TEST_F(Monitoring, BmcsAreCountedByProfileAndNotByNode) {
   write("metrics", told);
   const auto checked = testing::run({"sh", "-c", "promtool check metrics < " + file("metrics")});
   EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+}
+
+TEST_F(Monitoring, TellsTheRestWhereTheSumsOfBmcsCannotBeRead) {
+  run_of_two();
+  serve();
+  {
+    soci::session sql{soci::sqlite3, "db=\"" + (state() / "cupel.db").string() + "\" timeout=10"};
+    sql << "DROP TABLE bmc_budget";
+  }
+
+  const auto told = get("/metrics");
+
+  EXPECT_EQ(told.status, 200);
+  EXPECT_THAT(told.body, HasSubstr("cupel_nodes{state=\"fail\"} 1"));
+  EXPECT_EQ(told.body.find("cupel_bmc_requests_total"), std::string::npos);
 }
 
 TEST_F(Monitoring, AlertsAreRaisedWhenTheyShouldBe) {
