@@ -133,21 +133,20 @@ burnin::SeriesSpan whole_of(const TimeSeries& series) {
   return whole;
 }
 
-std::string to_text(const KeptSeries& kept) {
+std::string to_text(const KeptSeries& kept, std::size_t most) {
+  constexpr std::size_t kRest = 200;  // what stands around the lists
   std::string faults, series;
-  for (const auto& fault : kept.faults)
-    faults += fmt::format(R"({}{{"seconds":{:.6g},"what":{}}})", faults.empty() ? "" : ",",
-                          fault.seconds, json_text(fault.what));
   auto left_out = kept.left_out;
-  for (const auto& [name, one] : kept.series) {
-    const auto text = text_of(name, one);
-    constexpr std::size_t kRest = 200;  // what stands around the lists
-    if (faults.size() + series.size() + text.size() + kRest > kMostSeriesBytes) {
+  const auto add = [&](std::string& into, std::string_view between, const std::string& text) {
+    if (faults.size() + series.size() + text.size() + kRest > most)
       ++left_out;
-      continue;
-    }
-    series += (series.empty() ? "\n" : ",\n") + text;
-  }
+    else
+      into.append(into.empty() ? between.substr(1) : between).append(text);
+  };
+  for (const auto& fault : kept.faults)
+    add(faults, ",",
+        fmt::format(R"({{"seconds":{:.6g},"what":{}}})", fault.seconds, json_text(fault.what)));
+  for (const auto& [name, one] : kept.series) add(series, ",\n", text_of(name, one));
   return fmt::format(
       "{{\"kind\":\"{}\",\"format\":{},\"left_out\":{},\"faults\":[{}],\"series\":[{}]}}\n", kKind,
       kFormat, left_out, faults, series);

@@ -12,8 +12,9 @@
 
 namespace cupel::record {
 
-/// Bytes of one document, whatever a node sends: series for which there is no room are left out,
-/// and counted. With `least`, `mean` and `most` of each span; six digits of a number.
+/// Bytes of one document, and of all of one node's in a run (steps/stage_output.cpp), whatever the
+/// node sends: series for which there is no room are left out, and counted. With `least`, `mean`
+/// and `most` of each span; six digits of a number.
 inline constexpr std::size_t kMostSeriesBytes = 1'900'000;
 
 /// What a stage's series are called among a node's evidence: "series@watch".
@@ -29,7 +30,8 @@ struct KeptSeries {
 /// One span of all of them.
 burnin::SeriesSpan whole_of(const burnin::TimeSeries& series);
 
-std::string to_text(const KeptSeries& kept);
+/// `most`: bytes of it.
+std::string to_text(const KeptSeries& kept, std::size_t most = kMostSeriesBytes);
 /// Errors: kMalformed; also of a document that is larger than any of ours.
 Result<KeptSeries> series_from(std::string_view text);
 

@@ -1,6 +1,6 @@
 #pragma once
 // What one run's steps have read of BMCs and nodes and may ask each other for, instead of looking
-// it up in the journal or asking once more. Lost with the process: whoever finds nothing here looks
+// it up in the journal or asking once more. Lost with the process: what is not here is looked up
 // there.
 #include <boost/json.hpp>
 #include <chrono>
@@ -32,7 +32,8 @@ struct BmcBoard {
   std::map<std::string, Log, std::less<>> logs{};
   std::map<std::string, Kernel, std::less<>> kernels{};
   std::map<std::string, Inlet, std::less<>> inlets{};
-  std::map<std::string, SensorSeries, std::less<>> sensors{};  // of nodes whose stage runs
+  std::map<std::string, SensorSeries, std::less<>> sensors{};      // of nodes whose stage runs
+  std::map<std::string, std::size_t, std::less<>> series_bytes{};  // time series in the store
 };
 
 }  // namespace cupel::steps

@@ -74,6 +74,18 @@ void take_sensors(BmcBoard& board, const std::string& node, record::KeptSeries& 
   board.sensors.erase(found);
 }
 
+/// The document's text. One stage takes half of what those before it have left at most: together
+/// they stay under the limit of one, and the last still has room. A restarted controller begins to
+/// count anew.
+std::string bounded_text(BmcBoard& board, const StepRequest& request,
+                         const record::KeptSeries& kept) {
+  auto& before = board.series_bytes[request.node.name];
+  const auto left = record::kMostSeriesBytes - std::min(before, record::kMostSeriesBytes);
+  auto text = record::to_text(kept, left / 2);
+  before += text.size();
+  return text;
+}
+
 /// What was sampled over time, as evidence of its own, whatever came of the stage.
 Result<void> keep_series(StepEnvironment& environment, const StepRequest& request,
                          const burnin::Output& output, StepEnd& end) {
@@ -85,7 +97,8 @@ Result<void> keep_series(StepEnvironment& environment, const StepRequest& reques
   record::KeptSeries kept{recorder.faults(), recorder.all(), recorder.left_out()};
   take_sensors(*environment.board, request.node.name, kept);
   if (kept.series.empty()) return ok();
-  TRY(const auto hash, environment.store.keep_evidence(record::to_text(kept)));
+  TRY(const auto hash,
+      environment.store.keep_evidence(bounded_text(*environment.board, request, kept)));
   end.found["series"] = {{"evidence", hash}};
   return ok();
 }

@@ -1,4 +1,5 @@
 // What a stage sampled, and its node's BMC meanwhile, is kept with what the step found.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "orchestrator/record/series_codec.h"
@@ -79,6 +80,42 @@ TEST_F(StageSeries, AreKeptOfAStageThatEndedBeforeItsTime) {
   ASSERT_TRUE(end) << end.error().what;
   EXPECT_EQ(end->outcome, engine::Outcome::reject);
   EXPECT_EQ(kept_by(*end).value().series.size(), 1);
+}
+
+/// As many numbers as a hostile node can send: 500 GPUs whose values all differ.
+std::string watched_without_end() {
+  std::string text = "{\"kind\":\"watch\",\"places\":{}}\n";
+  for (int second = 0; second < 1000; second += 10) {
+    text += fmt::format("{{\"kind\":\"sample\",\"seconds\":{},\"parts\":{{", second);
+    for (int gpu = 0; gpu < 500; ++gpu)
+      text += fmt::format("{}\"gpu{}\":{{\"power\":{}.{:03}}}", gpu == 0 ? "" : ",", gpu,
+                          100 + (gpu * 37 + second * 7) % 900, (gpu * 13 + second * 11) % 1000);
+    text += "}}\n";
+  }
+  return text;
+}
+
+TEST_F(StageSeries, OfAllStagesOfANodeHaveOneLimit) {
+  const auto text = watched_without_end();
+  std::size_t bytes = 0, smallest = record::kMostSeriesBytes;
+  for (int stage = 0; stage < 30; ++stage) {
+    const auto end = read(text);
+    ASSERT_TRUE(end) << end.error().what;
+    const auto& hash = end->found.at("series").at("evidence").as_string();
+    const auto kept = store->evidence(std::string_view{hash});
+    ASSERT_TRUE(kept);
+    bytes += kept->size();
+    smallest = std::min(smallest, kept->size());
+    EXPECT_TRUE(record::series_from(*kept)) << *kept;
+  }
+  EXPECT_GT(bytes, 1'000'000u);
+  EXPECT_LT(bytes, 2'000'000u);
+  EXPECT_LT(smallest, 1000u);
+
+  node.name = "a01-n02";  // has its own
+  const auto other = read(text);
+  ASSERT_TRUE(other);
+  EXPECT_GT(kept_by(*other).value().series.size(), 100u);
 }
 
 TEST_F(StageSeries, AreNoneWhereNothingWasSampled) {
