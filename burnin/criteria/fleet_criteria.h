@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, 2> kCompareOrNot{"yes", "no"};
 /// What `with:` of a verdict may carry.
 inline constexpr std::array kFleetParameters{
     ParameterRow{"fleet", ParameterRow::Kind::word,
-                 "compare the node's rates with those of other nodes", "no", kCompareOrNot},
+                 "compare the node's rates with those of other nodes", "yes", kCompareOrNot},
     ParameterRow{"fewest_nodes", ParameterRow::Kind::text,
                  "with fewer nodes measured, none is compared", "6"},
     ParameterRow{"false_alarms", ParameterRow::Kind::text,
