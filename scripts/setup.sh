@@ -20,6 +20,7 @@ test_packages=(
   fish zsh groff
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool fwupd
   python3-flask dpkg-dev  # fwupd's Redfish server: need_fwupd_server
+  python3-configobj python3-jinja2 python3-jsonpatch python3-netifaces python3-oauthlib python3-requests python3-serial  # need_cloud_init
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
@@ -59,6 +60,19 @@ need_fwupd_server() {
     tar -xOzf fwupd_*.orig.tar.gz --wildcards '*/plugins/redfish/tests/redfish.py' > redfish.py &&
     "${as_root[@]}" install -D -m 0644 redfish.py "$fwupd_server") ||
     echo "the sources of fwupd were not fetched: the tests called FwupdServer are skipped" >&2
+  rm -rf "$folder"
+}
+
+# cloud-init's package, for a test that unpacks it into a copy of the system. Installed it would take over the next boot.
+cloud_init=/var/cache/cupel-tests/cloud-init.deb
+need_cloud_init() {
+  [ ! -f "$cloud_init" ] || return 0
+  say "fetching cloud-init"
+  local folder as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  folder=$(mktemp -d)
+  (cd "$folder" && { apt-get -q download cloud-init || { "${as_root[@]}" apt-get -q update && apt-get -q download cloud-init; }; } &&
+    "${as_root[@]}" install -D -m 0644 cloud-init_*.deb "$cloud_init") || echo "cloud-init was not fetched" >&2
   rm -rf "$folder"
 }
 
