@@ -19,6 +19,8 @@ test_packages=(
   git openssh-server openssh-client stress-ng fio curl zstd pdsh clustershell e2fsprogs util-linux
   fish zsh groff
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool fwupd
+  python3-flask dpkg-dev  # fwupd's Redfish server: need_fwupd_server
+  python3-configobj python3-jinja2 python3-jsonpatch python3-netifaces python3-oauthlib python3-requests python3-serial  # need_cloud_init
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
@@ -40,6 +42,38 @@ need_packages() {
   "${as_root[@]}" apt-get update -q
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# The Redfish server of fwupd's own tests, out of Debian's sources. Where these cannot be had, its tests say so.
+fwupd_server=/var/cache/cupel-tests/fwupd-redfish.py
+need_fwupd_server() {
+  [ ! -f "$fwupd_server" ] || return 0
+  say "fetching the sources of fwupd"
+  local folder as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  folder=$(mktemp -d)
+  local own=(-q -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$folder/lists"
+    -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root)
+  echo "deb-src http://deb.debian.org/debian bookworm main" > "$folder/sources.list"
+  mkdir -p "$folder/lists/partial"
+  (cd "$folder" && timeout 120 apt-get "${own[@]}" update && timeout 120 apt-get "${own[@]}" --download-only source fwupd &&
+    tar -xOzf fwupd_*.orig.tar.gz --wildcards '*/plugins/redfish/tests/redfish.py' > redfish.py &&
+    "${as_root[@]}" install -D -m 0644 redfish.py "$fwupd_server") ||
+    echo "the sources of fwupd were not fetched: the tests called FwupdServer are skipped" >&2
+  rm -rf "$folder"
+}
+
+# cloud-init's package, for a test that unpacks it into a copy of the system. Installed it would take over the next boot.
+cloud_init=/var/cache/cupel-tests/cloud-init.deb
+need_cloud_init() {
+  [ ! -f "$cloud_init" ] || return 0
+  say "fetching cloud-init"
+  local folder as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  folder=$(mktemp -d)
+  (cd "$folder" && { apt-get -q download cloud-init || { "${as_root[@]}" apt-get -q update && apt-get -q download cloud-init; }; } &&
+    "${as_root[@]}" install -D -m 0644 cloud-init_*.deb "$cloud_init") || echo "cloud-init was not fetched" >&2
+  rm -rf "$folder"
 }
 
 # PRESET [TARGET...]: configures once, builds what has changed.

@@ -52,6 +52,13 @@ const std::vector<Aspect>& aspects() {
          return Value{side(port) + " with " + version.substr(0, version.find('.')), version};
        },
        true},
+      {LinkFault::odd_firmware, "firmware of the transceiver",
+       [](const LinkLook& look, const LookedLink&, const PortId& port) {
+         const auto* report = report_of(look, port);
+         if (report == nullptr || report->module.part.empty()) return Value{};
+         return Value{"transceivers " + report->module.part, report->module.firmware};
+       },
+       true},
       {LinkFault::odd_cable, "cable or transceiver",
        [](const LinkLook& look, const LookedLink& link, const PortId& port) {
          const auto* report = report_of(look, port);

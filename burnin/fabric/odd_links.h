@@ -14,7 +14,8 @@ struct OddLink {
 
 /// Links of one HCA name are of a kind (mlx5_3 of all nodes), and those between switches. A value
 /// is odd where at least four others of its kind, and three of four, have another one. Firmware is
-/// compared among HCAs (switches) whose version begins with the same number.
+/// compared among HCAs (switches) whose version begins with the same number, and among transceivers
+/// of one part number.
 std::vector<OddLink> odd_links(const LinkLook& look);
 
 }  // namespace cupel::burnin

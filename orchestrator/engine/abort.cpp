@@ -87,7 +87,7 @@ void Engine::digest_abort(Work& work) {
   const bool stopped = error.code == Code::kCancelled && !work.timed_out;
   if (stopped) return release(work);
   if (work.timed_out) error.what = "no end of it";
-  const auto left = "what it started on the node could not be ended: " + error.what;
+  const auto left = "what it started could not be ended: " + error.what;
   const auto now = clock_.now();
   if (work.last == EventKind::step_shed && now + kShedAgain < work.deadline) {
     work.stage = Stage::pausing;

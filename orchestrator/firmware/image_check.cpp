@@ -1,11 +1,10 @@
 #include "orchestrator/firmware/image_check.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "base/digest.h"
@@ -60,30 +59,15 @@ Result<void> approved_by_another(const ImageTrust& trust, const std::string& tex
   return verify_signature(text, signature, key);
 }
 
-Error failed(const std::string& file, int reason) {
-  return {reason == ENOENT ? Code::kNotFound : Code::kInvalid,
-          file + ": " + std::error_code{reason, std::generic_category()}.message()};
-}
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& file)
-      : descriptor_{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
+struct Found {
+  images::OpenFile::Ptr file{};
+  FileState state{};
 };
 
-Result<FileState> state_of(const OpenFile& open, const std::string& file) {
+Result<FileState> state_of(const images::OpenFile& file) {
   struct stat found{};
-  if (open.descriptor() < 0 || ::fstat(open.descriptor(), &found) != 0) return failed(file, errno);
-  if (!S_ISREG(found.st_mode)) return Error{Code::kInvalid, file + " is not a file"};
+  if (::fstat(file.fd(), &found) != 0)
+    return Error{Code::kInvalid, file.path() + ": " + std::strerror(errno)};
   const auto nanoseconds = [](const timespec& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
   };
@@ -91,21 +75,16 @@ Result<FileState> state_of(const OpenFile& open, const std::string& file) {
                    nanoseconds(found.st_mtim), nanoseconds(found.st_ctim)};
 }
 
-/// On the thread. Between pieces, whoever cancelled is heard.
-Task<Result<std::string>> digest_of(const OpenFile& open, const std::string& file,
-                                    Deadline deadline) {
-  Sha256 sum;
-  std::vector<char> piece(kPiece);
-  while (true) {
-    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
-    if (co_await cancelled()) co_return Error{Code::kCancelled, file + ": not read to its end"};
-    if (deadline.passed()) co_return Error{Code::kTimeout, file + " was not read in time"};
-    const auto got = ::read(open.descriptor(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) co_return failed(file, errno);
-    if (got == 0) co_return sum.hex();
-    sum.add({piece.data(), static_cast<std::size_t>(got)});
-  }
+/// On a thread: each of these may wait for the disk. A link is followed, once.
+Result<Found> found_at(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(path, failed);
+  if (failed)
+    return Error{failed == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kInvalid,
+                 path + ": " + failed.message()};
+  TRY(auto file, images::OpenFile::open(real));
+  TRY(const auto state, state_of(*file));
+  return Found{std::move(file), state};
 }
 
 Result<void> is_listed_size(const ListedImage& listed, const std::string& file,
@@ -157,18 +136,37 @@ std::string lacks_approval(const FirmwareUpdate& update, const ImageManifest& ma
       printable(update.version), printable(newer->version), manifest.unapproved, manifest.file);
 }
 
-ImageChecker::~ImageChecker() { thread_.join(); }
+Task<Result<std::string>> ImageChecker::digest_of(images::OpenFile::Ptr file, Deadline deadline) {
+  Sha256 sum;
+  std::uint64_t at = 0;
+  while (true) {
+    if (co_await cancelled()) co_return Error{Code::kCancelled, file->path() + ": not read whole"};
+    if (deadline.passed()) co_return Error{Code::kTimeout, file->path() + " was not read in time"};
+    CO_TRY(const auto piece, co_await disk_.read(file, at, kPiece));
+    if (piece.empty()) co_return sum.hex();
+    sum.add(piece);
+    at += piece.size();
+  }
+}
 
 Task<Result<void>> ImageChecker::hold_against(ListedImage listed, std::string file,
                                               Deadline deadline) {
-  const OpenFile open{file};
-  CO_TRY(const auto before, state_of(open, file));
-  CO_TRY(is_listed_size(listed, file, before.bytes));
-  if (const auto known = known_.find(before); known != known_.end())
+  auto& turn = turns_[file];
+  if (!turn) turn = std::make_shared<bmc::Semaphore>(1);
+  const auto line = turn;
+  CO_TRY(const bmc::Semaphore::Permit mine, co_await line->enter(deadline));
+  std::function<Result<Found>()> look = [file] { return found_at(file); };
+  CO_TRY(const auto found, co_await disk_.run<Found>(file, std::move(look)));
+  CO_TRY(is_listed_size(listed, file, found.state.bytes));
+  if (const auto known = known_.find(found.state); known != known_.end())
     co_return is_listed_digest(listed, file, known->second);
-  CO_TRY(const auto digest, co_await digest_of(open, file, deadline));
-  CO_TRY(const auto after, state_of(open, file));
-  if (after != before) co_return Error{Code::kUntrusted, file + " was changed while it was read"};
+  CO_TRY(const auto digest, co_await digest_of(found.file, deadline));
+  std::function<Result<FileState>()> look_again = [opened = found.file] {
+    return state_of(*opened);
+  };
+  CO_TRY(const auto after, co_await disk_.run<FileState>(file, std::move(look_again)));
+  if (after != found.state)
+    co_return Error{Code::kUntrusted, file + " was changed while it was read"};
   if (known_.size() >= kMostKnown) known_.clear();
   known_[after] = digest;
   co_return is_listed_digest(listed, file, digest);
@@ -184,11 +182,7 @@ Task<Result<bmc::UpdateOrder>> ImageChecker::check(FirmwareUpdate update, bmc::I
   CO_TRY(const auto listed, inventory::allowed_image(manifest, wanted, now));
   if (auto lacking = lacks_approval(update, manifest); !lacking.empty())
     co_return Error{Code::kUntrusted, std::move(lacking)};
-  std::optional<Result<void>> held;
-  auto work = detail::run_into(held, hold_against(listed, update.image.file, deadline));
-  // The caller goes on on its own loop.
-  co_await asio::co_spawn(thread_, std::move(work), asio::use_awaitable);
-  if (!*held) co_return std::move(*held).error();
+  CO_TRY(co_await hold_against(listed, update.image.file, deadline));
   bmc::UpdateOrder order;
   order.file = update.image.file;
   order.name = std::filesystem::path{update.image.file}.filename().string();

@@ -1,15 +1,16 @@
 #pragma once
 // Whether an image may be written to a machine: it is listed in the site's signed manifest, and its
 // file is what the manifest says. Fails closed: whatever cannot be checked is not written.
-#include <boost/asio/thread_pool.hpp>
 #include <map>
 #include <optional>
 
 #include "base/task.h"
+#include "bmc/bmc_limits.h"
 #include "bmc/update.h"
 #include "inventory/image_manifest.h"
 #include "inventory/model.h"
 #include "orchestrator/firmware/firmware_plan.h"
+#include "orchestrator/images/disk_threads.h"
 
 namespace cupel::firmware {
 
@@ -30,30 +31,33 @@ struct FileState {
   friend auto operator<=>(const FileState&, const FileState&) = default;
 };
 
-/// A file's digest is read on a thread of its own, once for each state of the file: whoever sends
-/// the image checks the digest again while sending.
+/// A file is read on threads of its own, once for each state of it: the digest is checked again
+/// while the image is sent. A disk that hangs keeps only those waiting who need its files.
 class ImageChecker {
  public:
   /// Nothing: the inventory names no manifest, and nothing may be written.
-  explicit ImageChecker(std::optional<inventory::ImageTrust> trust) : trust_{std::move(trust)} {}
+  explicit ImageChecker(std::optional<inventory::ImageTrust> trust,
+                        images::DiskThreads::Limits disk = {},
+                        images::DiskThreads::Read read = &images::OpenFile::read)
+      : trust_{std::move(trust)}, disk_{disk, std::move(read)} {}
   ImageChecker(const ImageChecker&) = delete;
   ImageChecker& operator=(const ImageChecker&) = delete;
-  /// Waits for a file that is being read.
-  ~ImageChecker();
 
   /// What is to be sent. Errors: kUntrusted; kInvalid; kNotFound for a file that is not there;
-  /// kTimeout for one that was not read in time; kCancelled.
+  /// kTimeout for one that was not read in time, or whose disk hangs; kCancelled.
   Task<Result<bmc::UpdateOrder>> check(FirmwareUpdate update, bmc::Identity machine,
                                        std::chrono::sys_seconds now, Deadline deadline);
 
  private:
-  /// On the thread: the file is what is listed.
+  /// The file is what is listed.
   Task<Result<void>> hold_against(inventory::ListedImage listed, std::string file,
                                   Deadline deadline);
+  Task<Result<std::string>> digest_of(images::OpenFile::Ptr file, Deadline deadline);
 
   std::optional<inventory::ImageTrust> trust_;
-  std::map<FileState, std::string> known_{};  // digests; of the thread alone
-  asio::thread_pool thread_{1};
+  std::map<FileState, std::string> known_{};                        // digests
+  std::map<std::string, std::shared_ptr<bmc::Semaphore>> turns_{};  // of files: one reads it
+  images::DiskThreads disk_;
 };
 
 }  // namespace cupel::firmware

@@ -17,13 +17,12 @@
 namespace cupel::images {
 namespace {
 
-/// One read. What is the asker's own is touched only while it still waits, under the mutex.
+/// What is the asker's own is touched only while it still waits, under the mutex.
 struct Job {
-  OpenFile::Ptr file{};
-  std::uint64_t offset = 0;
-  std::size_t size = 0;
-  std::optional<Result<std::string>> ended{};  // of the asker's executor, once it was posted
-  bool over = false;                           // its reader has given up
+  std::string path{};
+  std::function<void()> work{};
+  bool ended = false;  // of the asker's executor, once it was posted
+  bool over = false;   // the asker has given up
   const asio::any_io_executor* executor = nullptr;
   asio::steady_timer* wake = nullptr;
 };
@@ -40,29 +39,29 @@ struct DiskThreads::State {
   // Under the mutex:
   std::condition_variable news{};
   std::deque<JobPtr> waiting{};
-  std::map<const OpenFile*, std::size_t> reading{};
+  std::map<std::string, std::size_t> reading{};
   std::size_t threads = 0, idle = 0;
   bool stopped = false;
 
   /// The first whose file has a thread left; nullptr: none has.
   JobPtr next() {
     const auto found = std::ranges::find_if(waiting, [this](const JobPtr& job) {
-      const auto busy = reading.find(job->file.get());
+      const auto busy = reading.find(job->path);
       return busy == reading.end() || busy->second < limits.of_one_file;
     });
     if (found == waiting.end()) return nullptr;
     auto job = *found;
     waiting.erase(found);
-    ++reading[job->file.get()];
+    ++reading[job->path];
     return job;
   }
 
-  void finish(const JobPtr& job, Result<std::string> bytes) {
-    if (--reading[job->file.get()] == 0) reading.erase(job->file.get());
+  void finish(const JobPtr& job) {
+    if (--reading[job->path] == 0) reading.erase(job->path);
     news.notify_all();
     if (job->over) return;
-    asio::post(*job->executor, [job, read = std::move(bytes)]() mutable {
-      job->ended = std::move(read);
+    asio::post(*job->executor, [job] {
+      job->ended = true;
       if (job->wake != nullptr) job->wake->cancel();
     });
   }
@@ -76,9 +75,9 @@ struct DiskThreads::State {
       --idle;
       if (stopped) return;
       lock.unlock();
-      auto bytes = read(*job->file, job->offset, job->size);
+      job->work();
       lock.lock();
-      finish(job, std::move(bytes));
+      finish(job);
     }
   }
 
@@ -118,23 +117,27 @@ DiskThreads::~DiskThreads() {
 
 Task<Result<std::string>> DiskThreads::read(OpenFile::Ptr file, std::uint64_t offset,
                                             std::size_t size) {
+  auto path = file->path();
+  std::function<Result<std::string>()> work = [state = state_, opened = std::move(file), offset,
+                                               size] { return state->read(*opened, offset, size); };
+  auto bytes = co_await run<std::string>(std::move(path), std::move(work));
+  co_return bytes;
+}
+
+Task<Result<void>> DiskThreads::wait_for(std::string path, std::function<void()> work) {
   const auto state = state_;
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   asio::steady_timer timer{executor, state->limits.patience};
-  const auto job = std::make_shared<Job>(Job{.file = std::move(file),
-                                             .offset = offset,
-                                             .size = size,
-                                             .executor = &executor,
-                                             .wake = &timer});
+  const auto job = std::make_shared<Job>(
+      Job{.path = std::move(path), .work = std::move(work), .executor = &executor, .wake = &timer});
   // Also where this coroutine is destroyed while it waits.
   const auto give_up = [&state](Job* one) { state->give_up(JobPtr{JobPtr{}, one}); };
   const std::unique_ptr<Job, decltype(give_up)> waits{job.get(), give_up};
   state->add(state, job);
   co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (job->ended) co_return *std::move(job->ended);
-  co_return Error{Code::kTimeout,
-                  fmt::format("{}: the disk returned nothing for {} s", job->file->path(),
-                              state->limits.patience.count() / 1000)};
+  if (job->ended) co_return ok();
+  co_return Error{Code::kTimeout, fmt::format("{}: the disk returned nothing for {} s", job->path,
+                                              state->limits.patience.count() / 1000)};
 }
 
 }  // namespace cupel::images

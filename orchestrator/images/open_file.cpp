@@ -71,7 +71,7 @@ Result<std::string> OpenFile::read(std::uint64_t offset, std::size_t size) const
   while (have < size) {
     const auto more =
         ::pread(fd_, bytes.data() + have, size - have, static_cast<off_t>(offset + have));
-    if (more < 0) return Error{Code::kInvalid, std::string{"read: "} + std::strerror(errno)};
+    if (more < 0) return Error{Code::kInvalid, path_ + ": " + std::strerror(errno)};
     if (more == 0) break;
     have += static_cast<std::size_t>(more);
   }

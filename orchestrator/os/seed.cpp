@@ -93,6 +93,8 @@ std::string user_data(const SeedWish& wish) {
   return "#cloud-config\n" + json::serialize(cloud) + "\n";
 }
 
+/// Found by its MAC address. The default route is a network: cloud-init 22.4.2 refuses "default"
+/// for all but netplan.
 json::object interface_of(const json::object& network) {
   json::object one{{"match", {{"macaddress", network.at("mac")}}}};
   const auto* address = network.if_contains("address");
@@ -102,16 +104,25 @@ json::object interface_of(const json::object& network) {
     return one;
   }
   one["addresses"] = json::array{*address};
-  if (const auto* gateway = network.if_contains("gateway"))
-    one["routes"] = json::array{json::object{{"to", "default"}, {"via", *gateway}}};
+  if (const auto* gateway = network.if_contains("gateway")) {
+    const bool ipv6 = gateway->as_string().find(':') != json::string::npos;
+    one["routes"] =
+        json::array{json::object{{"to", ipv6 ? "::/0" : "0.0.0.0/0"}, {"via", *gateway}}};
+  }
   if (const auto* dns = network.if_contains("dns")) one["nameservers"] = {{"addresses", *dns}};
   return one;
 }
 
 std::string network_config(const SeedWish& wish) {
   json::object ethernets;
-  for (const auto& network : wish.networks)
-    ethernets[fmt::format("boot{}", ethernets.size())] = interface_of(network.as_object());
+  for (const auto& network : wish.networks) {
+    const auto name = fmt::format("boot{}", ethernets.size());
+    auto interface = interface_of(network.as_object());
+    // What cloud-init 22.4.2 writes for ifupdown and systemd-networkd is of that name. With a name
+    // for one that is not there it configures none at all.
+    if (ethernets.empty()) interface["set-name"] = name;
+    ethernets[name] = std::move(interface);
+  }
   return json::serialize(json::object{{"version", 2}, {"ethernets", std::move(ethernets)}}) + "\n";
 }
 

@@ -249,6 +249,19 @@ TEST(LinkHealth, WhatIsUnlikeTheOthersOfItsKindIsNamed) {
               ElementsAre("n01 odd-width", "n02 odd-speed", "n03 odd-firmware", "n04 odd-cable"));
 }
 
+TEST(LinkHealth, TheFirmwareOfTransceiversOfOneKindIsCompared) {
+  Windows looks;
+  for (auto& [port, report] : looks.second.reports) report.module.firmware = "40.242.17";
+  looks.second.reports[kHca].module.firmware = "40.1.2";
+
+  const auto health = looks.judge();
+
+  EXPECT_THAT(faults_of(health), ElementsAre("n03 odd-firmware"));
+  ASSERT_EQ(health.findings.size(), 1u);
+  EXPECT_THAT(health.findings[0].defects[0].what,
+              HasSubstr("firmware of the transceiver 40.1.2 at n03 mlx5_0; "));
+}
+
 TEST(LinkHealth, TwoKindsInHalvesAreNotOdd) {
   Windows looks;
   for (std::size_t i = 0; i < 4; ++i) looks.second.links[i].speed = "HDR";

@@ -255,16 +255,17 @@ else
 fi
 met=$folder/$(echo "$id" | cut -c1-32)
 mkdir -p "$met"
-: >"$met/$base"
-tries=0
-while [ "$(ls "$met" | wc -l)" -lt $((ranks / 2)) ]; do
-  tries=$((tries + 1))
-  if [ $tries -gt 50 ]; then
-    echo '{"kind":"error","code":"nccl","message":"not all others came"}'
-    finish false 2
-  fi
-  sleep 0.1
-done
+mkfifo "$met/go$base"
+: >"$met/here$base"
+# The last one to come wakes the others.
+if [ "$(ls "$met" | grep -c ^here)" -ge $((ranks / 2)) ] && mkdir "$met/last" 2>/dev/null; then
+  for go in "$met"/go*; do
+    [ "$go" = "$met/go$base" ] || timeout 5 sh -c 'echo > "$1"' - "$go"
+  done
+elif ! timeout 5 cat "$met/go$base" >/dev/null; then
+  echo '{"kind":"error","code":"nccl","message":"not all others came"}'
+  finish false 2
+fi
 echo '{"kind":"joined","base":'$base',"here":2,"of":'$ranks'}'
 stuck=$(cat "$folder/stuck" 2>/dev/null)
 if [ -n "$stuck" ]; then

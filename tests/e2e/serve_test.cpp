@@ -216,6 +216,24 @@ TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
   ::close(notices);
 }
 
+TEST_F(ServeTest, TakesTheSocketThatSystemdHolds) {
+  // It starts the service at the first connection, which is already waiting then.
+  std::vector<std::string> activated{"systemd-socket-activate", "--listen=" + site.file("s")};
+  for (auto& word : serving()) activated.push_back(std::move(word));
+  Child service{activated};
+  ASSERT_TRUE(service.wait_for("Listening on "));
+
+  const auto first = ask("GET", "/api/v1/runs");
+  const auto second = ask("GET", "/api/v1/runs");
+
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(second.status, 200);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait().status, 0);
+  // The socket is not the service's to remove: the next one is to find its clients there.
+  EXPECT_TRUE(std::filesystem::is_socket(site.file("s")));
+}
+
 TEST_F(ServeTest, ATokenIsShownOnceAndListedWithoutItsSecret) {
   const auto made = site.run({"token", "add", "alice", "--role", "operator", "--racks", "v01"});
   ASSERT_EQ(made.status, 0) << made.err;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <future>
 
 #include "base/digest.h"
 #include "base/file.h"
@@ -61,7 +62,7 @@ struct Site {
   }
   Result<bmc::UpdateOrder> check(std::optional<inventory::ImageTrust> by,
                                  Deadline deadline = Deadline::in(60s)) const {
-    asio::io_context io;  // outlives the checker's threads
+    asio::io_context io;
     ImageChecker checker{std::move(by)};
     return run_to_end(
         io, checker.check(update, {"NVIDIA", "DGXH100", "", "", "", "", ""}, kNow, deadline));
@@ -166,7 +167,7 @@ TEST(ImageChecker, RefusesAFileOfOtherBytesThanListed) {
 
 TEST(ImageChecker, SeesAFileThatChangedSinceItWasRead) {
   const Site site;
-  asio::io_context io;  // outlives the checker's threads
+  asio::io_context io;
   ImageChecker checker{site.trust()};
   const auto check = [&] {
     return run_to_end(io, checker.check(site.update, {"NVIDIA", "DGXH100", "", "", "", "", ""},
@@ -182,6 +183,31 @@ TEST(ImageChecker, SeesAFileThatChangedSinceItWasRead) {
 
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error().what, HasSubstr("has SHA-256"));
+}
+
+TEST(ImageChecker, EndsWhereTheDiskHangsAndReadsTheFileOnceItIsBack) {
+  const Site site;
+  asio::io_context io;
+  std::promise<void> back;
+  const auto disk = back.get_future().share();
+  ImageChecker checker{
+      site.trust(), {.patience = 50ms}, [disk](const auto& file, auto offset, auto size) {
+        disk.wait();
+        return file.read(offset, size);
+      }};
+  const auto check = [&] {
+    return run_to_end(io, checker.check(site.update, {"NVIDIA", "DGXH100", "", "", "", "", ""},
+                                        kNow, Deadline::in(60s)));
+  };
+
+  const auto hung = check();
+  back.set_value();
+  const auto read = check();
+
+  ASSERT_FALSE(hung);
+  EXPECT_EQ(hung.error().code, Code::kTimeout);
+  EXPECT_THAT(hung.error().what, HasSubstr(site.image() + ": the disk returned nothing for"));
+  EXPECT_TRUE(read) << read.error().what;
 }
 
 TEST(ImageChecker, RefusesAnImageThatIsNotListedExpiredOrBelowTheFloor) {

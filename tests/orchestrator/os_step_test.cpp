@@ -354,9 +354,10 @@ TEST(Seed, NamesTheNodeItsNetworkByMacAndWhereItReports) {
   EXPECT_THAT(seed.at("user-data"),
               HasSubstr("CUPEL_HOME='http://10.0.0.1/home/x' CUPEL_IMAGE='debian-12' "));
   EXPECT_EQ(seed.at("network-config"),
-            "{\"version\":2,\"ethernets\":{\"boot0\":{\"match\":{\"macaddress\":\"52:54:00:00:00:"
-            "01\"},\"addresses\":[\"10.0.2.11/24\"],\"routes\":[{\"to\":\"default\",\"via\":\"10.0."
-            "2.1\"}]}}}\n");
+            R"({"version":2,"ethernets":{"boot0":{"match":{"macaddress":"52:54:00:00:00:01"},)"
+            R"("addresses":["10.0.2.11/24"],"routes":[{"to":"0.0.0.0/0","via":"10.0.2.1"}],)"
+            R"("set-name":"boot0"}}})"
+            "\n");
 }
 
 }  // namespace

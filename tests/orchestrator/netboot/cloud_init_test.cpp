@@ -1,0 +1,99 @@
+// The seed of an installed system, applied by Debian's own cloud-init: what it makes of names,
+// keys, networks and of the report to the controller.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "orchestrator/os/seed.h"
+#include "tests/support/captures.h"
+#include "tests/support/child.h"
+#include "tests/support/real_part.h"
+
+namespace cupel::os {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// scripts/setup.sh puts it there. It is never installed: it would take over the machine's own
+/// boot.
+constexpr const char* kPackage = "/var/cache/cupel-tests/cloud-init.deb";
+constexpr const char* kKey =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5mUqFKkVV7hH4HqXHLmZrUS8YbYVZdpGZzYQqm3WbK";
+constexpr const char* kMac = "52:54:00:00:00:01";  // of the machine's NIC: run_cloud_init.sh
+constexpr int kNoOverlay = 77;
+
+SeedWish wish_of(const inventory::Node& node) {
+  return {.node = &node,
+          .image = "debian-12",
+          .digest = "ab",
+          .public_key = kKey,
+          .home_url = "http://127.0.0.1:8000/home/x",
+          .networks = {json::object{{"mac", kMac},
+                                    {"address", "10.0.2.11/24"},
+                                    {"gateway", "10.0.2.1"},
+                                    {"dns", json::array{"10.0.0.1"}}},
+                       // It is not there.
+                       json::object{{"mac", "52:54:00:00:00:02"}, {"dhcp", true}}}};
+}
+
+class CloudInit : public ::testing::Test {
+ protected:
+  std::string left(const std::string& name) const {
+    const auto text = read_file(folder_.path() / name, 1U << 20U);
+    EXPECT_TRUE(text) << name;
+    return text.value_or("");
+  }
+  /// Exit status of the whole first boot.
+  int boot(const std::map<std::string, std::string>& seed) {
+    std::filesystem::create_directory(folder_.path() / "seed");
+    for (const auto& [name, text] : seed)
+      EXPECT_TRUE(write_file(folder_.path() / "seed" / name, text, 0600));
+    const auto ran = testing::run({"unshare", "-m", "-u", "-n", "-p", "-f", "--mount-proc", "sh",
+                                   SOURCE_DIR "/tests/orchestrator/netboot/run_cloud_init.sh",
+                                   kPackage, folder_.path().string()});
+    if (ran.status != 0) told_ = ran.out + ran.err;
+    return ran.status;
+  }
+
+  test::TemporaryFolder folder_;
+  std::string told_;
+};
+
+TEST_F(CloudInit, OfDebianAppliesTheSeedNamesTheNicAndReports) {
+  CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "mounts a copy of the system: root alone may");
+  CUPEL_NEEDS_REAL_PART(std::filesystem::exists(kPackage), "no cloud-init.deb: scripts/setup.sh");
+  inventory::Node node;
+  node.name = "a01-n07";
+
+  const auto status = boot(make_seed(wish_of(node)));
+
+  if (status == kNoOverlay) GTEST_SKIP() << "no overlay of the root file system here";
+  ASSERT_EQ(status, 0) << told_;
+  EXPECT_THAT(left("schema"), HasSubstr("Valid cloud-config"));
+  EXPECT_THAT(left("status"), HasSubstr("status: done"));
+  EXPECT_EQ(left("hostname"), "a01-n07\n");
+  EXPECT_THAT(left("authorized_keys"), HasSubstr(kKey));
+  EXPECT_THAT(left("os.json"), HasSubstr(R"("image":"debian-12","sha256":"ab")"));
+
+  const auto report = parse_json(left("report"));
+  ASSERT_TRUE(report) << report.error().what;
+  EXPECT_EQ(report->at("image"), json::value("debian-12"));
+  EXPECT_THAT(serialize(report->at("macs")), HasSubstr(kMac));
+  const auto key = left("ssh/ssh_host_ed25519_key.pub");
+  EXPECT_THAT(serialize(report->at("ssh_host_keys")),
+              HasSubstr("\"" + key.substr(0, key.find(' ', key.find(' ') + 1)) + "\""));
+
+  EXPECT_THAT(left("links"), HasSubstr(" boot0@"));
+  EXPECT_THAT(left("interfaces"), HasSubstr("iface boot0 inet static\n    address 10.0.2.11/24\n"));
+  EXPECT_THAT(left("interfaces"), HasSubstr("route add default gw 10.0.2.1"));
+  EXPECT_THAT(left("networkd"), HasSubstr("[Match]\nMACAddress=52:54:00:00:00:01\nName=boot0\n"));
+  EXPECT_THAT(left("networkd"), HasSubstr("Gateway=10.0.2.1"));
+  EXPECT_THAT(left("netplan"), HasSubstr("set-name: boot0"));
+  EXPECT_THAT(left("sysconfig"), HasSubstr("HWADDR=52:54:00:00:00:01"));
+}
+
+}  // namespace
+}  // namespace cupel::os
