@@ -69,6 +69,9 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     authority(node.bmc.trust, node.where);
   }
   for (const auto& pdu : inventory.pdus) authority(pdu.trust, pdu.where);
+  if (const auto& slurm = inventory.slurm; slurm && slurm->rest)
+    files.check(slurm->rest->ca, slurm->where);
+  if (const auto& kubernetes = inventory.kubernetes) files.check(kubernetes->ca, kubernetes->where);
   if (const auto& images = inventory.images) {
     files.check(images->manifest, images->where);
     files.check(signature_file_of(images->manifest), images->where);
@@ -91,6 +94,9 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
     if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
   }
   for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);
+  if (const auto& slurm = inventory.slurm; slurm && slurm->rest && slurm->rest->token)
+    secret(*slurm->rest->token, slurm->where);
+  if (inventory.kubernetes) secret(inventory.kubernetes->token, inventory.kubernetes->where);
   if (inventory.boot) files.check(inventory.boot->key, inventory.boot->where);
   return std::move(files).problems();
 }

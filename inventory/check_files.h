@@ -13,17 +13,16 @@ namespace cupel::inventory {
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
 
-/// The keys and authorities that the nodes and PDUs name, and the manifest of firmware images with
-/// its key, each once. One that is not there is the
-/// reader's problem.
+/// The keys and authorities that the nodes, PDUs, Slurm and Kubernetes name, and the manifest of
+/// firmware images with its key, each once. One that is not there is the reader's problem.
 std::vector<Problem> check_named_files(const Inventory& inventory);
 
 /// A file with a secret is there, is not open to others (mode 0600 or 0400), and nobody but us and
 /// root can change it (base/ownership.h). It is not read. Errors: kInvalid.
 Result<void> check_secret_file(const std::filesystem::path& file);
 
-/// The passwords that are files, each once: that they are there, are not open to others and belong
-/// to us or root.
+/// The passwords and tokens that are files, each once: that they are there, are not open to others
+/// and belong to us or root.
 std::vector<Problem> check_secret_files(const Inventory& inventory);
 
 }  // namespace cupel::inventory

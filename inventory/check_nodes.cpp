@@ -4,8 +4,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_nodes.h"
+#include "inventory/read_slurm.h"
 
 namespace cupel::inventory {
 namespace {
@@ -142,11 +144,23 @@ void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& pr
                                node.bmc.endpoint.host, node.name, found->second->name)});
 }
 
+/// Source: Kubernetes, "Object Names and IDs": a Node's is a DNS subdomain.
+void check_kubernetes_name(const Inventory& inventory, const Node& node, bool fresh, Once& names,
+                           Problems& problems) {
+  const auto& name = node.kubernetes_name;
+  if (fresh || name != node.name) names.use(name, node);
+  if (!inventory.kubernetes || is_subdomain(name)) return;
+  problems.push_back({node.where, fmt::format("Kubernetes name '{}' must be small letters, digits, "
+                                              "'-' and '.' (kubernetes_name gives another)",
+                                              printable(name))});
+}
+
 }  // namespace
 
 void check_nodes(const Inventory& inventory, Problems& problems) {
   Once names{"name", problems};
   Once slurm_names{"Slurm name", problems};
+  Once kubernetes_names{"Kubernetes name", problems};
   Once ipmi{"IPMI address", problems};
   Once macs{"BMC MAC", problems};
   Once boot_macs{"boot MAC", problems};
@@ -164,6 +178,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     if (const auto fault =
             inventory.slurm ? fault_in_name(Named::slurm_node, node.slurm_name) : std::nullopt)
       problems.push_back({node.where, *fault + " (slurm_name gives another)"});
+    check_kubernetes_name(inventory, node, fresh, kubernetes_names, problems);
     check_addresses(node, ssh_hosts, problems);
     if (node.unit > 0 && node.rack.empty())
       problems.push_back(

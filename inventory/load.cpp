@@ -1,17 +1,18 @@
 #include "inventory/load.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/digest.h"
 #include "base/file.h"
 #include "inventory/check_files.h"
-#include "inventory/names.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_boot.h"
 #include "inventory/read_fabric.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
+#include "inventory/read_slurm.h"
 #include "inventory/shared_bmcs.h"
 #include "inventory/yaml.h"
 
@@ -19,24 +20,6 @@ namespace cupel::inventory {
 namespace {
 
 constexpr std::size_t kFileLimit = 64u << 20;
-
-void read_slurm(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
-                std::vector<Problem>& problems) {
-  const auto* value = site.value("slurm");
-  if (value == nullptr) return;
-  YamlFields fields{*value, "slurm", into.file, problems};
-  SlurmSite slurm;
-  slurm.partition = fields.text("partition").value_or(slurm.partition);
-  slurm.features = fields.texts("features");
-  if (const auto fault = fault_in_name(Named::partition, slurm.partition))
-    fields.report(fields.place("partition"), *fault);
-  if (const auto fault = fault_in_names(Named::feature, slurm.features))
-    fields.report(fields.place("features"), *fault);
-  if (const auto file = fields.text("configuration"))
-    slurm.configuration = (folder / *file).lexically_normal().string();
-  fields.finish();
-  into.slurm = std::move(slurm);
-}
 
 /// Whose word it is that an image may be written.
 void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
@@ -98,7 +81,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.site = site.required("site");
   read_rooms(site, inventory, problems);
   read_racks(site, folder, inventory, problems);
-  read_slurm(site, folder, inventory, problems);
+  read_schedulers(site, folder, inventory, problems);
   read_image_trust(site, folder, inventory, problems);
   inventory.boot = read_boot_site(site, folder, inventory.file, problems);
   inventory.bmc_networks = read_networks(site, problems);

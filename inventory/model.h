@@ -13,6 +13,8 @@
 #include "inventory/nccl_settings.h"
 #include "inventory/problem.h"
 #include "inventory/profile.h"
+#include "inventory/secret_ref.h"
+#include "inventory/slurm_site.h"
 
 namespace cupel::inventory {
 
@@ -26,13 +28,6 @@ struct Endpoint {
 
 /// "127.0.0.1:443"; an IPv6 host in brackets (RFC 3986, 3.2.2).
 std::string to_string(const Endpoint& endpoint);
-
-/// Where a secret is kept; never the secret itself. See inventory/secret.h.
-struct SecretRef {
-  enum class Kind { env, file, cmd } kind = Kind::file;
-  std::string where;  // variable, path, or command line
-  friend bool operator==(const SecretRef&, const SecretRef&) = default;
-};
 
 /// How the other side proves who it is. There is no way to say "do not check".
 struct Trust {
@@ -120,9 +115,10 @@ struct Node {
   std::vector<std::string> outlets{};
   BmcAccess bmc;
   SshAccess ssh;
-  std::string serial{};      // of the system, where the operators know it
-  std::string slurm_name{};  // NodeName in Slurm; the node's own name unless told otherwise
-  std::string host_name{};   // empty: one of the two above; kAnyHostName: not checked
+  std::string serial{};           // of the system, where the operators know it
+  std::string slurm_name{};       // NodeName in Slurm; the node's own name unless told otherwise
+  std::string kubernetes_name{};  // of its Node in Kubernetes; the same
+  std::string host_name{};        // empty: one of the two above; kAnyHostName: not checked
   NodeBoot boot{};
   Place where{};
 };
@@ -130,13 +126,6 @@ struct Node {
 /// The name by which the BMC's certificate, refused logins and limits are kept: the node's own, or
 /// that of the first node that has the same BMC.
 const std::string& bmc_name(const Node& node);
-
-/// How the site's Slurm wants its nodes.
-struct SlurmSite {
-  std::string partition = "gpu";
-  std::vector<std::string> features{};  // set on nodes that pass
-  std::string configuration{};          // SLURM_CONF; empty: the environment's
-};
 
 /// How the site's fabric is to be cabled.
 struct FabricSite {
@@ -167,10 +156,11 @@ struct Inventory {
   std::vector<Node> nodes;  // in the order of the file
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
-  std::optional<ImageTrust> images{};       // nothing: no firmware is written
-  std::optional<BootSite> boot{};           // nothing: no machine is booted over the network
-  std::optional<FabricSite> fabric{};       // nothing: cables are not compared
-  std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
+  std::optional<KubernetesSite> kubernetes{};  // of these two one at most
+  std::optional<ImageTrust> images{};          // nothing: no firmware is written
+  std::optional<BootSite> boot{};              // nothing: no machine is booted over the network
+  std::optional<FabricSite> fabric{};          // nothing: cables are not compared
+  std::vector<std::string> bmc_networks{};     // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }

@@ -18,9 +18,10 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
 
-constexpr std::array<std::string_view, 14> kNodeKeys{
+constexpr std::array<std::string_view, 15> kNodeKeys{
     "name", "profile", "rack",   "unit",      "breaker",       "second_breaker", "outlet",
-    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name",     "boot"};
+    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name",     "kubernetes_name",
+    "boot"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -95,6 +96,7 @@ class NodeReader {
     const Zipped unit{fields_, "unit", count};
     const Zipped serial{fields_, "serial", count};
     const Zipped slurm{fields_, "slurm_name", count, Named::slurm_node};
+    const Zipped kubernetes{fields_, "kubernetes_name", count, Named::node};
     const auto host_name = host_names(count);
     const auto feeds = read_feeds(count);
     const auto profile = fields_.text("profile").value_or(default_text("profile"));
@@ -127,6 +129,7 @@ class NodeReader {
       node.ssh = ssh[i];
       node.serial = serial.at(i);
       node.slurm_name = slurm.empty() ? node.name : slurm.at(i);
+      node.kubernetes_name = kubernetes.empty() ? node.name : kubernetes.at(i);
       node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
       node.boot = boot[i];
       node.where = fields_.place("name");

@@ -33,7 +33,8 @@ criteria: {node-facts: [{measure: memory.total, at_least: 1, unit: GiB, remedy: 
 )";
 
 constexpr std::string_view kWholeInventory = R"(site: everything
-slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf}
+slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf, reservation: true, rest: {url: "https://x", user: x, token: "env:X", ca: x.pem}}
+kubernetes: {server: "https://x", token: "env:X", ca: x.pem, label: x=y, taint: x}
 rooms: [{name: hall, watts: 1000000}]
 racks:
   - name: a01
@@ -74,6 +75,7 @@ nodes:
     second_outlet: B1
     serial: X
     slurm_name: n1
+    kubernetes_name: n1
     host_name: any
     boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X}
     bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}

@@ -70,7 +70,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/engine", {"base", "inventory", "burnin", "playbooks"}},
       {"orchestrator/store", {"base", "inventory", "bmc", "orchestrator/engine"}},
       {"orchestrator/ssh", {"base", "inventory"}},
-      {"orchestrator/handoff", {"base", "inventory"}},
+      {"orchestrator/handoff", {"base", "inventory", "bmc"}},
       {"orchestrator/console", {"base", "inventory", "bmc"}},
       {"orchestrator/firmware", {"base", "inventory", "bmc"}},
       {"orchestrator/images", {"base"}},

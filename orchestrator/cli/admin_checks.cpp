@@ -11,7 +11,6 @@
 #include <set>
 
 #include "base/ownership.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "bmc/ipmi/ping.h"
 #include "bmc/scan/scan.h"
@@ -227,20 +226,29 @@ AdminCheck bmc_check(const inventory::Node& node) {
                       node.name)};
 }
 
-/// Errors where scontrol is missing or slurmctld does not answer. Source: scontrol(1), "ping".
+/// Errors where slurmctld does not answer scontrol, or slurmrestd.
 AdminCheck slurm_check(const inventory::SlurmSite& site) {
   asio::io_context io{1};
-  ProcessRequest request{.argv = {"scontrol", "ping"}};
-  if (!site.configuration.empty()) request.environment = {"SLURM_CONF=" + site.configuration};
-  const auto ran =
-      run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{20})));
-  if (!ran)
-    return {Level::failure, "Slurm", printable(ran.error().what),
-            "apt-get install slurm-client, and copy slurm.conf and munge.key of the cluster"};
-  auto text = ran->output + ran->error;
-  text = printable(text.substr(0, text.find('\n')));
-  if (ran->exit_status == 0) return fine("Slurm", text);
-  return {Level::failure, "Slurm", text, "scontrol ping; see slurm: in the inventory"};
+  handoff::Slurm slurm{site};
+  const auto answer = run_to_end(io, slurm.ping(Deadline::in(std::chrono::seconds{20})));
+  if (answer) return fine("Slurm", *answer);
+  const auto* next =
+      site.rest ? "see slurm: rest in the inventory"
+                : "apt-get install slurm-client, copy slurm.conf and munge.key of the cluster, "
+                  "then: scontrol ping";
+  return {Level::failure, "Slurm", printable(answer.error().what), next};
+}
+
+/// Asks for the first node: the server, the token and its rights in one.
+AdminCheck kubernetes_check(const inventory::Inventory& inventory) {
+  asio::io_context io{1};
+  const auto scheduler = handoff::scheduler_of(inventory, "cupel");
+  const auto& node = inventory.nodes.front();
+  const auto deadline = Deadline::in(std::chrono::seconds{20});
+  const auto state = run_to_end(io, scheduler->look(node, inventory.profile_of(node), deadline));
+  if (state) return fine("Kubernetes", "answers for " + state->name);
+  return {Level::failure, "Kubernetes", printable(state.error().what),
+          "see kubernetes: in the inventory"};
 }
 
 AdminCheck inventory_check(const inventory::Inventory& inventory) {
@@ -263,6 +271,7 @@ std::vector<AdminCheck> check_admin_node(const AdminQuestion& question) {
   checks.push_back(names_check(*question.inventory));
   if (const auto* node = bmc_to_try(question)) checks.push_back(bmc_check(*node));
   if (question.inventory->slurm) checks.push_back(slurm_check(*question.inventory->slurm));
+  if (question.inventory->kubernetes) checks.push_back(kubernetes_check(*question.inventory));
   return checks;
 }
 

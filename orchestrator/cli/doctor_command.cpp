@@ -58,7 +58,7 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
     std::printf("%s\n", boost::json::serialize(document).c_str());
   } else {
     print_checks(checks);
-    if (!inventory) say("no inventory: names, BMC and Slurm were not checked (-i FILE)\n");
+    if (!inventory) say("no inventory: names, BMC and scheduler were not checked (-i FILE)\n");
   }
   const bool failed =
       std::ranges::any_of(checks, [](const auto& each) { return each.level == Level::failure; });

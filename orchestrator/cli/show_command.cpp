@@ -248,7 +248,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
       std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
-          node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
+          node.record.hand_off.empty() ? "" : ", hand-off: " + node.record.hand_off);
       print_causes(node, wish.all);
       print_nearest(node, *compared);
       print_steps(node.record);

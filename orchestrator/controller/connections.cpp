@@ -60,15 +60,14 @@ Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::No
 }
 
 steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShelf> programs) {
-  std::optional<handoff::Slurm> slurm;
   const bool rehearsal = store::purpose_of(store_.folder()) == store::Purpose::rehearsal;
-  if (inventory_.slurm) slurm.emplace(*inventory_.slurm, rehearsal ? "cupel REHEARSAL" : "cupel");
+  auto scheduler = handoff::scheduler_of(inventory_, rehearsal ? "cupel REHEARSAL" : "cupel");
   steps::StepEnvironment environment{
       inventory_,
       store_,
       [this](const inventory::Node& node) { return bmc(node); },
       [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
-      std::move(slurm),
+      std::move(scheduler),
       [this](const inventory::Node& node, const inventory::FactoryLogin& login) {
         return bmc_as(node, login);
       },
@@ -111,6 +110,9 @@ Result<void> Connections::check_secrets(const std::vector<const inventory::Node*
     for (std::size_t i = 0; i < node->feeds.size(); ++i)
       if (!node->outlets[i].empty()) check(inventory_.pdu_of(node->feeds[i])->password);
   }
+  if (const auto& slurm = inventory_.slurm; slurm && slurm->rest && slurm->rest->token)
+    check(*slurm->rest->token);
+  if (inventory_.kubernetes) check(inventory_.kubernetes->token);
   if (!complaints.empty()) return Error{Code::kInvalid, complaints};
   return ok();
 }

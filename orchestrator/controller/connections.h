@@ -1,5 +1,5 @@
 #pragma once
-// The real connections: Redfish, IPMI, SSH and Slurm, as steps and commands use them.
+// The real connections: Redfish, IPMI, SSH and the scheduler, as steps and commands use them.
 #include <boost/asio/io_context.hpp>
 
 #include "bmc/fallback_bmc.h"
@@ -46,7 +46,7 @@ class Connections {
   /// `programs`: those that stages bring to nodes.
   steps::StepEnvironment environment(std::shared_ptr<ssh::ProgramShelf> programs);
 
-  /// Fetches every secret that the nodes name once, so that a missing one is said before anything
+  /// Fetches every secret that the nodes and their scheduler name once, so that a missing one is said before anything
   /// is touched. Errors: kInvalid, naming all of them.
   Result<void> check_secrets(const std::vector<const inventory::Node*>& nodes);
 

@@ -2,77 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/select.h"
+#include "orchestrator/handoff/slurm_conf.h"
+#include "orchestrator/handoff/slurmrestd.h"
 
 namespace cupel::handoff {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
-constexpr std::size_t kLongestReason = 240;
-
-/// Slurm's own words for "that node is not mine" (slurm_strerror, ESLURM_INVALID_NODE_NAME) and for
-/// a controller that is away (SLURMCTLD_COMMUNICATIONS_*, "Unable to contact slurm controller").
-Error error_of(const std::string& name, const ProcessOutcome& outcome) {
-  const auto words = printable(trimmed(outcome.error.empty() ? outcome.output : outcome.error));
-  const auto text = lower_case(words);
-  const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
-  if (says("not found") || says("invalid node name"))
-    return Error{Code::kNotFound,
-                 "Slurm does not know node '" + name +
-                     "': add the lines that `cupel slurm conf` prints to slurm.conf, "
-                     "then `scontrol reconfigure` (scontrol: " +
-                     words + ")"};
-  if (says("unable to contact") || says("connection refused") || says("communication"))
-    return Error{Code::kUnreachable, "slurmctld does not answer: " + words};
-  return Error{Code::kFailed,
-               fmt::format("scontrol ended with exit status {}: {}", outcome.exit_status, words)};
-}
-
-/// Where " Key=" begins for a key that Slurm writes with a capital letter; values may hold blanks.
-std::map<std::string, std::string, std::less<>> keys_of(std::string_view line) {
-  std::map<std::string, std::string, std::less<>> keys;
-  std::string last;
-  for (const auto word : words(line)) {
-    const auto equals = word.find('=');
-    const bool key = equals != word.npos && equals > 0 && word[0] >= 'A' && word[0] <= 'Z' &&
-                     word.substr(0, equals).find_first_of("[]():,") == word.npos;
-    // Reason is the last key of the line and may itself hold "Key=value".
-    if (key && last != "Reason") {
-      last = word.substr(0, equals);
-      keys[last] = word.substr(equals + 1);
-    } else if (!last.empty()) {
-      keys[last] += " " + std::string{word};
-    }
-  }
-  return keys;
-}
-
-/// A range, a list or a word such as ALL would be several nodes to scontrol.
+/// A range, a list or a word such as ALL would be several nodes to Slurm.
 Result<void> one_name(const std::string& name) {
   const auto fault = inventory::fault_in_name(inventory::Named::slurm_node, name);
   if (!fault) return ok();
   return Error{Code::kInvalid, *fault + "; Slurm was not asked"};
 }
 
-/// What scontrol takes for a set of nodes has a line for each.
-Result<void> one_line_of(const std::string& name, std::string_view output) {
-  const auto nodes = std::ranges::count_if(
-      lines(output), [](std::string_view line) { return line.starts_with("NodeName="); });
-  if (nodes <= 1) return ok();
-  return Error{Code::kInvalid,
-               fmt::format("'{}' is {} nodes to Slurm: nothing was changed", name, nodes)};
+std::shared_ptr<SlurmDoor> door_to(const inventory::SlurmSite& site) {
+  if (site.rest) return std::make_shared<Slurmrestd>(*site.rest);
+  return std::make_shared<Scontrol>(site.configuration);
 }
 
-std::vector<std::string> listed(std::string_view text, char separator) {
-  std::vector<std::string> found;
-  if (text.empty() || text == "(null)") return found;
-  for (const auto word : split(text, separator)) found.emplace_back(word);
-  return found;
+/// Of one node, so that each can go by itself: "cupel-12-a01-n03".
+std::string reservation_of(const std::string& run, const inventory::Node& node) {
+  return fmt::format("cupel-{}-{}", run, node.slurm_name);
 }
 
 }  // namespace
@@ -91,108 +47,47 @@ bool SlurmNode::idle() const {
          std::ranges::none_of(kBars, [this](std::string_view word) { return has(word); });
 }
 
-Result<SlurmNode> parse_slurm_node(std::string_view line) {
-  const auto keys = keys_of(line);
-  const auto value = [&](std::string_view key) {
-    const auto found = keys.find(key);
-    return found == keys.end() ? std::string{} : found->second;
-  };
-  SlurmNode node;
-  node.name = value("NodeName");
-  if (node.name.empty() || value("State").empty())
-    return Error{Code::kMalformed, "scontrol printed no node: " + shortened(printable(line), 120)};
-  for (const auto word : split(value("State"), '+')) {
-    // "*" not responding, "~" powered off, "#" booting, ... (man sinfo, NODE STATE CODES).
-    const auto bare = word.substr(0, word.find_first_of("*~#!%$@^-"));
-    node.state.emplace_back(bare);
-    if (word.ends_with('*')) node.state.emplace_back("NOT_RESPONDING");
-  }
-  const auto reason = value("Reason");
-  node.reason = trimmed(std::string_view{reason}.substr(0, reason.rfind(" [")));
-  node.cpus = number<int>(value("CPUTot")).value_or(0);
-  node.memory_bytes = number<double>(value("RealMemory")).value_or(0) * 1024 * 1024;
-  node.gres = value("Gres") == "(null)" ? "" : value("Gres");
-  node.features = listed(value("AvailableFeatures"), ',');
-  return node;
+Error unknown_to_slurm(std::string_view name, std::string_view words) {
+  return Error{Code::kNotFound,
+               fmt::format("Slurm does not know node '{}': add the lines that `cupel slurm conf` "
+                           "prints to slurm.conf, then `scontrol reconfigure` ({})",
+                           name, words)};
 }
 
-std::string slurm_reason(std::string_view text) {
-  auto line = printable(text);
-  std::erase_if(line, [](char c) { return c == '"' || c == '\''; });
-  return shortened(line, kLongestReason);
-}
-
-Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, Deadline deadline,
-                                          std::size_t most_output) {
-  ProcessRequest request;
-  request.output_limit = most_output;
-  request.argv = {"scontrol"};
-  std::string name;
-  for (const auto& argument : arguments)
-    if (argument.starts_with("NodeName=")) name = argument.substr(9);
-  if (name.empty()) name = arguments.back();
-  for (auto& argument : arguments) request.argv.push_back(std::move(argument));
-  if (!site_.configuration.empty())
-    request.environment.push_back("SLURM_CONF=" + site_.configuration);
-  const auto until = deadline.sooner(kPatience);
-  auto outcome = co_await run_process(std::move(request), until);
-  if (!outcome && outcome.error().code == Code::kNotFound)
-    co_return Error{Code::kUnsupported,
-                    "there is no scontrol here: install slurm-client, or take "
-                    "the slurm section out of the inventory"};
-  if (!outcome) co_return std::move(outcome).error().within("scontrol");
-  // "show node" of an unknown one prints to standard output and, in older versions, exits 0.
-  const auto& result = *outcome;
-  const bool unknown = result.output.find("not found") != std::string::npos;
-  if (result.exit_status != 0 || unknown) co_return error_of(name, result);
-  co_return std::move(outcome->output);
-}
+Slurm::Slurm(inventory::SlurmSite site, std::string signature)
+    : site_{std::move(site)}, signature_{std::move(signature)}, door_{door_to(site_)} {}
 
 Task<Result<std::vector<SlurmNode>>> Slurm::nodes(Deadline deadline) {
-  constexpr std::size_t kMostOutput = 32u << 20;
-  std::vector<std::string> arguments{"--oneliner", "show", "node"};
-  CO_TRY(const auto output, co_await scontrol(std::move(arguments), deadline, kMostOutput));
-  std::vector<SlurmNode> found;
-  for (const auto line : lines(output)) {
-    if (!line.starts_with("NodeName=")) continue;
-    CO_TRY(auto node, parse_slurm_node(line));
-    found.push_back(std::move(node));
-  }
-  co_return found;
+  std::string all;
+  co_return co_await door_->nodes(std::move(all), deadline);
 }
 
 Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {
   CO_TRY(one_name(name));
-  std::vector<std::string> arguments{"--oneliner", "show", "node", name};
-  CO_TRY(const auto output, co_await scontrol(std::move(arguments), deadline));
-  CO_TRY(one_line_of(name, output));
-  CO_TRY(auto found, parse_slurm_node(output));
-  if (found.name != name)
-    co_return Error{Code::kMalformed, fmt::format("Slurm was asked for node '{}' and shows '{}'",
-                                                  name, printable(found.name))};
-  co_return found;
-}
-
-Task<Result<void>> Slurm::update(std::string name, std::vector<std::string> changes,
-                                 Deadline deadline) {
-  std::vector<std::string> arguments{"update", "NodeName=" + name};
-  for (auto& change : changes) arguments.push_back(std::move(change));
-  CO_TRY(co_await scontrol(std::move(arguments), deadline));
-  co_return ok();
+  CO_TRY(auto found, co_await door_->nodes(name, deadline));
+  if (found.size() > 1)
+    co_return Error{Code::kInvalid, fmt::format("'{}' is {} nodes to Slurm: nothing was changed",
+                                                name, found.size())};
+  if (found.empty() || found.front().name != name)
+    co_return Error{
+        Code::kMalformed,
+        fmt::format("Slurm was asked for node '{}' and shows '{}'", name,
+                    found.empty() ? std::string{"nothing"} : printable(found.front().name))};
+  co_return std::move(found.front());
 }
 
 Task<Result<void>> Slurm::drain(std::string name, std::string reason, Deadline deadline) {
   CO_TRY(const auto now, co_await node(name, deadline));
-  std::vector<std::string> changes{"State=DRAIN", "Reason=" + slurm_reason(reason)};
-  co_return co_await update(now.name, std::move(changes), deadline);
+  SlurmUpdate update{.state = "DRAIN", .reason = one_line_reason(reason)};
+  co_return co_await door_->update(now.name, std::move(update), deadline);
 }
 
 Task<Result<void>> Slurm::resume(std::string name, Deadline deadline) {
   CO_TRY(const auto now, co_await node(name, deadline));
   // RESUME on a node that is neither drained nor down is an error to Slurm, and done to us.
   if (!now.drained() && !now.has("DOWN") && !now.has("FAIL")) co_return ok();
-  std::vector<std::string> changes{"State=RESUME"};
-  co_return co_await update(now.name, std::move(changes), deadline);
+  SlurmUpdate update{.state = "RESUME"};
+  co_return co_await door_->update(now.name, std::move(update), deadline);
 }
 
 Task<Result<void>> Slurm::add_features(std::string name, std::vector<std::string> features,
@@ -204,9 +99,49 @@ Task<Result<void>> Slurm::add_features(std::string name, std::vector<std::string
     if (std::ranges::find(now.features, feature) == now.features.end())
       now.features.push_back(std::move(feature));
   if (now.features.empty()) co_return ok();
-  const auto all = fmt::format("{}", fmt::join(now.features, ","));
-  std::vector<std::string> changes{"AvailableFeatures=" + all, "ActiveFeatures=" + all};
-  co_return co_await update(now.name, std::move(changes), deadline);
+  SlurmUpdate update{.features = std::move(now.features)};
+  co_return co_await door_->update(now.name, std::move(update), deadline);
+}
+
+Task<Result<std::string>> Slurm::ping(Deadline deadline) {
+  co_return co_await door_->ping(deadline);
+}
+
+Task<Result<NodeState>> Slurm::look(const inventory::Node& asked, const inventory::Profile& profile,
+                                    Deadline deadline) {
+  CO_TRY(auto now, co_await node(asked.slurm_name, deadline));
+  NodeState state{.name = now.name, .drained = now.drained(), .busy = now.busy()};
+  if (now.has("NOT_RESPONDING") || now.has("DOWN"))
+    state.silent = "slurmctld hears no slurmd there";
+  state.look_with = "scontrol show node " + now.name;
+  state.disagreements = disagreements(profile, now);
+  state.reason = std::move(now.reason);
+  co_return state;
+}
+
+Task<Result<void>> Slurm::hold(const inventory::Node& node, std::string reason, Deadline deadline) {
+  co_return co_await drain(node.slurm_name, std::move(reason), deadline);
+}
+
+Task<Result<std::string>> Slurm::release(const inventory::Node& node, Deadline deadline) {
+  CO_TRY(co_await add_features(node.slurm_name, site_.features, deadline));
+  CO_TRY(co_await resume(node.slurm_name, deadline));
+  co_return std::string{};
+}
+
+Task<Result<void>> Slurm::reserve(const inventory::Node& node, std::string run, Deadline deadline) {
+  if (!site_.reservation) co_return ok();
+  CO_TRY(one_name(node.slurm_name));
+  const auto reservation = reservation_of(run, node);
+  co_return co_await door_->reserve(node.slurm_name, reservation, deadline);
+}
+
+Task<Result<void>> Slurm::unreserve(const inventory::Node& node, std::string run,
+                                    Deadline deadline) {
+  if (!site_.reservation) co_return ok();
+  CO_TRY(one_name(node.slurm_name));
+  const auto reservation = reservation_of(run, node);
+  co_return co_await door_->unreserve(reservation, deadline);
 }
 
 Result<std::string> idle_nodes(const inventory::Inventory& inventory, const std::string& terms) {

@@ -120,8 +120,10 @@ void take_findings(NodeRecord& record, const Event& event) {
   }
   if (const auto* findings = event.data.if_contains("audit")) record.audit = audit_from(findings);
   if (event.data.contains("verdict")) record.verdict = verdict_from(event.data);
-  if (const auto slurm = text_in(event, "slurm"); !slurm.empty()) {
-    record.hand_off = slurm;
+  for (const auto* scheduler : {"slurm", "kubernetes"}) {
+    const auto handed = text_in(event, scheduler);
+    if (handed.empty()) continue;
+    record.hand_off = handed;
     record.hand_off_detail = text_in(event, "reason");
   }
 }

@@ -1,10 +1,30 @@
 #include "orchestrator/report/drained.h"
 
+#include <algorithm>
+
 #include "inventory/node_range.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 
 namespace cupel::report {
+
+namespace {
+
+/// "resumed" or "drained", as a hand-off to Slurm or to Kubernetes ended.
+std::string handed(const engine::Event& end) {
+  const auto slurm = text_in(end, "slurm");
+  return slurm.empty() ? text_in(end, "kubernetes") : slurm;
+}
+
+/// Which of the two it is that the run's nodes were taken from.
+std::string_view scheduler_of(std::span<const engine::Event> events) {
+  const bool kubernetes = std::ranges::any_of(events, [](const engine::Event& event) {
+    return event.data.contains("kubernetes") || text_in(event, "scheduler") == "Kubernetes";
+  });
+  return kubernetes ? "Kubernetes" : "Slurm";
+}
+
+}  // namespace
 
 std::set<std::string> drained_by(std::span<const engine::Event> events) {
   std::set<std::string> drained;
@@ -12,10 +32,10 @@ std::set<std::string> drained_by(std::span<const engine::Event> events) {
   for (const auto& [node, trace] : run.trace.nodes) {
     for (const auto* end : trace.ends) {
       if (text_in(*end, "outcome") != to_string(engine::Outcome::done)) continue;
-      // A drain keeps the reason that the node had before; a hand-off says what Slurm has now.
-      const auto slurm = text_in(*end, "slurm");
-      if (end->data.contains("reason_before") || slurm == "drained") drained.insert(node);
-      if (slurm == "resumed") drained.erase(node);
+      // A drain keeps the reason that the node had before; a hand-off says what is so now.
+      const auto now = handed(*end);
+      if (end->data.contains("reason_before") || now == "drained") drained.insert(node);
+      if (now == "resumed") drained.erase(node);
     }
   }
   return drained;
@@ -30,8 +50,8 @@ std::string still_drained(std::span<const engine::Event> events) {
   const auto drained = drained_by(events);
   if (drained.empty()) return {};
   const std::vector<std::string> names{drained.begin(), drained.end()};
-  return "; " + inventory::fold(names) + (names.size() == 1 ? " stays" : " stay") +
-         " drained in Slurm";
+  return "; " + inventory::fold(names) + (names.size() == 1 ? " stays" : " stay") + " drained in " +
+         std::string{scheduler_of(events)};
 }
 
 }  // namespace cupel::report

@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes a run has left drained in Slurm, as its journal has it.
+// Which nodes a run has left drained in Slurm or Kubernetes, as its journal has it.
 #include <set>
 #include <span>
 #include <string>

@@ -181,7 +181,7 @@ std::string node_section(const NodeSummary& node, const SourceList& sources) {
     text +=
         fmt::format(" &middot; rack {}, unit {}", escaped(node.position.rack), node.position.unit);
   if (!node.record.hand_off.empty())
-    text += fmt::format(" &middot; Slurm: {} {}", escaped(node.record.hand_off),
+    text += fmt::format(" &middot; hand-off: {} {}", escaped(node.record.hand_off),
                         escaped(node.record.hand_off_detail));
   return text + "</p>" + causes(node) + telemetry_html(node) + numbers(node, sources) +
          pairs_html(node.record) + steps(node) + parts_html(node.record) + console(node) +

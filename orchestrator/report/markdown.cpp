@@ -77,7 +77,7 @@ std::string bad_nodes(const RunSummary& summary) {
 }
 
 std::string node_table(const RunSummary& summary) {
-  auto text = "## Nodes\n\n" + head({"node", "rack", "unit", "chassis", "verdict", "Slurm"});
+  auto text = "## Nodes\n\n" + head({"node", "rack", "unit", "chassis", "verdict", "hand-off"});
   for (const auto& node : summary.nodes)
     text += row({plain_text(node.record.node), plain_text(node.position.rack),
                  node.position.unit > 0 ? std::to_string(node.position.unit) : std::string{},

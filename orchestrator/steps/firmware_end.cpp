@@ -29,13 +29,15 @@ boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
 }
 
 Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request) {
-  if (!environment.slurm) co_return ok();
-  CO_TRY(const auto node,
-         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
-  if (node.drained() && !node.busy()) co_return ok();
+  if (!environment.scheduler) co_return ok();
+  auto& scheduler = *environment.scheduler;
+  const auto& profile = environment.inventory.profile_of(request.node);
+  CO_TRY(const auto node, co_await scheduler.look(request.node, profile, request.deadline));
+  if (node.drained && !node.busy) co_return ok();
   co_return Error{Code::kInvalid,
-                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
-                      ": the playbook needs slurm-drain before firmware"};
+                  fmt::format("{} {} in {}: the playbook needs slurm-drain before {}", node.name,
+                              node.busy ? "has jobs" : "is not drained", scheduler.name(),
+                              request.step.name)};
 }
 
 engine::StepEnd written_to_baseline(const std::vector<firmware::UpdateDone>& written) {

@@ -5,7 +5,8 @@
 
 namespace cupel::steps {
 
-/// Errors: kInvalid for a machine that is not drained in Slurm, or has jobs; of Slurm.
+/// Errors: kInvalid for a machine that is not drained, or has jobs, in Slurm or
+/// Kubernetes; of these.
 Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request);
 
 /// "firmware" of a step's findings.

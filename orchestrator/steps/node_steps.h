@@ -11,7 +11,7 @@
 #include "bmc/rotate.h"
 #include "orchestrator/engine/interfaces.h"
 #include "orchestrator/firmware/firmware_plan.h"
-#include "orchestrator/handoff/slurm.h"
+#include "orchestrator/handoff/scheduler.h"
 #include "orchestrator/os/boot_door.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/programs.h"
@@ -28,7 +28,8 @@ struct StepEnvironment {
   store::Store& store;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
   std::function<Task<Result<std::unique_ptr<ssh::Session>>>(const inventory::Node&, Deadline)> ssh;
-  std::optional<handoff::Slurm> slurm;  // nothing where the inventory has no Slurm
+  /// nullptr: the inventory has neither Slurm nor Kubernetes.
+  std::shared_ptr<handoff::Scheduler> scheduler;
   /// The same BMC as somebody else. Empty: there is no such door, and no password is changed.
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&, const inventory::FactoryLogin&)>
       bmc_as{};

@@ -89,8 +89,8 @@ TEST(InventorySchema, KnowsEverySectionAndNoOthers) {
   const auto schema = inventory_schema();
   const auto& properties = schema.at("properties").as_object();
 
-  for (const auto* key :
-       {"site", "slurm", "rooms", "racks", "firmware", "boot", "fabric", "defaults", "nodes"})
+  for (const auto* key : {"site", "slurm", "kubernetes", "rooms", "racks", "firmware", "boot",
+                          "fabric", "defaults", "nodes"})
     EXPECT_TRUE(properties.contains(key)) << key;
   EXPECT_THAT(faults_of("site: x\nnodes: [{name: a, bmc: {addres: b}, profle: c}]\n", schema),
               ::testing::UnorderedElementsAre("/nodes/item/bmc/addres is unknown",

@@ -59,7 +59,7 @@ class AuditStepTest : public store::StoreTest {
     playbooks::PlannedStep planned;
     planned.kind = playbooks::StepKind::audit;
     planned.name = "audit";
-    StepEnvironment doors{inventory, *store, {}, {}, std::nullopt};
+    StepEnvironment doors{inventory, *store, {}, {}, nullptr};
     const auto stop = engine::Stop::no;
     const engine::StepRequest request{run,
                                       node,

@@ -27,7 +27,7 @@ class BmcStep : public ::testing::Test {
         *store,
         [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
         {},
-        std::nullopt};
+        nullptr};
     environment.budget = [this](const inventory::Node&) { return budget; };
     const engine::StepRequest request{
         1, node, {}, planned, 1, {}, Deadline::in(limit), stop, {}, [](const std::string&) {}};

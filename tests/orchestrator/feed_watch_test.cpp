@@ -100,7 +100,7 @@ class Feeds : public ::testing::Test {
         *store,
         [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(rack.machine); },
         {},
-        std::nullopt};
+        nullptr};
     doors.board->logs[node.name] = {std::string{}, boost::json::array{}};
     doors.pdu = [this](const inventory::Pdu&) { return std::make_unique<FakePdu>(rack); };
     const engine::StepRequest request{

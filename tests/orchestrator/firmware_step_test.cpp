@@ -58,7 +58,7 @@ class FirmwareStep : public ::testing::Test {
         *store_,
         [this](const inventory::Node&) { return std::make_unique<test::FirmwareBmc>(machine_); },
         {},
-        std::nullopt};
+        nullptr};
     world.ask_update_every = 0ms;
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {

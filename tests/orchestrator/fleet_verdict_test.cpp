@@ -101,7 +101,7 @@ class FleetVerdict : public store::StoreTest {
   }
 
   engine::StepEnd judge(const std::string& node, std::chrono::seconds patience = seconds{60}) {
-    StepEnvironment doors{inventory_, *store_, {}, {}, std::nullopt};
+    StepEnvironment doors{inventory_, *store_, {}, {}, nullptr};
     doors.fleet = board_;
     const auto stop = engine::Stop::no;
     const engine::StepRequest request{run_,

@@ -115,7 +115,7 @@ class NodeFirmwareStep : public ::testing::Test {
         [this](const inventory::Node&, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
           co_return std::make_unique<DriveSession>(drive_);
         },
-        std::nullopt};
+        nullptr};
     world.ask_update_every = 0ms;
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {

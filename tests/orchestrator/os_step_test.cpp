@@ -76,7 +76,7 @@ class OsStep : public ::testing::Test {
           if (!up) co_return Error{Code::kUnreachable, "no answer"};
           co_return std::make_unique<test::BootSession>(says());
         },
-        std::nullopt};
+        nullptr};
     world.boot = test::boot_door(machine_, digest_);
     return world;
   }

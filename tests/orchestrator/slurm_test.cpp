@@ -55,9 +55,9 @@ TEST(ParseSlurmNode, RefusesWhatIsNoNode) {
     EXPECT_EQ(parse_slurm_node(text).error().code, Code::kMalformed) << text;
 }
 
-TEST(SlurmReason, FitsIntoSlurmsTools) {
-  EXPECT_EQ(slurm_reason("a \"b\" 'c'\x1b[31m\nd"), "a b c[31md");
-  EXPECT_LE(slurm_reason(std::string(5000, 'x')).size(), 240);
+TEST(OneLineReason, FitsIntoSlurmsTools) {
+  EXPECT_EQ(one_line_reason("a \"b\" 'c'\x1b[31m\nd"), "a b c[31md");
+  EXPECT_LE(one_line_reason(std::string(5000, 'x')).size(), 240);
 }
 
 inventory::Inventory two_nodes() {

@@ -44,7 +44,7 @@ class StageSeries : public ::testing::Test {
   playbooks::PlannedStep planned{};
   const engine::Stop stop = engine::Stop::no;
   std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
-  StepEnvironment environment{inventory, *store, {}, {}, std::nullopt};
+  StepEnvironment environment{inventory, *store, {}, {}, nullptr};
 };
 
 constexpr std::string_view kWatched = R"({"kind":"watch","places":{}}

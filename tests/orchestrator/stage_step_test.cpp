@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "orchestrator/handoff/slurm.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
@@ -44,7 +45,7 @@ class StageStepTest : public ::testing::Test {
           }
           co_return Error{Code::kUnreachable, "no route to host"};
         },
-        std::nullopt};
+        nullptr};
     doors.ask_power_every = 1ms;
     doors.board = board;
     const auto stop = engine::Stop::no;
@@ -194,7 +195,7 @@ TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothin
 }
 
 TEST_F(StageStepTest, AtItsLimitIsAFindingUnlessItWaitedForOurOwnReadings) {
-  StepEnvironment doors{inventory, *store, {}, {}, std::nullopt};
+  StepEnvironment doors{inventory, *store, {}, {}, nullptr};
   const auto stop = engine::Stop::no;
   const engine::StepRequest request{1,  nodes[0],         {},   planned, 1,
                                     {}, Deadline::in(1h), stop, {},      [](const std::string&) {}};
@@ -233,7 +234,7 @@ class StageOnANode : public ssh::OnANode {
             [this](const inventory::Node&, Deadline deadline) {
               return ssh::connect("a01-n01", sshd_->access(), known, deadline);
             },
-            std::nullopt};
+            nullptr};
   }
   /// As they are brought by a controller that has them: `watch` is looked after by cupel-node.
   StepEnvironment doors_with_programs() {
@@ -428,7 +429,7 @@ class HandOff : public StageOnANode {
   }
   std::string hand_off(engine::RunId id) {
     auto way = doors();
-    way.slurm = handoff::Slurm{{}};
+    way.scheduler = std::make_shared<handoff::Slurm>(inventory::SlurmSite{});
     NodeSteps steps{std::move(way)};
     auto asked = request(20s);
     asked.run = id;

@@ -123,7 +123,7 @@ class DoneOnce : public ::testing::Test {
 
   /// One controller, from what the journal holds to its end.
   Result<void> control(bool cancel = false) {
-    NodeSteps steps{StepEnvironment{inventory_, *store_, {}, {}, std::nullopt}, types_};
+    NodeSteps steps{StepEnvironment{inventory_, *store_, {}, {}, nullptr}, types_};
     CancelsOnceStarted observer;
     const auto controlled =
         test::control_run(plan_, journal_, steps, observer, [&](engine::Engine& engine) {

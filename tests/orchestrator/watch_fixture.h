@@ -38,7 +38,7 @@ class StagesOnANode : public ssh::OnANode {
         [this](const inventory::Node&, Deadline deadline) {
           return ssh::connect("a01-n01", sshd_->access(), known, deadline);
         },
-        std::nullopt};
+        nullptr};
     all.board = board;
     all.programs = programs;
     return all;

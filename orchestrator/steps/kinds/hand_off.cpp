@@ -1,4 +1,4 @@
-// The node goes back to Slurm only with its proof.
+// The node goes back to Slurm, or Kubernetes, only with its proof.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,42 +37,60 @@ std::string reason_for(std::string_view signature, const burnin::Verdict& verdic
 }
 
 /// RESUME makes slurmctld ask the node's slurmd for a sign of life; until it comes no job starts
-/// there, and the node is not really handed over.
-Task<Result<void>> wait_until_ready(handoff::Slurm& slurm, const StepRequest& request) {
+/// there, and the node is not really handed over. The same with a kubelet.
+Task<Result<void>> wait_until_ready(StepEnvironment& environment, const StepRequest& request) {
+  auto& scheduler = *environment.scheduler;
+  const auto& profile = environment.inventory.profile_of(request.node);
   const auto deadline = request.deadline.sooner(kSignOfLife);
   for (;;) {
-    CO_TRY(const auto now, co_await slurm.node(request.node.slurm_name, request.deadline));
-    if (now.drained())
-      co_return Error{Code::kFailed, "Slurm still says DRAIN of " + now.name + " after RESUME"};
-    const bool silent = now.has("NOT_RESPONDING") || now.has("DOWN");
-    if (!silent) co_return ok();
+    CO_TRY(const auto now, co_await scheduler.look(request.node, profile, request.deadline));
+    if (now.drained)
+      co_return Error{Code::kFailed, fmt::format("{} reports {} as drained after it was resumed",
+                                                 scheduler.name(), now.name)};
+    if (now.silent.empty()) co_return ok();
     if (deadline.left() <= kReadyPoll)
       co_return Error{Code::kFailed,
-                      fmt::format("{} was resumed, but slurmctld hears no slurmd there: start it, "
-                                  "then look with: scontrol show node {}",
-                                  now.name, now.name)};
-    request.waiting("slurmctld hears no slurmd there yet");
+                      fmt::format("{} was resumed, but {}: start it, then look with: {}", now.name,
+                                  now.silent, now.look_with)};
+    request.waiting(now.silent + " yet");
     CO_TRY(co_await pause_for(kReadyPoll));
   }
 }
 
-Task<Result<StepEnd>> give(handoff::Slurm& slurm, const StepRequest& request) {
-  const auto& name = request.node.slurm_name;
-  CO_TRY(co_await slurm.add_features(name, slurm.site().features, request.deadline));
-  CO_TRY(co_await slurm.resume(name, request.deadline));
-  CO_TRY(co_await wait_until_ready(slurm, request));
-  co_return done("resumed in Slurm", {{"slurm", "resumed"}});
+StepEnd kept(const handoff::Scheduler& scheduler, const std::string& reason) {
+  return done(fmt::format("kept drained in {}: {}", scheduler.name(), reason),
+              {{scheduler.key(), "drained"}, {"reason", reason}});
 }
 
-Task<Result<StepEnd>> keep(handoff::Slurm& slurm, const StepRequest& request,
+Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& request) {
+  auto& scheduler = *environment.scheduler;
+  CO_TRY(const auto left, co_await scheduler.release(request.node, request.deadline));
+  if (!left.empty()) co_return kept(scheduler, left);
+  CO_TRY(co_await wait_until_ready(environment, request));
+  co_return done(fmt::format("resumed in {}", scheduler.name()), {{scheduler.key(), "resumed"}});
+}
+
+Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& request,
                            const burnin::Verdict& verdict) {
-  const auto& name = request.node.slurm_name;
-  const auto reason = handoff::slurm_reason(reason_for(slurm.signature(), verdict, request.run));
-  CO_TRY(co_await slurm.drain(name, reason, request.deadline));
-  CO_TRY(const auto after, co_await slurm.node(name, request.deadline));
-  if (!after.drained())
-    co_return Error{Code::kFailed, "Slurm does not say DRAIN of " + name + " after DRAIN"};
-  co_return done("kept drained in Slurm: " + reason, {{"slurm", "drained"}, {"reason", reason}});
+  auto& scheduler = *environment.scheduler;
+  const auto& profile = environment.inventory.profile_of(request.node);
+  const auto reason =
+      handoff::one_line_reason(reason_for(scheduler.signature(), verdict, request.run));
+  CO_TRY(co_await scheduler.hold(request.node, reason, request.deadline));
+  CO_TRY(const auto after, co_await scheduler.look(request.node, profile, request.deadline));
+  if (!after.drained)
+    co_return Error{Code::kFailed, fmt::format("{} does not report {} as drained after it was",
+                                               scheduler.name(), after.name)};
+  co_return kept(scheduler, reason);
+}
+
+/// Its reservation ends with the run, whatever became of the node.
+Task<Result<StepEnd>> hand_over(StepEnvironment& environment, const StepRequest& request,
+                                const burnin::Verdict& verdict) {
+  CO_TRY(co_await environment.scheduler->unreserve(request.node, fmt::to_string(request.run),
+                                                   request.deadline));
+  if (verdict.decision == burnin::Decision::pass) co_return co_await give(environment, request);
+  co_return co_await keep(environment, request, verdict);
 }
 
 bool ran_a_stage(const record::NodeRecord& record) {
@@ -126,7 +144,7 @@ Task<Result<std::vector<burnin::Cause>>> changes_left(StepEnvironment& environme
 }
 
 Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.slurm) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler) co_return done("the inventory has no Slurm");
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});
@@ -135,9 +153,7 @@ Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepR
     if (!left) co_return ended_by_ssh(std::move(left).error());
     if (!left->empty()) verdict = {.causes = *std::move(left)};
   }
-  auto& slurm = *environment.slurm;
-  auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)
-                                                           : co_await keep(slurm, request, verdict);
+  auto handed = co_await hand_over(environment, request, verdict);
   if (handed) co_return handed;
   co_return ended_by(std::move(handed).error());
 }

@@ -11,6 +11,7 @@
 #include "orchestrator/os/installed.h"
 #include "orchestrator/os/seed.h"
 #include "orchestrator/ssh/public_key.h"
+#include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/follower.h"
 #include "orchestrator/steps/kinds/kinds.h"
 
@@ -115,17 +116,6 @@ Task<std::optional<os::Installed>> look(StepEnvironment& environment, const Step
   auto seen = co_await os::look_at_installed(**session, request.node.ssh.sudo, soon);
   if (!seen) co_return std::nullopt;
   co_return *std::move(seen);
-}
-
-/// A machine that has jobs is not touched.
-Task<Result<void>> check_free(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.slurm) co_return ok();
-  CO_TRY(const auto node,
-         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
-  if (node.drained() && !node.busy()) co_return ok();
-  co_return Error{Code::kInvalid,
-                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
-                      ": the playbook needs slurm-drain before " + request.step.name};
 }
 
 os::BootPatience patience_of(const StepEnvironment& environment, const inventory::Node& node) {

@@ -1,7 +1,6 @@
-// The node is out of Slurm's hands while it burns.
+// No job comes to the node while it burns, be it Slurm or Kubernetes that gives it to jobs.
 #include <fmt/format.h>
 
-#include "orchestrator/handoff/slurm_conf.h"
 #include "orchestrator/steps/kinds/kinds.h"
 
 namespace cupel::steps::kinds {
@@ -13,28 +12,32 @@ using engine::StepRequest;
 constexpr std::chrono::seconds kJobsPoll{5};
 
 /// Slurm has no event for this that a client could wait on.
-Task<Result<void>> wait_until_free(handoff::Slurm& slurm, const StepRequest& request) {
+Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepRequest& request) {
+  const auto& profile = environment.inventory.profile_of(request.node);
   for (;;) {
-    CO_TRY(const auto now, co_await slurm.node(request.node.slurm_name, request.deadline));
-    if (!now.busy()) co_return ok();
+    CO_TRY(const auto now,
+           co_await environment.scheduler->look(request.node, profile, request.deadline));
+    if (!now.busy) co_return ok();
     request.waiting("jobs that still run on it");
     CO_TRY(co_await pause_for(kJobsPoll));
   }
 }
 
 Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
-  auto& slurm = *environment.slurm;
-  const auto& name = request.node.slurm_name;
-  CO_TRY(const auto before, co_await slurm.node(name, request.deadline));
-  const auto reason = fmt::format("{}: not qualified (run {})", slurm.signature(), request.run);
-  if (!before.drained() || before.reason != reason) {
-    CO_TRY(co_await slurm.drain(name, reason, request.deadline));
-  }
-  CO_TRY(co_await wait_until_free(slurm, request));
+  auto& scheduler = *environment.scheduler;
   const auto& profile = environment.inventory.profile_of(request.node);
+  CO_TRY(const auto before, co_await scheduler.look(request.node, profile, request.deadline));
+  const auto reason = fmt::format("{}: not qualified (run {})", scheduler.signature(), request.run);
+  if (!before.drained || before.reason != reason) {
+    CO_TRY(co_await scheduler.hold(request.node, reason, request.deadline));
+  }
+  CO_TRY(co_await scheduler.reserve(request.node, fmt::to_string(request.run), request.deadline));
+  CO_TRY(co_await wait_until_free(environment, request));
   boost::json::array warnings;
-  for (const auto& each : handoff::disagreements(profile, before)) warnings.emplace_back(each);
-  boost::json::object found{{"reason_before", before.reason}, {"disagreements", warnings}};
+  for (const auto& each : before.disagreements) warnings.emplace_back(each);
+  boost::json::object found{{"reason_before", before.reason},
+                            {"disagreements", warnings},
+                            {"scheduler", scheduler.name()}};
   const auto detail = warnings.empty() ? std::string{"drained"}
                                        : "drained; " + std::string{warnings.front().as_string()};
   co_return done(detail, std::move(found));
@@ -42,7 +45,7 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
 
 Task<Result<StepEnd>> perform_slurm_drain(StepEnvironment& environment,
                                           const StepRequest& request) {
-  if (!environment.slurm) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler) co_return done("the inventory has no Slurm");
   auto drained = co_await drain_and_wait(environment, request);
   if (drained) co_return drained;
   co_return ended_by(std::move(drained).error());

@@ -65,7 +65,7 @@ class MachineSettings : public store::StoreTest, public ::testing::WithParamInte
     planned.name = "machine-settings";
     planned.with = {{"verify", verify}};
     StepEnvironment doors{
-        inventory, *store, [this](const inventory::Node&) { return bmc(); }, {}, std::nullopt};
+        inventory, *store, [this](const inventory::Node&) { return bmc(); }, {}, nullptr};
     const auto stop = engine::Stop::no;
     const engine::StepRequest request{run,
                                       node,

@@ -233,7 +233,7 @@ export function NodeView({run, node, who}: {run: number; node: string; who: Whoa
         </div></div>
       <p class="sub"><span><a href={link('runs', run)}>Run {run}</a></span>{site.data?.rack && <span>rack {site.data.rack}{site.data.unit ? `, unit ${site.data.unit}` : ''}</span>}
         {site.data && <span>{site.data.profile}</span>}{site.data?.serial && <span>serial <code>{site.data.serial}</code></span>}{(site.data?.feeds?.length ?? 0) > 0 && <span>fed by {site.data!.feeds!.join(', ')}</span>}
-        {record.hand_off && record.hand_off !== 'none' && <span>Slurm: {record.hand_off}</span>}{row?.step && row.state === 'running' && <span>at <b>{row.step}</b></span>}{row?.waits_for && <span>waits for {row.waits_for}</span>}</p>
+        {record.hand_off && record.hand_off !== 'none' && <span>hand-off: {record.hand_off}</span>}{row?.step && row.state === 'running' && <span>at <b>{row.step}</b></span>}{row?.waits_for && <span>waits for {row.waits_for}</span>}</p>
       {known.problem && <Trouble problem={known.problem} />}
       {record.causes.length > 0 && <Panel title={record.verdict === 'in work' ? 'So far' : `Why: ${record.verdict}`}><Causes run={run} causes={record.causes} /></Panel>}
       <div class="columns">

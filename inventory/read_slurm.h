@@ -1,0 +1,26 @@
+#pragma once
+// `slurm:` and `kubernetes:` of an inventory file.
+#include <filesystem>
+
+#include "inventory/model.h"
+#include "inventory/yaml.h"
+
+namespace cupel::inventory {
+
+/// Both sections of `site`, into `into`. An inventory has one of them at most.
+void read_schedulers(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
+                     std::vector<Problem>& problems);
+
+/// "the url must begin with https://..."; nothing where a server can be asked there. A secret is
+/// sent to it: http:// goes to loopback addresses alone.
+std::optional<std::string> fault_in_server_url(std::string_view url, bool unix_socket);
+
+/// "a01-n01.example.org": small letters, digits and '-' between dots. Source: RFC 1123, 2.1.
+bool is_subdomain(std::string_view text);
+
+/// "nvidia.com/gpu.qualified": a label's or a taint's key; a label's value. Source: Kubernetes,
+/// "Labels and Selectors", syntax and character set.
+bool is_kubernetes_key(std::string_view key);
+bool is_kubernetes_value(std::string_view value);
+
+}  // namespace cupel::inventory

@@ -1,0 +1,44 @@
+#pragma once
+// Who gives the site's nodes to jobs, and how it is asked: Slurm or Kubernetes. Read by
+// read_slurm.h.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/problem.h"
+#include "inventory/secret_ref.h"
+
+namespace cupel::inventory {
+
+/// slurmrestd, which is asked in place of scontrol.
+struct SlurmRest {
+  /// "https://slurm.example.com:6820", "http://127.0.0.1:6820", "unix:/run/slurmrestd.sock"; a path
+  /// may follow a host, with no slash at its end.
+  std::string url{};
+  std::string user{};                // whom the token is for; empty: whom it names
+  std::optional<SecretRef> token{};  // JWT; nothing: a Unix socket, whose owner is the user
+  std::string ca{};                  // PEM file; empty: the system's authorities
+};
+
+/// How the site's Slurm wants its nodes.
+struct SlurmSite {
+  std::string partition = "gpu";
+  std::vector<std::string> features{};  // set on nodes that pass
+  std::string configuration{};          // SLURM_CONF; empty: the environment's
+  std::optional<SlurmRest> rest{};      // nothing: scontrol is asked
+  bool reservation = false;             // a node is in one of its own while it is tested
+  Place where{};
+};
+
+/// How the site's Kubernetes wants its nodes.
+struct KubernetesSite {
+  std::string server{};  // as SlurmRest's, without Unix sockets
+  SecretRef token{};     // of a service account
+  std::string ca{};      // PEM file; empty: the system's authorities
+  std::string label{};   // key of what is set on nodes that pass; empty: nothing is
+  std::string label_value{};
+  std::string taint = "cupel/not-qualified";  // key, with the effect NoSchedule
+  Place where{};
+};
+
+}  // namespace cupel::inventory
