@@ -85,8 +85,8 @@ std::vector<RepairStep> steps_of(const LookedLink& link, const std::vector<LinkD
   if (is_odd(first)) return {odd_step(first)};
   std::vector<RepairStep> steps;
   if (first == LinkFault::temperature)
-    steps.push_back({Repair::air_flow,
-                     "Check the air flow at the cage: blanks, fans, cables in the way."});
+    steps.push_back(
+        {Repair::air_flow, "Check the air flow at the cage: blanks, fans, cables in the way."});
   const bool counts = first == LinkFault::flapped || first == LinkFault::errors ||
                       first == LinkFault::raw_ber || first == LinkFault::effective_ber ||
                       first == LinkFault::symbol_ber;

@@ -90,12 +90,11 @@ TEST(LinkHealth, AGrownErrorCounterIsARateAtItsEndWithTheRepairInOrder) {
   ASSERT_THAT(faults_of(health), ElementsAre("n03 errors"));
   EXPECT_EQ(health.findings[0].defects[0].what,
             "PortRcvErrors grew by 130 at leaf1-r1 port 3: 60 an hour");
-  EXPECT_THAT(
-      health.findings[0].repair,
-      ElementsAre(step(Repair::clear, "Clear the counters"),
-                  step(Repair::reseat, "clean connectors"),
-                  step(Repair::transceivers, "transceivers at both ends"),
-                  step(Repair::fibre, "fibre")));
+  EXPECT_THAT(health.findings[0].repair,
+              ElementsAre(step(Repair::clear, "Clear the counters"),
+                          step(Repair::reseat, "clean connectors"),
+                          step(Repair::transceivers, "transceivers at both ends"),
+                          step(Repair::fibre, "fibre")));
 }
 
 TEST(LinkHealth, ErrorsThatOtherLinksCauseDoNotCount) {
