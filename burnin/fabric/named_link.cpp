@@ -39,13 +39,26 @@ std::optional<PortId> port_of_form(std::string_view name) {
   return last.empty() ? std::nullopt : port_behind(name.substr(0, slash), last, "");
 }
 
-/// What a plan's port may be called; the first is as looks and reports print it.
+/// As looks call it: by the host name, where that is another.
+PortId port_seen(const inventory::CableEnd& end, const inventory::FabricMap& map) {
+  const auto* node = map.find_node(end.device);
+  const bool renamed = node != nullptr && !node->host.empty();
+  return {renamed ? node->host : end.device, end.hca, end.port};
+}
+
+std::vector<std::string> names_of_hca(const PortId& port) {
+  auto slashes = fmt::format("{}/{}", port.device, port.hca);
+  if (port.port != 1) slashes += fmt::format("/{}", port.port);
+  return {to_string(port), std::move(slashes)};
+}
+
+/// What a plan's port may be called; the first is as the plan prints it.
 std::vector<std::string> names_of_port(const inventory::CableEnd& end,
                                        const inventory::FabricMap& map) {
   if (!end.at_switch()) {
-    const auto hca = to_string(PortId{end.device, end.hca, end.port});
-    if (end.port != 1) return {hca, fmt::format("{}/{}/{}", end.device, end.hca, end.port)};
-    return {hca, fmt::format("{}/{}", end.device, end.hca)};
+    auto names = names_of_hca({end.device, end.hca, end.port});
+    for (auto& name : names_of_hca(port_seen(end, map))) names.push_back(std::move(name));
+    return names;
   }
   std::vector<std::string> names{fmt::format("{} port {}", end.device, end.port),
                                  fmt::format("{}/{}", end.device, end.port)};
@@ -55,13 +68,6 @@ std::vector<std::string> names_of_port(const inventory::CableEnd& end,
   names.push_back(fmt::format("{} port {}", end.device, label));
   names.push_back(fmt::format("{}/{}", end.device, label));
   return names;
-}
-
-/// As looks call it: by the host name, where that is another.
-PortId port_seen(const inventory::CableEnd& end, const inventory::FabricMap& map) {
-  const auto* node = map.find_node(end.device);
-  const bool renamed = node != nullptr && !node->host.empty();
-  return {renamed ? node->host : end.device, end.hca, end.port};
 }
 
 Error not_planned(std::string_view name, const std::vector<std::string>& known) {
