@@ -80,18 +80,11 @@ Error not_planned(std::string_view name, const std::vector<std::string>& known) 
 }
 
 Result<NamedLink> planned_link(std::string_view name, const inventory::Fabric& plan) {
+  TRY(const auto here, planned_end(name, plan));
   const inventory::FabricMap map{plan};
-  std::vector<std::string> known;
-  for (const auto& cable : plan.cables)
-    for (const bool first : {true, false}) {
-      const auto& [here, there] =
-          first ? std::pair{cable.from, cable.to} : std::pair{cable.to, cable.from};
-      auto names = names_of_port(here, map);
-      if (std::ranges::find(names, name) != names.end())
-        return NamedLink{port_seen(here, map), port_seen(there, map)};
-      known.push_back(std::move(names.front()));
-    }
-  return not_planned(name, known);
+  const auto* cable = map.cable_at(here);
+  const auto& there = cable->from == here ? cable->to : cable->from;
+  return NamedLink{port_seen(here, map), port_seen(there, map)};
 }
 
 Result<NamedLink> link_of_port(std::string_view name, const inventory::Fabric* plan) {
@@ -121,6 +114,18 @@ Result<NamedLink> named_link(std::string_view name, const inventory::Fabric* pla
                              to_string(link.there), to_string(other.here))};
   link.there = other.here;
   return link;
+}
+
+Result<inventory::CableEnd> planned_end(std::string_view name, const inventory::Fabric& plan) {
+  const inventory::FabricMap map{plan};
+  std::vector<std::string> known;
+  for (const auto& cable : plan.cables)
+    for (const auto* end : {&cable.from, &cable.to}) {
+      auto names = names_of_port(*end, map);
+      if (std::ranges::find(names, without_kind(name)) != names.end()) return *end;
+      known.push_back(std::move(names.front()));
+    }
+  return not_planned(name, known);
 }
 
 }  // namespace cupel::burnin

@@ -20,4 +20,7 @@ struct NamedLink {
 /// other end. Errors: kInvalid, with the nearest name of the plan.
 Result<NamedLink> named_link(std::string_view name, const inventory::Fabric* plan);
 
+/// The same with a plan: the end of a cable as the plan has it. Errors: kInvalid.
+Result<inventory::CableEnd> planned_end(std::string_view name, const inventory::Fabric& plan);
+
 }  // namespace cupel::burnin

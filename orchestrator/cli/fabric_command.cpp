@@ -14,6 +14,7 @@
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/fabric_health.h"
 #include "orchestrator/cli/fabric_repairs.h"
+#include "orchestrator/cli/fabric_swap.h"
 #include "orchestrator/cli/fabric_text.h"
 #include "orchestrator/cli/file_changes.h"
 #include "orchestrator/cli/say.h"
@@ -195,6 +196,7 @@ void add_fabric(CLI::App& app, Context& context, Exit& exit) {
   add_health_command(*command, context, exit);
   add_repaired_command(*command, context, exit);
   add_history_command(*command, context, exit);
+  add_after_swap_command(*command, context, exit);
 }
 
 }  // namespace cupel::cli
