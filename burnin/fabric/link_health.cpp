@@ -116,7 +116,7 @@ class Judge {
     for (auto& [reason, port] : opinion.unassessed) unassessed_[reason].insert(port);
     if (opinion.defects.empty()) return;
     std::ranges::stable_sort(opinion.defects, {}, &LinkDefect::fault);
-    auto repair = repair_of(link, opinion.defects, medium_at(after_, link));
+    auto repair = steps_of(link, opinion.defects, medium_at(after_, link));
     health_.findings.push_back({link, std::move(opinion.defects), std::move(repair)});
   }
 
@@ -139,6 +139,12 @@ class Judge {
 };
 
 }  // namespace
+
+std::optional<LinkFault> link_fault(std::string_view name) {
+  for (auto i = 0; i <= static_cast<int>(LinkFault::odd_cable); ++i)
+    if (const auto fault = static_cast<LinkFault>(i); to_string(fault) == name) return fault;
+  return std::nullopt;
+}
 
 std::string_view to_string(LinkFault fault) {
   switch (fault) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "burnin/fabric/link_look.h"
+#include "burnin/fabric/repair_step.h"
 
 namespace cupel::burnin {
 
@@ -30,6 +31,8 @@ enum class LinkFault {
 };
 
 std::string_view to_string(LinkFault fault);
+/// The fault of that name; nothing for any other word.
+std::optional<LinkFault> link_fault(std::string_view name);
 
 struct LinkDefect {
   LinkFault fault{};
@@ -40,7 +43,7 @@ struct LinkDefect {
 struct LinkFinding {
   LookedLink link{};
   std::vector<LinkDefect> defects{};  // in the order of LinkFault
-  std::vector<std::string> repair{};  // in order: the next one where the one before did not help
+  std::vector<RepairStep> repair{};   // in order: the next one where the one before did not help
   friend bool operator==(const LinkFinding&, const LinkFinding&) = default;
 };
 

@@ -2,37 +2,62 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 namespace cupel::burnin {
 namespace {
 
-std::string clear_step() {
-  return "Clear the counters of both ends (perfquery -R, mlxlink --pc) and look again after 125 "
-         "minutes.";
+constexpr std::array<std::pair<Repair, std::string_view>, 7> kRepairs{
+    {{Repair::air_flow, "air-flow"},
+     {Repair::clear, "clear"},
+     {Repair::reseat, "reseat"},
+     {Repair::transceivers, "transceivers"},
+     {Repair::fibre, "fibre"},
+     {Repair::cable, "cable"},
+     {Repair::firmware, "firmware"}}};
+
+RepairStep clear_step() {
+  return {Repair::clear,
+          "Clear the counters of both ends (perfquery -R, mlxlink --pc) and look again after 125 "
+          "minutes."};
 }
 
-std::string reseat_step(const LookedLink& link, Medium medium) {
+RepairStep reseat_step(const LookedLink& link, Medium medium) {
   const bool copper = medium == Medium::passive_copper || medium == Medium::active_copper;
   const auto other = link.to.device.empty() ? "its other end" : to_string(link.to);
-  return fmt::format("Pull the plugs at {} and at {}, {}plug them in again.", to_string(link.from),
-                     other, copper ? "" : "clean connectors and fibre ends, ");
+  return {Repair::reseat,
+          fmt::format("Pull the plugs at {} and at {}, {}plug them in again.", to_string(link.from),
+                      other, copper ? "" : "clean connectors and fibre ends, ")};
 }
 
 /// Those that replace something: transceivers first, then the fibre; a copper cable is one piece.
-std::vector<std::string> replace_steps(Medium medium) {
+std::vector<RepairStep> replace_steps(Medium medium) {
+  const RepairStep fibre{Repair::fibre, "Replace the fibre."};
   switch (medium) {
     case Medium::passive_copper:
     case Medium::active_copper:
-      return {"Replace the cable."};
+      return {{Repair::cable, "Replace the cable."}};
     case Medium::optical:
-      return {
-          "Replace the transceivers at both ends; find out in the lab which one is bad. An "
-          "active optical cable is one piece: replace it.",
-          "Replace the fibre."};
+      return {{Repair::transceivers,
+               "Replace the transceivers at both ends; find out in the lab which one is bad. An "
+               "active optical cable is one piece: replace it."},
+              fibre};
     case Medium::unknown:
       break;
   }
-  return {"Replace the transceivers at both ends, or the cable where they are one piece.",
-          "Replace the fibre."};
+  return {{Repair::transceivers,
+           "Replace the transceivers at both ends, or the cable where they are one piece."},
+          fibre};
+}
+
+RepairStep odd_step(LinkFault fault) {
+  if (fault == LinkFault::odd_firmware)
+    return {Repair::firmware,
+            "Update the firmware to the version of the others, and start it (mlxfwreset)."};
+  return {Repair::cable,
+          "Replace the cable or transceiver by the kind of the others, where the plan has no "
+          "other."};
 }
 
 bool is_odd(LinkFault fault) {
@@ -41,18 +66,27 @@ bool is_odd(LinkFault fault) {
 
 }  // namespace
 
-std::vector<std::string> repair_of(const LookedLink& link, const std::vector<LinkDefect>& defects,
-                                   Medium medium) {
+std::string_view to_string(Repair repair) {
+  for (const auto& [known, name] : kRepairs)
+    if (known == repair) return name;
+  return "unknown";
+}
+
+std::optional<Repair> repair_of(std::string_view name) {
+  for (const auto& [repair, known] : kRepairs)
+    if (known == name) return repair;
+  return std::nullopt;
+}
+
+std::vector<RepairStep> steps_of(const LookedLink& link, const std::vector<LinkDefect>& defects,
+                                 Medium medium) {
   if (defects.empty()) return {};
   const auto first = defects.front().fault;
-  if (is_odd(first))
-    return {first == LinkFault::odd_firmware
-                ? "Update the firmware to the version of the others, and start it (mlxfwreset)."
-                : "Replace the cable or transceiver by the kind of the others, where the plan has "
-                  "no other."};
-  std::vector<std::string> steps;
+  if (is_odd(first)) return {odd_step(first)};
+  std::vector<RepairStep> steps;
   if (first == LinkFault::temperature)
-    steps.emplace_back("Check the air flow at the cage: blanks, fans, cables in the way.");
+    steps.push_back(
+        {Repair::air_flow, "Check the air flow at the cage: blanks, fans, cables in the way."});
   const bool counts = first == LinkFault::flapped || first == LinkFault::errors ||
                       first == LinkFault::raw_ber || first == LinkFault::effective_ber ||
                       first == LinkFault::symbol_ber;

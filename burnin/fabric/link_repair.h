@@ -1,6 +1,5 @@
 #pragma once
 // How a bad link is mended, step by step. Pure.
-#include <string>
 #include <vector>
 
 #include "burnin/fabric/ber_limits.h"
@@ -10,7 +9,7 @@ namespace cupel::burnin {
 
 /// The steps for the first of `defects`, which are in the order of LinkFault.
 /// Source: NVIDIA, InfiniBand Cluster Operation Guide, "List of Scenarios".
-std::vector<std::string> repair_of(const LookedLink& link, const std::vector<LinkDefect>& defects,
-                                   Medium medium);
+std::vector<RepairStep> steps_of(const LookedLink& link, const std::vector<LinkDefect>& defects,
+                                 Medium medium);
 
 }  // namespace cupel::burnin

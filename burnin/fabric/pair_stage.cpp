@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/fabric/cable_swap.h"
 #include "burnin/fabric/pair_findings.h"
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/plan_wiring.h"
@@ -35,6 +36,10 @@ constexpr std::array kPairParameters{
     ParameterRow{"routing", ParameterRow::Kind::word,
                  "how leaves choose uplinks: only by-destination lets uplinks be named", "unknown",
                  kRoutings},
+    ParameterRow{"exchanged", ParameterRow::Kind::text,
+                 "two ports whose plugs were exchanged since the plan was made: leaf1-r3/7,"
+                 "leaf1-r3/8",
+                 "none"},
     ParameterRow{"hcas", ParameterRow::Kind::text,
                  "without a cable plan: the HCAs, rail by rail, separated by commas", "plan"},
     ParameterRow{"group", ParameterRow::Kind::text,
@@ -113,6 +118,27 @@ Result<inventory::Fabric> fabric_of(const RoundsRequest& request) {
   return make_fabric(rule, members, problems);
 }
 
+/// What was exchanged since the plan was made; empty: nothing.
+std::string_view exchange_in(const Parameters& parameters) {
+  const auto written = text_parameter(kPairParameters, parameters, "exchanged");
+  return written == "none" ? std::string_view{} : written;
+}
+
+/// As it is cabled now. Errors: kInvalid: an exchange that cannot be, or of uplinks that are not
+/// assessed.
+Result<inventory::Fabric> cabled_fabric(const RoundsRequest& request, Routing routing) {
+  TRY(auto planned, fabric_of(request));
+  const auto written = exchange_in(request.parameters);
+  if (written.empty()) return planned;
+  TRY(const auto exchange, fabric::exchange_of(written, planned));
+  TRY(auto now, fabric::exchanged(planned, exchange));
+  const bool uplinks = !fabric::is_of_a_node(planned, exchange);
+  if (uplinks && routing != Routing::by_destination)
+    return Error{Code::kInvalid,
+                 "exchanged: uplinks are assessed with routing: by-destination alone"};
+  return std::move(now.fabric);
+}
+
 /// What the profile expects of an HCA's bandwidth; 0: nothing.
 double floor_of(const inventory::Profile& profile) {
   for (const auto& criterion : profile.criteria)
@@ -124,8 +150,9 @@ double floor_of(const inventory::Profile& profile) {
 class PairRounds : public GroupRounds {
  public:
   PairRounds(fabric::PlannedWiring planned, Perftest perftest, std::vector<fabric::PairNode> nodes,
-             double floor)
-      : names_{std::move(planned.names)},
+             double floor, std::string_view exchanged)
+      : exchanged_{exchanged},
+        names_{std::move(planned.names)},
         perftest_{std::move(perftest)},
         nodes_{std::move(nodes)},
         screen_{std::move(planned.wiring), {.floor = floor}},
@@ -156,7 +183,11 @@ class PairRounds : public GroupRounds {
   }
 
   Result<GroupFindings> findings() const override {
-    return fabric::pair_findings(screen_, names_, left_);
+    TRY(auto found, fabric::pair_findings(screen_, names_, left_));
+    if (exchanged_.empty()) return found;
+    for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
+    found.reasons.push_back("measured with the plugs of " + exchanged_ + " exchanged");
+    return found;
   }
 
  private:
@@ -168,6 +199,7 @@ class PairRounds : public GroupRounds {
     return fabric::reading_of(*sender, flow.rail).value_or(0);
   }
 
+  std::string exchanged_;
   fabric::Names names_;
   Perftest perftest_;
   std::vector<fabric::PairNode> nodes_;
@@ -178,7 +210,7 @@ class PairRounds : public GroupRounds {
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   TRY(auto perftest, perftest_of(request.parameters));
   TRY(const auto routing, routing_of(request.parameters));
-  TRY(const auto planned_fabric, fabric_of(request));
+  TRY(const auto planned_fabric, cabled_fabric(request, routing));
   std::vector<std::string> names;
   for (const auto& member : request.members) names.push_back(member.node);
   TRY(auto planned, fabric::wiring_of(planned_fabric, names, routing));
@@ -192,7 +224,7 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
         {request.members[i].address, {begin, begin + static_cast<std::ptrdiff_t>(rails)}});
   }
   return std::make_unique<PairRounds>(std::move(planned), std::move(perftest), std::move(nodes),
-                                      floor_of(request.profile));
+                                      floor_of(request.profile), exchange_in(request.parameters));
 }
 
 Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameters) {

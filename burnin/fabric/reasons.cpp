@@ -102,13 +102,12 @@ std::string deciding_swap(const Topology& topology, const Names& names,
                           const Suspicion& suspicion) {
   const auto first = name_of(topology, names, suspicion.parts.front());
   constexpr std::string_view kThen =
-      "Then measure again: where the slow flows move with the cable, it is that link";
+      "Then measure again with these ports as exchanged, and compare: cupel fabric after-swap";
   if (of_kind(topology, suspicion, PartKind::uplink))
     return fmt::format(
-        "exchange, at the leaf, the cable of {} with that of another uplink of the same leaf. {}; "
-        "where they do not, it is {}",
-        first, kThen,
-        suspicion.parts.size() > 1 ? name_of(topology, names, suspicion.parts.back()) : "not");
+        "exchange, at the spines, the cable of {} with that of another uplink of the same leaf, to "
+        "another spine. {}",
+        first, kThen);
   if (of_kind(topology, suspicion, PartKind::access))
     return fmt::format("exchange, at the leaf, the cable of {} with that of another node. {}",
                        first, kThen);

@@ -13,6 +13,8 @@
 #include "orchestrator/cli/audit_progress.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/fabric_health.h"
+#include "orchestrator/cli/fabric_repairs.h"
+#include "orchestrator/cli/fabric_swap.h"
 #include "orchestrator/cli/fabric_text.h"
 #include "orchestrator/cli/file_changes.h"
 #include "orchestrator/cli/say.h"
@@ -183,7 +185,7 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
 
 void add_fabric(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand(
-      "fabric", "the cable plan, the cables as they are, and the health of links");
+      "fabric", "the cable plan, the cables as they are, the health of links and their repairs");
   command->footer(
       "Examples: cupel fabric plan\n"
       "          ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
@@ -192,6 +194,9 @@ void add_fabric(CLI::App& app, Context& context, Exit& exit) {
   add_plan_command(*command, context, exit);
   add_audit_command(*command, context, exit);
   add_health_command(*command, context, exit);
+  add_repaired_command(*command, context, exit);
+  add_history_command(*command, context, exit);
+  add_after_swap_command(*command, context, exit);
 }
 
 }  // namespace cupel::cli

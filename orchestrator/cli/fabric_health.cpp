@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/link_health_text.h"
 #include "orchestrator/cli/link_looks.h"
+#include "orchestrator/cli/link_record.h"
 #include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
@@ -48,18 +50,35 @@ Exit exit_of(const burnin::LinkHealth& health) {
   return health.passed() ? Exit::passed : Exit::unfinished;
 }
 
+/// What was recorded of the links, and what is now; a store that cannot be read or written changes
+/// no judgement.
+burnin::FabricProgress followed(const Context& context, burnin::LinkHealth& health,
+                                const burnin::LinkLook* before, const burnin::LinkLook& after) {
+  const auto recorded = recorded_links(context.state);
+  if (!recorded)
+    say(stderr, "cupel: repairs of links are not known: {}\n", printable(recorded.error().what));
+  auto progress = burnin::follow_repairs(health, before, after,
+                                         recorded ? *recorded : std::vector<burnin::LinkEvent>{});
+  if (!recorded) return progress;
+  if (const auto kept = record_links(context.state, progress.judged); !kept)
+    say(stderr, "cupel: what was found of the links is not recorded: {}\n",
+        printable(kept.error().what));
+  return progress;
+}
+
 Exit health(const Context& context, const HealthAsked& asked) {
   const auto looks = looks_of(asked);
   if (!looks) {
     const bool blind = looks.error().code == Code::kNoMeasurement;
     return complain(context, looks.error(), blind ? Exit::unfinished : Exit::invalid);
   }
-  const auto& [before, after] = *looks;
-  const auto found = burnin::judge_links(before ? &*before : nullptr, after);
+  const auto* before = looks->first ? &*looks->first : nullptr;
+  auto found = burnin::judge_links(before, looks->second);
+  const auto progress = followed(context, found, before, looks->second);
   if (context.json)
-    say("{}\n", boost::json::serialize(health_json(found)));
+    say("{}\n", boost::json::serialize(health_json(found, progress)));
   else
-    say("{}", health_text(found));
+    say("{}", health_text(found, progress));
   return exit_of(found);
 }
 
@@ -71,6 +90,7 @@ void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
   added->footer(
       "The folder holds the outputs of ibnetdiscover or iblinkinfo (named so), of ibqueryerrors,\n"
       "and of mlxlink -m -c for each port: mlxlink/n05/mlx5_3.json, mlxlink/leaf1-r3/7.txt.\n"
+      "What two folders say of a link is recorded where it is new: cupel fabric history.\n"
       "Examples: cupel fabric health now\n"
       "          cupel fabric health now --before earlier\n"
       "Exit codes: 0 nothing is wrong, 1 something is, 2 the input is wrong,\n"

@@ -79,6 +79,10 @@ Task<Result<bool>> do_member(const std::shared_ptr<GroupMember>& member) {
 void put_findings(const burnin::Findings& findings, engine::StepEnd& end) {
   const auto found = record::to_json(findings);
   for (const auto& [key, value] : found) end.found[key] = value;
+  if (findings.facts.empty()) return;
+  auto& facts = end.found["facts"];
+  if (!facts.is_object()) facts = boost::json::object{};
+  for (const auto& [name, value] : findings.facts) facts.get_object()[name] = value;
 }
 
 Result<void> analyse(StepEnvironment& environment, const burnin::GroupStage& stage,

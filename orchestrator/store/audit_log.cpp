@@ -1,5 +1,7 @@
 #include "orchestrator/store/audit_log.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -16,6 +18,13 @@ struct AuditRow {
 std::string chained_audit(std::string_view before, const AuditRow& row) {
   return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", before, row.sequence, row.time,
                                 row.who, row.origin, row.what, row.data));
+}
+
+AuditEntry entry_of(const AuditRow& row) {
+  AuditEntry entry{row.sequence, time_of(row.time), row.who, row.origin, row.what, {}, row.hash};
+  if (auto data = parse_json(row.data); data && data->is_object())
+    entry.data = std::move(data->get_object());
+  return entry;
 }
 
 /// Behind `after`, each to `visit`, until it returns false.
@@ -51,26 +60,31 @@ Result<AuditLog> AuditLog::open(const std::filesystem::path& folder) {
   });
 }
 
-Result<void> AuditLog::append(AuditEntry entry) {
+Result<void> AuditLog::append(AuditEntry entry) { return append(std::span{&entry, 1}); }
+
+Result<void> AuditLog::append(std::span<const AuditEntry> entries) {
   auto& sql = connection_->sql;
   return guarded("cannot write the audit log", [&]() -> Result<void> {
-    AuditRow row;
-    row.who = printable(entry.who);
-    row.origin = printable(entry.origin);
-    row.what = entry.what;
-    row.data = valid_utf8(json::serialize(entry.data));
-    row.time = count_of(now());
     Writing writing{sql};
+    AuditRow row;
     std::string before;
     sql << "SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1",
         soci::into(row.sequence), soci::into(before);
     if (!sql.got_data()) row.sequence = 0;
-    ++row.sequence;
-    row.hash = chained_audit(before, row);
-    sql << "INSERT INTO audit (sequence, time, who, origin, what, data, hash) VALUES (:sequence, "
-           ":time, :who, :origin, :what, :data, :hash)",
-        soci::use(row.sequence), soci::use(row.time), soci::use(row.who), soci::use(row.origin),
-        soci::use(row.what), soci::use(row.data), soci::use(row.hash);
+    for (const auto& entry : entries) {
+      row.who = printable(entry.who);
+      row.origin = printable(entry.origin);
+      row.what = entry.what;
+      row.data = valid_utf8(json::serialize(entry.data));
+      row.time = count_of(now());
+      ++row.sequence;
+      row.hash = chained_audit(before, row);
+      sql << "INSERT INTO audit (sequence, time, who, origin, what, data, hash) VALUES (:sequence, "
+             ":time, :who, :origin, :what, :data, :hash)",
+          soci::use(row.sequence), soci::use(row.time), soci::use(row.who), soci::use(row.origin),
+          soci::use(row.what), soci::use(row.data), soci::use(row.hash);
+      before = row.hash;
+    }
     writing.commit();
     return ok();
   });
@@ -80,15 +94,33 @@ Result<std::vector<AuditEntry>> AuditLog::page(std::int64_t after, std::size_t m
   return guarded("cannot read the audit log", [&]() -> Result<std::vector<AuditEntry>> {
     std::vector<AuditEntry> found;
     each_audit_row(connection_->sql, after, [&](const AuditRow& row) {
-      AuditEntry entry{row.sequence, time_of(row.time), row.who, row.origin, row.what,
-                       {},           row.hash};
-      if (auto data = parse_json(row.data); data && data->is_object())
-        entry.data = std::move(data->get_object());
-      found.push_back(std::move(entry));
+      found.push_back(entry_of(row));
       return found.size() < most;
     });
     return found;
   });
+}
+
+Result<std::vector<AuditEntry>> AuditLog::newest(std::string_view begin, std::size_t most) const {
+  return guarded(
+      "cannot read the audit log", [&]() -> Result<std::vector<AuditEntry>> {
+        std::vector<AuditEntry> found;
+        const std::string what{begin};
+        const auto length = static_cast<int>(what.size());
+        const auto limit = static_cast<long long>(most);
+        AuditRow row;
+        soci::statement rows =
+            (connection_->sql.prepare
+                 << "SELECT sequence, time, who, origin, what, data, hash FROM audit WHERE "
+                    "substr(what, 1, :length) = :what ORDER BY sequence DESC LIMIT :most",
+             soci::use(length), soci::use(what), soci::use(limit), soci::into(row.sequence),
+             soci::into(row.time), soci::into(row.who), soci::into(row.origin),
+             soci::into(row.what), soci::into(row.data), soci::into(row.hash));
+        rows.execute();
+        while (rows.fetch()) found.push_back(entry_of(row));
+        std::ranges::reverse(found);
+        return found;
+      });
 }
 
 Result<std::optional<std::int64_t>> AuditLog::broken_at() const {

@@ -1,6 +1,7 @@
 #pragma once
-// What was changed through the service, and by whom: who, from where, what. Append-only and chained
-// by hashes as the journal of a run is; what belongs to no run stands here alone. For one thread.
+// What people changed or did outside of runs: through the service, with tokens, at cables. Who,
+// from where, what. Append-only and chained by hashes as the journal of a run is; what belongs to
+// no run stands here alone. For one thread.
 #include <boost/json/object.hpp>
 #include <memory>
 
@@ -27,9 +28,14 @@ class AuditLog {
 
   /// Durable when it returns. Errors: kStorage.
   Result<void> append(AuditEntry entry);
+  /// In this order, all or none. Errors: kStorage.
+  Result<void> append(std::span<const AuditEntry> entries);
 
   /// In order, behind `after`. Errors: kStorage.
   Result<std::vector<AuditEntry>> page(std::int64_t after, std::size_t most) const;
+
+  /// The newest entries whose `what` begins so, oldest first. Errors: kStorage.
+  Result<std::vector<AuditEntry>> newest(std::string_view begin, std::size_t most) const;
 
   /// The first entry that is missing or not what was written; nothing if the chain is whole.
   /// Errors: kStorage.

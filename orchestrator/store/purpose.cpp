@@ -21,8 +21,18 @@ bool is_there(const fs::path& file) {
   return fs::exists(file, failure);
 }
 
-/// A store that a command made which only looked: no run, no pin, nothing of any BMC. One that
-/// cannot be read holds something.
+/// Repairs of cables stand in the audit log alone, which older stores do not have.
+bool has_links(soci::session& sql) {
+  int count = 0;
+  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'audit'",
+      soci::into(count);
+  if (count == 0) return false;
+  sql << "SELECT EXISTS (SELECT 1 FROM audit WHERE what LIKE 'link-%')", soci::into(count);
+  return count != 0;
+}
+
+/// A store that a command made which only looked: no run, no pin, nothing of any BMC or link. One
+/// that cannot be read holds something.
 bool holds_nothing(const fs::path& database) {
   try {
     soci::session sql;
@@ -33,7 +43,7 @@ bool holds_nothing(const fs::path& database) {
            "FROM bmc_refusal) + (SELECT COUNT(*) FROM known_bmc) + (SELECT COUNT(*) FROM "
            "bmc_budget)",
         soci::into(rows);
-    return rows == 0;
+    return rows == 0 && !has_links(sql);
   } catch (const std::exception&) {
     return false;
   }

@@ -113,7 +113,7 @@ TEST(FabricPairs, SaysThatAnUplinkAndItsTwinLookAlikeAndWhichSwapDecides) {
                           fabric.screen.topology().id(uplink)));
   const auto lines = reasons(fabric.screen, found, {});
   EXPECT_THAT(lines, Contains(HasSubstr("cannot be distinguished from here: uplink leaf2")));
-  EXPECT_THAT(lines, Contains(HasSubstr("decides: exchange, at the leaf, the cable of uplink")));
+  EXPECT_THAT(lines, Contains(HasSubstr("decides: exchange, at the spines, the cable of uplink")));
 }
 
 TEST(FabricPairs, FindsALinkBehindANodeThatIsLessSlow) {

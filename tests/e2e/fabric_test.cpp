@@ -10,6 +10,7 @@
 namespace cupel::e2e {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -67,6 +68,22 @@ class FabricCommands : public ::testing::Test {
           "fabric: {layout: fat-tree, hcas: [mlx5_0], group: 6}\n");
   }
 
+  /// A folder that was filled so long before now, with so many errors of n03.
+  void write_look(const std::string& name, int errors, std::chrono::minutes ago) const {
+    write(name + "/ibnetdiscover.txt", discovered({1, 2, 3, 4, 5, 6}));
+    write(name + "/ibqueryerrors.txt", counted(errors));
+    for (const auto* file : {"/ibnetdiscover.txt", "/ibqueryerrors.txt"})
+      fs::last_write_time(folder / (name + file), fs::file_time_type::clock::now() - ago);
+  }
+
+  ProcessOutcome cupel(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"--state", at("state")});
+    return run_cupel(std::move(words));
+  }
+  ProcessOutcome health(const std::string& now, const std::string& before) const {
+    return cupel({"fabric", "health", at(now), "--before", at(before), "--interval", "130m"});
+  }
+
   fs::path folder;
 };
 
@@ -76,11 +93,9 @@ TEST_F(FabricCommands, HealthNamesTheLinkWhoseErrorsGrewBetweenTwoFolders) {
   write("earlier/ibqueryerrors.txt", counted(100));
   write("now/ibqueryerrors.txt", counted(230));
 
-  const auto grown =
-      run_cupel({"fabric", "health", at("now"), "--before", at("earlier"), "--interval", "130m"});
+  const auto grown = health("now", "earlier");
   write("now/ibqueryerrors.txt", counted(100));
-  const auto still =
-      run_cupel({"fabric", "health", at("now"), "--before", at("earlier"), "--interval", "130m"});
+  const auto still = health("now", "earlier");
 
   EXPECT_EQ(grown.exit_status, 1);
   EXPECT_THAT(grown.output,
@@ -90,14 +105,60 @@ TEST_F(FabricCommands, HealthNamesTheLinkWhoseErrorsGrewBetweenTwoFolders) {
   EXPECT_EQ(still.exit_status, 0) << still.output << still.error;
 }
 
+TEST_F(FabricCommands, ARepairIsFollowedUntilItHelped) {
+  using std::chrono::minutes;
+  write_inventory();
+  write_look("a", 100, minutes{600});
+  write_look("b", 230, minutes{470});
+  write_look("c", 230, minutes{400});
+  write_look("d", 300, minutes{270});
+  write_look("e", 300, minutes{140});
+  write_look("f", 300, minutes{10});
+  const auto repaired = [&](const char* did, const char* ago) {
+    return cupel({"fabric", "repaired", "n03/mlx5_0", "-i", at("inventory.yaml"), "--did", did,
+                  "--note", "by the book", "--ago", ago});
+  };
+
+  EXPECT_THAT(health("b", "a").output, HasSubstr("  1. Clear the counters"));
+  const auto recorded = repaired("reseat", "420m");
+  const auto worse = health("d", "c");
+  ASSERT_EQ(repaired("transceivers", "200m").exit_status, 0);
+  const auto between = health("e", "d");
+  const auto better = health("f", "e");
+  const auto history = cupel({"fabric", "history", "leaf1/3"});
+
+  EXPECT_EQ(recorded.exit_status, 0) << recorded.error;
+  EXPECT_THAT(recorded.output, HasSubstr("recorded: reseat at n03 mlx5_0 - leaf1 port 3"));
+  EXPECT_EQ(worse.exit_status, 1);
+  EXPECT_THAT(worse.output, HasSubstr("  tried: reseat on "));
+  EXPECT_THAT(worse.output, HasSubstr("  1. Replace the transceivers"));
+  EXPECT_THAT(worse.output, HasSubstr("(by the book) did not help: was errors, now errors"));
+  EXPECT_THAT(between.output, HasSubstr("not judged yet: the first look"));
+  EXPECT_EQ(better.exit_status, 0) << better.output;
+  EXPECT_THAT(better.output, HasSubstr("(by the book) helped: was errors, now nothing"));
+  EXPECT_THAT(history.output, ContainsRegex("errors: PortRcvErrors.*reseat.*errors: "
+                                            "PortRcvErrors.*transceivers.*nothing is wrong"));
+}
+
+TEST_F(FabricCommands, ARepairOfAPortThatThePlanDoesNotHaveIsNotRecorded) {
+  write_inventory();
+
+  const auto wrong =
+      cupel({"fabric", "repaired", "n03/mlx5_9", "-i", at("inventory.yaml"), "--did", "reseat"});
+
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("the cable plan has no port 'n03/mlx5_9'"));
+  EXPECT_THAT(cupel({"fabric", "history"}).output, HasSubstr("nothing is recorded"));
+}
+
 TEST_F(FabricCommands, HealthOfWhatCouldNotBeJudgedIsNoPass) {
   write("now/ibnetdiscover.txt", discovered({1, 2, 3, 4, 5, 6}));
   write("now/ibqueryerrors.txt", "");
   write("empty/ibnetdiscover.txt", "");
 
-  const auto once = run_cupel({"fabric", "health", at("now")});
-  const auto blind = run_cupel({"fabric", "health", at("empty")});
-  const auto wrong = run_cupel({"fabric", "health", at("nothing")});
+  const auto once = cupel({"fabric", "health", at("now")});
+  const auto blind = cupel({"fabric", "health", at("empty")});
+  const auto wrong = cupel({"fabric", "health", at("nothing")});
 
   EXPECT_EQ(once.exit_status, 3);
   EXPECT_THAT(once.output,

@@ -1,0 +1,203 @@
+#include "orchestrator/cli/fabric_repairs.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "burnin/fabric/named_link.h"
+#include "inventory/yaml.h"
+#include "orchestrator/cli/link_record.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/cli/table.h"
+
+namespace cupel::cli {
+namespace {
+
+using burnin::LinkEvent;
+
+struct RepairedAsked {
+  std::string port{};
+  std::string inventory = default_inventory();
+  bool inventory_named = false;
+  std::vector<std::string> did{};
+  std::string note{};
+  std::string ago{};
+};
+
+/// The inventory with the plan; nothing where none was named and the usual one is not there.
+Result<std::optional<inventory::Inventory>> inventory_of(const Context& context,
+                                                         const RepairedAsked& asked, Exit& exit) {
+  std::error_code failure;
+  if (!asked.inventory_named && !std::filesystem::exists(asked.inventory, failure))
+    return std::optional<inventory::Inventory>{};
+  auto inventory = inventory_or_complain(context, asked.inventory, exit);
+  if (!inventory) return Error{Code::kInvalid, ""};
+  // Records of virtual machines and of real ones never share a store.
+  if (const auto store = open_store_for(context, *inventory); !store) {
+    exit = complain_of_store(context, store.error());
+    return Error{Code::kInvalid, ""};
+  }
+  return inventory;
+}
+
+Result<std::chrono::sys_seconds> time_of(const RepairedAsked& asked) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  if (asked.ago.empty()) return now;
+  const auto ago = inventory::duration_of(asked.ago);
+  if (!ago || ago->count() < 0 || *ago > burnin::kRepairCounts)
+    return Error{Code::kInvalid,
+                 fmt::format("--ago {}: not a duration such as 2h, of at most {} days",
+                             printable(asked.ago), burnin::kRepairCounts.count())};
+  return now - *ago;
+}
+
+/// One event for each word of --did, in its order.
+Result<std::vector<LinkEvent>> events_of(const RepairedAsked& asked,
+                                         const inventory::Fabric* plan) {
+  TRY(const auto link, burnin::named_link(asked.port, plan));
+  TRY(const auto at, time_of(asked));
+  if (asked.note.size() > burnin::kLongestNote)
+    return Error{Code::kInvalid, fmt::format("a note has at most {} bytes", burnin::kLongestNote)};
+  std::vector<LinkEvent> events;
+  for (const auto& word : asked.did)
+    if (const auto did = burnin::repair_of(word))
+      events.push_back({.at = at,
+                        .here = link.here,
+                        .there = link.there,
+                        .did = *did,
+                        .note = printable(asked.note)});
+  return events;
+}
+
+std::string link_text(const LinkEvent& event) {
+  return to_string(burnin::LookedLink{.from = event.here, .to = event.there});
+}
+
+void print_repaired(const Context& context, const std::vector<LinkEvent>& events) {
+  boost::json::array recorded;
+  for (const auto& event : events) recorded.push_back(burnin::to_json(event));
+  if (context.json)
+    return say("{}\n", boost::json::serialize(boost::json::object{{"recorded", recorded}}));
+  say("{}", rehearsal_line(context.state));
+  for (const auto& event : events)
+    say("recorded: {} at {}, {:%F %H:%M} UTC\n", to_string(event.did), printable(link_text(event)),
+        event.at);
+  say("Fill a folder now and another after 125 minutes; what helped says: "
+      "cupel fabric health LATER --before NOW\n");
+}
+
+Exit repaired(const Context& context, const RepairedAsked& asked) {
+  Exit exit = Exit::passed;
+  const auto inventory = inventory_of(context, asked, exit);
+  if (!inventory) return exit;
+  const bool planned = *inventory && (*inventory)->fabric;
+  const auto events = events_of(asked, planned ? &(*inventory)->fabric->fabric : nullptr);
+  if (!events) return complain(context, events.error(), Exit::invalid);
+  if (const auto recorded = record_links(context.state, *events); !recorded)
+    return complain(context, recorded.error(), Exit::unfinished);
+  print_repaired(context, *events);
+  return Exit::passed;
+}
+
+/// "reseat (dust in it)", "errors, flapped: PortRcvErrors grew by ...", "nothing is wrong".
+std::string what_text(const LinkEvent& event) {
+  if (event.kind == LinkEvent::Kind::repaired)
+    return fmt::format("{}{}", to_string(event.did),
+                       event.note.empty() ? "" : fmt::format(" ({})", event.note));
+  if (event.defects.empty()) return fmt::format("nothing is wrong since {:%F %H:%M}", event.since);
+  std::string text;
+  for (const auto& defect : event.defects)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_string(defect.fault), defect.what);
+  return text;
+}
+
+bool is_at(const LinkEvent& event, const std::optional<burnin::NamedLink>& asked) {
+  return !asked || event.here == asked->here || event.there == asked->here;
+}
+
+void print_history(const Context& context, const std::vector<LinkEvent>& events) {
+  if (context.json) {
+    boost::json::array all;
+    for (const auto& event : events) {
+      auto object = burnin::to_json(event);
+      const bool judged = event.kind == LinkEvent::Kind::judged;
+      object["kind"] = judged ? "judged" : "repaired";
+      object["by"] = valid_utf8(event.by);
+      all.push_back(std::move(object));
+    }
+    return say("{}\n", boost::json::serialize(boost::json::object{{"history", std::move(all)}}));
+  }
+  say("{}", rehearsal_line(context.state));
+  std::vector<Row> rows{{"UTC", "LINK", "BY", "WHAT"}};
+  for (const auto& event : events)
+    rows.push_back(
+        {fmt::format("{:%F %H:%M}", event.at), link_text(event), event.by, what_text(event)});
+  say("{}", events.empty() ? "nothing is recorded\n" : table(rows));
+}
+
+Exit history(const Context& context, const std::string& port) {
+  std::optional<burnin::NamedLink> asked;
+  if (!port.empty()) {
+    auto named = burnin::named_link(port, nullptr);
+    if (!named) return complain(context, named.error(), Exit::invalid);
+    asked = *std::move(named);
+  }
+  auto events = recorded_links(context.state);
+  if (!events) return complain(context, events.error(), Exit::unfinished);
+  std::erase_if(*events, [&](const LinkEvent& event) { return !is_at(event, asked); });
+  std::ranges::stable_sort(*events, {}, &LinkEvent::at);
+  print_history(context, *events);
+  return Exit::passed;
+}
+
+}  // namespace
+
+void add_repaired_command(CLI::App& fabric, Context& context, Exit& exit) {
+  const auto asked = std::make_shared<RepairedAsked>();
+  auto* added = fabric.add_subcommand("repaired", "record what was done at a link");
+  added->footer(
+      "Examples: cupel fabric repaired n05/mlx5_3 --did reseat\n"
+      "          cupel fabric repaired leaf1-r3/7 --did transceivers --note \"old ones in box 3\"");
+  added
+      ->add_option(
+          "port", asked->port,
+          "a port of the link: n05/mlx5_3, leaf1-r3/7, or as cupel fabric health prints it")
+      ->required();
+  auto* inventory = added->add_option(
+      "-i,--inventory", asked->inventory,
+      "its cable plan must have the port [$CUPEL_INVENTORY, ./inventory.yaml; none where absent]");
+  added
+      ->add_option(
+          "--did", asked->did,
+          "air-flow, clear (the counters), reseat (pull, clean, plug in), transceivers (of "
+          "both ends), fibre, cable (copper or active optical) or firmware; repeatable")
+      ->required()
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(
+          {"air-flow", "clear", "reseat", "transceivers", "fibre", "cable", "firmware"}));
+  added->add_option("--note", asked->note, "in your words");
+  added->add_option("--ago", asked->ago, "how long ago it was done, such as 2h (default: now)");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, asked, inventory] {
+    asked->inventory_named = inventory->count() > 0;
+    exit = repaired(context, *asked);
+  });
+}
+
+void add_history_command(CLI::App& fabric, Context& context, Exit& exit) {
+  const auto port = std::make_shared<std::string>();
+  auto* added = fabric.add_subcommand("history", "what was found and done at links");
+  added->footer(
+      "Examples: cupel fabric history\n"
+      "          cupel fabric history n05/mlx5_3");
+  added->add_option("port", *port, "a port of the link, such as n05/mlx5_3 [all]");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, port] { exit = history(context, *port); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,219 @@
+#include "burnin/fabric/cable_swap.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "burnin/fabric/plan_wiring.h"
+#include "burnin/fabric/screen.h"
+#include "inventory/fabric_rule.h"
+
+namespace cupel::burnin::fabric {
+namespace {
+
+using inventory::CableEnd;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+using Outcome = SwapAnswer::Outcome;
+
+const CableEnd kHca3{"n03", "mlx5_0", 1}, kHca4{"n04", "mlx5_0", 1};
+const CableEnd kLeaf3{"leaf1-r1", "", 3}, kLeaf4{"leaf1-r1", "", 4};
+
+LinkPart port(CableEnd at) { return {LinkPart::Kind::port, std::move(at)}; }
+LinkPart cable(CableEnd at) { return {LinkPart::Kind::cable, std::move(at)}; }
+
+/// Two leaf groups of eight nodes, one rail, eight spines: an uplink and its twin carry the same
+/// flows.
+inventory::Fabric plan() {
+  std::vector<inventory::FabricMember> members;
+  for (int node = 1; node <= 16; ++node)
+    members.push_back({fmt::format("n{:02}", node), {"mlx5_0"}});
+  std::vector<inventory::Problem> problems;
+  return make_fabric({.group = 8, .spines = 8, .uplinks = 1}, members, problems);
+}
+
+SwapAnswer answer(const Exchange& exchange, std::vector<SlowLinks> before,
+                  std::vector<SlowLinks> after) {
+  const auto answers = read_exchange(plan(), exchange, before, after);
+  EXPECT_TRUE(answers) << (answers ? "" : answers.error().what);
+  return answers && answers->size() == 1 ? answers->front() : SwapAnswer{};
+}
+
+TEST(CableSwap, AtTheLeafAFaultThatStaysWithTheHcaIsItsOwnOrItsCables) {
+  const auto found = answer({kLeaf3, kLeaf4}, {{kHca3}}, {{kHca3}});
+
+  EXPECT_EQ(found.outcome, Outcome::named);
+  EXPECT_THAT(found.parts, UnorderedElementsAre(port(kHca3), cable(kHca3)));
+  EXPECT_THAT(found.cleared, ElementsAre(port(kLeaf3)));
+  EXPECT_EQ(
+      to_string(found),
+      "link of n03 mlx5_0: still slow with HCA mlx5_0 of n03 or the cable that the plan has in "
+      "n03 mlx5_0; cleared: port 3 of leaf1-r1");
+}
+
+TEST(CableSwap, AtTheLeafAFaultThatStaysInThePortIsThePorts) {
+  const auto found = answer({kLeaf3, kLeaf4}, {{kHca3}}, {{kHca4}});
+
+  EXPECT_EQ(found.outcome, Outcome::named);
+  EXPECT_THAT(found.parts, ElementsAre(port(kLeaf3)));
+}
+
+TEST(CableSwap, AtTheNodesTheHcaIsToldFromCableAndPort) {
+  EXPECT_THAT(answer({kHca3, kHca4}, {{kHca3}}, {{kHca3}}).parts, ElementsAre(port(kHca3)));
+  EXPECT_THAT(answer({kHca3, kHca4}, {{kHca3}}, {{kHca4}}).parts,
+              UnorderedElementsAre(cable(kHca3), port(kLeaf3)));
+}
+
+TEST(CableSwap, WhatIsSlowNowhereOrInBothPlacesNamesNoPart) {
+  EXPECT_EQ(answer({kLeaf3, kLeaf4}, {{kHca3}}, {}).outcome, Outcome::gone);
+  EXPECT_EQ(answer({kLeaf3, kLeaf4}, {{kHca3}}, {{kHca3}, {kHca4}}).outcome, Outcome::both);
+}
+
+TEST(CableSwap, LinksThatTheExchangeDoesNotConcernAreNotAnswered) {
+  const CableEnd other{"n07", "mlx5_0", 1};
+  const auto answers =
+      read_exchange(plan(), {kLeaf3, kLeaf4}, std::vector<SlowLinks>{{other}, {kHca3}},
+                    std::vector<SlowLinks>{{other}, {kHca3}});
+  const auto none = read_exchange(plan(), {kLeaf3, kLeaf4}, std::vector<SlowLinks>{{other}}, {});
+
+  ASSERT_TRUE(answers);
+  ASSERT_EQ(answers->size(), 1u);
+  EXPECT_EQ(answers->front().was, SlowLinks{kHca3});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().what, HasSubstr("no link that was slow has a part in the exchange"));
+}
+
+TEST(CableSwap, AnExchangeThatCannotBeIsRefused) {
+  const auto fabric = plan();
+  const CableEnd spine{"spine1", "", 1};
+
+  for (const auto& [one, other] :
+       {std::pair{kHca3, kLeaf4}, std::pair{kHca3, kLeaf3}, std::pair{kHca3, kHca3},
+        std::pair{kLeaf3, spine}, std::pair{kLeaf3, CableEnd{"leaf1-r1", "", 60}}})
+    EXPECT_FALSE(exchanged(fabric, {one, other}));
+  for (const auto* text : {"", "n03/mlx5_0", "n03/mlx5_0,", "n03/mlx5_0,n99/mlx5_0", "a,b,c"})
+    EXPECT_FALSE(exchange_of(text, fabric)) << text;
+  EXPECT_EQ(exchange_of("n03/mlx5_0, leaf1-r1/4", fabric).value(), (Exchange{kHca3, kLeaf4}));
+}
+
+TEST(CableSwap, ExchangedTwiceThePlanIsAsItWas) {
+  const auto fabric = plan();
+  for (const auto& [one, other] : {std::pair{kHca3, kHca4}, std::pair{kLeaf3, kLeaf4}}) {
+    const auto once = exchanged(fabric, {one, other}).value();
+
+    EXPECT_NE(once.fabric, fabric);
+    EXPECT_EQ(exchanged(once.fabric, {one, other}).value().fabric, fabric);
+  }
+}
+
+/// A fabric in which one port or one cable leaves 60 % of the rate, measured by pairs.
+struct Bench {
+  inventory::Fabric planned = plan();
+  LinkPart bad{};
+
+  std::vector<SlowLinks> measure(const Recabled& now) const {
+    std::vector<std::string> nodes;
+    for (const auto& node : planned.nodes) nodes.push_back(node.name);
+    const auto made = wiring_of(now.fabric, nodes, Routing::by_destination).value();
+    PairScreen screen{made.wiring, {}};
+    std::mt19937_64 draw{7};
+    std::normal_distribution<double> noise{0, 0.006};
+    while (!screen.next_flows().empty()) {
+      std::vector<double> readings;
+      for (const auto& flow : screen.next_flows())
+        readings.push_back((crosses(screen, made.names, flow, now) ? 0.6 : 1) * (1 + noise(draw)));
+      screen.take(readings);
+    }
+    return slow(screen, made.names);
+  }
+
+  bool crosses(const PairScreen& screen, const Names& names, const Flow& flow,
+               const Recabled& now) const {
+    std::vector<PartId> parts;
+    screen.topology().add_parts(flow, parts);
+    for (const auto id : parts)
+      if (const auto end = end_of(screen.topology(), names, id)) {
+        const auto of_link = parts_of_link(planned, now, *end);
+        if (std::ranges::find(of_link, bad) != of_link.end()) return true;
+      }
+    return false;
+  }
+
+  static std::optional<CableEnd> end_of(const Topology& topology, const Names& names, PartId id) {
+    const auto part = topology.part(id);
+    const auto owner = static_cast<std::size_t>(part.owner);
+    if (part.kind == PartKind::access) return CableEnd{names.nodes[owner], "mlx5_0", 1};
+    if (part.kind != PartKind::uplink) return std::nullopt;
+    const auto uplink = owner * static_cast<std::size_t>(topology.wiring().uplinks) +
+                        static_cast<std::size_t>(part.index);
+    return CableEnd{names.leaves[owner], "", std::stoi(names.uplink_ports[uplink])};
+  }
+
+  static std::vector<SlowLinks> slow(const PairScreen& screen, const Names& names) {
+    std::vector<SlowLinks> all;
+    const auto found = screen.culprits();
+    for (const auto* some : {&found.named, &found.open})
+      for (const auto& each : *some) {
+        SlowLinks links;
+        for (const auto part : each.parts)
+          if (const auto end = end_of(screen.topology(), names, part)) links.push_back(*end);
+        if (!links.empty()) all.push_back(std::move(links));
+      }
+    return all;
+  }
+
+  /// What is still under suspicion after the exchange.
+  std::vector<LinkPart> left(const Exchange& exchange) const {
+    const auto now = exchanged(planned, exchange).value();
+    Recabled then{.fabric = planned, .was = {}};
+    for (std::size_t i = 0; i < planned.cables.size(); ++i) then.was.push_back(i);
+    const auto answers = read_exchange(planned, exchange, measure(then), measure(now));
+    std::vector<LinkPart> parts;
+    if (answers)
+      for (const auto& each : *answers)
+        parts.insert(parts.end(), each.parts.begin(), each.parts.end());
+    return parts;
+  }
+};
+
+// Uplinks of place 3 and of place 5, by the leaf's ports and by those of the spines.
+const CableEnd kUp{"leaf1-r1", "", 11}, kOther{"leaf1-r1", "", 13}, kTwin{"leaf2-r1", "", 11};
+const CableEnd kSpine{"spine3", "", 1}, kOtherSpine{"spine5", "", 1}, kTwinSpine{"spine3", "", 2};
+
+TEST(CableSwap, AtTheSpinesAnUplinkIsToldFromItsTwin) {
+  const Exchange at_the_spines{kSpine, kOtherSpine};
+  const auto of_the_leaf = UnorderedElementsAre(port(kUp), cable(kUp));
+  const auto of_the_spine =
+      UnorderedElementsAre(port(kSpine), port(kTwin), cable(kTwin), port(kTwinSpine));
+
+  for (const auto& bad : {port(kUp), cable(kUp)})
+    EXPECT_THAT(Bench{.bad = bad}.left(at_the_spines), of_the_leaf) << to_string(bad);
+  for (const auto& bad : {port(kSpine), port(kTwin), cable(kTwin), port(kTwinSpine)})
+    EXPECT_THAT(Bench{.bad = bad}.left(at_the_spines), of_the_spine) << to_string(bad);
+}
+
+/// There both remain on the way of the same flows: only the leaf's port is told apart.
+TEST(CableSwap, AtTheLeafAnUplinkIsNotToldFromItsTwin) {
+  const Exchange at_the_leaf{kUp, kOther};
+
+  EXPECT_THAT(Bench{.bad = port(kUp)}.left(at_the_leaf), ElementsAre(port(kUp)));
+  for (const auto& bad : {cable(kUp), port(kSpine), port(kTwin)}) {
+    const auto left = Bench{.bad = bad}.left(at_the_leaf);
+    EXPECT_THAT(left, Not(Contains(port(kUp)))) << to_string(bad);
+    EXPECT_THAT(left, ::testing::IsSupersetOf({cable(kUp), port(kTwin)})) << to_string(bad);
+  }
+}
+
+TEST(CableSwap, OfAnAccessLinkThePairsAndTheExchangeNameThePart) {
+  EXPECT_THAT((Bench{.bad = port(kLeaf3)}.left({kLeaf3, kLeaf4})), ElementsAre(port(kLeaf3)));
+  EXPECT_THAT((Bench{.bad = port(kHca3)}.left({kHca3, kHca4})), ElementsAre(port(kHca3)));
+  EXPECT_THAT((Bench{.bad = cable(kHca3)}.left({kLeaf3, kLeaf4})),
+              UnorderedElementsAre(port(kHca3), cable(kHca3)));
+}
+
+}  // namespace
+}  // namespace cupel::burnin::fabric
