@@ -48,7 +48,7 @@ interface Refresh {
 }
 
 /// The answer to `path`; undefined while `path` is. Asked again after events, and when the device wakes up.
-function useAnswer<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
+export function useFetched<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
   const [known, set] = useState<Known<T>>({loading: true});
   const asked = useRef({path: undefined as string | undefined, at: 0, timer: 0, busy: false, stale: false});
   const ask = (): void => {
@@ -96,8 +96,8 @@ function useAnswer<T>(path: string | undefined, fetch: (path: string) => Promise
   return {...known, again: ask};
 }
 
-export const useGet = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T>(path, (p) => get<T>(p), refresh);
-export const useList = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T[]>(path, (p) => getAll<T>(p), refresh);
+export const useGet = <T>(path: string | undefined, refresh: Refresh = {}) => useFetched<T>(path, (p) => get<T>(p), refresh);
+export const useList = <T>(path: string | undefined, refresh: Refresh = {}) => useFetched<T[]>(path, (p) => getAll<T>(p), refresh);
 
 /// What an event says of a node, before the server is asked for all of them.
 export function applyToRows(rows: Row[], event: Event): Row[] {

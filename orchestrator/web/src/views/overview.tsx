@@ -8,6 +8,7 @@ import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
+import {ByItselfTrouble} from './schedules';
 
 const kMostRuns = 12;  // whose nodes are shown at once
 
@@ -135,6 +136,7 @@ export function Overview({who}: {who: Whoami}) {
       {late.length > 0 && <Panel title="Overdue"><ul class="list">{late.slice(0, 10).map((row) => <li key={row.node}><Shape state="overdue" /><div>
         <a href={link('runs', row.run, 'nodes', row.node)}>{row.node}</a> {row.step} <span class="dim">since {clock(at(row.step_began), false)}</span></div></li>)}</ul></Panel>}
       {newest.data && (newest.data.failures?.length ?? 0) > 0 && <Panel title={`Failures alike in run ${newest.data.run}`}><FailureList run={newest.data} /></Panel>}
+      <ByItselfTrouble />
       <Panel title="Power against limits"><Power runs={active.map((run) => run.run)} /></Panel>
       <Panel title="Newest runs" aside={<a href={link('runs')}>all</a>}>
         <Shown of={runs}>{(its) => its.length ? <ul class="list">{its.slice(0, 6).map((run) => <li key={run.run}><Shape state={run.state === 'ended' ? run.fail ? 'fail' : run.inconclusive ? 'inconclusive' : 'pass' : run.state} />
