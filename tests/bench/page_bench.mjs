@@ -91,7 +91,7 @@ async function latencies() {
     const name = `gemm-${++step}`;
     const seen = page.evaluate((which) => window.bench.seen(which), name);
     await page.evaluate(() => 0);  // the page waits for it from here on
-    write(i * 7, name);
+    write(14 * i, name);  // an even node; the others get odd ones
     all.push(await seen - await timeOf(name));
   }
   return all;
@@ -99,7 +99,7 @@ async function latencies() {
 await page.locator('.link.l-live').waitFor();
 told('an event to the screen', await latencies());
 let other = 0;
-const timer = setInterval(() => write(++other * 11, 'train'), kOthersEvery);
+const timer = setInterval(() => write(22 * ++other + 1, 'train'), kOthersEvery);
 told(`an event to the screen beside ${1000 / kOthersEvery} others a second`, await latencies());
 clearInterval(timer);
 await context.close();
