@@ -165,7 +165,7 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 /// All pages of a list, one after the other.
-export async function getAll<T>(path: string, most = 20_000): Promise<T[]> {
+export async function getAll<T>(path: string, most = 100_000): Promise<T[]> {
   const sign = path.includes('?') ? '&' : '?';
   let {items, next} = await get<{items: T[]; next?: string | number}>(path);
   if (next === undefined) return items;

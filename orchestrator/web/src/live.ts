@@ -13,9 +13,25 @@ const linkListeners = new Set<() => void>();
 /// The journal writes "step-began"; one spelling in the page.
 const normal = (event: Event): Event => ({...event, kind: event.kind.replace(/-/g, '_')});
 
+/// Events that come close together are told together, so that the page is drawn once for all of them: the first at once,
+/// what follows it a little later.
+const kTogether = 100;  // milliseconds
+let gathered: Event[] = [];
+let told = 0, timer = 0;
+function tell(): void {
+  timer = 0;
+  told = Date.now();
+  const events = gathered;
+  gathered = [];
+  for (const event of events) for (const listener of [...listeners]) listener(event);
+}
+
 export function startListening(): () => void {
   return listen(
-    (event) => { const each = normal(event); for (const listener of [...listeners]) listener(each); },
+    (event) => {
+      gathered.push(normal(event));
+      timer ||= window.setTimeout(tell, Math.max(0, told + kTogether - Date.now()));
+    },
     (now) => { link = now; for (const listener of [...linkListeners]) listener(); });
 }
 
