@@ -13,6 +13,10 @@ Reply read_node(Desk& desk, const Call& call);
 Reply search(Desk& desk, const Call& call);
 Reply list_playbooks(Desk& desk, const Call& call);
 Reply list_schedules(Desk& desk, const Call& call);
+Reply list_notices(Desk& desk, const Call& call);
+
+// reads_fabric.cpp
+Reply list_cables(Desk& desk, const Call& call);
 
 // reads_run.cpp
 Reply list_runs(Desk& desk, const Call& call);

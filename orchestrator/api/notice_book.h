@@ -9,12 +9,22 @@
 
 namespace cupel::api {
 
+/// What became of the notices for a hook since it is in the settings.
+struct NoticeTally {
+  std::uint64_t sent = 0;
+  std::uint64_t lost = 0;                   // given up, or left out of a full queue
+  engine::WallTime sent_at{}, failed_at{};  // the newest message; the epoch: none
+  std::string why{};                        // of the newest failure; names no secret
+  friend bool operator==(const NoticeTally&, const NoticeTally&) = default;
+};
+
 struct NoticeBook {
   engine::RunId newest = 0;                             // later runs are read from their beginning
   std::map<engine::RunId, std::int64_t> runs{};         // that may go on: the last event read
   std::map<std::string, engine::WallTime> schedules{};  // by name: the last time that was looked at
   std::set<std::string> approvals{};                    // "12/approve": told, and still waiting
   std::map<std::string, NoticeQueue> queues{};          // by the hook's name
+  std::map<std::string, NoticeTally> tallies{};         // likewise
 
   /// Drops those of hooks that are no longer in the settings.
   void keep_only(const std::vector<NoticeHook>& hooks);

@@ -75,7 +75,9 @@ void Look::put(std::string_view what, json::object body, const std::set<std::str
                       });
     if (!here || !hook.on.contains(what)) continue;
     Notice notice{std::string{what}, now, sendable.get_object()};
-    if (!book.queues[hook.name].add(std::move(notice))) ++desk.shared().counters.notices_failed;
+    if (book.queues[hook.name].add(std::move(notice))) continue;
+    ++book.tallies[hook.name].lost;
+    ++desk.shared().counters.notices_failed;
   }
 }
 

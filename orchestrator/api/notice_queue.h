@@ -39,6 +39,11 @@ class NoticeQueue {
   /// left alone. Returns whether the batch was given up.
   bool failed(engine::WallTime now, std::chrono::milliseconds wish, bool lasting);
 
+  /// Notices that are not delivered yet.
+  std::size_t size() const { return waiting_.size() + (batch_ ? batch_->notices.size() : 0); }
+  /// How often what is to be sent next has failed.
+  int tries() const { return batch_ ? batch_->tries : 0; }
+
   boost::json::object json() const;
   /// Tolerant of what is absent.
   static NoticeQueue from(const boost::json::value& value);

@@ -36,18 +36,6 @@ bool is_address(std::string_view text) {
          });
 }
 
-/// The host as it is written, without brackets. Boost.URL 1.81 reads "127.0.0.1.example.com" as the
-/// address 127.0.0.1.
-std::string host_in(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == url.npos) return {};
-  url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?#"));
-  if (url.contains('@')) return {};
-  if (url.starts_with('[')) return std::string{url.substr(1, url.find(']') - 1)};
-  return std::string{url.substr(0, url.find(':'))};
-}
-
 struct HookReading {
   YamlFields& fields;
   std::filesystem::path folder;
@@ -191,6 +179,11 @@ std::vector<NoticeHook> notice_hooks_of(YamlFields& above, const std::string& fi
                     [&](YamlFields& fields) { return hook_of(fields, file, problems); });
 }
 
+std::string_view to_string(Kind kind) {
+  constexpr std::string_view kWords[] = {"webhook", "slack", "mail"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
 std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {
   const auto parsed = boost::urls::parse_uri(url);
   const bool mail = kind == Kind::mail;
@@ -213,9 +206,20 @@ std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {
   return std::nullopt;
 }
 
+/// By hand: Boost.URL 1.81 reads "127.0.0.1.example.com" as the address 127.0.0.1.
+std::string hook_host(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == url.npos) return {};
+  url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  if (url.contains('@')) return {};
+  if (url.starts_with('[')) return std::string{url.substr(1, url.find(']') - 1)};
+  return std::string{url.substr(0, url.find(':'))};
+}
+
 bool is_loopback_url(std::string_view url) {
   boost::system::error_code failed;
-  const auto address = boost::asio::ip::make_address(host_in(url), failed);
+  const auto address = boost::asio::ip::make_address(hook_host(url), failed);
   return !failed && address.is_loopback();
 }
 

@@ -37,6 +37,8 @@ struct NoticeHook {
   friend bool operator==(const NoticeHook&, const NoticeHook&) = default;
 };
 
+std::string_view to_string(NoticeHook::Kind kind);  // the key of service.yaml: "webhook"
+
 inline constexpr std::size_t kMostHooks = 16;
 
 /// The list under `notices`. Every error becomes a problem.
@@ -46,6 +48,8 @@ std::vector<NoticeHook> notice_hooks_of(inventory::YamlFields& above, const std:
 /// What is wrong with an address to send to, never quoting it: it may be a secret. Without TLS only
 /// to a loopback address. Nothing: it may be used.
 std::optional<std::string> fault_in_hook_url(NoticeHook::Kind kind, std::string_view url);
+/// The host of an address as it is written, without brackets; empty where it has none, or a user.
+std::string hook_host(std::string_view url);
 /// Whether the host is a literal loopback address.
 bool is_loopback_url(std::string_view url);
 

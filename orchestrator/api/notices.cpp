@@ -88,14 +88,20 @@ Task<void> Notices::Impl::send(const NoticeHook& hook, NoticeQueue& queue, Notic
   const auto count = message.notices.size();
   const auto delivery = co_await sender.send(hook, std::move(message));
   const bool stopped = co_await cancelled();
+  auto& tally = book->tallies[hook.name];
   if (delivery.done) {
     queue.sent();
+    tally.sent += count;
+    tally.sent_at = now;
     shared.counters.notices_sent += count;
     log::info({}, "notice-sent", fmt::format("notices {}: {} sent", hook.name, many(count)));
     co_return;
   }
   if (stopped) co_return;
+  tally.failed_at = now;
+  tally.why = delivery.why;
   if (queue.failed(now, delivery.wait, delivery.lasting)) {
+    tally.lost += count;
     shared.counters.notices_failed += count;
     log::error({}, "notice-given-up",
                fmt::format("notices {}: {} given up: {}; look at the entry in service.yaml, and at "

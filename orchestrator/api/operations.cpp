@@ -43,6 +43,7 @@ constexpr std::array kOfApproval{Field{"approval", Kind::name, "its id", true}};
 constexpr std::array kOfToken{Field{"id", Kind::name, "its id; no secret", true}};
 
 constexpr std::array kPage{kCursor, kLimit};
+constexpr std::array kCablesQuery{kCursor, kLargeLimit};
 constexpr std::array kNodesQuery{
     kOnlyRack, Field{"profile", Kind::name, "of this profile alone"},
     Field{"q", Kind::text, "text in name or serial number", false, 0, 100}, kCursor, kLimit};
@@ -175,6 +176,23 @@ constexpr Operation kOperations[] = {
      .answer = "Schedule",
      .is_list = true,
      .handle = list_schedules},
+    {.method = "GET",
+     .path = "/api/v1/notices",
+     .id = "listNotices",
+     .what = "Whom the service tells what people should know of, and what became of it",
+     .lane = Lane::heavy,
+     .answer = "NoticeHook",
+     .is_list = true,
+     .handle = list_notices},
+    {.method = "GET",
+     .path = "/api/v1/cables",
+     .id = "listCables",
+     .what = "The cable plan of the inventory: nodes to leaves, switches to switches",
+     .lane = Lane::heavy,
+     .query = kCablesQuery,
+     .answer = "Cable",
+     .is_list = true,
+     .handle = list_cables},
     {.method = "POST",
      .path = "/api/v1/plans",
      .id = "makePlan",

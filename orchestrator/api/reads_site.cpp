@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "inventory/shipped.h"
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/api/notice_book.h"
 #include "orchestrator/api/schedule_book.h"
 #include "orchestrator/api/site_playbooks.h"
 #include "orchestrator/controller/run_status.h"
@@ -71,6 +72,39 @@ void search_record(const record::NodeRecord& record, engine::RunId run, const st
   };
   add_parts(record.bmc_parts);
   for (const auto& [stage, findings] : record.findings) add_parts(findings.parts);
+}
+
+/// What the settings say of a hook: nothing of a secret.
+json::object hook_row(const NoticeHook& hook, const Identity& identity) {
+  json::object row{{"name", hook.name},
+                   {"kind", to_string(hook.kind)},
+                   {"on", json::array(hook.on.begin(), hook.on.end())},
+                   {"group_s", hook.group.count()}};
+  json::array racks;
+  for (const auto& rack : hook.racks)
+    if (identity.sees_rack(rack)) racks.emplace_back(rack);
+  if (!racks.empty()) row["racks"] = std::move(racks);
+  if (identity.racks.empty() && !hook.url.empty()) row["host"] = hook_host(hook.url);
+  if (hook.quiet)
+    row["quiet"] =
+        fmt::format("{} to {}", time_of_day(hook.quiet->from), time_of_day(hook.quiet->to));
+  if (!hook.urgent.empty()) row["urgent"] = json::array(hook.urgent.begin(), hook.urgent.end());
+  return row;
+}
+
+void put_tally(json::object& row, const NoticeTally& tally, const Identity& identity) {
+  row["sent"] = tally.sent;
+  row["lost"] = tally.lost;
+  if (tally.sent_at != engine::WallTime{}) row["last_sent"] = utc_ms(tally.sent_at);
+  if (tally.failed_at == engine::WallTime{}) return;
+  row["last_failed"] = utc_ms(tally.failed_at);
+  if (identity.racks.empty()) row["why"] = printable(tally.why);
+}
+
+void put_queue(json::object& row, const NoticeQueue& queue, const NoticeHook& hook) {
+  row["waiting"] = queue.size();
+  row["tries"] = queue.tries();
+  if (const auto due = queue.due(hook, report::wall_now())) row["next"] = utc_ms(*due);
 }
 
 const inventory::Node* node_for(const inventory::Inventory* inventory, const Call& call) {
@@ -234,11 +268,10 @@ Reply list_schedules(Desk& desk, const Call& call) {
   if (!book) return problem_of(book.error());
   json::array items;
   for (const auto& each : site->settings.schedules) {
-    json::object item{{"name", each.name},
-                      {"playbook", each.playbook},
-                      {"when", when_of(each)},
-                      {"next", utc_ms(next_due(each, report::wall_now()))},
-                      {"idle_only", each.idle_only}};
+    json::object item{
+        {"name", each.name},           {"playbook", each.playbook},
+        {"when", when_of(each)},       {"next", utc_ms(next_due(each, report::wall_now()))},
+        {"idle_only", each.idle_only}, {"missed", each.skips_missed ? "skip" : "once"}};
     // Both may name nodes of racks that this person may not see.
     const bool sees_all = call.identity.racks.empty();
     if (sees_all) item["nodes"] = each.nodes;
@@ -249,6 +282,26 @@ Reply list_schedules(Desk& desk, const Call& call) {
       if (sees_all && !last->why.empty()) item["why"] = last->why;
     }
     items.push_back(std::move(item));
+  }
+  return list_answer(std::move(items), {});
+}
+
+Reply list_notices(Desk& desk, const Call& call) {
+  const auto site = desk.shared().site.get();
+  auto read = read_notice_book(desk.shared().state);
+  if (!read) return problem_of(read.error());
+  auto book = read->value_or(NoticeBook{});
+  json::array items;
+  for (const auto& hook : site->settings.notices) {
+    const bool is_theirs =
+        hook.racks.empty() || std::ranges::any_of(hook.racks, [&](const auto& rack) {
+          return call.identity.sees_rack(rack);
+        });
+    if (!is_theirs) continue;
+    auto row = hook_row(hook, call.identity);
+    put_tally(row, book.tallies[hook.name], call.identity);
+    put_queue(row, book.queues[hook.name], hook);
+    items.push_back(std::move(row));
   }
   return list_answer(std::move(items), {});
 }

@@ -115,9 +115,13 @@ engine::WallTime next_due(const Schedule& schedule, engine::WallTime now) {
   return engine::WallTime::max();
 }
 
+std::string time_of_day(std::chrono::minutes since_midnight) {
+  const auto hours = std::chrono::duration_cast<std::chrono::hours>(since_midnight);
+  return fmt::format("{:02}:{:02}", hours.count(), (since_midnight - hours).count());
+}
+
 std::string when_of(const Schedule& schedule) {
-  const auto hours = std::chrono::duration_cast<std::chrono::hours>(schedule.at);
-  auto text = fmt::format("{:02}:{:02}", hours.count(), (schedule.at - hours).count());
+  auto text = time_of_day(schedule.at);
   if (std::ranges::all_of(schedule.days, [](bool each) { return each; }))
     return text + " every day";
   for (std::size_t day = 0; day < kDays.size(); ++day)

@@ -1,31 +1,43 @@
 // The API under load: reads of a store with a run of 10,000 nodes (by wrk, where it is installed),
-// 500 open event streams, and an idle service. Prints figures; needs a machine with nothing else to
-// do: api_bench [SECONDS]
+// while it stands and while it works, 500 open event streams, and an idle service. All of it on one
+// core, with the clients on the others. Prints figures; needs a machine with nothing else to do:
+//   api_bench [SECONDS]
+// For page_bench.mjs: serves a site, and writes an event for each line "NODE STEP":
+//   api_bench --serve NODES
 #include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
-#include <filesystem>
+#include <boost/json.hpp>
+#include <condition_variable>
 #include <fstream>
+#include <iostream>
 #include <list>
+#include <span>
+#include <thread>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "orchestrator/api/service.h"
+#include "orchestrator/cli/page_files.h"
 #include "orchestrator/report/run_progress.h"
-#include "orchestrator/store/access_tokens.h"
 #include "orchestrator/store/store.h"
+#include "tests/bench/filled_site.h"
 #include "tests/support/child.h"
 
-namespace cupel {
+namespace cupel::bench {
 namespace {
+
+using engine::EventKind;
 
 constexpr int kNodes = 10'000;
 constexpr int kStreams = 500;
+constexpr const char* kTokenVariable = "CUPEL_BENCH_TOKEN";
 
 double cpu_seconds() {
   rusage usage{};
@@ -41,113 +53,201 @@ double resident_mib() {
   return 0;
 }
 
-engine::Event event_of(engine::EventKind kind, const std::string& node, const std::string& step,
-                       json::object data) {
-  engine::Event event;
-  event.kind = kind;
-  event.node = node;
-  event.step = step;
-  event.data = std::move(data);
-  return event;
+/// This process and its threads to one core. Whether there are others for its clients.
+bool keep_to_first_core() {
+  cpu_set_t all{}, one{};
+  ::sched_getaffinity(0, sizeof all, &all);
+  CPU_SET(0, &one);
+  return ::sched_setaffinity(0, sizeof one, &one) == 0 && CPU_COUNT(&all) > 1;
 }
 
-void fill(store::Store& store) {
-  using engine::EventKind;
-  store::Run run;
-  run.playbook = "bench";
-  json::array nodes;
-  for (int i = 0; i < kNodes; ++i) {
-    run.nodes.push_back(fmt::format("r{:03}-n{:02}", i / 16, i % 16));
-    nodes.push_back({{"name", run.nodes.back()},
-                     {"rack", fmt::format("r{:03}", i / 16)},
-                     {"unit", 1 + i % 16},
-                     {"profile", "p"}});
+/// A folder that goes with it.
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
   }
-  const auto id = store.begin_run(run).value();
-  auto first = event_of(EventKind::run_started, "", "",
-                        {{"nodes", std::move(nodes)}, {"steps", {"bmc-facts", "gemm", "verdict"}}});
-  (void)store.append(id, first).has_value();
-  std::vector<engine::Event> events;
-  for (const auto& node : run.nodes) {
-    events.push_back(event_of(EventKind::step_began, node, "bmc-facts", {{"attempt", 1}}));
-    events.push_back(event_of(EventKind::step_ended, node, "bmc-facts", {{"outcome", "done"}}));
-    events.push_back(event_of(EventKind::step_began, node, "gemm", {{"attempt", 1}}));
-  }
-  for (std::size_t at = 0; at < events.size(); at += 1000)
-    (void)store
-        .append(id, std::span{events}.subspan(at, std::min<std::size_t>(1000, events.size() - at)))
-        .has_value();
-}
-
-/// Streams that are open and read nothing.
-struct OpenStreams {
-  explicit OpenStreams(asio::ip::tcp::endpoint endpoint, const std::string& token, int count) {
-    for (int i = 0; i < count; ++i) {
-      auto& stream = streams.emplace_back(io, context);
-      stream.lowest_layer().connect(endpoint);
-      stream.handshake(asio::ssl::stream_base::client);
-      asio::write(stream, asio::buffer("GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n"
-                                       "Authorization: Bearer " +
-                                       token + "\r\n\r\n"));
-    }
-  }
-  asio::io_context io{};
-  asio::ssl::context context{asio::ssl::context::tls_client};
-  std::list<asio::ssl::stream<asio::ip::tcp::socket>> streams{};
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("cupel-api-bench-" + std::to_string(::getpid()));
 };
 
-int bench(int seconds) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("cupel-api-bench-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
-  auto store = store::Store::open(folder / "state").value();
-  fill(*store);
-  const auto now = report::wall_now();
-  const auto token = store::AccessTokens::open(folder / "state")
-                         .value()
-                         .add({.name = "bench",
-                               .role = "viewer",
-                               .made = now,
-                               .expires = now + std::chrono::hours{1}})
-                         .value();
-  std::ofstream{folder / "service.yaml"} << "requests_per_second: 1000000\n";
-  std::filesystem::permissions(folder / "service.yaml", std::filesystem::perms{0600});
+std::unique_ptr<api::Service> serve(const FilledSite& site) {
+  constexpr std::size_t kConnections = 2000;
   api::ServiceOptions options;
-  options.state = folder / "state";
+  options.state = site.state();
   options.version = "bench";
-  options.settings = (folder / "service.yaml").string();
+  options.settings = site.settings();
   options.listen = {"127.0.0.1:0"};
-  options.limits.connections_per_address = 2000;
-  options.limits.connections = 2000;
-  auto service = api::Service::open(options).value();
-  service->start();
-  const auto url = service->addresses().front();
-  const asio::ip::tcp::endpoint endpoint{asio::ip::make_address("127.0.0.1"),
-                                         number<std::uint16_t>(url.substr(18)).value_or(0)};
+  options.limits.connections_per_address = kConnections;
+  options.limits.connections = kConnections;
+  options.page = cli::page_files();
+  options.page_policy = cli::page_policy();
+  auto service = api::Service::open(std::move(options));
+  if (!service) throw std::runtime_error{service.error().what};
+  (*service)->start();
+  return *std::move(service);
+}
+
+/// The run goes on: a step of some node ends and the next one begins, 200 events a second.
+class WorkingRun {
+ public:
+  WorkingRun(const FilledSite& site, api::Service& service)
+      : thread_{[&](const std::stop_token& stop) { work(site, service, stop); }} {}
+  int events() const { return events_; }
+
+ private:
+  void work(const FilledSite& site, api::Service& service, const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kTurn{50};
+    constexpr int kNodesATurn = 5;
+    const auto store = store::Store::open(site.state()).value();
+    auto next = std::chrono::steady_clock::now();
+    std::size_t node = 0;
+    for (std::unique_lock lock{mutex_};; next += kTurn) {
+      if (stopped_.wait_until(lock, stop, next, [&] { return stop.stop_requested(); })) return;
+      std::vector<engine::Event> events;
+      for (int i = 0; i < kNodesATurn; ++i, node = (node + 1) % site.nodes.size()) {
+        const auto& name = site.nodes[node];
+        events.push_back(event_of(EventKind::step_ended, name, "gemm", {{"outcome", "done"}}));
+        events.push_back(event_of(EventKind::step_began, name, "gemm", {{"attempt", 1}}));
+      }
+      if (!store->append(site.run, events)) return;
+      events_ += static_cast<int>(events.size());
+      service.front().announce(controller::Weight::information, "");
+    }
+  }
+
+  std::mutex mutex_{};
+  std::condition_variable_any stopped_{};
+  std::atomic<int> events_{0};
+  std::jthread thread_;
+};
+
+void read_with_wrk(const std::string& url, const std::string& token, int seconds, bool apart) {
   for (const auto* path : {"/api/v1/runs", "/api/v1/runs/1", "/api/v1/runs/1/nodes?limit=100",
-                           "/api/v1/runs/1/events?limit=100"}) {
+                           "/api/v1/runs/1/events?limit=100", "/api/v1/nodes?limit=100"}) {
+    std::vector<std::string> words{"wrk",
+                                   "-t1",
+                                   "-c8",
+                                   "-d" + std::to_string(seconds),
+                                   "--latency",
+                                   "-H",
+                                   "Authorization: Bearer " + token,
+                                   url + path};
+    if (apart) words.insert(words.begin(), {"taskset", "-c", "1-63"});
     const auto before = cpu_seconds();
-    const auto ran = testing::run({"wrk", "-t1", "-c8", "-d" + std::to_string(seconds), "--latency",
-                                   "-H", "Authorization: Bearer " + token, url + path},
-                                  {}, std::chrono::seconds{seconds + 60});
+    const auto ran = testing::run(words, {}, std::chrono::seconds{seconds + 60});
     fmt::print("{}\n{}{}CPU of the service {:.2f} s\n\n", path, ran.out, ran.err,
                cpu_seconds() - before);
   }
-  const auto memory = resident_mib();
-  {
-    const OpenStreams streams{endpoint, token, kStreams};
-    fmt::print("{} streams: {:.1f} MiB more, both ends\n", kStreams, resident_mib() - memory);
+}
+
+/// Streams that are open until standard input ends: in a process of their own, so that the memory
+/// of their ends is not counted.
+int hold_streams(std::uint16_t port) {
+  const char* token = std::getenv(kTokenVariable);
+  if (token == nullptr) return 2;
+  asio::io_context io;
+  asio::ssl::context context{asio::ssl::context::tls_client};
+  std::list<asio::ssl::stream<asio::ip::tcp::socket>> streams;
+  for (int i = 0; i < kStreams; ++i) {
+    auto& stream = streams.emplace_back(io, context);
+    stream.lowest_layer().connect({asio::ip::make_address("127.0.0.1"), port});
+    stream.handshake(asio::ssl::stream_base::client);
+    asio::write(stream, asio::buffer("GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n"
+                                     "Authorization: Bearer " +
+                                     std::string{token} + "\r\n\r\n"));
+    std::string head;
+    asio::read_until(stream, asio::dynamic_buffer(head), "retry: 2000\n");
   }
-  const auto idle = cpu_seconds();
-  ::sleep(static_cast<unsigned>(seconds));
-  fmt::print("idle: {:.3f} % of a core\n", 100 * (cpu_seconds() - idle) / seconds);
-  service.reset();
-  std::filesystem::remove_all(folder);
+  fmt::print("open\n");
+  std::fflush(stdout);
+  ::pause();  // until it is stopped
   return 0;
 }
 
-}  // namespace
-}  // namespace cupel
+std::uint16_t port_of(const api::Service& service) {
+  const auto& url = service.addresses().front();
+  return number<std::uint16_t>(std::string_view{url}.substr(url.rfind(':') + 1)).value_or(0);
+}
 
-int main(int argc, char** argv) { return cupel::bench(argc > 1 ? std::atoi(argv[1]) : 10); }
+void measure_streams(const FilledSite& site, api::Service& service) {
+  const auto before = resident_mib();
+  testing::Child streams{{"/proc/self/exe", "--streams", std::to_string(port_of(service))},
+                         {std::string{kTokenVariable} + "=" + site.token}};
+  const bool open = streams.wait_for("open");
+  if (open)
+    fmt::print("{} streams: {:.1f} MiB more, {:.1f} MiB in all\n", kStreams,
+               resident_mib() - before, resident_mib());
+  else
+    fmt::print("the streams were not opened\n");
+  streams.signal(SIGKILL);
+}
+
+void measure_idle(int seconds) {
+  const auto before = cpu_seconds();
+  ::sleep(static_cast<unsigned>(seconds));
+  fmt::print("idle: {:.3f} % of a core\n", 100 * (cpu_seconds() - before) / seconds);
+}
+
+int bench(int seconds) {
+  const bool apart = keep_to_first_core();
+  const Scratch scratch;
+  const auto site = fill_site(scratch.path, kNodes);
+  const auto service = serve(site);
+  const auto& url = service->addresses().front();
+  measure_idle(seconds);
+  measure_streams(site, *service);
+  fmt::print("\nthe run of {} nodes stands\n\n", kNodes);
+  read_with_wrk(url, site.token, seconds, apart);
+  fmt::print("the run of {} nodes works\n\n", kNodes);
+  const auto began = std::chrono::steady_clock::now();
+  const WorkingRun work{site, *service};
+  read_with_wrk(url, site.token, seconds, apart);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  fmt::print("meanwhile {:.0f} events a second were written\n", work.events() / took.count());
+  return 0;
+}
+
+/// What an event takes from here to the screen is the page's to measure: it gets the time.
+int serve_lines(int nodes) {
+  const Scratch scratch;
+  const auto site = fill_site(scratch.path, nodes);
+  const auto service = serve(site);
+  const auto store = store::Store::open(site.state()).value();
+  fmt::print("{} {} {}\n", service->addresses().front(), site.token, site.state().string());
+  std::fflush(stdout);
+  for (std::string node, step; std::cin >> node >> step;) {
+    auto event = event_of(EventKind::step_began, node, step, {{"attempt", 1}});
+    const auto now = report::wall_now();
+    if (!store->append(site.run, event)) return 1;
+    service->front().announce(controller::Weight::information, "");
+    fmt::print("{} {} {}\n", node, step, now.time_since_epoch().count());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+int start(std::span<char*> words) {
+  const std::string_view first = words.size() > 1 ? words[1] : "10";
+  const bool has_number = words.size() > 2;
+  if (first == "--serve" && has_number) return serve_lines(std::atoi(words[2]));
+  if (first == "--streams" && has_number)
+    return hold_streams(number<std::uint16_t>(words[2]).value_or(0));
+  return bench(number<int>(first).value_or(10));
+}
+
+}  // namespace
+}  // namespace cupel::bench
+
+int main(int argc, char** argv) {
+  try {
+    return cupel::bench::start({argv, static_cast<std::size_t>(argc)});
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "api_bench: {}\n", failure.what());
+    return 1;
+  }
+}

@@ -3,7 +3,7 @@
 //   node page.test.mjs --cupel PROGRAM --modules FOLDER [--shots FOLDER]
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
@@ -22,7 +22,7 @@ if (shots) mkdirSync(shots, {recursive: true});
 
 const kWidths = [390, 1280, 2560];
 const kPatience = 60_000;  // beside a full build, nothing is quick
-const kBad = 'w01-n2';
+const kBad = 'w01-n2', kSlow = 'w01-n3';
 
 const folder = mkdtempSync(join(tmpdir(), 'cupel-page-'));
 const state = join(folder, 'state');
@@ -50,10 +50,32 @@ function run(words) {
   return ran;
 }
 
+/// What a service has that has stood for a while: two schedules, of which one was refused, and two hooks, of which one fails.
+function settings() {
+  const now = Date.now(), hour = 3_600_000;
+  const at = new Date(now - hour).toTimeString().slice(0, 5);  // the next time is a day ahead
+  writeFileSync(join(folder, 'slack-url'), 'https://hooks.example.com/services/secret-word\n', {mode: 0o600});
+  writeFileSync(join(folder, 'service.yaml'), `inventory: rack/inventory.yaml
+schedules:
+  - {name: nightly-audit, playbook: audit, at: "${at}"}
+  - {name: weekly, playbook: quick-check, nodes: "rack:w01", at: "${at}", days: [sun], missed: skip}
+notices:
+  - {name: ops, slack: "file:slack-url", on: [halt, schedule], quiet: {from: "22:00", to: "07:00"}, urgent: [halt]}
+  - {name: tickets, webhook: "https://tickets.example.com/hooks/cupel", racks: [w01]}
+`, {mode: 0o600});
+  writeFileSync(join(state, 'schedules.json'), JSON.stringify({
+    'nightly-audit': {due_ms: now, outcome: 'started', run: 1},
+    weekly: {due_ms: now, outcome: 'refused', why: 'w01-n2 is in run 1'}}));
+  writeFileSync(join(state, 'notices.json'), JSON.stringify({newest: 1, runs: {}, schedules: {'nightly-audit': now, weekly: now}, approvals: [], queues: {}, tallies: {
+    ops: {sent: 12, lost: 0, sent_ms: now - hour, failed_ms: 0, why: ''},
+    tickets: {sent: 3, lost: 2, sent_ms: now - 30 * hour, failed_ms: now - hour, why: 'HTTP 503'}}}));
+}
+
 before(async () => {
   const ran = run(['rehearse', join(here, 'page.yaml'), '--speed', '120', '--rack', join(here, 'page_rack.yaml'), '--folder', join(folder, 'rack')]);
-  assert.equal(ran.status, 1, `one node fails: ${ran.stdout}${ran.stderr}`);
-  server = spawn(cupel, ['--state', state, 'serve', '--inventory', join(folder, 'rack/inventory.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  assert.equal(ran.status, 1, `two nodes fail: ${ran.stdout}${ran.stderr}`);
+  settings();
+  server = spawn(cupel, ['--state', state, 'serve', '--config', join(folder, 'service.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
   address = await ready(server);
   const made = run(['token', 'add', 'alice', '--role', 'operator']);
   token = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
@@ -104,10 +126,12 @@ async function violations(page) {
 /// What each view must have, with the data of the rehearsal.
 const kViews = [
   ['#/', async (page) => {
-    await page.locator('.rack .slot', {hasText: 'fail'}).waitFor();
+    await page.locator('.rack .slot', {hasText: 'fail'}).first().waitFor();
     assert.equal(await page.locator('.rack .slot').count(), 3);
     assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).innerText(), /w01-n2: fail.*gpu5/);
     await page.getByRole('heading', {name: 'Needs an operator'}).waitFor();
+    const trouble = page.locator('.panel', {has: page.getByRole('heading', {name: 'Schedules and notices'})});
+    assert.match(await trouble.innerText(), /weekly was refused[\s\S]*tickets takes no notices/);
   }],
   ['#/runs', async (page) => { await page.locator('.rows .row:not(.head)').first().waitFor(); assert.equal(await page.locator('.rows .row:not(.head)').count(), 1); }],
   ['#/runs/1', async (page) => {
@@ -126,7 +150,26 @@ const kViews = [
     await page.locator('.reasons li', {hasText: 'gpu7'}).waitFor();
     assert.equal(await page.locator('.reasons li', {hasText: 'gpu5'}).count(), 0, 'the lost GPU has no telemetry');
   }],
-  ['#/fabric', async (page) => { await page.getByText('has no fabric stage').waitFor(); }],
+  ['#/fabric', async (page) => {
+    const cells = page.locator('.leaves tbody td');
+    await cells.first().waitFor();
+    assert.equal(await cells.count(), 3 * 2, 'two rails of three nodes');
+    assert.equal(await page.locator('.leaves table').count(), 2, 'two groups');
+    assert.match(await page.locator('.leaves thead').first().innerText(), /rail 1\s*leaf1-r1/);
+    assert.equal(await page.locator('.leaves tbody td.low').count(), 1);
+    assert.match(await page.locator('.leaves tr', {has: page.locator('td.low')}).innerText(), new RegExp(kSlow));
+    assert.match(await page.locator('.list').first().innerText(), new RegExp(`${kSlow} mlx5_6 fabric.link.loss`));
+    await page.getByLabel('shown').selectOption({label: 'cables in a wrong port'});
+    await page.getByText('cables in a wrong port in count, 6 ports').waitFor();
+  }],
+  ['#/schedules', async (page) => {
+    const [schedules, hooks] = [page.getByRole('table', {name: 'schedules'}), page.getByRole('table', {name: 'hooks for notices'})];
+    await page.getByRole('link', {name: 'run 1'}).waitFor();
+    assert.match(await schedules.innerText(), /nightly-audit[\s\S]*audit[\s\S]*on all[\s\S]*\d\d:\d\d every day[\s\S]*in /);
+    assert.match(await schedules.locator('tr.bad').innerText(), /weekly[\s\S]*\d\d:\d\d sun[\s\S]*skipped[\s\S]*refused[\s\S]*w01-n2 is in run 1/);
+    assert.match(await hooks.locator('tr.bad').innerText(), /tickets[\s\S]*tickets\.example\.com[\s\S]*rack w01[\s\S]*HTTP 503/);
+    assert.doesNotMatch(await page.content(), /secret-word|hooks\.example\.com/);
+  }],
   ['#/compare/1/1', async (page) => { await page.getByText('No part, serial number or firmware differs.').waitFor(); }],
   ['#/actions', async (page) => {
     await page.locator('.stop li').first().waitFor();

@@ -88,7 +88,7 @@ export interface Event {
 }
 export interface Sample {
   node: string; part?: string; subject?: string; stage: string; measure: string; value: number | null; unit?: string;
-  run?: number; criterion?: unknown;
+  run?: number; criterion?: unknown; time?: string;
 }
 export interface VerdictRow { node: string; verdict: string; causes: Cause[]; checked: number; not_met: number }
 export interface CommandAnswer { command: number; kind: string; answer: 'pending' | 'waiting' | 'accepted' | 'refused'; why?: string }
@@ -98,6 +98,19 @@ export interface OperatorAction {
   at_the_rack?: boolean; goes_on?: boolean; consequences?: Cause[];
 }
 export interface Approval { approval: string; what: Record<string, unknown>; by: string; at: string; expires: string }
+export interface Schedule {
+  name: string; playbook: string; nodes?: string; when: string; next: string; idle_only?: boolean; missed?: 'once' | 'skip';
+  due?: string; outcome?: 'first-seen' | 'begun' | 'started' | 'skipped' | 'refused'; run?: number; why?: string;
+}
+export interface NoticeHook {
+  name: string; kind: 'webhook' | 'slack' | 'mail'; host?: string; on: string[]; racks?: string[]; group_s?: number; quiet?: string;
+  urgent?: string[]; waiting: number; tries?: number; next?: string; sent: number; last_sent?: string; lost: number;
+  last_failed?: string; why?: string;
+}
+/// Of a node's HCA to a leaf, or between two switches.
+export interface Cable {
+  node?: string; hca?: string; rail?: number; group?: number; below?: string; below_port?: string; switch: string; port: string;
+}
 export interface ConsoleText { files: {file: number; bytes: number}[]; file: number; offset: number; text: string; next?: number }
 export interface Answer {
   command?: number; kind?: string; answer?: 'accepted' | 'refused' | 'pending' | 'waiting'; why?: string; run?: number; approval?: string;
@@ -152,7 +165,7 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 /// All pages of a list, one after the other.
-export async function getAll<T>(path: string, most = 20_000): Promise<T[]> {
+export async function getAll<T>(path: string, most = 100_000): Promise<T[]> {
   const sign = path.includes('?') ? '&' : '?';
   let {items, next} = await get<{items: T[]; next?: string | number}>(path);
   if (next === undefined) return items;

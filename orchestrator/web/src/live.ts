@@ -13,9 +13,25 @@ const linkListeners = new Set<() => void>();
 /// The journal writes "step-began"; one spelling in the page.
 const normal = (event: Event): Event => ({...event, kind: event.kind.replace(/-/g, '_')});
 
+/// Events that come close together are told together, so that the page is drawn once for all of them: the first at once,
+/// what follows it a little later.
+const kTogether = 100;  // milliseconds
+let gathered: Event[] = [];
+let told = 0, timer = 0;
+function tell(): void {
+  timer = 0;
+  told = Date.now();
+  const events = gathered;
+  gathered = [];
+  for (const event of events) for (const listener of [...listeners]) listener(event);
+}
+
 export function startListening(): () => void {
   return listen(
-    (event) => { const each = normal(event); for (const listener of [...listeners]) listener(each); },
+    (event) => {
+      gathered.push(normal(event));
+      timer ||= window.setTimeout(tell, Math.max(0, told + kTogether - Date.now()));
+    },
     (now) => { link = now; for (const listener of [...linkListeners]) listener(); });
 }
 
@@ -48,7 +64,7 @@ interface Refresh {
 }
 
 /// The answer to `path`; undefined while `path` is. Asked again after events, and when the device wakes up.
-function useAnswer<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
+export function useFetched<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
   const [known, set] = useState<Known<T>>({loading: true});
   const asked = useRef({path: undefined as string | undefined, at: 0, timer: 0, busy: false, stale: false});
   const ask = (): void => {
@@ -96,8 +112,8 @@ function useAnswer<T>(path: string | undefined, fetch: (path: string) => Promise
   return {...known, again: ask};
 }
 
-export const useGet = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T>(path, (p) => get<T>(p), refresh);
-export const useList = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T[]>(path, (p) => getAll<T>(p), refresh);
+export const useGet = <T>(path: string | undefined, refresh: Refresh = {}) => useFetched<T>(path, (p) => get<T>(p), refresh);
+export const useList = <T>(path: string | undefined, refresh: Refresh = {}) => useFetched<T[]>(path, (p) => getAll<T>(p), refresh);
 
 /// What an event says of a node, before the server is asked for all of them.
 export function applyToRows(rows: Row[], event: Event): Row[] {

@@ -14,6 +14,7 @@ import {NodeView, SiteNodeView} from './views/node';
 import {Overview} from './views/overview';
 import {RunView} from './views/run';
 import {Runs, Start} from './views/runs';
+import {Schedules} from './views/schedules';
 import {Search} from './views/search';
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -30,9 +31,9 @@ function useTheme(): [Theme, () => void] {
   return [theme, () => set(theme === 'auto' ? 'dark' : theme === 'dark' ? 'light' : 'auto')];
 }
 
-const kPlaces = [['', 'Overview', 'o'], ['runs', 'Runs', 'r'], ['actions', 'Actions', 'a'], ['fabric', 'Fabric', 'f']] as const;
+const kPlaces = [['', 'Overview', 'o'], ['runs', 'Runs', 'r'], ['actions', 'Actions', 'a'], ['fabric', 'Fabric', 'f'], ['schedules', 'Schedules', 't']] as const;
 const kKeys: [string, string][] = [
-  ['/', 'search'], ['g o', 'overview'], ['g r', 'runs'], ['g a', 'operator actions'], ['g f', 'fabric'], ['g s', 'start a run'],
+  ['/', 'search'], ['g o', 'overview'], ['g r', 'runs'], ['g a', 'operator actions'], ['g f', 'fabric'], ['g t', 'schedules and notices'], ['g s', 'start a run'],
   ['?', 'this list'], ['Tab, arrows, Page Up and Down', 'move in lists and drawings'], ['Esc', 'close a question'],
 ];
 
@@ -64,6 +65,7 @@ function View({who}: {who: Whoami}) {
   if (first === '') return <Overview who={who} />;
   if (first === 'start') return <Start who={who} />;
   if (first === 'actions') return <Actions who={who} />;
+  if (first === 'schedules') return <Schedules />;
   if (first === 'search') return <Search text={query.get('q') ?? ''} />;
   if (first === 'nodes' && second) return <SiteNodeView node={second} />;
   if (first === 'fabric') return <Fabric {...(id > 0 ? {id} : {})} />;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/utc.h"
+#include "orchestrator/api/notice_book.h"
 #include "orchestrator/api/schedule_book.h"
 #include "orchestrator/api/site_files.h"
 #include "orchestrator/controller/run_status.h"
@@ -119,6 +120,9 @@ class NoticesTest : public ApiTest {
     append(run, EventKind::run_halted, "", "",
            serialize(json::object{{"step", "gemm"}, {"why", why}}));
   }
+  api::NoticeTally tally() const {
+    return api::read_notice_book(state()).value().value().tallies.at("ops");
+  }
   std::string log_text() const { return text_of("log"); }
   std::string text_of(const std::string& name) const {
     std::ifstream stream{file(name)};
@@ -225,6 +229,8 @@ TEST_F(NoticesTest, AreTriedAgainUntilTheHookTakesThem) {
   EXPECT_EQ(text_at(body_of(0), "id"), text_at(body_of(1), "id"));
   EXPECT_EQ(shared_.counters.notices_sent, 1u);
   EXPECT_EQ(shared_.counters.notices_failed, 0u);
+  EXPECT_EQ(tally(), (api::NoticeTally{
+                         .sent = 1, .sent_at = kNow + 15s, .failed_at = kNow, .why = "HTTP 503"}));
   EXPECT_THAT(log_text(),
               AllOf(HasSubstr("notice-failed: notices ops: 1 notice not sent: HTTP 503"),
                     HasSubstr("notice-sent: notices ops: 1 notice sent")));
@@ -245,6 +251,7 @@ TEST_F(NoticesTest, AreGivenUpLoggedAndCountedAndNoSecretIsInTheLog) {
   EXPECT_EQ(hook_.posts()[0].path, std::string{"/services/"} + kSecret);
   EXPECT_EQ(shared_.counters.notices_failed, 1u);
   EXPECT_THAT(log_text(), HasSubstr("notice-given-up: notices ops: 1 notice given up: HTTP 404"));
+  EXPECT_EQ(tally(), (api::NoticeTally{.lost = 1, .failed_at = kNow, .why = "HTTP 404"}));
   for (const auto* name : {"log", "state/notices.json"})
     EXPECT_THAT(text_of(name), Not(HasSubstr(kSecret))) << name;
 }

@@ -1,4 +1,6 @@
 // Racks from the front, unit 1 at the bottom, each node in the colour and the shape of its state.
+import type {ComponentChild} from 'preact';
+import {useRef} from 'preact/hooks';
 import type {Row} from '../api';
 import {natural} from '../format';
 import {link} from '../route';
@@ -28,7 +30,15 @@ function Slot({place, rack, units}: {place: Place; rack: string; units: number})
   </a>;
 }
 
+/// Drawn again only where one of its places has changed: of 200 racks, an event is about one.
 export function Rack({name, units, places}: {name: string; units: number; places: Place[]}) {
+  const last = useRef<{units: number; places: Place[]; drawn: ComponentChild}>();
+  const same = last.current?.units === units && last.current.places.length === places.length && last.current.places.every((each, i) => each === places[i]);
+  if (!same) last.current = {units, places, drawn: <Drawn name={name} units={units} places={places} />};
+  return last.current!.drawn;
+}
+
+function Drawn({name, units, places}: {name: string; units: number; places: Place[]}) {
   const bad = places.filter((place) => place.state === 'fail' || place.state === 'needs-operator').length;
   const fits = places.every((place) => (place.unit ?? 0) + (place.height ?? 1) - 1 <= units);
   const rows = fits ? units : Math.max(...places.map((place) => (place.unit ?? 0) + (place.height ?? 1) - 1));

@@ -27,6 +27,8 @@ const kLooks: Record<string, Look> = {
   inconclusive: {word: 'inconclusive', tone: 'unsure', shape: 'triangle'},
   running: {word: 'running', tone: 'run', shape: 'half'},
   'in work': {word: 'in work', tone: 'run', shape: 'half'},
+  started: {word: 'started', tone: 'run', shape: 'half'},
+  begun: {word: 'being started', tone: 'run', shape: 'half'},
   submitted: {word: 'submitted', tone: 'wait', shape: 'ring'},
   waiting: {word: 'waiting', tone: 'wait', shape: 'ring'},
   open: {word: 'open', tone: 'wait', shape: 'ring'},

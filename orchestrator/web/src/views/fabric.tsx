@@ -1,89 +1,102 @@
-// The links of a run's fabric: who reaches whom how fast, by rail, and what is suspected.
-import {useEffect, useMemo, useState} from 'preact/hooks';
-import {getAll, type Run, type RunDetail, type Sample, type VerdictRow} from '../api';
-import {natural, number, plural, quantity} from '../format';
-import {type Known, useGet, useList} from '../live';
+// The fabric as a run found it: each rail of each node at its leaf, pairs of nodes, and what is suspected.
+import {useMemo, useState} from 'preact/hooks';
+import {type Cable, type Cause, get, type Run, type RunDetail, type Sample, type VerdictRow} from '../api';
+import {plural} from '../format';
+import {useFetched, useGet, useList} from '../live';
 import {go, link} from '../route';
-import {Cell, Choice, Nothing, Panel, Rows, Shown} from '../ui/base';
-import {Heat} from '../ui/drawings';
+import {Nothing, Panel, Shown} from '../ui/base';
+import {Leaves, type RailCell} from '../ui/leaves';
 import {Shape} from '../ui/state';
+import {Pairs} from './pairs';
 
-interface LinkRow { a: string; b: string; rail: string; stage: string; measure: string; unit: string; value: number; share: number }
+/// What is measured at an HCA's port. Of `more` less is bad, of the others more.
+interface Measure { name: string; word: string; more?: boolean; count?: boolean }
+const kMeasures: Measure[] = [
+  {name: 'fabric.link.bandwidth', word: 'bandwidth', more: true},
+  {name: 'fabric.link.loss', word: 'bandwidth lost'},
+  {name: 'fabric.cable.wrong', word: 'cables in a wrong port', count: true},
+  {name: 'ib.port.symbol_errors.new', word: 'symbol errors in this run', count: true},
+  {name: 'ib.port.receive_errors.new', word: 'receive errors in this run', count: true},
+  {name: 'ib.port.downed.new', word: 'link losses in this run', count: true},
+  {name: 'ib.port.symbol_errors', word: 'symbol errors, all', count: true},
+  {name: 'ib.port.downed', word: 'link losses, all', count: true},
+  {name: 'ib.port.rate', word: 'rate of the port', more: true},
+];
+const kOfFabric = new Set(['fabric.link.bandwidth', 'fabric.link.loss', 'fabric.cable.wrong']);
+const kCollective = 'nccl.all_reduce.busbw', kPair = 'tcp.throughput';
+const kAsked = [...kMeasures.map((each) => each.name), kCollective, kPair];
+const kShort = 0.9;  // of the best of its rail
 
-/// "link:a01-n07/mlx5_0/1<->leaf3/swp7", or "a01-n07/gpu3", which is no link.
-const endsOf = (sample: Sample): [string, string] | undefined => {
-  const ends = (sample.subject ?? '').startsWith('link:') ? sample.subject!.slice(5).split('<->') : [];
-  return ends.length === 2 ? [ends[0]!, ends[1]!] : undefined;
+/// Which of them the run has.
+const presentOf = async (path: string): Promise<string[]> => {
+  const found = await Promise.all(kAsked.map((name) => get<{items: Sample[]}>(`${path}?measure=${encodeURIComponent(name)}&limit=1`)));
+  return kAsked.filter((_, i) => found[i]!.items.length > 0);
 };
-/// Stages that measure between nodes.
-const kStages = /fabric|pair|link|rail|nccl|ib-|ib_|tcp/;
+const useSamples = (run: number | undefined, measure: string | undefined) =>
+  useList<Sample>(run !== undefined && measure ? `/runs/${run}/measurements?measure=${encodeURIComponent(measure)}&limit=10000` : undefined, {run: run ?? 'any', pause: 5000});
 
-const nodeOf = (end: string) => end.split('/')[0]!;
-const portOf = (end: string) => end.slice(nodeOf(end).length + 1);
+const isOfFabric = (cause: Cause) => /^(fabric|nccl|tcp|ib)\./.test(cause.criterion_id ?? cause.criterion) || /^(fabric|nccl|tcp|ib)\./.test(cause.criterion)
+  || ['link', 'switch-port'].includes(cause.subject?.kind ?? '') || /^(mlx5_|hca)/.test(cause.part ?? '');
 
-/// What these stages measured, one after the other.
-function useLinks(run: number | undefined, stages: string[]): Known<Sample[]> {
-  const [known, set] = useState<Known<Sample[]>>({loading: true});
-  const key = `${run} ${stages.join(' ')}`;
-  useEffect(() => {
-    if (run === undefined) return;
-    let stopped = false;
-    (async () => {
-      const all: Sample[] = [];
-      for (const stage of stages) all.push(...await getAll<Sample>(`/runs/${run}/measurements?stage=${encodeURIComponent(stage)}&limit=1000`));
-      if (!stopped) set({data: all, loading: false});
-    })().catch((problem) => { if (!stopped) set({problem, loading: false}); });
-    return () => { stopped = true; };
-  }, [key]);
-  return known;
+function Suspects({rows, run}: {rows: VerdictRow[]; run: number}) {
+  const all = rows.flatMap((row) => row.causes.filter((cause) => isOfFabric(cause) && !cause.consequence_of).map((cause) => ({node: row.node, cause})));
+  if (!all.length) return <Nothing>No link, port or HCA is suspected in this run.</Nothing>;
+  return <ul class="list">{all.map(({node, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div>
+    <a href={link('runs', run, 'nodes', node)}>{node}</a>{cause.part && cause.part !== node && <> <b>{cause.part}</b></>} {cause.criterion}: {cause.measured}{cause.expected && <>, expected {cause.expected}</>}
+    <div class="dim">{cause.remedy}</div></div></li>)}</ul>;
+}
+
+/// The newest value of each HCA, and whether it is bad by itself or named by a cause.
+function cellsOf(samples: Sample[], measure: Measure, rows: VerdictRow[]): Map<string, RailCell> {
+  const blamed = new Map<string, Cause>(rows.flatMap((row) => row.causes.filter(isOfFabric).map((cause) => [`${row.node}/${(cause.part ?? '').replace(/\/\d+$/, '')}`, cause] as const)));
+  const values = new Map<string, Sample>();
+  for (const sample of samples) {
+    const key = (sample.subject ?? '').replace(/\/1$/, '');
+    if (sample.value !== null && key.includes('/') && !key.startsWith('link:') && !((values.get(key)?.time ?? '') > (sample.time ?? ''))) values.set(key, sample);
+  }
+  const most = Math.max(0, ...[...values.values()].map((sample) => sample.value!));
+  return new Map([...values].map(([key, sample]) => {
+    const value = sample.value!, cause = blamed.get(key);
+    const bad = cause !== undefined || (measure.more ? value < most * kShort : measure.count === true && value > 0);
+    return [key, {value, unit: sample.unit ?? '', share: most > 0 ? value / most : 0, bad, ...(cause ? {why: cause.criterion} : {})}];
+  }));
+}
+
+function Rails({run, present, rows}: {run: number; present: string[]; rows: VerdictRow[]}) {
+  const [wanted, setWanted] = useState('');
+  const choices = kMeasures.filter((each) => present.includes(each.name));
+  const measure = choices.find((each) => each.name === wanted) ?? choices[0]!;
+  const samples = useSamples(run, measure.name);
+  const collective = useSamples(run, present.includes(kCollective) ? kCollective : undefined);
+  const cables = useList<Cable>('/cables?limit=10000', {every: 300_000});
+  const cells = useMemo(() => cellsOf(samples.data ?? [], measure, rows), [samples.data, measure, rows]);
+  const nccl = useMemo(() => {
+    const slow = new Set(rows.filter((row) => row.causes.some((cause) => cause.criterion.startsWith('nccl.'))).map((row) => row.node));
+    return new Map((collective.data ?? []).filter((each) => each.value !== null).map((each) => [each.node, {value: each.value!, unit: each.unit ?? '', share: 0, bad: slow.has(each.node)}]));
+  }, [collective.data, rows]);
+  const ports = useMemo(() => new Set(rows.flatMap((row) => row.causes.map((cause) => cause.part ?? '').filter((part) => part.startsWith('port:')))), [rows]);
+  return <Panel title={cables.data?.length ? 'Rails and leaves' : 'HCAs'} aside={<label class="dim">shown: <select value={measure.name} onChange={(event) => setWanted(event.currentTarget.value)}>
+    {choices.map((each) => <option key={each.name} value={each.name}>{each.word}</option>)}</select></label>}>
+    {!choices.some((each) => kOfFabric.has(each.name)) && <Nothing>This run measured no links between nodes: its plan has no fabric stage. Shown is what its nodes say of their ports.</Nothing>}
+    <Shown of={samples}>{() => <Leaves run={run} cables={cables.data ?? []} cells={cells} collective={nccl} ports={ports} label={measure.word} />}</Shown>
+  </Panel>;
 }
 
 export function Fabric({id}: {id?: number}) {
   const runs = useList<Run>('/runs?limit=200');
   const run = id ?? runs.data?.[0]?.run;
-  const detail = useGet<RunDetail>(run !== undefined ? `/runs/${run}` : undefined);
-  const stages = (detail.data?.steps ?? []).filter((step) => kStages.test(step));
-  const samples = useLinks(run, stages);
-  const verdicts = useList<VerdictRow>(run !== undefined ? `/runs/${run}/verdicts` : undefined);
-  const [measure, setMeasure] = useState('');
-  const [rail, setRail] = useState('');
-  const [order, setOrder] = useState<'worst' | 'name'>('worst');
-  const links = useMemo(() => {
-    const all = (samples.data ?? []).flatMap((sample): LinkRow[] => {
-      const ends = endsOf(sample);
-      return ends && sample.value !== null ? [{a: ends[0], b: ends[1], rail: portOf(ends[0]), stage: sample.stage, measure: sample.measure, unit: sample.unit ?? '', value: sample.value, share: 1}] : [];
-    });
-    const most = new Map<string, number>();
-    for (const each of all) most.set(`${each.stage} ${each.measure}`, Math.max(most.get(`${each.stage} ${each.measure}`) ?? 0, each.value));
-    for (const each of all) each.share = most.get(`${each.stage} ${each.measure}`) ? each.value / most.get(`${each.stage} ${each.measure}`)! : 1;
-    return all;
-  }, [samples.data]);
-  const measures = [...new Set(links.map((each) => `${each.stage} ${each.measure}`))].sort(natural);
-  const chosen = measures.includes(measure) ? measure : measures.find((each) => each.includes('bandwidth')) ?? measures[0];
-  const its = links.filter((each) => `${each.stage} ${each.measure}` === chosen);
-  const rails = [...new Set(its.map((each) => each.rail))].sort(natural);
-  const shown = its.filter((each) => !rail || each.rail === rail).sort((a, b) => (order === 'worst' ? a.share - b.share : 0) || natural(a.a, b.a) || natural(a.b, b.b));
-  const nodes = [...new Set(shown.flatMap((each) => [nodeOf(each.a), nodeOf(each.b)]))].sort(natural);
-  const pairs = new Map<string, number>();
-  for (const each of shown) for (const key of [`${nodeOf(each.a)} ${nodeOf(each.b)}`, `${nodeOf(each.b)} ${nodeOf(each.a)}`]) pairs.set(key, Math.min(pairs.get(key) ?? Infinity, each.value));
-  const errors = (chosen ?? '').match(/error|symbol|downed|ber\b/) !== null;
-  const suspects = (verdicts.data ?? []).flatMap((row) => row.causes.filter((cause) => ['link', 'port', 'switch-port'].includes(cause.subject?.kind ?? '') || /^(ib|fabric|link|cable|rail|mlx|hca)\b/.test(cause.criterion) || /^mlx5_|^hca/.test(cause.part ?? ''))
-    .map((cause) => ({node: row.node, cause})));
-  return <div class="page"><div class="titlebar"><h1>Fabric</h1><span class="grow" />
+  const detail = useGet<RunDetail>(run !== undefined ? `/runs/${run}` : undefined, {run: run ?? 'any', pause: 5000});
+  const present = useFetched<string[]>(run !== undefined ? `/runs/${run}/measurements` : undefined, presentOf, {run: run ?? 'any', pause: 5000});
+  const verdicts = useList<VerdictRow>(run !== undefined ? `/runs/${run}/verdicts` : undefined, {run: run ?? 'any', pause: 5000});
+  const rows = verdicts.data ?? [];
+  return <div class="page"><div class="titlebar"><h1>Fabric</h1>{detail.data && <span class="dim">{plural(detail.data.nodes, 'node')}, {detail.data.state}</span>}<span class="grow" />
     <label>Run <select value={String(run ?? '')} onChange={(event) => go(link('fabric', event.currentTarget.value))}>{(runs.data ?? []).map((each) => <option key={each.run} value={String(each.run)}>{each.run} {each.playbook}</option>)}</select></label></div>
-    {run === undefined ? <Nothing>No run yet.</Nothing> : <>
-      <Panel title="Suspects">{suspects.length ? <ul class="list">{suspects.map(({node, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div><a href={link('runs', run, 'nodes', node)}>{node}</a> <b>{cause.part}</b> {cause.criterion}: {cause.measured}, expected {cause.expected}<div class="dim">{cause.remedy}</div></div></li>)}</ul> : <Nothing>No link, port or HCA is suspected in this run.</Nothing>}</Panel>
-      <Shown of={samples}>{() => !links.length ? <Panel title="Links"><Nothing>This run measured no links between nodes: its plan has no fabric stage.</Nothing></Panel> : <>
-        <div class="tools">
-          <label>Measure <select value={chosen} onChange={(event) => setMeasure(event.currentTarget.value)}>{measures.map((each) => <option key={each}>{each}</option>)}</select></label>
-          <label>Rail <select value={rail} onChange={(event) => setRail(event.currentTarget.value)}><option value="">all</option>{rails.map((each) => <option key={each}>{each}</option>)}</select></label>
-          <Choice label="order" value={order} onChange={setOrder} of={[['worst', errors ? 'Smallest first' : 'Slowest first'], ['name', 'By name']] as const} /><span class="dim">{plural(shown.length, 'link')}</span>
-        </div>
-        {nodes.length > 1 && nodes.length <= 64 && <Panel title="Node to node"><Heat names={nodes} unit={shown[0]?.unit ?? ''} label={`${chosen} between nodes`} at={(row, column) => pairs.get(`${row} ${column}`)} /></Panel>}
-        <Panel flush title="Links"><Rows label="links" items={shown} height={30} most={520} keyOf={(each, i) => `${i} ${each.a} ${each.b}`}
-          head={<><Cell head class="c-kind">state</Cell><Cell head class="c-words">from</Cell><Cell head class="c-words">to</Cell><Cell head class="c-step">value</Cell><Cell head class="c-tally">of the best</Cell></>}
-          row={(each) => <><Cell class="c-kind"><Shape state={each.share < 0.9 && !errors ? 'fail' : each.share < 0.95 && !errors ? 'inconclusive' : 'pass'} /> {each.share < 0.9 && !errors ? 'slow' : ''}</Cell><Cell class="c-words">{each.a}</Cell><Cell class="c-words">{each.b}</Cell><Cell class="c-step">{quantity(each.value, each.unit)}</Cell>
-            <Cell class="c-tally"><span class="track"><span class={`fill b-${each.share < 0.9 && !errors ? 'fail' : 'run'}`} style={{width: `${Math.min(100, each.share * 100)}%`}} /></span> <small>{number(each.share * 100, 3)} %</small></Cell></>} /></Panel>
+    {run === undefined ? runs.data && <Nothing>No run yet.</Nothing> : <>
+      <Panel title="Suspects"><Shown of={verdicts}>{(all) => <Suspects rows={all} run={run} />}</Shown></Panel>
+      <Shown of={present}>{(names) => <>
+        {kMeasures.some((each) => names.includes(each.name)) ? <Rails run={run} present={names} rows={rows} />
+          : !names.includes(kPair) && <Panel title="Links"><Nothing>This run measured no links between nodes: its plan has no fabric stage.</Nothing></Panel>}
+        {names.includes(kPair) && <Pairs run={run} />}
       </>}</Shown></>}
   </div>;
 }

@@ -1,5 +1,5 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
-import {useEffect, useMemo, useState} from 'preact/hooks';
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {getAll, type Inventory, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
 import {at, clock, folded, moment, plural, span} from '../format';
 import {applyToRows, useEvents, useGet, useList, useNow} from '../live';
@@ -8,6 +8,7 @@ import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
+import {ByItselfTrouble} from './schedules';
 
 const kMostRuns = 12;  // whose nodes are shown at once
 
@@ -15,12 +16,21 @@ export const countsOf = (rows: Row[]): [string, number][] =>
   ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
     .map((state) => [state, rows.filter((row) => row.state === state).length]);
 
+/// Of rows that say the same the old ones: what is drawn of them is not drawn again.
+function keptWhereSame(old: Row[], rows: Row[]): Row[] {
+  const known = new Map(old.map((row) => [row.node, row]));
+  return rows.map((row) => {
+    const before = known.get(row.node);
+    return before && JSON.stringify(before) === JSON.stringify(row) ? before : row;
+  });
+}
+
 /// The rows of several runs, by run; those that work are asked for again as events come.
 export function useRowsOf(runs: number[]): Map<number, Row[]> {
   const [rows, set] = useState(new Map<number, Row[]>());
   const key = runs.join(',');
   const ask = (run: number) => getAll<Row>(`/runs/${run}/nodes?limit=10000`)
-    .then((its) => set((old) => new Map(old).set(run, its))).catch(() => { /* shown as without a run */ });
+    .then((its) => set((old) => new Map(old).set(run, keptWhereSame(old.get(run) ?? [], its)))).catch(() => { /* shown as without a run */ });
   useEffect(() => { for (const run of runs) void ask(run); }, [key]);
   const [late, setLate] = useState(new Set<number>());
   useEvents((event) => {
@@ -85,6 +95,12 @@ export function FailureList({run}: {run: RunDetail}) {
     </div></li>)}</ul>;
 }
 
+/// Where the inventory has it, and how its newest run left it.
+const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undefined): Place => ({
+  state: 'none', name: node?.name ?? '', ...(now ? placeOf(now.row, now.run) : {}),
+  ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
+});
+
 export function Overview({who}: {who: Whoami}) {
   const inventory = useGet<Inventory>('/inventory', {every: 300_000});
   const nodes = useList<SiteNode>('/nodes?limit=1000', {every: 120_000});
@@ -97,15 +113,21 @@ export function Overview({who}: {who: Whoami}) {
     return [...all].sort((a, b) => b - a).slice(0, kMostRuns);
   }, [runs.data, nodes.data]);
   const rows = useRowsOf(wanted);
+  const known = useRef(new Map<string, {row: Row | undefined; node: SiteNode | undefined; place: Place}>());
   const places = useMemo(() => {
-    const newest = new Map<string, Place>();
-    for (const run of [...wanted].sort((a, b) => a - b)) for (const row of rows.get(run) ?? []) newest.set(row.node, placeOf(row, run));
-    const listed = (nodes.data ?? []).map((node): Place => {
-      const known = newest.get(node.name);
-      newest.delete(node.name);
-      return {state: 'none', ...known, name: node.name, ...(node.rack ? {rack: node.rack} : {}), ...(node.unit ? {unit: node.unit} : {}), ...(node.height ? {height: node.height} : {})};
-    });
-    return [...listed, ...newest.values()];
+    const newest = new Map<string, {row: Row; run: number}>();
+    for (const run of [...wanted].sort((a, b) => a - b)) for (const row of rows.get(run) ?? []) newest.set(row.node, {row, run});
+    const before = known.current;
+    known.current = new Map();
+    const placeFor = (name: string, node?: SiteNode): Place => {
+      const now = newest.get(name), last = before.get(name);
+      newest.delete(name);
+      const kept = last && last.row === now?.row && last.node === node ? last : {row: now?.row, node, place: joined(node, now)};
+      known.current.set(name, kept);
+      return kept.place;
+    };
+    const listed = (nodes.data ?? []).map((node) => placeFor(node.name, node));
+    return [...listed, ...[...newest.keys()].map((name) => placeFor(name))];
   }, [rows, nodes.data, wanted]);
   const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
   const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
@@ -135,6 +157,7 @@ export function Overview({who}: {who: Whoami}) {
       {late.length > 0 && <Panel title="Overdue"><ul class="list">{late.slice(0, 10).map((row) => <li key={row.node}><Shape state="overdue" /><div>
         <a href={link('runs', row.run, 'nodes', row.node)}>{row.node}</a> {row.step} <span class="dim">since {clock(at(row.step_began), false)}</span></div></li>)}</ul></Panel>}
       {newest.data && (newest.data.failures?.length ?? 0) > 0 && <Panel title={`Failures alike in run ${newest.data.run}`}><FailureList run={newest.data} /></Panel>}
+      <ByItselfTrouble />
       <Panel title="Power against limits"><Power runs={active.map((run) => run.run)} /></Panel>
       <Panel title="Newest runs" aside={<a href={link('runs')}>all</a>}>
         <Shown of={runs}>{(its) => its.length ? <ul class="list">{its.slice(0, 6).map((run) => <li key={run.run}><Shape state={run.state === 'ended' ? run.fail ? 'fail' : run.inconclusive ? 'inconclusive' : 'pass' : run.state} />

@@ -1,0 +1,141 @@
+// What the API tells of the site's files: hooks of notices without their secrets, and the cable
+// plan; to each person what is of their racks.
+#include "orchestrator/api/notice_book.h"
+#include "tests/orchestrator/api/api_fixture.h"
+
+namespace cupel::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SiteReads : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    write("secret", "s3cr3t-0123456789\n");
+    write("slack-url", "https://hooks.example.com/services/s3cr3t-0123456789\n");
+    site(
+        "fabric: {nodes: [a01-n1, a02-n1], hcas: [mlx5_0, mlx5_6], group: 1, spines: 1, uplinks: "
+        "1}\n");
+    write("service.yaml", R"(inventory: site.yaml
+requests_per_second: 1000000
+notices:
+  - name: ops
+    slack: "file:slack-url"
+    on: [halt]
+    quiet: {from: "22:00", to: "07:00"}
+    urgent: [halt]
+  - {name: tickets, webhook: "https://tickets.example.com/hooks/cupel", racks: [a01, a02]}
+  - {name: others, webhook: "https://a01.example.com/hook", racks: [a01]}
+)");
+  }
+  void site(const std::string& fabric) {
+    write("site.yaml",
+          "site: here\nracks:\n  - {name: a01, units: 48}\n  - {name: a02, units: 48}\n"
+          "defaults:\n  profile: dgx-h100\n  bmc: {user: admin, password: \"file:" +
+              file("secret") +
+              "\", tls: {trust: first-use}}\n  ssh: {user: root, key: " + file("secret") + R"(}
+nodes:
+  - {name: a01-n1, rack: a01, unit: 1, bmc: {address: 127.64.99.1}, ssh: {address: 127.64.98.1}}
+  - {name: a02-n1, rack: a02, unit: 1, bmc: {address: 127.64.99.2}, ssh: {address: 127.64.98.2}}
+)" + fabric);
+  }
+  void serve_site() {
+    auto options = usual();
+    options.settings = file("service.yaml");
+    serve(options);
+  }
+  Heard of_bob(const std::string& target) {
+    return ask_tls({.target = target, .token = token("bob", "viewer", {"a02"})});
+  }
+};
+
+TEST_F(SiteReads, TellOfEachHookWhatItTakesAndNoSecret) {
+  serve_site();
+
+  const auto heard = get("/api/v1/notices");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  const auto& hooks = body.at("items").as_array();
+  ASSERT_EQ(hooks.size(), 3u);
+  EXPECT_EQ(hooks[0], (json::object{{"name", "ops"},
+                                    {"kind", "slack"},
+                                    {"on", json::array{"halt"}},
+                                    {"group_s", 30},
+                                    {"quiet", "22:00 to 07:00"},
+                                    {"urgent", json::array{"halt"}},
+                                    {"sent", 0},
+                                    {"lost", 0},
+                                    {"waiting", 0},
+                                    {"tries", 0}}));
+  EXPECT_EQ(hooks[1].at("host"), "tickets.example.com");
+  EXPECT_EQ(hooks[1].at("racks"), (json::array{"a01", "a02"}));
+  EXPECT_THAT(heard.body, AllOf(Not(HasSubstr("s3cr3t")), Not(HasSubstr("hooks.example.com")),
+                                Not(HasSubstr("slack-url"))));
+}
+
+TEST_F(SiteReads, TellWhatBecameOfNotices) {
+  const auto now = report::wall_now();
+  api::NoticeBook book;
+  book.tallies["tickets"] = {.sent = 7,
+                             .lost = 2,
+                             .sent_at = now - std::chrono::hours{2},
+                             .failed_at = now - std::chrono::hours{1},
+                             .why = "HTTP 503\x1b"};
+  // Ahead of us, as a clock that was wrong wrote it: it is not due before its group is.
+  book.queues["tickets"].add({"halt", now + std::chrono::hours{1000}, {{"text", "run 1: halted"}}});
+  ASSERT_TRUE(api::write_notice_book(state(), api::to_text(book)));
+  serve_site();
+
+  const auto body = get("/api/v1/notices").json();
+  const auto bounded = of_bob("/api/v1/notices");
+
+  const auto& hook = body.at("items").at(1);
+  EXPECT_EQ(hook.at("sent"), 7);
+  EXPECT_EQ(hook.at("lost"), 2);
+  EXPECT_EQ(hook.at("waiting"), 1);
+  EXPECT_EQ(hook.at("why"), "HTTP 503");
+  for (const auto* time : {"last_sent", "last_failed", "next"})
+    EXPECT_TRUE(hook.as_object().contains(time)) << time;
+  EXPECT_THAT(bounded.body, AllOf(HasSubstr("\"racks\":[\"a02\"]"), Not(HasSubstr("a01")),
+                                  Not(HasSubstr("example.com")), Not(HasSubstr("HTTP 503"))));
+}
+
+TEST_F(SiteReads, TellWhichLeafEachRailIsPluggedInto) {
+  serve_site();
+
+  const auto heard = get("/api/v1/cables");
+  const auto page = get("/api/v1/cables?limit=1").json();
+  const auto bounded = of_bob("/api/v1/cables");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  const auto& cables = body.at("items").as_array();
+  ASSERT_EQ(cables.size(), 8u) << heard.body;  // two rails of two nodes, one uplink of four leaves
+  EXPECT_EQ(cables[0], (json::object{{"node", "a01-n1"},
+                                     {"hca", "mlx5_0"},
+                                     {"group", 1},
+                                     {"rail", 1},
+                                     {"switch", "leaf1-r1"},
+                                     {"port", "1"}}));
+  EXPECT_THAT(heard.body, HasSubstr(R"({"below":"leaf1-r1","below_port":"2","switch":"spine1")"));
+  EXPECT_EQ(page.at("items").as_array().size(), 1u);
+  EXPECT_EQ(page.at("next"), "1");
+  EXPECT_THAT(bounded.body,
+              AllOf(HasSubstr("a02-n1"), Not(HasSubstr("a01")), Not(HasSubstr("spine1"))));
+}
+
+TEST_F(SiteReads, AnInventoryWithoutACablePlanHasNoCables) {
+  serve();
+  EXPECT_EQ(get("/api/v1/cables").status, 404) << "no inventory";
+  site("");
+  serve_site();
+
+  EXPECT_EQ(get("/api/v1/cables").body, "{\"items\":[]}");
+}
+
+}  // namespace
+}  // namespace cupel::test
