@@ -275,6 +275,81 @@ TEST(AcrossNodes, RefusesRanksThatDoNotFit) {
                 HasSubstr(why));
   }
 }
+std::string train_words(int ranks, int base, const std::string& more) {
+  return "train --ranks " + std::to_string(ranks) + " --rank-base " + std::to_string(base) +
+         " --layers 2 --width 128 --sequence 128 --batch 1 --repeats 1 --passes 6 --seconds 100 "
+         "--hang-after 5 " +
+         more;
+}
+
+/// Two nodes with two GPUs each.
+std::vector<Burned> trained(const std::vector<Faults>& faults) {
+  Burning home{train_words(4, 0, "--make-id"), with(faults[0])};
+  home.until("\"kind\":\"nccl-id\"");
+  Burning other{train_words(4, 2, "--id " + id_of(home)), with(faults[1])};
+  std::vector<Burned> ended;
+  for (auto* node : {&home, &other}) ended.push_back(node->end());
+  return ended;
+}
+
+double result_of(const Burned& burned, std::string_view name, std::string_view part) {
+  for (const auto& result : burned.of_kind("result"))
+    if (result.at("name") == name && result.at("part") == part)
+      return result.at("value").to_number<double>();
+  return -1;
+}
+
+TEST(TrainAcrossNodes, EveryNodeDoesTheSameStepsAndTellsEachGpusOwnTime) {
+  const auto ended = trained({{}, {}});
+
+  for (const auto& node : ended) {
+    EXPECT_EQ(node.status, 0) << node.errors;
+    EXPECT_TRUE(node.is_complete());
+    EXPECT_THAT(node.of_kind("fault"), IsEmpty());
+    EXPECT_EQ(node.of_kind("joined").size(), 1);
+    EXPECT_EQ(result_of(node, "train.loss.differs", ""), 0);
+    EXPECT_EQ(result_of(node, "train.steps", ""), 3) << "three to warm up";
+    EXPECT_NEAR(result_of(node, "train.tokens", "") * result_of(node, "train.step", ""), 4 * 128, 1)
+        << "of all four GPUs";
+    for (const auto* gpu : {"gpu0", "gpu1"}) EXPECT_GT(result_of(node, "train.own", gpu), 0);
+  }
+}
+
+TEST(TrainAcrossNodes, TheGpuThatIsSlowHasTheLongestTimeOfItsOwn) {
+  const auto ended = trained({{}, {"FAKE_SLOW=1:train_gelu_back:0:60"}});
+
+  EXPECT_EQ(ended[1].status, 0) << ended[1].errors;
+  EXPECT_GT(result_of(ended[1], "train.own", "gpu1"), 0.06);
+  for (const auto& [node, gpu] : {std::pair{0, "gpu0"}, {0, "gpu1"}, {1, "gpu0"}})
+    EXPECT_LT(result_of(ended[static_cast<std::size_t>(node)], "train.own", gpu),
+              result_of(ended[1], "train.own", "gpu1"));
+}
+
+TEST(TrainAcrossNodes, OnAHangEveryNodeSaysWhichSumItsRanksHaveEntered) {
+  const auto ended = trained({{}, {"FAKE_HANGS=1:train_gelu_back:5"}});
+
+  EXPECT_EQ(ended[1].status, 3) << ended[1].errors;
+  const auto one = entered(ended[0]), other = entered(ended[1]);
+  ASSERT_EQ(one.size(), 2);
+  ASSERT_EQ(other.size(), 2);
+  EXPECT_EQ(one[0], one[1]);
+  EXPECT_EQ(other[0], one[0]);
+  EXPECT_LT(other[1], one[0]) << "it did not enter what the others wait in";
+}
+
+TEST(TrainAcrossNodes, WrongGradientsAreAFaultOfTheirGpu) {
+  const auto ended = trained({{}, {"FAKE_WRONG=1:train_checksum:2"}});
+
+  EXPECT_EQ(ended[0].status, 0) << ended[0].errors;
+  EXPECT_EQ(ended[1].status, 1);
+}
+
+TEST(TrainAcrossNodes, IsRefusedWithoutACountOfSteps) {
+  const Burned burned = Burning{"train --ranks 4 --make-id", with({})}.end();
+
+  EXPECT_EQ(burned.status, 64);
+  EXPECT_THAT(burned.errors, HasSubstr("give --repeats"));
+}
 #else
 TEST(AcrossNodes, EveryNodeFindsNothingWrongAndMeasuresTheSame) {
   GTEST_SKIP() << "no CUDA toolkit: cupel-burn was left out of this build";

@@ -37,8 +37,9 @@ struct StepSaid {
   double loss = 0;
   std::uint64_t gradients = 0;  // checksum of this GPU's own, before they are added up
   std::uint64_t summed = 0;     // after
+  double own_seconds = 0;       // forwards and backwards, without waiting for any other GPU
 
-  /// Bits are compared: a loss that is NaN twice is the same.
+  /// Bits are compared, and no times: a loss that is NaN twice is the same.
   bool same_as(const StepSaid& other) const;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "burnin/agent/burn/cuda/across_join.h"
 #include "burnin/agent/burn/cuda/across_nodes.h"
 #include "burnin/agent/burn/cuda/cuda_check.h"
 #include "burnin/agent/burn/links/numa.h"
@@ -177,18 +178,14 @@ void AcrossBench::tell(const Shape& shape, double microseconds) {
 }
 
 void AcrossBench::tell_ranks() {
-  agent::JsonLine line{"ranks"};
+  std::vector<std::uint64_t> entered;
   std::string doing;
-  line.add("base", given_.all.rank_of(0)).add("of", given_.all.all_ranks());
-  line.array("entered");
   for (const auto& each : places_) {
-    line.item(static_cast<std::int64_t>(each->entered()));
+    entered.push_back(each->entered());
     const std::scoped_lock lock{each->mutex};
     if (doing.empty()) doing = each->doing;
   }
-  line.end();
-  line.add("doing", doing);
-  given_.report.say(line);
+  given_.report.say(ranks_line(given_.all, entered, doing));
 }
 
 }  // namespace cupel::burn

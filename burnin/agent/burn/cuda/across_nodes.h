@@ -12,8 +12,6 @@
 
 namespace cupel::burn {
 
-inline constexpr double kMostRanks = 65536;
-
 /// Errors: usage, no-library, nccl, memory, cuda.
 Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdog& watchdog,
                      const Node& node);

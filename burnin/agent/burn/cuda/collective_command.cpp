@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "burnin/agent/burn/command.h"
+#include "burnin/agent/burn/cuda/across_join.h"
 #include "burnin/agent/burn/cuda/across_nodes.h"
 #include "burnin/agent/burn/cuda/collective_bench.h"
 #include "burnin/agent/burn/links/child.h"
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kHang = 3;
-constexpr std::array kChoices{
+constexpr std::array kOwnChoices{
     Choice{.name = "--ops",
            .kind = Choice::Kind::kWords,
            .fallback = "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv",
@@ -56,36 +57,6 @@ constexpr std::array kChoices{
            .words = "nvlink,hca,both",
            .help = "hca: NVLink and shared memory forbidden, so that the HCAs carry it"},
     Choice{.name = "--survey", .help = "only tells which algorithm NCCL chooses"},
-    Choice{.name = "--ranks",
-           .kind = Choice::Kind::kCount,
-           .fallback = "0",
-           .high = kMostRanks,
-           .help = "of all nodes together; 0: the GPUs of this node alone"},
-    Choice{.name = "--rank-base",
-           .kind = Choice::Kind::kCount,
-           .fallback = "0",
-           .high = kMostRanks,
-           .help = "across nodes: the rank of this node's first GPU"},
-    Choice{.name = "--make-id",
-           .help = "across nodes: makes the id, prints it, and lets the others come"},
-    Choice{.name = "--id",
-           .kind = Choice::Kind::kText,
-           .help = "across nodes: the id that another made, in hexadecimal digits"},
-    Choice{.name = "--id-file",
-           .kind = Choice::Kind::kText,
-           .help = "the same from a file; -: from standard input"},
-    Choice{.name = "--interface",
-           .kind = Choice::Kind::kText,
-           .help = "across nodes: where the ranks meet (NCCL_SOCKET_IFNAME)"},
-    Choice{.name = "--address",
-           .kind = Choice::Kind::kText,
-           .help = "across nodes: the ranks meet at the interface that has it, if there is one"},
-    Choice{.name = "--join-within",
-           .kind = Choice::Kind::kNumber,
-           .fallback = "120",
-           .low = 1,
-           .high = 3600,
-           .help = "across nodes: seconds until all ranks must have come"},
     Choice{.name = "--times",
            .kind = Choice::Kind::kCount,
            .fallback = "20",
@@ -95,6 +66,7 @@ constexpr std::array kChoices{
     Choice{.name = "--if-available",
            .help = "measures nothing, and is content, where NVLS is not available"},
 };
+constexpr auto kChoices = with_across(kOwnChoices);
 
 bool has_hcas() {
   std::error_code error;

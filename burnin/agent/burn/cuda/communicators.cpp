@@ -122,8 +122,11 @@ class LoadedNccl : public NcclApi {
     const auto type = element == Element::kFloat ? nccl::kFloat32 : nccl::kBfloat16;
     TRY(library.check(library->ncclAllReduce(in, out, count, type, nccl::kSum, comm, stream),
                       "ncclAllReduce", comm));
+    TRY(all_->settled(rank));
     return all_->sound(rank);
   }
+
+  Outcome<> sound(int rank) override { return all_->sound(rank); }
 
   void abort() override { all_->abort(); }
 
@@ -137,6 +140,10 @@ Outcome<std::unique_ptr<NcclApi>> open_nccl(const std::vector<int>& ordinals) {
   TRY(const auto library, nccl::Library::load(nccl::usual_places()));
   TRY(auto all, Communicators::open(library, ordinals));
   return std::unique_ptr<NcclApi>{new LoadedNccl{std::move(all)}};
+}
+
+std::unique_ptr<NcclApi> nccl_of(std::unique_ptr<Communicators> all) {
+  return std::make_unique<LoadedNccl>(std::move(all));
 }
 
 }  // namespace cupel::burn

@@ -139,6 +139,8 @@ Outcome<TrainWorker> TrainWorker::make(const Transformer& shape,
   TRY(worker.products_, TrainProducts::prepare(*worker.handle_, shape));
   TRY(worker.stream_, make_stream());
   TRY(worker.sums_stream_, make_stream());
+  TRY(worker.begun_, make_event());
+  TRY(worker.computed_, make_event());
   TRY(worker.allocate());
   return worker;
 }
@@ -285,12 +287,14 @@ Outcome<> TrainWorker::add_up(Layer& layer, const SumUp& sum_up) {
   return cuda(cudaEventRecord(layer.summed, sums_stream_), "gradients");
 }
 
-Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp& sum_up) {
+Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp& sum_up,
+                                    const Wait& wait) {
   const auto w = shape_.width;
   const auto t = shape_.tokens();
   auto* device = static_cast<Said*>(said_.get());
   const auto turn = static_cast<std::uint64_t>(number);
   *queued_ = 0;
+  TRY(cuda(cudaEventRecord(begun_, stream_), "beginning a step"));
   TRY(cuda(cudaMemsetAsync(said_, 0, sizeof(Said), stream_), "clearing"));
   normal_bf16(x_, w * t, seed_of(seed, turn, kStreamTokens), 1, stream_);
   normal_bf16(target_, w * t, seed_of(seed, turn, kStreamTargets), 1, stream_);
@@ -305,16 +309,29 @@ Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp&
     TRY(backwards(layers_[at]));
     TRY(add_up(layers_[at], sum_up));
   }
+  TRY(cuda(cudaEventRecord(computed_, stream_), "gradients"));
   for (auto& layer : layers_) {
     TRY(cuda(cudaStreamWaitEvent(stream_, layer.summed), "gradients"));
     adamw(floats(layer.master), layer.weights, floats(layer.moments), layer.gradients,
           1.0f / static_cast<float>(ranks_), shape_.layer_parameters(), number, stream_);
   }
   TRY(launched("the optimiser"));
+  TRY(wait(stream_));  // before the copy, which would wait itself
   Said said{};
   TRY(cuda(cudaMemcpyAsync(&said, said_, sizeof said, cudaMemcpyDefault, stream_), "reading"));
   TRY(cuda(cudaStreamSynchronize(stream_), "a training step"));
-  return StepSaid{.loss = said.loss, .gradients = said.gradients, .summed = said.summed};
+  float milliseconds = 0;
+  TRY(cuda(cudaEventElapsedTime(&milliseconds, begun_, computed_), "timing a step"));
+  return StepSaid{.loss = said.loss,
+                  .gradients = said.gradients,
+                  .summed = said.summed,
+                  .own_seconds = milliseconds / 1000.0};
+}
+
+Outcome<> TrainWorker::meet(const SumUp& sum_up, const Wait& wait) {
+  constexpr std::size_t kFew = 8;  // elements
+  TRY(sum_up(layers_.front().gradients, kFew, sums_stream_));
+  return wait(sums_stream_);
 }
 
 /// The last layer's gradients come first.

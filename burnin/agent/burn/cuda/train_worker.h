@@ -28,6 +28,8 @@ class TrainWorker {
  public:
   /// Adds up a layer's gradients over all GPUs, queued on the stream.
   using SumUp = std::function<Outcome<>(void* gradients, std::size_t count, cudaStream_t stream)>;
+  /// Until all that was queued on the stream is done.
+  using Wait = std::function<Outcome<>(cudaStream_t stream)>;
 
   /// On the current device.
   static Outcome<TrainWorker> make(const Transformer& shape,
@@ -36,7 +38,9 @@ class TrainWorker {
   /// The same weights on every GPU, and the same again for the same seed.
   Outcome<> begin(std::uint64_t seed);
   /// A whole step, waited for. `number` counts from 1.
-  Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up);
+  Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up, const Wait& wait);
+  /// Until all GPUs are here.
+  Outcome<> meet(const SumUp& sum_up, const Wait& wait);
   /// Of the layers of the present step, how many this GPU would add up: for each of them all GPUs
   /// wait for each other. Nothing where it is not known. From any thread.
   std::optional<std::uint64_t> passed() const;
@@ -70,6 +74,7 @@ class TrainWorker {
   int ranks_ = 1;
   Stream stream_;
   Stream sums_stream_;
+  Event begun_, computed_;  // a step; its gradients, without their sums
   std::vector<Layer> layers_;
   std::unique_ptr<std::atomic<std::size_t>> queued_ =  // layers whose `reached` is, in this step
       std::make_unique<std::atomic<std::size_t>>(0);
