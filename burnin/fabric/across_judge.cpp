@@ -87,10 +87,29 @@ std::map<std::string, double> own_work(const BurnReport& report) {
   return own;
 }
 
+/// Seconds of each GPU's own part of a step.
+std::map<std::string, double> own_steps(const BurnReport& report) {
+  std::map<std::string, double> own;
+  for (const auto& result : report.results)
+    if (result.name == "train.own" && !result.part.empty() && result.value && *result.value > 0)
+      own[result.part] = *result.value;
+  return own;
+}
+
+/// What each node reported, of those that did.
+std::vector<double> told(const TeamRun& run, std::string_view name) {
+  std::vector<double> values;
+  for (const auto& report : run.reports)
+    for (const auto& result : report->burn.results)
+      if (result.name == name && result.value && *result.value > 0) values.push_back(*result.value);
+  return values;
+}
+
 double errors_of(const BurnReport& report) {
   double errors = 0;
   for (const auto& result : report.results)
-    if (result.name == "collective.errors") errors += result.value.value_or(1);
+    if (result.name == "collective.errors" || result.name == "train.loss.differs")
+      errors += result.value.value_or(1);
   for (const auto& [part, count] : report.faults_by_part) errors = std::max(errors, count);
   return errors;
 }
@@ -128,6 +147,8 @@ class Writer {
     bool is_explained = false;  // its loss may be its partners'
     double errors = 0, lag = -1;
     std::string slowest{};                                       // the GPU of the lag
+    double step = 0, tokens = 0;                                 // of training
+    std::map<std::string, double> own_lag{};                     // of a GPU's own part of a step
     std::map<std::pair<std::string, std::string>, Best> best{};  // by operation and part
   };
 
@@ -224,7 +245,34 @@ class Writer {
     return loss;
   }
 
+  /// A step is as long for all ranks: each waits for the slowest, which its own part of it tells.
+  void trained(const TeamRun& run) {
+    const auto steps = told(run, "train.step"), tokens = told(run, "train.tokens");
+    std::vector<double> all;
+    for (const auto& report : run.reports)
+      for (const auto& [part, seconds] : own_steps(report->burn)) all.push_back(seconds);
+    const double middle = all.size() < kLeastTeams ? 0 : median(all);
+    for (std::size_t place = 0; place < run.reports.size(); ++place) {
+      auto& state = nodes_state_[run.team.members[place]];
+      ++state.teams;
+      if (!steps.empty()) state.step = std::ranges::max(steps);
+      if (!tokens.empty()) state.tokens = std::ranges::min(tokens);
+      if (middle <= 0) continue;
+      for (const auto& [part, seconds] : own_steps(run.reports[place]->burn)) {
+        auto& lag = state.own_lag[part];
+        lag = std::max(lag, kPercent * std::max(0.0, seconds / middle - 1));
+      }
+    }
+    if (steps.empty() || tokens.empty()) return;
+    say(fmt::format(
+        "{}: training over {} ranks: {:.3f} s a step, {:.0f} tokens/s; own part of the "
+        "middle GPU {:.3f} s",
+        run.team.name, run.team.members.size() * static_cast<std::size_t>(run.ranks_each),
+        std::ranges::max(steps), std::ranges::min(tokens), middle));
+  }
+
   void measured(const TeamRun& run) {
+    if (run.trains) return trained(run);
     const auto rates = rates_of(run);
     for (const auto& [operation, rate] : rates) {
       say(fmt::format("{}: {} of {:.0f} bytes over {} ranks: algbw {:.2f}, busbw {:.2f} GB/s",
@@ -294,6 +342,9 @@ class Writer {
     if (is_known) put("nccl.absent", "", state.is_to_blame ? 1 : 0, "count", state.why);
     if (state.teams > 0 || state.errors > 0) put("nccl.errors", "", state.errors, "errors");
     if (state.lag >= 0) put("nccl.lag", "", state.lag, "%", state.lag > 0 ? state.slowest : "");
+    if (state.step > 0) put("nccl.train.step", "", state.step, "s");
+    if (state.tokens > 0) put("nccl.train.tokens", "", state.tokens, "tokens/s");
+    for (const auto& [part, lag] : state.own_lag) put("nccl.train.lag", part, lag, "%");
     std::map<std::string, double> loss;
     for (const auto& [key, best] : state.best) {
       const auto& [operation, part] = key;
@@ -311,7 +362,9 @@ class Writer {
     if (is_known) return;
     const auto why =
         left_[node] ? std::string{"it took no part to the end"} : "inconclusive: " + state.waited;
-    for (const auto* measure : {"nccl.absent", "nccl.errors", "nccl.all_reduce.busbw"})
+    const bool trains = std::ranges::any_of(runs_, &TeamRun::trains);
+    for (const auto* measure :
+         {"nccl.absent", "nccl.errors", trains ? "nccl.train.step" : "nccl.all_reduce.busbw"})
       findings.unknown.push_back({measure, "collectives", why});
   }
 

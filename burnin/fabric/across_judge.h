@@ -1,6 +1,7 @@
 #pragma once
 // What the reports of all nodes of all teams become: rates of the slowest rank, which node did not
-// come or did not go on, whose results are wrong, who is slower than the others. Pure.
+// come or did not go on, whose results are wrong, who is slower than the others in collectives or
+// in training. Pure.
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ namespace cupel::burnin::fabric {
 struct TeamRun {
   Team team{};
   int ranks_each = 1;
+  bool trains = false;  // steps of training; else collectives
   std::vector<std::optional<AcrossReport>> reports{};
   std::string gave_up{};  // why nothing was begun; empty: it was
 };

@@ -37,14 +37,19 @@ std::string interface_of(const Collectives& collectives, std::string_view addres
 
 std::string command(const Collectives& collectives, const Team& team, int ranks_each,
                     const NcclMember& member) {
+  const auto work =
+      collectives.steps > 0
+          ? fmt::format("train --repeats 1 --passes {}", collectives.steps)
+          : fmt::format("collective --ops {} --min {} --max {} --factor {} --times {}",
+                        collectives.operations, collectives.least, collectives.most,
+                        collectives.factor, collectives.times);
   return fmt::format(
-      "cupel-burn collective --ranks {} --rank-base {} --gpus {} --ops {} --min {} --max {} "
-      "--factor {} --times {} --join-within {} --hang-after {} --seconds {}{}",
-      team.members.size() * static_cast<std::size_t>(ranks_each),
+      "cupel-burn {} --ranks {} --rank-base {} --gpus {} --join-within {} --hang-after {} "
+      "--seconds {}{}",
+      work, team.members.size() * static_cast<std::size_t>(ranks_each),
       member.place * static_cast<std::size_t>(ranks_each), gpus_of(team, ranks_each),
-      collectives.operations, collectives.least, collectives.most, collectives.factor,
-      collectives.times, collectives.join.count(), kHang.count(),
-      (collectives.duration + collectives.join).count(), interface_of(collectives, member.address));
+      collectives.join.count(), kHang.count(), (collectives.duration + collectives.join).count(),
+      interface_of(collectives, member.address));
 }
 
 constexpr std::string_view kStatus = "echo \"cupel-run-status: $?\"\n";

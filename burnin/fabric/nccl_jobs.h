@@ -15,6 +15,7 @@ struct Collectives {
   std::uint64_t least = 0, most = 0;      // bytes
   int factor = 4;
   int times = 20;
+  int steps = 0;                                     // of training in place of these; 0: none
   std::chrono::seconds duration{60};                 // of a round, at most
   std::chrono::seconds join{120};                    // until all ranks must have come
   std::string interface{};                           // empty: that of the node's address

@@ -37,6 +37,10 @@ constexpr std::array kParameters{
     ParameterRow{"max", Kind::size, "of the messages", "1GiB", {}, 8, 16 * kGiB},
     ParameterRow{"factor", Kind::text, "from one size to the next, 2 to 1024", "4"},
     ParameterRow{"times", Kind::text, "how often a size is run for its time, 1 to 10000", "20"},
+    ParameterRow{"steps", Kind::text,
+                 "of training a synthetic transformer over all ranks, in place of collectives; 0: "
+                 "none; 10 to 100000",
+                 "0"},
     ParameterRow{"ranks", Kind::text, "of each node; a rail's groups have one", "all"},
     ParameterRow{"duration", Kind::duration, "of a round, at most", "2m", {}, 10, kHour},
     ParameterRow{"join", Kind::duration, "until all ranks must have come", "2m", {}, 5, kHour},
@@ -59,8 +63,9 @@ constexpr int kMostGpus = 64;
 
 std::span<const std::string_view> measures() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names{"nccl.groups", "nccl.absent", "nccl.errors",
-                                   "nccl.lag",    "nccl.loss",   "nccl.undecided"};
+    std::vector<std::string> names{"nccl.groups",     "nccl.absent",       "nccl.errors",
+                                   "nccl.lag",        "nccl.loss",         "nccl.undecided",
+                                   "nccl.train.step", "nccl.train.tokens", "nccl.train.lag"};
     for (const auto operation : kOperations)
       for (const auto* figure : {"busbw", "latency"})
         names.push_back(fmt::format("nccl.{}.{}", operation, figure));
@@ -133,6 +138,9 @@ Result<Collectives> collectives_of(const Parameters& parameters,
   made.most = static_cast<std::uint64_t>(most);
   TRY(made.factor, number_between(parameters, "factor", 2, 1024));
   TRY(made.times, number_between(parameters, "times", 1, 10'000));
+  if (text_in(parameters, "steps") != "0") {
+    TRY(made.steps, number_between(parameters, "steps", 10, 100'000));
+  }
   TRY(made.duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(made.join, duration_parameter(kParameters, parameters, "join"));
   TRY(auto place, meeting_place(parameters, site));
@@ -218,7 +226,8 @@ class NcclRounds : public GroupRounds {
   void take(std::span<const std::optional<Output>> outputs,
             const std::vector<bool>& left) override {
     for (auto& team : now_) {
-      TeamRun run{.team = std::move(team), .ranks_each = ranks_each_};
+      TeamRun run{
+          .team = std::move(team), .ranks_each = ranks_each_, .trains = collectives_.steps > 0};
       if (const auto why = why_.find(run.team.members.front()); why != why_.end())
         run.gave_up = why->second;
       for (const auto member : run.team.members) {

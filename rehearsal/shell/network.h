@@ -31,6 +31,7 @@ struct NcclMeeting {
     std::vector<std::string> hcas{};
     std::size_t ranks = 0;
     bool is_through = false;  // its last operation is done, but for the others
+    double own = 0;           // seconds of its slowest GPU's part of a training step
   };
   std::map<int, Member> members{};  // by their first rank
   bool is_reached = true;           // the others' connections come through

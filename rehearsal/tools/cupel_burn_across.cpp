@@ -139,13 +139,15 @@ std::vector<std::size_t> numbers_in(const std::string& text, std::size_t count) 
 class Across {
  public:
   Across(ProcessPtr process, const Arguments& arguments)
-      : process_{std::move(process)}, words_{words_of(arguments)} {
+      : process_{std::move(process)},
+        words_{words_of(arguments)},
+        trains_{arguments[1] == "train"} {
     constexpr int kTerminate = 15, kInterrupt = 2;
     process_->caught.insert({kTerminate, kInterrupt});
   }
 
   Task<int> run() {
-    const auto started = start_line("collective", words_);
+    const auto started = start_line(trains_ ? "train" : "collective", words_);
     co_await process_->say(started);
     const auto error = cuda_error(process_->host);
     if (error) {
@@ -232,7 +234,8 @@ class Across {
     constexpr int kMib = 4096;
     std::vector<int> places;
     for (const auto at : chosen_) places.push_back(gpus_[at].part.index);
-    GpuWork work{process_, "cupel-burn", Work::collective, std::move(places), kMib};
+    const auto load = trains_ ? Work::train : Work::collective;
+    GpuWork work{process_, "cupel-burn", load, std::move(places), kMib};
     const double rate = rate_of_rails();
     const bool whole = co_await work.last(kTakes);
     if (!work.fallen().empty()) {
@@ -243,7 +246,7 @@ class Across {
     if (rate > 0) {
       const bool all_through = co_await wait_for_others();
       if (all_through) {
-        const auto text = results(rate) + end_line(true);
+        const auto text = (trains_ ? training(rate) : results(rate)) + end_line(true);
         co_await process_->say(text);
         co_return kWell;
       }
@@ -253,6 +256,8 @@ class Across {
 
   /// The last operation is over when all ranks have done it. False: one does not.
   Task<bool> wait_for_others() {
+    for (const auto at : chosen_)
+      meeting_->members[base_].own = std::max(meeting_->members[base_].own, own_step(at));
     meeting_->members[base_].is_through = true;
     meeting_->wake();
     const double until = now() + kHangAfter.count();
@@ -336,8 +341,39 @@ class Across {
   }
 
   double speed(std::size_t at) const {
-    return std::max(
-        1e-3, process_->host.machine().physics().speed(gpus_[at].part.index, Work::collective));
+    const auto work = trains_ ? Work::train : Work::collective;
+    return std::max(1e-3, process_->host.machine().physics().speed(gpus_[at].part.index, work));
+  }
+
+  /// Seconds.
+  double own_step(std::size_t at) const {
+    constexpr double kOfAnH100 = 0.69;
+    return kOfAnH100 / speed(at);
+  }
+
+  /// A step is as long as the slowest rank's part of it, and the sum of the last layer.
+  std::string training(double rate) const {
+    constexpr double kLayer = 4e8, kTokens = 8192;  // bytes; of a step, of each GPU
+    double step = 0;
+    for (const auto& [base, member] : meeting_->members) step = std::max(step, member.own);
+    step += 2 * kLayer / (std::min(rate, gpu_rate()) * 1e9);
+    const auto result = [](std::string_view name, std::string part, double value,
+                           std::string_view unit) {
+      return line_of({{"kind", "result"},
+                      {"name", std::string{name}},
+                      {"part", std::move(part)},
+                      {"value", value},
+                      {"unit", std::string{unit}},
+                      {"labels", json::object{}},
+                      {"count", 1},
+                      {"spread", 0}});
+    };
+    auto text =
+        result("train.loss.differs", "", 0, "count") + result("train.step", "", step, "s") +
+        result("train.tokens", "", static_cast<double>(ranks_) * kTokens / step, "tokens/s");
+    for (const auto at : chosen_)
+      text += result("train.own", fmt::format("gpu{}", at), own_step(at), "s");
+    return text;
   }
 
   std::string row(std::string_view operation, double bytes, double bus) const {
@@ -376,6 +412,7 @@ class Across {
   std::vector<GpuView> gpus_{};
   std::vector<std::size_t> chosen_{};
   NcclMeetingPtr meeting_{};
+  const bool trains_;  // steps of training; else collectives
 };
 
 }  // namespace
@@ -399,7 +436,7 @@ Task<int> burn_nccl_id(ProcessPtr process, Arguments arguments) {
 }
 
 bool is_across(const Arguments& arguments) {
-  return arguments.size() > 2 && arguments[1] == "collective" &&
+  return arguments.size() > 2 && (arguments[1] == "collective" || arguments[1] == "train") &&
          std::ranges::find(arguments, "--ranks") != arguments.end();
 }
 

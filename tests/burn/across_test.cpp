@@ -294,7 +294,7 @@ std::vector<Burned> trained(const std::vector<Faults>& faults) {
 
 double result_of(const Burned& burned, std::string_view name, std::string_view part) {
   for (const auto& result : burned.of_kind("result"))
-    if (result.at("name") == name && result.at("part") == part)
+    if (result.at("name").as_string() == name && result.at("part").as_string() == part)
       return result.at("value").to_number<double>();
   return -1;
 }

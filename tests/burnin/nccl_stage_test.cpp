@@ -219,6 +219,52 @@ TEST(NcclStage, ASlowGpuShowsByItsOwnWork) {
   EXPECT_EQ(number_of(found->members[0], "nccl.lag"), 0);
 }
 
+Output trained(double own) {
+  const auto said = [](std::string_view name, std::string_view part, double value,
+                       std::string_view unit) {
+    return fmt::format(
+        "{{\"kind\":\"result\",\"name\":\"{}\",\"part\":\"{}\",\"value\":{},\"unit\":\"{}\","
+        "\"labels\":{{}},\"count\":1,\"spread\":0}}\n",
+        name, part, value, unit);
+  };
+  return {.text = std::string{kStart} + kJoined + said("train.step", "", own + 0.1, "s") +
+                  said("train.tokens", "", 64000, "tokens/s") +
+                  said("train.own", "gpu0", 0.5, "s") + said("train.own", "gpu1", own, "s") +
+                  end(true) + "cupel-run-status: 0\n",
+          .errors = {}};
+}
+
+TEST(NcclStage, InTrainingEachGpusOwnPartOfAStepTellsWhoHoldsTheOthersBack) {
+  auto with = kTwo;
+  with["steps"] = "30";
+  const auto found = run(3, with, [](int, int node, const MemberJob& job) {
+    EXPECT_THAT(job.script, HasSubstr("cupel-burn train --repeats 1 --passes 30 --ranks 6 "));
+    return trained(node == 1 ? 0.7 : 0.5);
+  });
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& member : found->members) {
+    EXPECT_EQ(number_of(member, "nccl.train.step"), 0.7 + 0.1) << "as long for all";
+    EXPECT_EQ(number_of(member, "nccl.train.tokens"), 64000);
+    EXPECT_EQ(number_of(member, "nccl.absent"), 0);
+    EXPECT_EQ(number_of(member, "nccl.train.lag", "gpu0"), 0);
+  }
+  EXPECT_NEAR(number_of(found->members[1], "nccl.train.lag", "gpu1").value_or(0), 40, 1e-6);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("training over 6 ranks: 0.800 s a step")));
+}
+
+TEST(NcclStage, ARankThatDoesNotGoOnInTrainingIsNamed) {
+  auto with = kTwo;
+  with["steps"] = "30";
+  const auto found =
+      run(3, with, [](int, int node, const MemberJob&) { return hung(node == 2 ? "7,6" : "7,7"); });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
+  ASSERT_THAT(found->members[0].unknown, Not(IsEmpty()));
+  EXPECT_EQ(found->members[0].unknown.back().fact, "nccl.train.step");
+}
+
 TEST(NcclStage, InPairsTheNodeThatIsSlowWithBothPartnersLoses) {
   const auto with = Parameters{{"ranks", "2"}, {"groups", "pairs"}};
   const auto found = run(6, with, [](int, int, const MemberJob& job) {
@@ -412,6 +458,7 @@ TEST(NcclStage, RefusesWhatAPlaybookMustNotSay) {
       {"ranks", "65"},
       {"factor", "1"},
       {"times", "0"},
+      {"steps", "3"},
       {"interface", "eth0; reboot"},
       {"interface", "a-name-that-is-too-long"},
       {"environment", "PATH=/tmp"},
