@@ -17,7 +17,7 @@ slurm_packages=(slurm-wlm munge)
 test_packages=(
   libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev
   git openssh-server openssh-client stress-ng fio curl zstd pdsh clustershell e2fsprogs util-linux
-  fish zsh groff
+  fish zsh groff slurmrestd slurm-wlm-jwt-plugin
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool fwupd
   python3-flask dpkg-dev  # fwupd's Redfish server: need_fwupd_server
   python3-configobj python3-jinja2 python3-jsonpatch python3-netifaces python3-oauthlib python3-requests python3-serial  # need_cloud_init
