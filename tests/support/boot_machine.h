@@ -167,7 +167,7 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
     image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};
     return image;
   };
-  door->disk_image = [digest](std::string name) -> Result<os::BootImage> {
+  door->os_image = [digest](std::string name) -> Result<os::BootImage> {
     os::BootImage image{.name = std::move(name), .arch = "x86_64", .digest = digest};
     image.files["image"] = {"/images/disk/disk.raw.zst", digest, 1000};
     image.content_size = 4000;
