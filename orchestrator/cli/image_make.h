@@ -1,5 +1,6 @@
 #pragma once
-// `cupel image build`, `import` and `installer`: images made in the store, each whole or not at all.
+// `cupel image build`, `import` and `installer`: images made in the store, each whole or not at
+// all.
 #include "orchestrator/cli/context.h"
 
 namespace cupel::cli {

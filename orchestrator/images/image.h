@@ -13,8 +13,8 @@
 namespace cupel::images {
 
 enum class ImageKind {
-  ram,   // a system that runs from memory: ram.efi, vmlinuz, initrd, ram.iso, root.squashfs
-  disk,  // a whole disk, compressed: disk.raw.zst
+  ram,        // a system that runs from memory: ram.efi, vmlinuz, initrd, ram.iso, root.squashfs
+  disk,       // a whole disk, compressed: disk.raw.zst
   installer,  // a vendor's, which asks for answers: ram.efi, vmlinuz, initrd, cupel-node
 };
 
@@ -56,7 +56,7 @@ struct ImageManifest {
   std::string answers{};  // how it is answered: preseed
   std::string mirror{};   // where its packages come from: http://10.0.0.1/debian
   // Of a RAM system and an installer.
-  std::string command_line{};        // the kernel's, before what a ticket adds
+  std::string command_line{};  // the kernel's, before what a ticket adds
   // Of a RAM system.
   bool signed_efi = false;           // then ram.efi cannot be changed
   std::optional<Slot> iso_ticket{};  // ticket.json in ram.iso, padded with blanks

@@ -9,11 +9,11 @@ namespace cupel::os {
 struct BootWish {
   BootImage boots{};              // what the machine fetches: a RAM system, or an installer
   std::optional<BootImage> os{};  // nothing: the RAM system stays up
-  bool wipe = false;                // the disk may hold something
-  std::string erase{"none"};        // "nvme", "ata": before it is written
-  bool network_first = false;       // the network stays before the disk in the EFI boot order
-  std::string public_key{};         // that logs in: "ssh-ed25519 AAAA..."
-  std::string ca{};                 // PEM, of the boot server; empty: HTTP
+  bool wipe = false;              // the disk may hold something
+  std::string erase{"none"};      // "nvme", "ata": before it is written
+  bool network_first = false;     // the network stays before the disk in the EFI boot order
+  std::string public_key{};       // that logs in: "ssh-ed25519 AAAA..."
+  std::string ca{};               // PEM, of the boot server; empty: HTTP
 };
 
 /// The same for the same wish and ticket, so that a ticket can be opened again. Errors: kInvalid

@@ -236,8 +236,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
                           Kind::failed, Kind::expired, Kind::home};
   for (int restarts = 0; restarts <= kMostRestarts;) {
     CO_TRY(auto heard, co_await listen(until, doors_.patience.silence, deadline));
-    if (!heard.event)
-      co_return silent(went_silent(), heard);
+    if (!heard.event) co_return silent(went_silent(), heard);
     const auto& event = *heard.event;
     if (event.kind == Kind::refused) co_return refused(event);
     if (event.kind == Kind::failed) co_return failed_on_node(event);

@@ -33,7 +33,7 @@ struct BootDoors {
   /// Whether the system answers that was there before, with the host key that was pinned for it.
   std::function<Task<bool>(Deadline)> old_system_answers{};
   std::vector<inventory::BootWay> ways{};
-  std::string digest{};  // of the image that is installed; empty: the RAM system stays up
+  std::string digest{};    // of the image that is installed; empty: the RAM system stays up
   bool installer = false;  // what is booted is a vendor's installer, and no RAM system
   BootPatience patience{};
 };

@@ -74,7 +74,8 @@ std::string BootRun::went_silent() const {
 
 std::string BootRun::words_for(const netboot::BootEvent& event) const {
   const auto name = booted();
-  if (event.kind == Kind::fetched) return fmt::format("{}: fetched {}", name, printable(event.file));
+  if (event.kind == Kind::fetched)
+    return fmt::format("{}: fetched {}", name, printable(event.file));
   if (event.kind == Kind::hello) return fmt::format("{}: up", name);
   if (event.kind == Kind::done) return "restart from its disk";
   if (event.kind != Kind::progress) return {};

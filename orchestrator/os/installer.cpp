@@ -22,8 +22,8 @@ bool consists_of(std::string_view text, std::string_view also) {
 
 Error wrong(const InstallerWish& wish, std::string_view what, std::string_view value) {
   constexpr std::size_t kShown = 200;
-  return {Code::kInvalid, fmt::format("{}: {}: '{}'", wish.node->name, what,
-                                      printable(shortened(value, kShown)))};
+  return {Code::kInvalid,
+          fmt::format("{}: {}: '{}'", wish.node->name, what, printable(shortened(value, kShown)))};
 }
 
 /// One line, and nothing that a shell reads otherwise.
@@ -77,7 +77,7 @@ Result<void> check(const InstallerWish& wish) {
 /// Its network comes by DHCP, over the interface that the machine boots from.
 std::string arguments_of(const InstallerWish& wish) {
   auto text = fmt::format(
-      "auto=true priority=critical DEBIAN_FRONTEND=text netcfg/choose_interface=auto "
+      "auto=true priority=critical DEBIAN_FRONTEND=text TERM=dumb netcfg/choose_interface=auto "
       "netcfg/hostname={} domain=unassigned-domain url={}{}",
       installed_name(*wish.node), wish.ticket.base_url, kAnswerFile);
   if (wish.node->boot.macs.empty()) return text;
@@ -92,8 +92,8 @@ NewSystem new_system(const InstallerWish& wish) {
                    .installed = installed_text(wish.node->name, wish.image, wish.digest),
                    .image = wish.image,
                    .home_url = wish.ticket.home_url};
-  const bool is_fixed = !wish.networks.empty() &&
-                        !text_of(wish.networks.front().as_object(), "address").empty();
+  const bool is_fixed =
+      !wish.networks.empty() && !text_of(wish.networks.front().as_object(), "address").empty();
   if (!is_fixed) return system;  // the installer's own, by DHCP
   for (const auto& each : wish.networks) {
     const auto& network = each.as_object();

@@ -115,8 +115,8 @@ std::string network_config(const SeedWish& wish) {
 
 std::string installed_text(const std::string& node, const std::string& image,
                            const std::string& digest) {
-  return json::serialize(json::object{
-             {"cupel_os", 1}, {"node", node}, {"image", image}, {"sha256", digest}}) +
+  return json::serialize(
+             json::object{{"cupel_os", 1}, {"node", node}, {"image", image}, {"sha256", digest}}) +
          "\n";
 }
 

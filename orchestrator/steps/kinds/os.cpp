@@ -1,6 +1,6 @@
 // An operating system on the node's disk, written by the RAM system or by a vendor's installer; or
-// the RAM system that stays up. Booted over the network or from a virtual disc, once. The ticket is journalled before the machine hears of it, and found
-// again after a crash.
+// the RAM system that stays up. Booted over the network or from a virtual disc, once. The ticket is
+// journalled before the machine hears of it, and found again after a crash.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -106,8 +106,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   if (wanted.wish.os->arch != wanted.wish.boots.arch)
     return Error{Code::kInvalid,
                  fmt::format("image {} is for {}, and RAM system {} for {}", wanted.image,
-                             wanted.wish.os->arch, wanted.wish.boots.name,
-                             wanted.wish.boots.arch)};
+                             wanted.wish.os->arch, wanted.wish.boots.name, wanted.wish.boots.arch)};
   wanted.wish.wipe = says_yes(request, "wipe");
   wanted.wish.erase = or_else(said(request, "erase"), "none");
   wanted.wish.network_first = says_yes(request, "network_first");
@@ -173,6 +172,8 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   doors.digest = wanted.sha256;
   doors.installer = os::is_installer(wanted.wish.boots);
   doors.patience = patience_of(environment, node);
+  // An installer looks for hardware, links and addresses before anything is heard of it.
+  if (doors.installer) doors.patience.hello = doors.patience.fetch;
   return doors;
 }
 
