@@ -22,6 +22,7 @@ test_packages=(
   python3-flask dpkg-dev  # fwupd's Redfish server: need_fwupd_server
   python3-configobj python3-jinja2 python3-jsonpatch python3-netifaces python3-oauthlib python3-requests python3-serial  # need_cloud_init
   chromium poppler-utils qemu-user-static
+  debian-installer-12-netboot-amd64  # the real installer, for bare-metal tests
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
