@@ -180,6 +180,33 @@ TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {
   EXPECT_THAT(found->reasons, Contains(HasSubstr("routing is adaptive or not known")));
 }
 
+TEST(FabricPairsStage, MeasuresWithTheCablesThatWereExchangedAndSaysSo) {
+  const SlowUplink site;
+  const inventory::Profile profile;
+  const auto begin = [&](Parameters with) {
+    return pairs().rounds({profile, site.nodes, with, &site.fabric});
+  };
+
+  const auto access = begin({{"exchanged", "leaf1-r1/1,leaf1-r1/2"}});
+  const auto uplinks = begin({{"exchanged", "spine1/1,spine2/1"}});
+  const auto crossed = begin({{"exchanged", "n1/mlx5_0,spine2/1"}});
+  const auto unknown = begin({{"exchanged", "n1/mlx5_0,n99/mlx5_0"}});
+
+  ASSERT_TRUE(access) << access.error().what;
+  while (!(*access)->next().empty())
+    (*access)->take(std::vector<std::optional<Output>>(
+                        9, Output{section(0, printed(390)) + section(1, printed(390)), "", 0}),
+                    std::vector<bool>(9));
+  const auto found = (*access)->findings();
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->members[4].facts.at("fabric.exchanged"), "leaf1-r1/1,leaf1-r1/2");
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("plugs of leaf1-r1/1,leaf1-r1/2 exchanged")));
+  ASSERT_FALSE(uplinks);
+  EXPECT_THAT(uplinks.error().what, HasSubstr("routing: by-destination alone"));
+  EXPECT_FALSE(crossed);
+  EXPECT_FALSE(unknown);
+}
+
 TEST(FabricPairsStage, ProvesNothingWhereNoFlowCarriedData) {
   const auto nodes = members(4);
   const inventory::Profile profile;
