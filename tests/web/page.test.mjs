@@ -203,7 +203,7 @@ for (const width of kWidths) {
 
 test('dark, and in print', {timeout: 200_000}, async () => {
   const {context, page, problems} = await open(1280, {colorScheme: 'dark'});
-  for (const hash of ['#/', `#/runs/1/nodes/${kBad}`]) {
+  for (const hash of ['#/', '#/fabric', '#/schedules', `#/runs/1/nodes/${kBad}`]) {
     await show(page, hash);
     assert.deepEqual(await violations(page), [], `axe at ${hash}, dark`);
   }
@@ -224,6 +224,9 @@ test('by keyboard alone', {timeout: 200_000}, async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('r');
   await page.waitForFunction(() => location.hash === '#/runs');
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.waitForFunction(() => location.hash === '#/schedules');
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
