@@ -61,7 +61,7 @@ schedules:
   - {name: weekly, playbook: quick-check, nodes: "rack:w01", at: "${at}", days: [sun], missed: skip}
 notices:
   - {name: ops, slack: "file:slack-url", on: [halt, schedule], quiet: {from: "22:00", to: "07:00"}, urgent: [halt]}
-  - {name: tickets, webhook: "https://tickets.example.com/hooks/cupel", racks: [w01]}
+  - {name: tickets, webhook: "http://127.0.0.1:9/hooks/cupel", racks: [w01]}
 `, {mode: 0o600});
   writeFileSync(join(state, 'schedules.json'), JSON.stringify({
     'nightly-audit': {due_ms: now, outcome: 'started', run: 1},
@@ -167,7 +167,7 @@ const kViews = [
     await page.getByRole('link', {name: 'run 1'}).waitFor();
     assert.match(await schedules.innerText(), /nightly-audit[\s\S]*audit[\s\S]*on all[\s\S]*\d\d:\d\d every day[\s\S]*in /);
     assert.match(await schedules.locator('tr.bad').innerText(), /weekly[\s\S]*\d\d:\d\d sun[\s\S]*skipped[\s\S]*refused[\s\S]*w01-n2 is in run 1/);
-    assert.match(await hooks.locator('tr.bad').innerText(), /tickets[\s\S]*tickets\.example\.com[\s\S]*rack w01[\s\S]*HTTP 503/);
+    assert.match(await hooks.locator('tr.bad').innerText(), /tickets[\s\S]*at 127\.0\.0\.1[\s\S]*rack w01[\s\S]*HTTP 503/);
     assert.doesNotMatch(await page.content(), /secret-word|hooks\.example\.com/);
   }],
   ['#/compare/1/1', async (page) => { await page.getByText('No part, serial number or firmware differs.').waitFor(); }],
@@ -203,7 +203,7 @@ for (const width of kWidths) {
 
 test('dark, and in print', {timeout: 200_000}, async () => {
   const {context, page, problems} = await open(1280, {colorScheme: 'dark'});
-  for (const hash of ['#/', `#/runs/1/nodes/${kBad}`]) {
+  for (const hash of ['#/', '#/fabric', '#/schedules', `#/runs/1/nodes/${kBad}`]) {
     await show(page, hash);
     assert.deepEqual(await violations(page), [], `axe at ${hash}, dark`);
   }
@@ -224,6 +224,9 @@ test('by keyboard alone', {timeout: 200_000}, async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('r');
   await page.waitForFunction(() => location.hash === '#/runs');
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.waitForFunction(() => location.hash === '#/schedules');
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');

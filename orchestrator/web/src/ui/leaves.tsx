@@ -30,7 +30,7 @@ const mark = (cell: RailCell) => cell.bad ? '▾ ' : '';
 
 function Uplinks({leaf, cables, ports}: {leaf: string; cables: Cable[]; ports: Set<string>}) {
   const its = cables.filter((each) => each.below === leaf);
-  const bad = its.filter((each) => ports.has(`port:${leaf}/${each.below_port}`));
+  const bad = its.filter((each) => ports.has(`port:${leaf}/${each.below_port}`) || ports.has(`port:${each.switch}/all`));
   const words = its.map((each) => `port ${each.below_port} to ${each.switch} port ${each.port}${bad.includes(each) ? ', suspected' : ''}`).join('; ');
   return <td class={bad.length ? 'low' : 'up'} title={words}>{bad.length ? `▾ port ${bad.map((each) => each.below_port).join(', ')}` : its.length || ''}</td>;
 }
@@ -47,7 +47,7 @@ export function Leaves({run, cables, cells, collective, ports, label}: {
   return <><p class="quiet" role="note">{label}{unit && ` in ${unit}`}, {plural(drawn.length, 'port')}{bad ? `, ${bad} of them framed: far from the best, or named by a verdict` : ''}{collective.size > 0 && '; NCCL is the bus bandwidth of an all-reduce with other nodes'}</p>
     <div class="leaves">{groups.map((group) => <section key={group.name} class="scroll" tabIndex={0} role="region" aria-label={group.name || 'nodes'}>
       <table class="heat" aria-label={`${label}, ${group.name}`}>
-        <thead><tr><th scope="col" class="node">{group.name}</th>{group.columns.map((each) => <th scope="col" key={each.key}>{each.rail}{each.leaf && <small>{each.leaf}</small>}</th>)}
+        <thead><tr>{group.name ? <th scope="col" class="node">{group.name}</th> : <td class="none" />}{group.columns.map((each) => <th scope="col" key={each.key}>{each.rail}{each.leaf && <small class={ports.has(`port:${each.leaf}/all`) ? 't-fail' : ''}>{ports.has(`port:${each.leaf}/all`) && '▾ '}{each.leaf}</small>}</th>)}
           {collective.size > 0 && <th scope="col">NCCL<small>{[...collective.values()][0]!.unit}</small></th>}</tr></thead>
         <tbody>{[...group.nodes].sort(([a], [b]) => natural(a, b)).map(([node, places]) => <tr key={node}><th scope="row" class="node"><a href={link('runs', run, 'nodes', node)}>{node}</a></th>
           {group.columns.map((column) => {

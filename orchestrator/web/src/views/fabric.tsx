@@ -1,7 +1,7 @@
 // The fabric as a run found it: each rail of each node at its leaf, pairs of nodes, and what is suspected.
 import {useMemo, useState} from 'preact/hooks';
 import {type Cable, type Cause, get, type Run, type RunDetail, type Sample, type VerdictRow} from '../api';
-import {plural} from '../format';
+import {folded, plural} from '../format';
 import {useFetched, useGet, useList} from '../live';
 import {go, link} from '../route';
 import {Nothing, Panel, Shown} from '../ui/base';
@@ -38,11 +38,27 @@ const useSamples = (run: number | undefined, measure: string | undefined) =>
 const isOfFabric = (cause: Cause) => /^(fabric|nccl|tcp|ib)\./.test(cause.criterion_id ?? cause.criterion) || /^(fabric|nccl|tcp|ib)\./.test(cause.criterion)
   || ['link', 'switch-port'].includes(cause.subject?.kind ?? '') || /^(mlx5_|hca)/.test(cause.part ?? '');
 
+interface Suspect { cause: Cause; nodes: string[] }
+
+/// What is of a switch or a link stands in the verdict of each node behind it, and here once.
+function suspectsOf(rows: VerdictRow[]): Suspect[] {
+  const all = new Map<string, Suspect>();
+  for (const row of rows) for (const cause of row.causes) {
+    if (!isOfFabric(cause) || cause.consequence_of) continue;
+    const key = `${cause.subject ? '' : row.node} ${cause.part} ${cause.criterion}`;
+    const known = all.get(key);
+    if (known) known.nodes.push(row.node);
+    else all.set(key, {cause, nodes: [row.node]});
+  }
+  return [...all.values()].sort((a, b) => Number(b.cause.decision === 'fail') - Number(a.cause.decision === 'fail'));
+}
+
 function Suspects({rows, run}: {rows: VerdictRow[]; run: number}) {
-  const all = rows.flatMap((row) => row.causes.filter((cause) => isOfFabric(cause) && !cause.consequence_of).map((cause) => ({node: row.node, cause})));
+  const all = suspectsOf(rows);
   if (!all.length) return <Nothing>No link, port or HCA is suspected in this run.</Nothing>;
-  return <ul class="list">{all.map(({node, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div>
-    <a href={link('runs', run, 'nodes', node)}>{node}</a>{cause.part && cause.part !== node && <> <b>{cause.part}</b></>} {cause.criterion}: {cause.measured}{cause.expected && <>, expected {cause.expected}</>}
+  return <ul class="list">{all.map(({nodes, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div>
+    {nodes.length === 1 && <><a href={link('runs', run, 'nodes', nodes[0]!)}>{nodes[0]}</a> </>}{cause.part && cause.part !== nodes[0] && <><b>{cause.part.replace(/^(port|link):/, '')}</b> </>}{cause.criterion}: {cause.measured}{cause.expected && <>, expected {cause.expected}</>}
+    {nodes.length > 1 && <div>behind it: {folded(nodes)}</div>}
     <div class="dim">{cause.remedy}</div></div></li>)}</ul>;
 }
 
