@@ -29,8 +29,11 @@ std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& in
 }  // namespace
 
 BootFiles::BootFiles(asio::any_io_executor executor, const inventory::Inventory& inventory,
-                     const std::filesystem::path& state)
-    : executor_{std::move(executor)}, inventory_{inventory}, images_{state / "images"} {
+                     const std::filesystem::path& state, BootServers& servers)
+    : executor_{std::move(executor)},
+      inventory_{inventory},
+      images_{state / "images"},
+      servers_{servers} {
   if (inventory_.boot && !inventory_.boot->images.empty()) images_ = inventory_.boot->images;
 }
 
@@ -73,7 +76,7 @@ Result<netboot::BootService*> BootFiles::service() {
   options.machines = machines_of(inventory_);
   options.uplink = static_cast<std::uint64_t>(boot.uplink);
   options.per_rack = static_cast<std::uint64_t>(boot.rack_uplink);
-  TRY(service_, netboot::BootService::start(executor_, std::move(options)));
+  TRY(service_, servers_.at(executor_, std::move(options)));
   return service_.get();
 }
 

@@ -2,8 +2,8 @@
 // The site's boot server and image store as steps get them: started when the first ticket is drawn,
 // at the address that the inventory says.
 #include "inventory/model.h"
+#include "orchestrator/controller/boot_servers.h"
 #include "orchestrator/images/image_store.h"
-#include "orchestrator/netboot/boot_service.h"
 #include "orchestrator/os/boot_door.h"
 
 namespace cupel::controller {
@@ -11,8 +11,9 @@ namespace cupel::controller {
 class BootFiles {
  public:
   /// `state`: the state folder, which has the images where the inventory names no folder.
+  /// `servers` must outlive it.
   BootFiles(asio::any_io_executor executor, const inventory::Inventory& inventory,
-            const std::filesystem::path& state);
+            const std::filesystem::path& state, BootServers& servers);
 
   /// Its functions use this object, which must outlive it.
   std::shared_ptr<os::BootDoor> door();
@@ -28,7 +29,8 @@ class BootFiles {
   asio::any_io_executor executor_;
   const inventory::Inventory& inventory_;
   std::filesystem::path images_;
-  std::unique_ptr<netboot::BootService> service_{};
+  BootServers& servers_;
+  std::shared_ptr<netboot::BootService> service_{};
 };
 
 }  // namespace cupel::controller

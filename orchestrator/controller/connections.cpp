@@ -85,8 +85,8 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
     return images->order(std::move(update), std::move(machine), deadline);
   };
   if (!boot_files_)
-    boot_files_ =
-        std::make_shared<BootFiles>(network_.io.get_executor(), inventory_, store_.folder());
+    boot_files_ = std::make_shared<BootFiles>(network_.io.get_executor(), inventory_,
+                                              store_.folder(), network_.boot_servers);
   environment.boot = boot_files_->door();
   environment.programs = std::move(programs);
   return environment;

@@ -23,6 +23,7 @@ struct Network {
   asio::io_context io{1};
   bmc::redfish::Transport redfish;
   bmc::ipmi::Transport ipmi{io.get_executor(), &redfish.all_bmc_limits()};
+  BootServers boot_servers{};
 };
 
 class Connections {

@@ -18,6 +18,7 @@ struct ExpectedMachine {
   std::vector<std::string> macs{};  // "aa:bb:cc:dd:ee:ff"
   std::string arch{};               // "x86_64", "aarch64"
   std::string rack{};               // whose bytes per second it shares
+  friend bool operator==(const ExpectedMachine&, const ExpectedMachine&) = default;
 };
 
 /// One boot's permission. All three are secrets: who has them may ask for the order.

@@ -1,0 +1,26 @@
+#pragma once
+// The boot servers of all runs of a controller: runs whose inventories name one address share the
+// server there, which ends with the last of them.
+#include <map>
+#include <memory>
+
+#include "orchestrator/netboot/boot_service.h"
+
+namespace cupel::controller {
+
+class BootServers {
+ public:
+  /// Errors: as BootService::start; kConflict where another run's serves there and the inventory
+  /// has changed since: other machines, images, certificate or limits.
+  Result<std::shared_ptr<netboot::BootService>> at(asio::any_io_executor executor,
+                                                   netboot::BootServerOptions options);
+
+ private:
+  struct Running {
+    std::weak_ptr<netboot::BootService> service{};
+    netboot::BootServerOptions options{};
+  };
+  std::map<asio::ip::tcp::endpoint, Running> running_{};
+};
+
+}  // namespace cupel::controller

@@ -1,0 +1,63 @@
+// Runs side by side that boot machines from one address.
+#include "orchestrator/controller/boot_servers.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "tests/support/captures.h"
+
+namespace cupel::controller {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class BootServersOfRuns : public ::testing::Test {
+ protected:
+  netboot::BootServerOptions options() const {
+    netboot::BootServerOptions asked;
+    asked.endpoint = {asio::ip::make_address("127.64.77.1"), kPort};
+    asked.folder = folder_.path().string();
+    asked.machines = {{.node = "n1", .serial = "S1", .macs = {"52:54:00:00:00:01"}}};
+    return asked;
+  }
+  auto at(netboot::BootServerOptions asked) {
+    return servers_.at(io_.get_executor(), std::move(asked));
+  }
+
+  static constexpr std::uint16_t kPort = 39127;
+  test::TemporaryFolder folder_;
+  asio::io_context io_;
+  BootServers servers_;
+};
+
+TEST_F(BootServersOfRuns, ShareTheServerWhileTheInventoryIsTheSame) {
+  auto first = at(options());
+  ASSERT_TRUE(first) << first.error().what;
+  auto second = at(options());
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(*first, *second);
+
+  first->reset();  // its run has ended
+  EXPECT_EQ(at(options()).value(), second.value()) << "the other run goes on";
+}
+
+TEST_F(BootServersOfRuns, RefuseAChangedInventoryUntilTheOtherRunHasEnded) {
+  auto first = at(options());
+  ASSERT_TRUE(first) << first.error().what;
+  auto changed = options();
+  changed.machines.front().macs.front() = "52:54:00:00:00:02";
+
+  const auto refused = at(changed);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_THAT(refused.error().what,
+              AllOf(HasSubstr("http://127.64.77.1:39127"), HasSubstr("MAC addresses")));
+
+  first->reset();
+  EXPECT_TRUE(at(changed));
+}
+
+}  // namespace
+}  // namespace cupel::controller
