@@ -177,7 +177,7 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
       "          cupel rehearse os --rack h100-64\n"
       "          cupel rehearse new-rack --empty-disks\n"
       "          cupel rehearse --catalogue\n"
-      "          cupel rehearse --healthy 20 --rack-nodes 64 --set fleet=yes\n"
+      "          cupel rehearse --healthy 20 --rack-nodes 64\n"
       "          cupel rehearse burn-in-72h --rack h100-64 --speed 3000\n"
       "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7");
   auto options = std::make_shared<Options>();
