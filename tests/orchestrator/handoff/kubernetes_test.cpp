@@ -119,17 +119,25 @@ class KubernetesTest : public ::testing::Test {
     site.label_value = "yes";
     return site;
   }
+  /// The server's lock before and after: what `fake` has is then this thread's.
+  template <class T>
+  T ended(Task<T> task) {
+    (void)server.asked();
+    auto result = run_to_end(io, std::move(task));
+    (void)server.asked();
+    return result;
+  }
   Result<void> hold(const std::string& reason) {
     Kubernetes kubernetes{site()};
-    return run_to_end(io, kubernetes.hold(node, reason, Deadline::in(30s)));
+    return ended(kubernetes.hold(node, reason, Deadline::in(30s)));
   }
   Result<std::string> release() {
     Kubernetes kubernetes{site()};
-    return run_to_end(io, kubernetes.release(node, Deadline::in(30s)));
+    return ended(kubernetes.release(node, Deadline::in(30s)));
   }
   Result<NodeState> look() {
     Kubernetes kubernetes{site()};
-    return run_to_end(io, kubernetes.look(node, profile, Deadline::in(30s)));
+    return ended(kubernetes.look(node, profile, Deadline::in(30s)));
   }
   int patches() const {
     return static_cast<int>(std::ranges::count_if(
