@@ -31,23 +31,17 @@ using ::testing::Not;
 constexpr const char* kVariable = "CUPEL_TEST_SLURM_JWT";
 
 // As slurmrestd 22.05.8 answers for a drained node, without the keys that nobody reads.
-constexpr std::string_view kOf2205 =
-                               R"({"meta": {"plugin": {"type": "openapi\/v0.0.38"}}, "errors": [],
-  "nodes": [{"cpus": 224, "features": "a,b", "active_features": "a", "gres": "gpu:h100:8",
-  "name": "n1", "hostname": "localhost", "state": "idle", "state_flags": ["DRAIN", "NOT_RESPONDING"],
-  "real_memory": 1945600, "reason": "cupel: not qualified (run 3)",
-                           "reason_set_by_user" : "root"
-}]
-})";
+constexpr std::string_view kOf2205 = R"json({"errors": [], "nodes": [{"cpus": 224, "name": "n1",
+  "features": "a,b", "active_features": "a", "gres": "gpu:h100:8", "hostname": "localhost",
+  "state": "idle", "state_flags": ["DRAIN", "NOT_RESPONDING"], "real_memory": 1945600,
+  "reason": "cupel: not qualified (run 3)", "reason_set_by_user": "root"}]})json";
 
 // The same as v0.0.40 and later write it.
-constexpr std::string_view kOf2311 = R"({"nodes": [{"cpus": 224, "features": ["a", "b"],
+constexpr std::string_view kOf2311 = R"json({"nodes": [{"cpus": 224, "features": ["a", "b"],
   "active_features": ["a"], "gres": "gpu:h100:8", "name": "n1", "state": ["IDLE", "DRAIN",
   "NOT_RESPONDING"], "real_memory": 1945600, "reason": "cupel: not qualified (run 3)",
-  "free_mem": {"set": true, "infinite": false, "number": 7}
-}], "last_update": {"number": 1},
-  "meta": {"slurm": {"release": "23.11.4"}}, "errors": [], "warnings": []
-})";
+  "free_mem": {"set": true, "infinite": false, "number": 7}}], "last_update": {"number": 1},
+  "meta": {"slurm": {"release": "23.11.4"}}, "errors": [], "warnings": []})json";
 
 TEST(ParseRestNodes, ReadsTextsAndListsAlike) {
   for (const auto text : {kOf2205, kOf2311}) {
