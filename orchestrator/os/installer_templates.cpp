@@ -134,7 +134,7 @@ esac
 )script";
 
 constexpr const char* kLate = R"script(#!/bin/sh
-# What the new system is told: its name, who may log in, its networks by MAC address, and how it reports.
+# The new system's name, who may log in, its networks by MAC address, and how it reports.
 set -eu
 target=${1:-/target}
 umask 077

@@ -1,6 +1,6 @@
-// `cupel run os` with Debian's own installer, on a real machine with real firmware: from power-on by
-// UEFI HTTP boot to its answer file and its hello. No mirror is reachable from here, which is the
-// end of it, and has to be said.
+// `cupel run os` with Debian's own installer, on a real machine with real firmware: from power-on
+// by UEFI HTTP boot to its answer file and its hello. No mirror is reachable from here, which is
+// the end of it, and has to be said.
 #include "tests/e2e/bare_metal/os_run_bench.h"
 
 namespace cupel::rehearsal {
@@ -16,21 +16,37 @@ constexpr const char* kName = "debian-12-installer";
 class InstallerRun : public OsRunBench {
  protected:
   void SetUp() override {
-    CUPEL_NEEDS_REAL_PART(std::filesystem::exists(kFolder), kPackage + std::string{" is not there"});
+    CUPEL_NEEDS_REAL_PART(std::filesystem::exists(kFolder),
+                          kPackage + std::string{" is not there"});
     OsRunBench::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    // Here, where packages can be had: a rack has a network of its own.
+  }
+  cupel::testing::Ran keep_installer(const std::string& kernel) const {
     const auto cache = artefacts.ram_efi.parent_path().parent_path() / "cache";
-    const auto kept = cupel::testing::run(
-        {"env", "XDG_CACHE_HOME=" + cache.string(), CUPEL_BINARY, "--programs",
-         std::filesystem::path{NODE_BINARY}.parent_path().string(), "--state",
-         (made.path() / "state").string(), "image", "--images", (made.path() / "images").string(),
-         "installer", kName, "--mirror", "http://10.77.0.1:9/debian", "--kernel",
-         std::string{kFolder} + "linux", "--initrd", std::string{kFolder} + "initrd.gz",
-         "--cmdline", "console=ttyS0"});
-    ASSERT_EQ(kept.status, 0) << kept.out << kept.err;
+    return cupel::testing::run({"env",
+                                "XDG_CACHE_HOME=" + cache.string(),
+                                CUPEL_BINARY,
+                                "--programs",
+                                std::filesystem::path{NODE_BINARY}.parent_path().string(),
+                                "--state",
+                                (made.path() / "state").string(),
+                                "image",
+                                "--images",
+                                (made.path() / "images").string(),
+                                "installer",
+                                kName,
+                                "--mirror",
+                                "http://10.77.0.1:9/debian",
+                                "--kernel",
+                                kFolder + kernel,
+                                "--initrd",
+                                std::string{kFolder} + "initrd.gz",
+                                "--cmdline",
+                                "console=ttyS0"});
   }
   void make_machine() {
+    // First, where packages can be had: a rack has a network of its own.
+    const auto kept = keep_installer("linux");
+    ASSERT_EQ(kept.status, 0) << kept.out << kept.err;
     std::vector<QemuMachine> machines;
     machines.push_back({.firmware = QemuMachine::Firmware::uefi,
                         .mebibytes = 1024,
@@ -68,6 +84,14 @@ TEST_F(InstallerRun, DebiansInstallerTakesItsAnswersSaysHelloAndReportsAMirrorTh
   EXPECT_THAT(rack->shown(1), AllOf(HasSubstr("CUPEL the boot server takes this machine"),
                                     HasSubstr("CUPEL failed mirror")));
   EXPECT_TRUE(disk_is_empty());
+}
+
+TEST_F(InstallerRun, WhatIsNoKernelIsNotKept) {
+  const auto ran = keep_installer("initrd.gz");
+
+  EXPECT_NE(ran.status, 0);
+  EXPECT_THAT(ran.err, HasSubstr("is no kernel that UEFI starts"));
+  EXPECT_FALSE(std::filesystem::exists(made.path() / "images" / kName));
 }
 
 }  // namespace
