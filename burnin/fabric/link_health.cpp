@@ -101,14 +101,17 @@ class Judge {
 
   void add_stray(const PortId& port, const MlxlinkReport& report) {
     constexpr std::string_view kActive = "Active";
+    const LookedLink link{.from = port, .to = {}};
+    Opinion opinion;
     if (report.state == kActive) {
-      unassessed_["mlxlink: the port is not among the links"].insert(port);
+      unassessed_["BER and counters: the port is not among the links"].insert(port);
+      judge_optics({.before = before_, .after = after_, .link = link}, opinion);
+      if (!opinion.defects.empty()) add(link, std::move(opinion));
       return;
     }
-    Opinion opinion;
     opinion.defects.push_back(
         {LinkFault::opcode, "state " + report.state + ": " + report.recommendation});
-    add({.from = port, .to = {}}, std::move(opinion));
+    add(link, std::move(opinion));
   }
 
   void add(const LookedLink& link, Opinion opinion) {

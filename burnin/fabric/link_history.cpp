@@ -71,11 +71,10 @@ class Follower {
       std::erase_if(finding.repair, [&](const auto& step) { return is_needless(step, tried); });
       found_.tried.push_back(std::move(tried));
     }
-    for (const auto& link : after_.links) {
-      if (bad.contains({link.from, link.to})) continue;
-      const auto events = events_of(link);
-      if (!events.empty()) judge(link, {}, events, tried_of(events));
-    }
+    for (const auto& link : after_.links)
+      if (!bad.contains({link.from, link.to})) judge_well(link);
+    for (const auto& [port, report] : after_.reports)
+      if (!linked_.contains(port)) judge_well({.from = port, .to = {}});
     add_unmatched();
     return std::move(found_);
   }
@@ -123,6 +122,12 @@ class Follower {
       with_repair(progress);
     }
     if (progress.why.empty()) keep(progress, events);
+  }
+
+  /// One of which nothing bad was found.
+  void judge_well(const LookedLink& link) {
+    const auto events = events_of(link);
+    if (!events.empty()) judge(link, {}, events, tried_of(events));
   }
 
   void with_repair(LinkProgress progress) {

@@ -9,6 +9,7 @@
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/scan.h"
+#include "burnin/fabric/discovery/sonic.h"
 #include "burnin/fabric/discovery/ufm_telemetry.h"
 
 namespace cupel::cli {
@@ -52,11 +53,14 @@ Result<inventory::SeenFabric> links_in(const fs::path& folder, const std::vector
                                        LinkLook& look) {
   const auto discovered = file_named(files, "ibnetdiscover");
   const auto file = discovered ? discovered : file_named(files, "iblinkinfo");
+  std::error_code failure;
+  if (!file && fs::is_directory(folder / "sonic", failure)) return inventory::SeenFabric{};
   if (!file)
     return Error{
         Code::kNotFound,
         fmt::format("{}: no output of ibnetdiscover or iblinkinfo in it. Save one there as "
-                    "ibnetdiscover.txt or iblinkinfo.txt",
+                    "ibnetdiscover.txt or iblinkinfo.txt; of switches with SONiC, STATE_DB as "
+                    "sonic/SWITCH.json",
                     folder.string())};
   TRY(const auto text, read_file(*file, burnin::kLargestReport));
   look.taken = time_of(*file);
@@ -115,6 +119,23 @@ void add_reports(LinkLook& look, const fs::path& folder) {
     }
 }
 
+/// STATE_DB of a switch with SONiC: sonic/leaf1.json.
+void add_sonic(LinkLook& look, const fs::path& folder) {
+  for (const auto& file : entries(folder)) {
+    const auto text = read_file(file, burnin::kLargestReport);
+    const auto ports = text ? burnin::parse_sonic_state(*text)
+                            : Result<std::vector<burnin::SonicPort>>{text.error()};
+    if (!ports) {
+      doubt(look, file, ports.error());
+      continue;
+    }
+    if (look.links.empty()) look.taken = std::max(look.taken, time_of(file));
+    const auto device = printable(valid_utf8(file.stem().string()));
+    for (const auto& port : *ports)
+      look.reports.insert_or_assign({device, port.name, 1}, burnin::report_of(port));
+  }
+}
+
 }  // namespace
 
 Result<LinkLook> read_look(const fs::path& folder) {
@@ -124,6 +145,7 @@ Result<LinkLook> read_look(const fs::path& folder) {
   burnin::add_links(look, seen);
   add_counter_files(look, seen, files);
   add_reports(look, folder / "mlxlink");
+  add_sonic(look, folder / "sonic");
   return look;
 }
 

@@ -292,6 +292,18 @@ TEST(LinkHealth, WhatIsSaidOfAPortThatNoLinkHasIsNoPass) {
   EXPECT_EQ(health.findings[0].defects[0].what, "state Polling: No signal");
 }
 
+TEST(LinkHealth, TheOpticsOfAPortThatNoLinkHasAreJudged) {
+  Windows looks;
+  auto& report = looks.second.reports[{"leaf9", "Ethernet8", 1}] = good_report();
+  report.module.rx_dbm[2].value = -22.9;
+
+  const auto health = looks.judge();
+
+  ASSERT_THAT(faults_of(health), ElementsAre("leaf9 optical-power"));
+  EXPECT_THAT(health.findings[0].defects[0].what, HasSubstr("lane 3 at leaf9 Ethernet8 receives"));
+  EXPECT_THAT(reasons_of(health), ElementsAre(HasSubstr("not among the links")));
+}
+
 TEST(LinkHealth, OldCountersOfAPortWithoutACableDoNotMatter) {
   Windows looks;
   looks.second.counters[{"leaf1-r1", "", 30}] = {{"PortRcvErrors", 900}};

@@ -269,6 +269,17 @@ TEST(LinkHistory, RepairsOfAPortThatNoLinkHasAreNamed) {
   EXPECT_THAT(progress.unmatched, ElementsAre(wrong));
 }
 
+TEST(LinkHistory, ARepairOfAPortWithAReportAloneStaysOpen) {
+  const PortId sonic{"leaf9", "Ethernet8", 1};
+  Windows looks;
+  for (auto* look : {&looks.first, &looks.second}) look->reports[sonic].state = "Active";
+
+  const auto progress = looks.follow({repaired(kNoon - hours{1}, Repair::reseat, sonic)});
+
+  EXPECT_THAT(outcomes(progress), ElementsAre(Outcome::open));
+  EXPECT_THAT(progress.unmatched, IsEmpty());
+}
+
 TEST(LinkHistory, AnEventIsReadAsItWasWritten) {
   auto repair = repaired(kNoon, Repair::transceivers);
   repair.note = "box 3";
