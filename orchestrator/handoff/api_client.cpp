@@ -28,8 +28,11 @@ bool fits_into_a_head(std::string_view token) {
 }
 
 std::string without(std::string text, const std::string& secret) {
-  for (auto at = text.find(secret); !secret.empty() && at != text.npos; at = text.find(secret))
-    text.replace(at, secret.size(), "(left out)");
+  constexpr std::string_view kLeftOut = "(left out)";
+  if (secret.empty()) return text;
+  // Behind what was put in: a short secret may be a part of it.
+  for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at + kLeftOut.size()))
+    text.replace(at, secret.size(), kLeftOut);
   return text;
 }
 
@@ -75,10 +78,11 @@ Error failure_of(const Transfer& transfer, const ApiServer& server) {
                             next, server.section)};
 }
 
-ApiAnswer answer_of(const Transfer& transfer, const std::string& token) {
+/// A server that sends the token back shows it to nobody.
+ApiAnswer answer_of(Transfer& transfer, const std::string& token) {
   ApiAnswer answer{.status = transfer.response.status};
-  const auto& body = transfer.response.body;
-  answer.text = shortened(printable(without(body.substr(0, 4 * kMostShown), token)), kMostShown);
+  const auto body = without(std::move(transfer.response.body), token);
+  answer.text = shortened(printable(body.substr(0, 4 * kMostShown)), kMostShown);
   if (auto parsed = parse_json(body)) answer.body = *std::move(parsed);
   return answer;
 }
@@ -114,8 +118,7 @@ Error ApiClient::refused(const ApiAnswer& answer) {
   auto error = expired();
   token_.clear();  // the next one may be better
   if (error) return *std::move(error);
-  const auto* message = answer.body.if_object();
-  const auto why = message == nullptr ? answer.text : text_at(answer.body, "message").value_or("");
+  const auto why = text_at(answer.body, "message").value_or(answer.text);
   return {Code::kRefused,
           fmt::format("{}: HTTP {}: {}: check user and token of {}", server_.who(), answer.status,
                       shortened(printable(why), kMostShown), server_.section)};

@@ -190,7 +190,7 @@ Task<Result<KubernetesNode>> Kubernetes::change(std::string name, Patch patch, D
     if (changed) co_return parse_kubernetes_node(*changed, site_);
     if (changed.error().code != Code::kConflict) co_return std::move(changed).error();
   }
-  co_return Error{Code::kBusy, fmt::format("{}: somebody else changed node {} {} times meanwhile",
+  co_return Error{Code::kBusy, fmt::format("{}: another user changed node {} {} times meanwhile",
                                            client_.server().who(), name, kMostTries)};
 }
 
@@ -232,7 +232,7 @@ Task<Result<std::string>> Kubernetes::release(const inventory::Node& node, Deadl
   };
   CO_TRY(const auto now, co_await change(node.kubernetes_name, patch, deadline));
   if (!now.cordoned) co_return std::string{};
-  co_return fmt::format("somebody else has cordoned {}: kubectl uncordon {}", now.name, now.name);
+  co_return fmt::format("another user has cordoned {}: kubectl uncordon {}", now.name, now.name);
 }
 
 }  // namespace cupel::handoff

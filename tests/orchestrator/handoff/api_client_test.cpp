@@ -118,6 +118,19 @@ TEST_F(ApiClientTest, NeverShowsTheTokenThatAServerSendsBack) {
   }
 }
 
+TEST_F(ApiClientTest, NeverShowsTheTokenOfAMessageNorHangsOnAShortOne) {
+  ReplayServer replay{[&](const Asked&) {
+    return Answer{.status = 403,
+                  .body = json::serialize(json::object{{"message", "no: " + token}})};
+  }};
+  for (const auto* each : {"abc.def.ghi", "left"}) {
+    set_token(each);
+    const auto answer = ask(server(replay.url()));
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().what, HasSubstr("HTTP 403: no: (left out): check user"));
+  }
+}
+
 TEST_F(ApiClientTest, AsksAgainWithANewTokenAfterARefusal) {
   ReplayServer replay{[](const Asked& asked) {
     return Answer{.status = asked.head.contains("second") ? 200 : 401, .body = "{}"};

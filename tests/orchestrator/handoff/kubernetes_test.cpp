@@ -204,7 +204,7 @@ TEST_F(KubernetesTest, LeavesANodeCordonedThatSomebodyElseCordoned) {
   ASSERT_TRUE(left) << left.error().what;
   EXPECT_FALSE(marked);
   EXPECT_TRUE(fake.cordoned());
-  EXPECT_EQ(*left, "somebody else has cordoned n1.lab: kubectl uncordon n1.lab");
+  EXPECT_EQ(*left, "another user has cordoned n1.lab: kubectl uncordon n1.lab");
   EXPECT_EQ(fake.node.at("spec").at("taints").as_array().size(), 1u);
 }
 
