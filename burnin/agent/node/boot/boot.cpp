@@ -15,6 +15,10 @@ constexpr std::array kWords{
     Subcommand{"run", "[--url URL]", "finds the ticket, gets the order and does it",
                run_boot_command},
     Subcommand{"disks", "[--root DIR]", "the disks of this machine, a line each", disks_command},
+    Subcommand{"hello", "[--root DIR]", "who this machine is, as an installer says it",
+               hello_command},
+    Subcommand{"choose", "--serial SERIAL [--wipe SERIAL] [--root DIR]",
+               "the disk that an installer may write", choose_command},
     Subcommand{"write-image",
                "--disk PATH --content-size BYTES --sha256 HEX [--size BYTES] "
                "[--readback none|sampled|whole]",

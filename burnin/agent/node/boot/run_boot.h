@@ -25,4 +25,13 @@ int run_boot_command(Arguments arguments);
 /// boot disks [--root DIR]: a line for each disk.
 int disks_command(Arguments arguments);
 
+// For an installer, which has its own way to say both to the boot server.
+
+/// boot hello [--root DIR]: the body of `hello`, for a ticket of the kernel's command line.
+int hello_command(Arguments arguments);
+
+/// boot choose --serial SERIAL [--wipe SERIAL] [--root DIR]: {"disk":{..}}, the one that may be
+/// written; or the body of `failed`, and 2.
+int choose_command(Arguments arguments);
+
 }  // namespace cupel::agent::boot

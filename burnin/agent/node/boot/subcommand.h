@@ -4,8 +4,8 @@
 
 namespace cupel::agent::boot {
 
-/// boot run | write-image | disks, see the README. Ends with 0, or 2 where it failed with a named
-/// cause.
+/// boot run | write-image | disks | hello | choose, see the README. Ends with 0, or 2 where it
+/// failed with a named cause.
 int boot(Arguments arguments);
 
 }  // namespace cupel::agent::boot
