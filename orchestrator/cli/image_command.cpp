@@ -128,6 +128,7 @@ void add_image(CLI::App& app, Context& context, Exit& exit) {
   freed->callback([&context, &exit, asked] { exit = gc(context, *asked); });
   add_image_build(*command, context, exit, asked->folder);
   add_image_import(*command, context, exit, asked->folder);
+  add_image_installer(*command, context, exit, asked->folder);
 }
 
 }  // namespace cupel::cli

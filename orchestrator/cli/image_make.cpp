@@ -149,6 +149,39 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   return store.keep(std::move(made), std::move(manifest), {compressed});
 }
 
+struct InstallerAsked {
+  std::string name{}, kernel{}, initrd{}, mirror{}, arch{ssh::kOwnMachine}, cmdline{};
+};
+
+Result<Image> keep_installer(const Context& context, const InstallerAsked& asked,
+                             const fs::path& folder) {
+  TRY(const auto script, program_named(context, "ram/installer"));
+  const bool own = asked.arch == ssh::kOwnMachine;
+  TRY(const auto program, program_named(context, own ? "cupel-node" : asked.arch + "/cupel-node"));
+  TRY(const auto store, ImageStore::open_or_make(folder));
+  TRY(auto made, store.begin(asked.name));
+  std::vector<std::string> words{script,       "--out",    made.folder().string(),
+                                 "--arch",     asked.arch, "--kernel",
+                                 asked.kernel, "--initrd", asked.initrd};
+  if (!asked.cmdline.empty()) words.insert(words.end(), {"--cmdline", asked.cmdline});
+  TRY(run_here(std::move(words)));
+  std::error_code failed;
+  fs::copy_file(program, made.folder() / "cupel-node", failed);
+  if (failed) return Error{Code::kStorage, program + ": " + failed.message()};
+  ImageManifest manifest{.name = asked.name,
+                         .kind = images::ImageKind::installer,
+                         .arch = asked.arch,
+                         .made = now_text(),
+                         .answers = "preseed",
+                         .mirror = asked.mirror};
+  TRY(manifest.packages, packages_in(made.folder() / "packages"));
+  TRY(const auto line, read_file(made.folder() / "command-line", kLargestList));
+  manifest.command_line = trimmed(line);
+  for (const auto* each : {"packages", "command-line"}) fs::remove(made.folder() / each);
+  return store.keep(std::move(made), std::move(manifest),
+                    {"ram.efi", "vmlinuz", "initrd", "cupel-node"});
+}
+
 Exit show_made(const Context& context, const Result<Image>& image) {
   if (!image) return complain(context, image.error(), Exit::invalid);
   if (context.json)
@@ -205,6 +238,28 @@ void add_image_import(CLI::App& image, Context& context, Exit& exit, const std::
   add_json_flag(*added, context);
   added->callback([&context, &exit, &folder, asked] {
     exit = show_made(context, import_disk(*asked, image_folder(context, folder)));
+  });
+}
+
+void add_image_installer(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+  const auto asked = std::make_shared<InstallerAsked>();
+  auto* added = image.add_subcommand("installer", "keep Debian's installer: its kernel and initrd");
+  added->footer(
+      "Example: cupel image installer debian-12-installer --mirror http://10.0.0.1/debian \\\n"
+      "           --kernel linux --initrd initrd.gz\n"
+      "Both are in Debian's package debian-installer-12-netboot-amd64.");
+  added->add_option("NAME", asked->name, "of the image")->required();
+  added->add_option("--kernel", asked->kernel, "the installer's kernel")
+      ->required()
+      ->check(CLI::ExistingFile);
+  added->add_option("--initrd", asked->initrd, "its initrd")->required()->check(CLI::ExistingFile);
+  added->add_option("--mirror", asked->mirror, "URL that it takes packages from")->required();
+  added->add_option("--arch", asked->arch, "of the machines that boot it [this machine's]")
+      ->check(CLI::IsMember({"x86_64", "aarch64"}));
+  added->add_option("--cmdline", asked->cmdline, "the kernel's command line [both consoles]");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, &folder, asked] {
+    exit = show_made(context, keep_installer(context, *asked, image_folder(context, folder)));
   });
 }
 

@@ -34,8 +34,9 @@ std::uint64_t size_of_image(const std::filesystem::path& folder, const std::stri
   if (!store) return 0;
   const auto image = store->find(name);
   if (!image) return 0;
-  const auto* disk = image->find(images::kDiskFile);
-  return disk == nullptr ? 0 : disk->size;
+  const bool is_disk = image->manifest.kind == images::ImageKind::disk;
+  const auto* fetched = image->find(is_disk ? images::kDiskFile : "ram.efi");
+  return fetched == nullptr ? 0 : fetched->size;
 }
 
 std::map<std::string, PlannedImage> images_of(const playbooks::Plan& plan,

@@ -19,6 +19,9 @@ constexpr std::size_t kLongestText = 1024;
 constexpr std::uint64_t kLargestFile = 1ull << 44;  // 16 TiB
 constexpr int kVersion = 1;
 
+constexpr std::pair<ImageKind, std::string_view> kKinds[] = {
+    {ImageKind::ram, "ram"}, {ImageKind::disk, "disk"}, {ImageKind::installer, "installer"}};
+constexpr std::string_view kInstallerFiles[] = {"ram.efi", "vmlinuz", "initrd", "cupel-node"};
 constexpr std::string_view kArchitectures[] = {"x86_64", "aarch64"};
 
 constexpr bool is_letter_or_digit(char c) {
@@ -131,6 +134,13 @@ void check_kind(const ImageManifest& manifest, Reader& reader) {
     if (manifest.compression != "zstd") reader.fail("compression", "is not zstd");
     return;
   }
+  if (manifest.kind == ImageKind::installer) {
+    for (const auto name : kInstallerFiles)
+      if (find_file(manifest, name) == nullptr) reader.fail("files", fmt::format("lacks {}", name));
+    if (manifest.answers != "preseed") reader.fail("installer/answers", "is not preseed");
+    if (manifest.mirror.empty()) reader.fail("installer/mirror", "is absent");
+    return;
+  }
   const auto* iso = find_file(manifest, "ram.iso");
   const auto& slot = manifest.iso_ticket;
   if (slot && (iso == nullptr || slot->size == 0 || slot->offset > iso->size ||
@@ -147,6 +157,12 @@ void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) 
   if (find(root, "ram/iso_ticket") != nullptr)
     manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
                                reader.count("ram/iso_ticket/size", true)};
+}
+
+void read_installer(Reader& reader, ImageManifest& manifest) {
+  manifest.answers = reader.text("installer/answers");
+  manifest.mirror = reader.text("installer/mirror");
+  manifest.command_line = reader.text("installer/command_line");
 }
 
 json::object to_json(const ImageFile& file) {
@@ -168,9 +184,17 @@ void put_ram(json::object& into, const ImageManifest& manifest) {
   into["ram"] = std::move(ram);
 }
 
+void put_installer(json::object& into, const ImageManifest& manifest) {
+  into["installer"] = {{"answers", manifest.answers},
+                       {"mirror", manifest.mirror},
+                       {"command_line", manifest.command_line}};
+}
+
 }  // namespace
 
-std::string_view to_string(ImageKind kind) { return kind == ImageKind::ram ? "ram" : "disk"; }
+std::string_view to_string(ImageKind kind) {
+  return std::ranges::find(kKinds, kind, &std::pair<ImageKind, std::string_view>::first)->second;
+}
 
 bool is_image_name(std::string_view name) {
   const auto may_stand = [](char c) {
@@ -190,9 +214,12 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.name = reader.text("name", true);
   if (!is_image_name(manifest.name)) reader.fail("name", "is no image's name");
   const auto kind = reader.text("kind", true);
-  if (kind != to_string(ImageKind::ram) && kind != to_string(ImageKind::disk))
-    reader.fail("kind", "is neither ram nor disk");
-  manifest.kind = kind == "ram" ? ImageKind::ram : ImageKind::disk;
+  const auto row = std::ranges::find(kKinds, std::string_view{kind},
+                                     &std::pair<ImageKind, std::string_view>::second);
+  if (row == std::end(kKinds))
+    reader.fail("kind", "is none of ram, disk and installer");
+  else
+    manifest.kind = row->first;
   manifest.arch = reader.text("arch", true);
   if (std::ranges::find(kArchitectures, manifest.arch) == std::end(kArchitectures))
     reader.fail("arch", "is neither x86_64 nor aarch64");
@@ -203,7 +230,10 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.efi = reader.text("boot/efi");
   manifest.os_id = reader.text("os/id");
   manifest.os_version = reader.text("os/version");
-  read_ram(*root, reader, manifest);
+  if (manifest.kind == ImageKind::installer)
+    read_installer(reader, manifest);
+  else
+    read_ram(*root, reader, manifest);
   TRY(manifest.files, read_files(reader.array("files", kMostFiles)));
   TRY(manifest.packages, read_packages(reader.array("packages", kMostPackages)));
   check_kind(manifest, reader);
@@ -222,6 +252,8 @@ std::string manifest_text(const ImageManifest& manifest) {
   root["files"] = std::move(files);
   if (manifest.kind == ImageKind::disk)
     put_disk(root, manifest);
+  else if (manifest.kind == ImageKind::installer)
+    put_installer(root, manifest);
   else
     put_ram(root, manifest);
   if (!manifest.os_id.empty())

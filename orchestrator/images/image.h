@@ -13,8 +13,9 @@
 namespace cupel::images {
 
 enum class ImageKind {
-  ram,   // a system that runs from memory: ram.efi, vmlinuz, initrd, ram.iso, root.squashfs
-  disk,  // a whole disk, compressed: disk.raw.zst
+  ram,        // a system that runs from memory: ram.efi, vmlinuz, initrd, ram.iso, root.squashfs
+  disk,       // a whole disk, compressed: disk.raw.zst
+  installer,  // a vendor's, which asks for answers: ram.efi, vmlinuz, initrd, cupel-node
 };
 
 std::string_view to_string(ImageKind kind);
@@ -51,8 +52,12 @@ struct ImageManifest {
   std::string compression{};       // zstd
   std::string efi{};               // the loader's path on the ESP, such as \EFI\debian\shimx64.efi
   std::string os_id{}, os_version{};  // as /etc/os-release has them
+  // Of an installer.
+  std::string answers{};  // how it is answered: preseed
+  std::string mirror{};   // where its packages come from: http://10.0.0.1/debian
+  // Of a RAM system and an installer.
+  std::string command_line{};  // the kernel's, before what a ticket adds
   // Of a RAM system.
-  std::string command_line{};        // the kernel's, before what a ticket adds
   bool signed_efi = false;           // then ram.efi cannot be changed
   std::optional<Slot> iso_ticket{};  // ticket.json in ram.iso, padded with blanks
   std::vector<Package> packages{};   // what is in it
@@ -74,7 +79,7 @@ struct Image {
   const ImageFile* find(std::string_view file) const;
   /// Errors: kNotFound, with what the image has.
   Result<std::filesystem::path> path_of(std::string_view file) const;
-  /// What playbooks pin: of a disk, the SHA-256 of its compressed stream; of a RAM system, that of
+  /// What playbooks pin: of a disk, the SHA-256 of its compressed stream; of others, that of
   /// ram.efi.
   std::string digest() const;
   std::uint64_t size() const;  // of all files

@@ -11,7 +11,7 @@ make_uki() {
   local section at size last args=() file
   file=$(find "$work/packages" -path "*/systemd/boot/efi/$stub" | head -1)
   [ -n "$file" ] || fail "no package has $stub"
-  printf 'ID=cupel\nNAME="Cupel RAM system"\n' > "$work/osrel"
+  printf 'ID=cupel\nNAME="%s"\n' "$name" > "$work/osrel"
   printf "%-${cmdline_bytes}s" "$cmdline" > "$work/cmdline"
   printf '%s\n' "$cmdline" > "$out/command-line"
   read -r last size < <("${tools}objdump" -h "$file" |

@@ -92,6 +92,30 @@ TEST_F(ImageStores, ManifestOfARamSystemReadsBackWithItsSlot) {
   EXPECT_EQ(*read, manifest);
 }
 
+TEST_F(ImageStores, ManifestOfAnInstallerReadsBackAndHasAllItsFiles) {
+  ImageManifest manifest;
+  manifest.name = "debian-12-installer";
+  manifest.kind = ImageKind::installer;
+  manifest.arch = "x86_64";
+  manifest.answers = "preseed";
+  manifest.mirror = "http://10.0.0.1/debian";
+  manifest.command_line = "console=ttyS0";
+  for (const auto* name : {"ram.efi", "vmlinuz", "initrd", "cupel-node"})
+    manifest.files.push_back({name, std::string(64, 'a'), 9000});
+
+  const auto read = parse_manifest(manifest_text(manifest));
+
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(*read, manifest);
+  EXPECT_EQ((Image{*read, {}}).digest(), std::string(64, 'a'));
+  manifest.files.pop_back();
+  EXPECT_THAT(parse_manifest(manifest_text(manifest)).error().what, HasSubstr("lacks cupel-node"));
+  manifest.files.push_back({"cupel-node", std::string(64, 'a'), 9000});
+  manifest.mirror.clear();
+  EXPECT_THAT(parse_manifest(manifest_text(manifest)).error().what,
+              HasSubstr("'installer/mirror' is absent"));
+}
+
 TEST_F(ImageStores, RefusesADiscThatHasNoPlaceForItsNodesAddress) {
   ImageManifest manifest;
   manifest.name = "ram";
