@@ -168,7 +168,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"soci/", {"orchestrator/store/"}},
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
       {"zlib.h", {"orchestrator/store/gzip.cpp", "bmc/redfish/inflate.cpp", "tests/"}},
-      {"ctemplate/", {"orchestrator/netboot/answer_file.cpp"}},
+      {"ctemplate/", {"orchestrator/os/installer_templates.cpp"}},
       {"CLI/", {"orchestrator/cli/", "rehearsal/sim/"}},
       {"spdlog/", {"base/log.cpp"}},
       {"pugixml.hpp", {"burnin/", "tests/"}},

@@ -1,5 +1,6 @@
 #include "orchestrator/controller/boot_files.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
@@ -7,6 +8,8 @@
 
 namespace cupel::controller {
 namespace {
+
+using images::ImageKind;
 
 constexpr std::size_t kLargestPem = 256u << 10;
 constexpr std::string_view kIso = "ram.iso", kImage = "image";
@@ -31,11 +34,12 @@ BootFiles::BootFiles(asio::any_io_executor executor, const inventory::Inventory&
   if (inventory_.boot && !inventory_.boot->images.empty()) images_ = inventory_.boot->images;
 }
 
-Result<os::BootImage> BootFiles::image(const std::string& name, images::ImageKind kind) const {
+Result<os::BootImage> BootFiles::image(const std::string& name,
+                                       std::initializer_list<images::ImageKind> kinds) const {
   TRY(const auto store, images::ImageStore::open(images_));
   TRY(const auto found, store.find(name));
   const auto& manifest = found.manifest;
-  if (manifest.kind != kind)
+  if (std::ranges::find(kinds, manifest.kind) == kinds.end())
     return Error{Code::kInvalid, "image " + name + " is a " +
                                      std::string{images::to_string(manifest.kind)} + " image"};
   os::BootImage image{.name = name, .arch = manifest.arch, .digest = found.digest()};
@@ -43,6 +47,7 @@ Result<os::BootImage> BootFiles::image(const std::string& name, images::ImageKin
   image.content_size = manifest.content_size;
   image.compression = manifest.compression;
   image.efi = manifest.efi;
+  image.mirror = manifest.mirror;
   for (const auto& file : manifest.files) {
     TRY(const auto path, found.path_of(file.name));
     const auto url = file.name == images::kDiskFile ? std::string{kImage} : file.name;
@@ -106,8 +111,10 @@ Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOr
 std::shared_ptr<os::BootDoor> BootFiles::door() {
   if (!inventory_.boot) return nullptr;
   auto door = std::make_shared<os::BootDoor>();
-  door->ram_system = [this](std::string name) { return image(name, images::ImageKind::ram); };
-  door->disk_image = [this](std::string name) { return image(name, images::ImageKind::disk); };
+  door->ram_system = [this](std::string name) { return image(name, {ImageKind::ram}); };
+  door->os_image = [this](std::string name) {
+    return image(name, {ImageKind::disk, ImageKind::installer});
+  };
   door->draw = [this]() -> Result<netboot::Ticket> {
     TRY(auto* const server, service());
     return server->draw();

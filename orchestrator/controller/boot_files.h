@@ -18,7 +18,8 @@ class BootFiles {
   std::shared_ptr<os::BootDoor> door();
 
  private:
-  Result<os::BootImage> image(const std::string& name, images::ImageKind kind) const;
+  Result<os::BootImage> image(const std::string& name,
+                              std::initializer_list<images::ImageKind> kinds) const;
   Result<netboot::BootService*> service();
   /// A disc is one machine's: its ticket stands in it.
   Result<void> make_disc(const netboot::Ticket& ticket, netboot::BootOrder& order) const;

@@ -34,14 +34,19 @@ Result<void> check_kernel_arguments(std::string_view arguments) {
   return check("the kernel's arguments", arguments, " ._,:=/@+-");
 }
 
+Result<void> check_ticket_arguments(std::string_view arguments) {
+  return check("the ticket's arguments", arguments, " ._,:=/@+-[]");
+}
+
 Result<std::string> ipxe_script(const IpxeBoot& boot) {
   TRY(check("the boot URL", boot.base_url, ".:/-[]"));
   TRY(check_kernel_arguments(boot.kernel_arguments));
+  TRY(check_ticket_arguments(boot.ticket_arguments));
   const auto words = std::string{trimmed(boot.kernel_arguments)};
   // netX is the interface that the script came by.
   return fmt::format(
       "#!ipxe\n"
-      "kernel {0}vmlinuz initrd=initrd {1}{2}cupel.boot={0} BOOTIF=01-${{netX/mac:hexhyp}} || "
+      "kernel {0}vmlinuz initrd=initrd {1}{2}{3} BOOTIF=01-${{netX/mac:hexhyp}} || "
       "goto failed\n"
       "initrd {0}initrd || goto failed\n"
       "boot || goto failed\n"
@@ -49,7 +54,7 @@ Result<std::string> ipxe_script(const IpxeBoot& boot) {
       "echo Cupel: boot failed\n"
       "sleep 10\n"
       "exit 1\n",
-      boot.base_url, words, words.empty() ? "" : " ");
+      boot.base_url, words, words.empty() ? "" : " ", boot.ticket_arguments);
 }
 
 }  // namespace cupel::netboot

@@ -27,11 +27,15 @@ Piece part(const OpenFile::Ptr& file, std::uint64_t from, std::uint64_t to) {
   return {.file = file, .offset = from, .size = to - from};
 }
 
-Result<std::vector<Piece>> with_ticket(const OpenFile::Ptr& program, const Ticket& ticket) {
+std::string ticket_arguments(const Ticket& ticket, const BootOrder& order) {
+  return order.ticket_arguments.empty() ? "cupel.boot=" + ticket.base_url : order.ticket_arguments;
+}
+
+Result<std::vector<Piece>> with_ticket(const OpenFile::Ptr& program, const std::string& arguments) {
   TRY(const auto section, command_line_section(*program));
   if (section.is_signed) return std::vector{part(program, 0, program->size())};
   TRY(const auto old_text, program->read(section.offset, section.size));
-  TRY(auto text, extended_command_line(old_text, "cupel.boot=" + ticket.base_url));
+  TRY(auto text, extended_command_line(old_text, arguments));
   const auto behind = section.offset + section.size;
   return std::vector{part(program, 0, section.offset), Piece{.text = std::move(text)},
                      part(program, behind, program->size())};
@@ -50,8 +54,10 @@ Result<OpenFile::Ptr> SharedFiles::open(const std::string& path) {
 
 Result<BootFiles> open_files(SharedFiles& shared, const Ticket& ticket, const BootOrder& order) {
   BootFiles files;
-  if (order.files.size() > kMostFiles)
+  if (order.files.size() + order.texts.size() > kMostFiles)
     return Error{Code::kInvalid, "a boot ticket has at most 16 files"};
+  const auto arguments = ticket_arguments(ticket, order);
+  TRY(check_ticket_arguments(arguments));
   for (const auto& [name, path] : order.files) {
     if (!is_plain(name) || name == kScript)
       return Error{Code::kInvalid, "not a name for a file to boot: '" + printable(name) + "'"};
@@ -60,10 +66,15 @@ Result<BootFiles> open_files(SharedFiles& shared, const Ticket& ticket, const Bo
       files[name] = {part(file, 0, file->size())};
       continue;
     }
-    TRY(files[name], within(name, with_ticket(file, ticket)));
+    TRY(files[name], within(name, with_ticket(file, arguments)));
+  }
+  for (const auto& [name, text] : order.texts) {
+    if (!is_plain(name) || name == kScript || files.contains(name))
+      return Error{Code::kInvalid, "not a name for a text to serve: '" + printable(name) + "'"};
+    files[name] = {Piece{.text = text}};
   }
   if (!order.files.contains("vmlinuz") || !order.files.contains("initrd")) return files;
-  TRY(auto script, ipxe_script({ticket.base_url, order.kernel_arguments}));
+  TRY(auto script, ipxe_script({ticket.base_url, order.kernel_arguments, arguments}));
   files[std::string{kScript}] = {Piece{.text = std::move(script)}};
   return files;
 }

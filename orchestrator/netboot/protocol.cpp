@@ -98,9 +98,7 @@ HttpAnswer seed(const Open& ticket, std::string_view name, const HttpRequest& re
   const auto at = ticket->order.seed.find(std::string{name});
   if (at == ticket->order.seed.end()) return {.status = kNotFound};
   if (ticket->is_late()) return refuse(ticket, request, kGone, *over(ticket));
-  if (ticket->order.says_hello) {
-    if (auto refused = not_greeted(ticket, request)) return *std::move(refused);
-  }
+  if (auto refused = not_greeted(ticket, request)) return *std::move(refused);
   const std::scoped_lock lock{ticket->mutex};
   if (ticket->stage != BootStage::issued) return {.status = kGone};
   if (!ticket->seeds_served.emplace(name).second) return {.status = kGone};

@@ -39,10 +39,13 @@ struct BootOrder {
   std::map<std::string, std::string> files{};
   /// Of `boot.ipxe`, before the ticket: words of letters, digits and "._,:=/@+-".
   std::string kernel_arguments{};
-  /// "meta-data", "user-data", "network-config" → text. Secret: served once, after hello.
+  /// What the ticket adds to the command line of `ram.efi` and `boot.ipxe`: such words, and "[]".
+  /// Empty: "cupel.boot=" and the ticket's URL.
+  std::string ticket_arguments{};
+  /// Name in the URL → text, served like a file. Answers to an installer; no secrets.
+  std::map<std::string, std::string> texts{};
+  /// "meta-data", "user-data", "network-config", "late" → text. Secret: served once, after hello.
   std::map<std::string, std::string> seed{};
-  /// An installer does not: its seed is served once to whoever has the ticket.
-  bool says_hello = true;
   std::chrono::seconds lifetime{3600};
   /// Its firmware may come without the ticket, sent by DHCP to /dhcp/: it is known there by the
   /// MAC addresses of `machine`, or, through a router, by `address`.

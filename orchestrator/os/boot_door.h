@@ -22,16 +22,20 @@ struct BootImage {
   std::string arch{};
   std::string digest{};                     // what playbooks pin
   std::map<std::string, BootFile> files{};  // by the name in the boot server's URLs
-  std::string command_line{};               // of a RAM system's kernel
+  std::string command_line{};               // of its kernel, where it has one
   std::uint64_t content_size = 0;           // of a disk, uncompressed
   std::string compression{};
-  std::string efi{};  // of a disk: its boot loader
+  std::string efi{};     // of a disk: its boot loader
+  std::string mirror{};  // of an installer: where its packages come from; empty: it is none
 };
+
+inline bool is_installer(const BootImage& image) { return !image.mirror.empty(); }
 
 struct BootDoor {
   /// Errors: kNotFound; kInvalid (it is no such image, or damaged).
   std::function<Result<BootImage>(std::string name)> ram_system;
-  std::function<Result<BootImage>(std::string name)> disk_image;
+  /// What is installed: a disk's image, or an installer. Errors: as those of ram_system.
+  std::function<Result<BootImage>(std::string name)> os_image;
   /// See netboot::BootService.
   std::function<Result<netboot::Ticket>()> draw;
   std::function<Result<void>(const netboot::Ticket&, netboot::BootOrder, netboot::BootStage)> open;

@@ -1,5 +1,6 @@
 #include "orchestrator/os/boot_order.h"
 
+#include "orchestrator/os/installer.h"
 #include "orchestrator/os/seed.h"
 
 namespace cupel::os {
@@ -48,7 +49,7 @@ json::object served(std::string_view name, const BootFile& file) {
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
                             const inventory::Node& node, const BootWish& wish) {
-  const auto& disk = *wish.disk;
+  const auto& disk = *wish.os;
   auto image = served("image", disk.files.at("image"));
   image["name"] = disk.name;
   image["content_size"] = disk.content_size;
@@ -68,6 +69,29 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   return ok();
 }
 
+Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventory::Node& node,
+                                         const BootWish& wish, json::array networks,
+                                         const netboot::Ticket& ticket) {
+  if (wish.erase != "none")
+    return Error{Code::kInvalid, node.name + ": erase: an installer does not erase a disk before"};
+  if (wish.network_first)
+    return Error{Code::kInvalid,
+                 node.name + ": network_first: an installer sets the EFI boot order by itself"};
+  TRY(auto files, debian_installer({.node = &node,
+                                    .image = wish.os->name,
+                                    .digest = wish.os->digest,
+                                    .mirror = wish.os->mirror,
+                                    .public_key = wish.public_key,
+                                    .wipe = wish.wipe,
+                                    .ticket = ticket,
+                                    .networks = std::move(networks)}));
+  made.order = {{"version", 1}, {"node", node.name}, {"action", "install"}};
+  made.ticket_arguments = std::move(files.arguments);
+  made.texts = std::move(files.texts);
+  made.seed = {{"late", std::move(files.late)}};
+  return made;
+}
+
 }  // namespace
 
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
@@ -78,27 +102,29 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                   .serial = node.serial,
                   .uuid = {},
                   .macs = node.boot.macs,
-                  .arch = wish.ram.arch,
+                  .arch = wish.boots.arch,
                   .rack = node.rack};
   made.lifetime = kTicketLives;
   made.address = node.boot.address.substr(0, node.boot.address.find('/'));
-  made.kernel_arguments = wish.ram.command_line;
-  for (const auto& [name, file] : wish.ram.files) made.files[name] = file.path;
+  made.kernel_arguments = wish.boots.command_line;
+  for (const auto& [name, file] : wish.boots.files) made.files[name] = file.path;
   auto networks = networks_of(inventory, node);
+  if (is_installer(wish.boots))
+    return install_order(std::move(made), node, wish, std::move(networks), ticket);
   made.order = {{"version", 1},
                 {"node", node.name},
-                {"action", wish.disk ? "deploy" : "stay"},
+                {"action", wish.os ? "deploy" : "stay"},
                 {"hostname", installed_name(node)},
                 {"authorized_keys", json::array{wish.public_key}},
                 {"networks", networks}};
-  if (const auto root = wish.ram.files.find("root.squashfs"); root != wish.ram.files.end())
+  if (const auto root = wish.boots.files.find("root.squashfs"); root != wish.boots.files.end())
     made.order["root"] = served(root->first, root->second);
-  if (!wish.disk) return made;
+  if (!wish.os) return made;
   TRY(add_deployment(made.order, inventory, node, wish));
-  made.files["image"] = wish.disk->files.at("image").path;
+  made.files["image"] = wish.os->files.at("image").path;
   made.seed = make_seed({.node = &node,
-                         .image = wish.disk->name,
-                         .digest = wish.disk->digest,
+                         .image = wish.os->name,
+                         .digest = wish.os->digest,
                          .public_key = wish.public_key,
                          .home_url = ticket.home_url,
                          .ca = wish.ca,

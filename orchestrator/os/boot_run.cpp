@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "bmc/power.h"
+#include "orchestrator/os/installer.h"
 #include "orchestrator/os/reported_key.h"
 
 namespace cupel::os {
@@ -20,6 +21,13 @@ namespace {
 constexpr int kMostRestarts = 3;
 
 bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWay::pxe; }
+
+/// What a report of progress says.
+std::string state_in(const BootEvent& event) {
+  constexpr std::size_t kLongest = 100;
+  if (event.kind != BootEvent::Kind::progress) return {};
+  return shortened(printable(text_at(json::value{event.body}, "state").value_or("")), kLongest);
+}
 
 bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
@@ -94,7 +102,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
     ++handle_.way;
   }
   handle_.way = 0;
-  co_return ended(How::failed, "it did not boot the RAM system:" + tried_,
+  co_return ended(How::failed, fmt::format("it did not boot the {}:{}", booted(), tried_),
                   "look at its console while it starts: cupel bmc NODE console");
 }
 
@@ -115,10 +123,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline dead
   CO_TRY(auto heard, co_await listen(until, doors_.patience.fetch, deadline));
   if (heard.event) co_return co_await take_hello(*heard.event, deadline);
   CO_TRY(co_await disarm(deadline));
-  tried_ += fmt::format(
-      " {}: {}{};", name,
-      heard.fetched ? "it fetched its files, and no RAM system reported" : "nothing was fetched",
-      heard.cause ? ", " + to_string(*heard.cause) : "");
+  tried_ += fmt::format(" {}: {}{};", name, no_hello(heard),
+                        heard.cause ? ", " + to_string(*heard.cause) : "");
   co_return std::nullopt;
 }
 
@@ -127,6 +133,8 @@ Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
   const auto& base = handle_.ticket.base_url;
   if (is_by_dhcp(way) && !has_mac_)
     co_return Error{Code::kInvalid, "the inventory has no MAC address of it (boot: macs)"};
+  if (way == BootWay::media && doors_.installer)
+    co_return Error{Code::kInvalid, "an installer's image has no disc"};
   if (way == BootWay::media) {
     // Before it is there: a crash in between leaves nothing in the drive that nobody knows of.
     handle_.disc = true;
@@ -162,6 +170,8 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
         co_await doors_.server.next(handle_.ticket.token, quiet.sooner(doors_.patience.look));
     if (next) {
       heard.fetched = heard.fetched || next->kind == Kind::fetched;
+      heard.answered = heard.answered || next->file == kAnswerFile;
+      if (auto state = state_in(*next); !state.empty()) state_ = std::move(state);
       const auto words = words_for(*next);
       if (!words.empty()) doors_.waiting(words);
       if (is_one_of(next->kind, until)) {
@@ -226,13 +236,12 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
                           Kind::failed, Kind::expired, Kind::home};
   for (int restarts = 0; restarts <= kMostRestarts;) {
     CO_TRY(auto heard, co_await listen(until, doors_.patience.silence, deadline));
-    if (!heard.event)
-      co_return silent("its RAM system was not heard of any more while it wrote the image", heard);
+    if (!heard.event) co_return silent(went_silent(), heard);
     const auto& event = *heard.event;
     if (event.kind == Kind::refused) co_return refused(event);
     if (event.kind == Kind::failed) co_return failed_on_node(event);
     if (event.kind == Kind::expired)
-      co_return ended(How::failed, "its ticket ended while the image was written",
+      co_return ended(How::failed, "its ticket ended while the OS was installed",
                       "look at the rate at which the disk is written; run the step again");
     if (event.kind == Kind::hello) {
       ++restarts;

@@ -1,7 +1,7 @@
 #pragma once
-// One boot of one machine into the RAM system, by the ways that it may be booted, and what follows:
-// the image on its disk and the installed system's first report. Journalled before each act, and
-// found again after a crash. Knows no step and no engine.
+// One boot of one machine into the RAM system or a vendor's installer, by the ways that it may be
+// booted, and what follows: the OS on its disk and the installed system's first report. Journalled
+// before each act, and found again after a crash. Knows no step and no engine.
 #include "bmc/bmc.h"
 #include "inventory/boot.h"
 #include "orchestrator/os/boot_door.h"
@@ -33,7 +33,8 @@ struct BootDoors {
   /// Whether the system answers that was there before, with the host key that was pinned for it.
   std::function<Task<bool>(Deadline)> old_system_answers{};
   std::vector<inventory::BootWay> ways{};
-  std::string digest{};  // of the image that is written; empty: the RAM system stays up
+  std::string digest{};    // of the image that is installed; empty: the RAM system stays up
+  bool installer = false;  // what is booted is a vendor's installer, and no RAM system
   BootPatience patience{};
 };
 
@@ -69,6 +70,7 @@ class BootRun {
   struct Heard {
     std::optional<netboot::BootEvent> event{};  // that ends the wait
     bool fetched = false;                       // something, meanwhile
+    bool answered = false;                      // the installer's answer file is among it
     std::optional<ConsoleCause> cause{};
   };
 
@@ -91,12 +93,16 @@ class BootRun {
   BootEnd refused(const netboot::BootEvent& event) const;
   BootEnd silent(std::string what, const Heard& heard) const;
   std::string words_for(const netboot::BootEvent& event) const;
+  std::string no_hello(const Heard& heard) const;
+  std::string went_silent() const;
+  std::string_view booted() const { return doors_.installer ? "installer" : "RAM system"; }
 
   BootDoors doors_;
   BootHandle handle_{};
   std::string tried_{};  // the ways that did not lead there, and why
   std::vector<std::string> notes_{};
   bool has_mac_ = false;  // the inventory has one: DHCP can find it
+  std::string state_{};   // what it said last that it does
 };
 
 }  // namespace cupel::os

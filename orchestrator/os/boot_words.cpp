@@ -56,17 +56,35 @@ BootEnd BootRun::silent(std::string what, const Heard& heard) const {
                advice);
 }
 
+/// What was fetched of what, where nothing said hello.
+std::string BootRun::no_hello(const Heard& heard) const {
+  if (!heard.fetched) return "nothing was fetched";
+  if (!doors_.installer) return "it fetched its files, and no RAM system reported";
+  if (heard.answered)
+    return "the installer fetched its answer file, and did not report: its early command failed";
+  return "it fetched the installer, which never asked for its answer file: it has no driver of its "
+         "NIC, got no address by DHCP, or does not reach the boot server";
+}
+
+std::string BootRun::went_silent() const {
+  if (!doors_.installer) return "its RAM system was not heard of any more while it wrote the image";
+  return fmt::format("its installer stands still{}: it asks something, or hangs",
+                     state_.empty() ? "" : " in its step '" + state_ + "'");
+}
+
 std::string BootRun::words_for(const netboot::BootEvent& event) const {
-  if (event.kind == Kind::fetched) return "RAM system: fetched " + printable(event.file);
-  if (event.kind == Kind::hello) return "RAM system: up";
+  const auto name = booted();
+  if (event.kind == Kind::fetched)
+    return fmt::format("{}: fetched {}", name, printable(event.file));
+  if (event.kind == Kind::hello) return fmt::format("{}: up", name);
   if (event.kind == Kind::done) return "restart from its disk";
   if (event.kind != Kind::progress) return {};
   const auto bytes = count(event.body, "bytes");
   const auto of = count(event.body, "of");
   const auto state = said(event.body, "state");
-  if (of == 0 || bytes > of) return "RAM system: " + state;
+  if (of == 0 || bytes > of) return fmt::format("{}: {}", name, state);
   return fmt::format(
-      "RAM system: {} ({} %)", state,
+      "{}: {} ({} %)", name, state,
       static_cast<int>(100.0 * static_cast<double>(bytes) / static_cast<double>(of)));
 }
 

@@ -58,6 +58,23 @@ constexpr std::array kCauses{
                     "the firmware refused the boot file: it is not signed by a key that this "
                     "machine has",
                     "sign the RAM system with the site's key, or turn secure boot off"},
+    // Titles of what Debian's installer asks where it cannot go on: netcfg, preseed, choose-mirror.
+    ConsoleCauseRow{"dhcp-silent", "network autoconfiguration failed",
+                    "the installer got no address by DHCP", kDhcp, true},
+    ConsoleCauseRow{"no-driver", "no network interfaces detected",
+                    "the installer has no driver of the NIC",
+                    "take an installer whose initrd has it: cupel image installer", true},
+    ConsoleCauseRow{"no-answer-file", "failed to retrieve the preconfiguration file",
+                    "the installer could not fetch its answer file", kFetch, true},
+    ConsoleCauseRow{"no-answer-file", "failed to process the preconfiguration file",
+                    "the installer does not understand its answer file",
+                    "take Debian's installer: no other has such an answer file", true},
+    ConsoleCauseRow{"installer-command", "failed to run preseeded command",
+                    "a command of the installer's answer file failed", kPanic, true},
+    ConsoleCauseRow{"mirror", "bad archive mirror", "the installer's mirror cannot be used",
+                    "look whether the node's network reaches the mirror, and whether it has that "
+                    "suite",
+                    true},
     ConsoleCauseRow{"wrong-way-first", ">>start pxe over ipv6",
                     "the firmware tries PXE over IPv6, and waits for it",
                     "turn IPv6 PXE off in the BIOS settings of the boot interface"},

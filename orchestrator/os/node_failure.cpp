@@ -12,6 +12,8 @@ constexpr std::string_view kLogIn =
 constexpr std::array kFailures{
     NodeFailureRow{"disk-missing", "the disk that is to be written is not there",
                    "look whether the drive is in its bay; correct boot: disk in the inventory"},
+    NodeFailureRow{"disk-ambiguous", "several disks are as the disk that is to be written",
+                   "name it by its serial number: boot: disk in the inventory"},
     NodeFailureRow{"disk-not-empty", "the disk holds something",
                    "look what it holds; where it may go: with: {wipe: yes} of the step os, and "
                    "boot: disk in the inventory"},
@@ -33,6 +35,11 @@ constexpr std::array kFailures{
     NodeFailureRow{"out-of-memory", "the RAM system ran out of memory",
                    "look at the machine's memory; use a smaller RAM system"},
     NodeFailureRow{"erase", "the disk could not be erased", kLogIn},
+    NodeFailureRow{"mirror", "the installer does not reach its mirror",
+                   "look whether the node's network reaches it, and whether it has that suite; "
+                   "another mirror: cupel image installer --mirror URL"},
+    NodeFailureRow{"installer", "the installer failed",
+                   "look at its console, and at /var/log/syslog there: cupel bmc NODE console"},
 };
 
 }  // namespace

@@ -62,12 +62,8 @@ json::object file(std::string_view path, std::string_view mode, std::string cont
 
 json::array files_of(const SeedWish& wish) {
   json::array files;
-  files.push_back(file(kInstalledFile, "0644",
-                       json::serialize(json::object{{"cupel_os", 1},
-                                                    {"node", wish.node->name},
-                                                    {"image", wish.image},
-                                                    {"sha256", wish.digest}}) +
-                           "\n"));
+  files.push_back(
+      file(kInstalledFile, "0644", installed_text(wish.node->name, wish.image, wish.digest)));
   files.push_back(file(kHomeProgram, "0700", std::string{kHomeScript}));
   if (!wish.ca.empty()) files.push_back(file(kCaFile, "0644", wish.ca));
   return files;
@@ -116,6 +112,15 @@ std::string network_config(const SeedWish& wish) {
 }
 
 }  // namespace
+
+std::string installed_text(const std::string& node, const std::string& image,
+                           const std::string& digest) {
+  return json::serialize(
+             json::object{{"cupel_os", 1}, {"node", node}, {"image", image}, {"sha256", digest}}) +
+         "\n";
+}
+
+std::string_view home_script() { return kHomeScript; }
 
 const std::string& installed_name(const inventory::Node& node) {
   const bool own = !node.host_name.empty() && node.host_name != inventory::kAnyHostName;

@@ -25,6 +25,14 @@ struct SeedWish {
 /// "meta-data", "user-data" and "network-config". Secret: it holds the home URL.
 std::map<std::string, std::string> make_seed(const SeedWish& wish);
 
+/// The content of kInstalledFile: one line of JSON with its end.
+std::string installed_text(const std::string& node, const std::string& image,
+                           const std::string& digest);
+
+/// The program that reports the installed system, of POSIX shell: it takes $CUPEL_HOME,
+/// $CUPEL_IMAGE and, for HTTPS, $CUPEL_CA.
+std::string_view home_script();
+
 /// What the installed system is to call itself.
 const std::string& installed_name(const inventory::Node& node);
 

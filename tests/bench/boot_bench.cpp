@@ -230,7 +230,8 @@ void render(std::size_t nodes) {
   for (std::size_t i = 0; i < nodes; ++i) {
     const auto script = netboot::ipxe_script(
         {.base_url = fmt::format("http://10.0.0.1:8081/boot/{:032x}/", i),
-         .kernel_arguments = fmt::format("console=ttyS0 quiet cupel.node=n{}", i)});
+         .kernel_arguments = fmt::format("console=ttyS0 quiet cupel.node=n{}", i),
+         .ticket_arguments = fmt::format("cupel.boot=http://10.0.0.1:8081/boot/{:032x}/", i)});
     bytes += script ? script->size() : 0;
   }
   fmt::print("{} boot scripts, {} bytes: {:.3f} s of CPU\n", nodes, bytes,

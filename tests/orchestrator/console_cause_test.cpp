@@ -59,6 +59,15 @@ TEST(ConsoleCause, NamesWhereABootHasStopped) {
   EXPECT_TRUE(console_cause("grub rescue> ")->row->ends);
 }
 
+TEST(ConsoleCause, NamesWhereDebiansInstallerAsks) {
+  EXPECT_EQ(id_of("[!!] Configure the network\r\n\r\nNetwork autoconfiguration failed\r\n"),
+            "dhcp-silent");
+  EXPECT_EQ(id_of("No network interfaces detected\r\n"), "no-driver");
+  EXPECT_EQ(id_of("Failed to retrieve the preconfiguration file\r\n"), "no-answer-file");
+  EXPECT_EQ(id_of("Failed to run preseeded command\r\n"), "installer-command");
+  EXPECT_EQ(id_of("Bad archive mirror\r\n"), "mirror");
+}
+
 TEST(ConsoleCause, FindsALineThatEscapeSequencesCut) {
   const auto cause = console_cause(
       "\x1b[2J\x1b[01;01H\x1b[0m\x1b[37m\x1b[40m  PXE-E18: Ser\x1b[0mver response timeout.\r\n");

@@ -321,6 +321,101 @@ TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
   EXPECT_EQ(machine_.images_written, 0);
 }
 
+class InstallerStep : public OsStep {
+ protected:
+  InstallerStep() {
+    inventory_.profiles.at("p").os.image = "debian-12-installer";
+    set_step(StepKind::os, "os", {{"ways", "http"}});
+  }
+};
+
+TEST_F(InstallerStep, InstallsByTheInstallerAndPinsTheHostKeyOfTheNewSystem) {
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "debian-12-installer is on disk DISK1, and up, booted by http");
+  EXPECT_EQ(machine_.images_written, 1);
+  EXPECT_EQ(store_->pinned("ssh:n1"), test::kNewPrint);
+  EXPECT_TRUE(machine_.open.empty()) << "the ticket ends with the step";
+}
+
+TEST_F(InstallerStep, InstallsOnceHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (std::size_t room = 0; room < writes; ++room) {
+    SCOPED_TRACE(::testing::Message() << "died at write " << room);
+    machine_ = {};
+    journal_ = {};
+    journal_.room = room;
+    ASSERT_TRUE(store_->repin("ssh:n1", ""));
+    EXPECT_FALSE(control());
+    journal_.room = 1'000;
+    ASSERT_TRUE(control());
+
+    EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+    EXPECT_LE(machine_.images_written, 1);
+  }
+}
+
+TEST_F(InstallerStep, NamesAnInstallerThatNeverAskedForItsAnswers) {
+  machine_.fetches_alone = {"ram.efi"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("http: it fetched the installer, which never asked for its "
+                                     "answer file"));
+}
+
+TEST_F(InstallerStep, NamesAnInstallerWhoseAnswersFailed) {
+  machine_.fetches_alone = {"ram.efi", "preseed.cfg"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("fetched its answer file, and did not report"));
+}
+
+TEST_F(InstallerStep, NamesTheStepThatAnInstallerStandsStillIn) {
+  machine_.stands_in = "bootstrap-base";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("its installer stands still in its step 'bootstrap-base'"));
+  EXPECT_THAT(needed(), HasSubstr("cupel bmc n1 console"));
+}
+
+TEST_F(InstallerStep, SaysThatItsMirrorIsNotReached) {
+  machine_.fails_with = "mirror";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.detail, "the installer does not reach its mirror: as the node says");
+  EXPECT_THAT(needed(), HasSubstr("cupel image installer --mirror URL"));
+}
+
+TEST_F(InstallerStep, HasNoDiscForVirtualMedia) {
+  set_step(StepKind::os, "os", {{"ways", "media"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("media: an installer's image has no disc"));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(InstallerStep, DoesNotEraseADiskBefore) {
+  set_step(StepKind::os, "os", {{"ways", "http"}, {"erase", "nvme"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("an installer does not erase a disk before"));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
 TEST(ReportedKeys, HaveTheFingerprintThatSshKeygenPrints) {
   EXPECT_EQ(ssh::fingerprint_of(test::kNewKey).value(), test::kNewPrint);
   EXPECT_FALSE(ssh::fingerprint_of("ssh-ed25519 AAAA"));

@@ -28,17 +28,20 @@ struct BootMachine {
   std::string fails_with{};    // a cause of its RAM system
   std::string refused_with{};  // words of the boot server
   int power_cut_while_writing = 0;
+  std::vector<std::string> fetches_alone{};  // files; then nothing is heard of it
+  std::string stands_in{};                   // a step of its installer that asks something
 
   // What it is.
   bmc::BootOverride boot{};
   std::string disc{};
-  bool writes = false;  // its order says deploy
+  bool writes = false;  // its order says deploy or install
   int boots = 0, images_written = 0, ejected = 0;
   std::vector<std::string> revoked{};
   std::vector<std::string> tickets{};
   std::map<std::string, netboot::BootOrder> open{};
   std::vector<std::string> old_system_image{};  // sha256 of what runs before
   std::string installed{};                      // sha256 of what it was written with
+  std::string installs{};                       // sha256 of the installer that it was given
   std::string host_name = "n1";
   std::string token{};  // whose URL it booted from
 
@@ -55,7 +58,7 @@ struct BootMachine {
       if (asks_dhcp ? order.by_dhcp : url.contains(known)) {
         does = Does::ram;
         token = known;
-        writes = order.order.at("action") == "deploy";
+        writes = order.order.at("action") != "stay";
       }
   }
 
@@ -65,6 +68,7 @@ struct BootMachine {
     const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}}};
     switch (does) {
       case Does::ram:
+        if (!fetches_alone.empty()) return fetch();
         if (!refused_with.empty()) return told(Kind::refused, {{"text", refused_with}});
         does = writes ? Does::writing : Does::no_boot;
         return told(Kind::hello, keys);
@@ -84,7 +88,18 @@ struct BootMachine {
   }
 
  private:
+  std::optional<netboot::BootEvent> fetch() {
+    auto event = told(Kind::fetched, {});
+    event.file = fetches_alone.front();
+    fetches_alone.erase(fetches_alone.begin());
+    if (fetches_alone.empty()) does = Does::no_boot;
+    return event;
+  }
   std::optional<netboot::BootEvent> write() {
+    if (!stands_in.empty()) {
+      does = Does::no_boot;
+      return told(Kind::progress, {{"state", stands_in}});
+    }
     if (!fails_with.empty()) {
       does = Does::no_boot;
       return told(Kind::failed, {{"cause", fails_with}, {"text", "as the node says"}});
@@ -95,7 +110,8 @@ struct BootMachine {
       return told(Kind::progress, {{"state", "writing"}, {"bytes", 1}, {"of", 3}});
     }
     ++images_written;
-    installed = open.at(token).order.at("image").at("sha256").as_string();
+    const auto* image = open.at(token).order.if_contains("image");
+    installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
     does = Does::written;
     return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}});
   }
@@ -167,8 +183,14 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
     image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};
     return image;
   };
-  door->disk_image = [digest](std::string name) -> Result<os::BootImage> {
+  door->os_image = [digest, &machine](std::string name) -> Result<os::BootImage> {
     os::BootImage image{.name = std::move(name), .arch = "x86_64", .digest = digest};
+    if (image.name.ends_with("-installer")) {
+      machine.installs = digest;
+      image.mirror = "http://10.0.0.1/debian";
+      image.files["ram.efi"] = {"/images/installer/ram.efi", digest, 20};
+      return image;
+    }
     image.files["image"] = {"/images/disk/disk.raw.zst", digest, 1000};
     image.content_size = 4000;
     image.compression = "zstd";

@@ -1,6 +1,6 @@
-// An operating system on the node's disk, or the RAM system that stays up: booted over the network
-// or from a virtual disc, once. The ticket is journalled before the machine hears of it, and found
-// again after a crash.
+// An operating system on the node's disk, written by the RAM system or by a vendor's installer; or
+// the RAM system that stays up. Booted over the network or from a virtual disc, once. The ticket is
+// journalled before the machine hears of it, and found again after a crash.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -69,8 +69,8 @@ Result<os::BootImage> pinned_image(const os::BootDoor& door, const Wanted& wante
     return Error{Code::kInvalid, "image " + wanted.image +
                                      " is not pinned: say its sha256 in the "
                                      "profile's os: or in with: of the step"};
-  TRY(auto image, door.disk_image(wanted.image));
-  if (image.digest == wanted.sha256 && image.files.contains("image")) return image;
+  TRY(auto image, door.os_image(wanted.image));
+  if (image.digest == wanted.sha256) return image;
   return Error{Code::kUntrusted,
                fmt::format("image {} has the digest {}, and {} is pinned: nothing was written",
                            wanted.image, image.digest, wanted.sha256)};
@@ -90,15 +90,23 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   wanted.wish.ca = door.ca;
   TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
   TRY(wanted.ways, ways_of(environment, request));
-  TRY(wanted.wish.ram, door.ram_system(or_else(said(request, "ram"), profile.ram)));
-  if (request.step.kind == playbooks::StepKind::boot_ram) return wanted;
+  const auto ram = or_else(said(request, "ram"), profile.ram);
+  if (request.step.kind == playbooks::StepKind::boot_ram) {
+    TRY(wanted.wish.boots, door.ram_system(ram));
+    return wanted;
+  }
   wanted.image = or_else(said(request, "image"), profile.image);
   wanted.sha256 = or_else(said(request, "sha256"), profile.sha256);
-  TRY(wanted.wish.disk, pinned_image(door, wanted));
-  if (wanted.wish.disk->arch != wanted.wish.ram.arch)
+  TRY(wanted.wish.os, pinned_image(door, wanted));
+  if (os::is_installer(*wanted.wish.os)) {
+    wanted.wish.boots = *wanted.wish.os;
+  } else {
+    TRY(wanted.wish.boots, door.ram_system(ram));
+  }
+  if (wanted.wish.os->arch != wanted.wish.boots.arch)
     return Error{Code::kInvalid,
                  fmt::format("image {} is for {}, and RAM system {} for {}", wanted.image,
-                             wanted.wish.disk->arch, wanted.wish.ram.name, wanted.wish.ram.arch)};
+                             wanted.wish.os->arch, wanted.wish.boots.name, wanted.wish.boots.arch)};
   wanted.wish.wipe = says_yes(request, "wipe");
   wanted.wish.erase = or_else(said(request, "erase"), "none");
   wanted.wish.network_first = says_yes(request, "network_first");
@@ -162,7 +170,10 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   };
   doors.ways = wanted.ways;
   doors.digest = wanted.sha256;
+  doors.installer = os::is_installer(wanted.wish.boots);
   doors.patience = patience_of(environment, node);
+  // An installer looks for hardware, links and addresses before anything is heard of it.
+  if (doors.installer) doors.patience.hello = doors.patience.fetch;
   return doors;
 }
 
@@ -196,7 +207,7 @@ boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
 
 std::string words_for(const BootEnd& ended, const Wanted& wanted) {
   std::string text = wanted.image.empty()
-                         ? fmt::format("RAM system {} is up", wanted.wish.ram.name)
+                         ? fmt::format("RAM system {} is up", wanted.wish.boots.name)
                          : fmt::format("{} is on disk {}, and up", wanted.image, ended.disk);
   text += fmt::format(", booted by {}", inventory::to_string(ended.way));
   for (const auto& note : ended.notes) text += "; " + note;

@@ -55,6 +55,35 @@ TEST_F(Booting, ServesTheRamSystemWithTheTicketInItsCommandLine) {
   EXPECT_EQ(head.body, "");
 }
 
+TEST_F(Booting, AnInstallerGetsArgumentsOfItsOwnAndTextsAsOftenAsItAsks) {
+  start();
+  auto answered = order();
+  answered.ticket_arguments = "auto=true url=http://10.0.0.1/preseed.cfg";
+  answered.texts["preseed.cfg"] = "d-i netcfg/get_hostname string n1\n";
+  const auto ticket = service->issue(answered).value();
+
+  EXPECT_THAT(fetch({.url = ticket.base_url + "ram.efi"}).body,
+              HasSubstr("console=ttyS0 quiet auto=true url=http://10.0.0.1/preseed.cfg  "));
+  EXPECT_THAT(fetch({.url = ticket.base_url + "boot.ipxe"}).body,
+              HasSubstr("initrd=initrd auto=true url=http://10.0.0.1/preseed.cfg BOOTIF="));
+  for (int time = 0; time < 2; ++time)
+    EXPECT_EQ(fetch({.url = ticket.base_url + "preseed.cfg"}).body,
+              "d-i netcfg/get_hostname string n1\n");
+  EXPECT_EQ(heard(ticket), "fetched ram.efi");
+}
+
+TEST_F(Booting, ATextOrArgumentsThatAreNoneAreRefused) {
+  start();
+  for (const auto* name : {"ram.efi", "boot.ipxe", "../x", ""}) {
+    auto bad = order();
+    bad.texts[name] = "x";
+    EXPECT_FALSE(service->issue(bad)) << name;
+  }
+  auto bad = order();
+  bad.ticket_arguments = "url=x; reboot";
+  EXPECT_FALSE(service->issue(bad));
+}
+
 TEST_F(Booting, ASignedProgramIsServedUnchanged) {
   put("ram.efi", test::small_program({.cmdline = "quiet", .certificates = 64}));
   start();

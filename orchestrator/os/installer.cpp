@@ -1,0 +1,124 @@
+#include "orchestrator/os/installer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "orchestrator/os/installer_templates.h"
+#include "orchestrator/os/seed.h"
+
+namespace cupel::os {
+namespace {
+
+constexpr std::size_t kLongestKey = 16u << 10, kLongestValue = 1024;
+
+bool consists_of(std::string_view text, std::string_view also) {
+  return !text.empty() && text.size() <= kLongestValue && std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           also.contains(c);
+  });
+}
+
+Error wrong(const InstallerWish& wish, std::string_view what, std::string_view value) {
+  constexpr std::size_t kShown = 200;
+  return {Code::kInvalid,
+          fmt::format("{}: {}: '{}'", wish.node->name, what, printable(shortened(value, kShown)))};
+}
+
+/// One line, and nothing that a shell reads otherwise.
+bool is_key(std::string_view key) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '\'' && c != '\\'; };
+  return key.size() <= kLongestKey && words(key).size() >= 2 && std::ranges::all_of(key, is_plain);
+}
+
+std::string text_of(const json::object& network, std::string_view key) {
+  const auto* value = network.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+Result<Mirror> mirror_of(const InstallerWish& wish) {
+  const std::string_view url = wish.mirror;
+  const bool is_url = url.starts_with("http://") || url.starts_with("https://");
+  const auto host = url.find("//") + 2;
+  if (!is_url || !consists_of(url, ":/._-~") || host >= url.size() || url[host] == '/')
+    return wrong(wish, "the installer's image names no mirror that can be used", url);
+  const auto path = std::min(url.find('/', host), url.size());
+  return Mirror{std::string{url.substr(0, url.find(':'))},
+                std::string{url.substr(host, path - host)},
+                path == url.size() ? "/" : std::string{url.substr(path)}};
+}
+
+Result<void> check(const InstallerWish& wish) {
+  const auto& node = *wish.node;
+  if (node.boot.disk.empty())
+    return Error{Code::kInvalid, node.name +
+                                     ": an installer needs the serial number of the disk that it "
+                                     "writes: boot: {disk: SERIAL} of the node"};
+  if (!consists_of(node.boot.disk, "._:-"))
+    return wrong(wish, "boot: disk is no serial number that an installer can be given",
+                 node.boot.disk);
+  if (!wish.ticket.base_url.starts_with("http://"))
+    return Error{Code::kInvalid, node.name +
+                                     ": the installer cannot check the boot server's certificate: "
+                                     "an image that is written can be served with boot: tls"};
+  if (!consists_of(wish.ticket.base_url, ":/.-[]") || !consists_of(wish.ticket.home_url, ":/.-[]"))
+    return wrong(wish, "not the URL of a ticket", wish.ticket.base_url);
+  if (!consists_of(installed_name(node), ".-"))
+    return wrong(wish, "not a host name", installed_name(node));
+  if (!is_key(wish.public_key)) return wrong(wish, "not a public key of SSH", wish.public_key);
+  for (const auto& network : wish.networks)
+    for (const auto& [key, value] : network.as_object())
+      if (value.is_string() && !consists_of(value.get_string(), ".:/"))
+        return wrong(wish, "not an address", value.get_string());
+  return ok();
+}
+
+/// Its network comes by DHCP, over the interface that the machine boots from.
+std::string arguments_of(const InstallerWish& wish) {
+  auto text = fmt::format(
+      "auto=true priority=critical DEBIAN_FRONTEND=text TERM=dumb netcfg/choose_interface=auto "
+      "netcfg/hostname={} domain=unassigned-domain url={}{}",
+      installed_name(*wish.node), wish.ticket.base_url, kAnswerFile);
+  if (wish.node->boot.macs.empty()) return text;
+  auto mac = lower_case(wish.node->boot.macs.front());
+  std::ranges::replace(mac, ':', '-');
+  return text + " BOOTIF=01-" + mac;
+}
+
+NewSystem new_system(const InstallerWish& wish) {
+  NewSystem system{.host_name = installed_name(*wish.node),
+                   .key = wish.public_key,
+                   .installed = installed_text(wish.node->name, wish.image, wish.digest),
+                   .image = wish.image,
+                   .home_url = wish.ticket.home_url};
+  const bool is_fixed =
+      !wish.networks.empty() && !text_of(wish.networks.front().as_object(), "address").empty();
+  if (!is_fixed) return system;  // the installer's own, by DHCP
+  for (const auto& each : wish.networks) {
+    const auto& network = each.as_object();
+    FixedNetwork one{text_of(network, "mac"), text_of(network, "address"),
+                     text_of(network, "gateway")};
+    if (const auto* servers = network.if_contains("dns"))
+      for (const auto& server : servers->as_array())
+        one.dns.emplace_back(server.as_string().data(), server.as_string().size());
+    system.networks.push_back(std::move(one));
+  }
+  return system;
+}
+
+}  // namespace
+
+Result<InstallerFiles> debian_installer(const InstallerWish& wish) {
+  TRY(check(wish));
+  TRY(const auto mirror, mirror_of(wish));
+  InstallerFiles files{.arguments = arguments_of(wish)};
+  files.texts[std::string{kAnswerFile}] =
+      preseed_text({wish.ticket.base_url, installed_name(*wish.node), mirror});
+  files.texts["installer.sh"] =
+      installer_script({wish.ticket.base_url, wish.node->boot.disk, wish.wipe, wish.mirror});
+  files.late = late_script(new_system(wish));
+  return files;
+}
+
+}  // namespace cupel::os
