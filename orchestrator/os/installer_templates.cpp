@@ -61,7 +61,7 @@ constexpr const char* kInstaller = R"script(#!/bin/sh
 base='{{BASE}}' serial='{{SERIAL}}' wipe='{{WIPE}}' mirror='{{MIRROR}}'
 here=/tmp/cupel log=/var/log/syslog console=/dev/console
 
-say() { echo "CUPEL $*" > "$console"; }
+say() { echo "CUPEL $*" >> "$console"; }
 
 # A boot server that is restarted meanwhile is waited for.
 ask() { wget -q -T 60 -t 20 --waitretry=10 --retry-connrefused --retry-on-http-error=429,503 -O "$@"; }
