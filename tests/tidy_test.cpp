@@ -72,7 +72,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/ssh", {"base", "inventory"}},
       {"orchestrator/handoff", {"base", "inventory", "bmc"}},
       {"orchestrator/console", {"base", "inventory", "bmc"}},
-      {"orchestrator/firmware", {"base", "inventory", "bmc"}},
+      {"orchestrator/firmware", {"base", "inventory", "bmc", "orchestrator/images"}},
       {"orchestrator/images", {"base"}},
       {"orchestrator/web", {}},
       {"orchestrator/netboot", {"base", "inventory", "orchestrator/images"}},
