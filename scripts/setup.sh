@@ -20,6 +20,7 @@ test_packages=(
   fish zsh groff
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool fwupd
   chromium poppler-utils qemu-user-static
+  debian-installer-12-netboot-amd64  # the real installer, for bare-metal tests
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
