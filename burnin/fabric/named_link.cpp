@@ -76,7 +76,7 @@ Error not_planned(std::string_view name, const std::vector<std::string>& known) 
       Code::kInvalid,
       fmt::format("the cable plan has no port '{}'{}. cupel fabric plan --cables lists all",
                   printable(name),
-                  close ? fmt::format(": did you mean '{}'?", *close) : std::string{})};
+                  close ? fmt::format("; the nearest is '{}'", *close) : std::string{})};
 }
 
 Result<NamedLink> planned_link(std::string_view name, const inventory::Fabric& plan) {

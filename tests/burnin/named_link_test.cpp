@@ -58,7 +58,7 @@ TEST(NamedLink, APortThatThePlanDoesNotHaveIsRefusedWithTheNearest) {
   const auto crossed = named_link("n05 mlx5_3 - leaf1-r3 port 14", &fabric);
 
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().what, HasSubstr("no port 'n05 mlx5_4': did you mean 'n05 mlx5_3'?"));
+  EXPECT_THAT(refused.error().what, HasSubstr("no port 'n05 mlx5_4'; the nearest is 'n05 mlx5_3'"));
   ASSERT_FALSE(crossed);
   EXPECT_THAT(crossed.error().what,
               HasSubstr("the cable of n05 mlx5_3 leads to leaf1-r3 port 13, not to"));
