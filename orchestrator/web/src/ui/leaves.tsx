@@ -41,7 +41,7 @@ export function Leaves({run, cables, cells, collective, ports, label}: {
   const groups = groupsOf(cables, cells.keys());
   const drawn = groups.flatMap((group) => [...group.nodes].flatMap(([node, places]) => [...places.values()].map((cable) => cells.get(`${node}/${cable.hca}`)))).filter((each) => each !== undefined);
   const units = new Set(drawn.map((each) => each.unit));
-  const unit = units.size === 1 ? [...units][0] : '';
+  const unit = units.size === 1 ? [...units].find((each) => !['count', 'errors'].includes(each)) : undefined;
   const hasUplinks = cables.some((each) => each.below);
   const bad = drawn.filter((each) => each.bad).length;
   return <><p class="quiet" role="note">{label}{unit && ` in ${unit}`}, {plural(drawn.length, 'port')}{bad ? `, ${bad} of them framed: far from the best, or named by a verdict` : ''}{collective.size > 0 && '; NCCL is the bus bandwidth of an all-reduce with other nodes'}</p>
