@@ -114,10 +114,11 @@ void set_mail(CURL* easy, const NoticeHook& hook, const Target& target, Upload& 
 std::string reason_of(const Transfer& transfer, const Target& target) {
   auto reason = transfer.reason.substr(0, transfer.reason.find('\0'));
   if (reason.empty()) reason = curl_easy_strerror(transfer.outcome);
+  constexpr std::string_view kInstead = "(left out)";
   for (const auto* secret : {&target.url, &target.secret})
     for (auto at = reason.find(*secret); !secret->empty() && at != reason.npos;
-         at = reason.find(*secret))
-      reason.replace(at, secret->size(), "(left out)");
+         at = reason.find(*secret, at + kInstead.size()))
+      reason.replace(at, secret->size(), kInstead);
   return shortened(printable(reason), 300);
 }
 
