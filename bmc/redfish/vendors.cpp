@@ -133,7 +133,7 @@ constexpr std::array kRules{
           .updates = kLenovoUpdates},
     Rules{.vendor = "Supermicro",
           .system_manufacturer = "supermicro",
-          .root_vendor = "supermicro",
+          .root_vendor = "supermicro|smci",  // either; SMCI is what fwupd looks for
           .oem_key = "supermicro",
           .model = "sys-",
           .dummy_psu = "PWS-DF",
@@ -223,7 +223,8 @@ Sourced told_by(const VendorHints& signs) {
 int fit(const Rules& rules, const Sourced& told) {
   int points = 0;
   if (holds(told.manufacturer, rules.system_manufacturer)) points += 8;
-  if (holds(told.vendor, rules.root_vendor)) points += 3;
+  const auto is_of_root = [&](std::string_view sign) { return holds(told.vendor, sign); };
+  if (std::ranges::any_of(split(rules.root_vendor, '|'), is_of_root)) points += 3;
   const auto is_ours = [&](const std::string& key) { return lower_case(key) == rules.oem_key; };
   if (std::ranges::any_of(told.oem_keys, is_ours)) points += 2;
   const auto fits = [&](const std::string& model) { return holds(model, rules.model); };

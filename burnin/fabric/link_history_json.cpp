@@ -70,7 +70,7 @@ json::object to_json(const LinkEvent& event) {
 }
 
 Result<LinkEvent> link_event(LinkEvent::Kind kind, const json::object& object) {
-  const json::value data{object};
+  const json::value data = object;
   LinkEvent event{.kind = kind};
   const auto at = time_at(data, "at");
   auto here = port_at(data, "from");
