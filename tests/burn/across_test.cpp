@@ -348,7 +348,8 @@ TEST(TrainAcrossNodes, IsRefusedWithoutACountOfSteps) {
   const Burned burned = Burning{"train --ranks 4 --make-id", with({})}.end();
 
   EXPECT_EQ(burned.status, 64);
-  EXPECT_THAT(burned.errors, HasSubstr("give --repeats"));
+  EXPECT_THAT(std::string{burned.of_kind("error").at(0).at("message").as_string()},
+              HasSubstr("give --repeats"));
 }
 #else
 TEST(AcrossNodes, EveryNodeFindsNothingWrongAndMeasuresTheSame) {

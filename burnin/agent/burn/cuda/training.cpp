@@ -72,6 +72,7 @@ class TrainRank {
   void show(const TrainWorker* worker) {
     auto& place = *all_.places[static_cast<std::size_t>(rank_)];
     const std::scoped_lock lock{place.mutex};
+    if (place.worker != nullptr) place.passed = place.worker->passed().value_or(0);
     place.worker = worker;
   }
 
@@ -211,8 +212,8 @@ class TrainRank {
 
 std::uint64_t RankPlace::entered(std::uint64_t layers) {
   const std::scoped_lock lock{mutex};
-  const auto passed = worker == nullptr ? std::nullopt : worker->passed();
-  return steps * layers + passed.value_or(0);
+  const auto now = worker == nullptr ? passed : worker->passed().value_or(0);
+  return steps * layers + now;
 }
 
 void Training::tell_ranks() {

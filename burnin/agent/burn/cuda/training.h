@@ -18,7 +18,8 @@ namespace cupel::burn {
 struct RankPlace {
   std::mutex mutex{};
   const TrainWorker* worker = nullptr;
-  std::uint64_t steps = 0;  // before the present one
+  std::uint64_t steps = 0;   // before the present one
+  std::uint64_t passed = 0;  // in it, once the worker is gone
 
   /// The sum of a layer that it would wait in, counted from the beginning; alike on all nodes.
   std::uint64_t entered(std::uint64_t layers);
