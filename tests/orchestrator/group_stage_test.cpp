@@ -91,7 +91,7 @@ class GroupStage : public ::testing::Test {
                       [this](const inventory::Node& node, Deadline deadline) {
                         return ssh::connect(node.name, node.ssh, known, deadline);
                       },
-                      std::nullopt}};
+                      nullptr}};
   }
   StepEnd run(std::chrono::seconds patience = 60s) {
     auto all = steps();

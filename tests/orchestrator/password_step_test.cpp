@@ -81,7 +81,7 @@ class PasswordStepTest : public ::testing::Test {
         *store,
         [this](const inventory::Node&) { return std::make_unique<test::GuardedBmc>(bmc, "ours"); },
         {},
-        std::nullopt,
+        nullptr,
         [this](const inventory::Node&, const inventory::FactoryLogin&) {
           return std::make_unique<test::GuardedBmc>(bmc, "factory");
         },

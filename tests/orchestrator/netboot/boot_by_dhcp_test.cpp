@@ -6,7 +6,7 @@ namespace cupel::netboot {
 namespace {
 
 using test::fetch;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kTable =
     "IP address       HW type     Flags       HW address            Mask     Device\n"

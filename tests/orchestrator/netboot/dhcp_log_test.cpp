@@ -7,9 +7,9 @@
 namespace cupel::netboot {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::vector<DhcpNode> kNodes{{"a01-n01", {"52:54:00:aa:00:01"}, "10.77.0.11"}};
 
