@@ -277,16 +277,16 @@ TEST(AcrossNodes, RefusesRanksThatDoNotFit) {
 }
 std::string train_words(int ranks, int base, const std::string& more) {
   return "train --ranks " + std::to_string(ranks) + " --rank-base " + std::to_string(base) +
-         " --layers 2 --width 128 --sequence 128 --batch 1 --repeats 1 --passes 6 --seconds 100 "
-         "--hang-after 5 " +
+         " --layers 2 --width 128 --sequence 128 --batch 1 --repeats 1 --passes 6 --seconds 100 " +
          more;
 }
 
 /// Two nodes with two GPUs each.
-std::vector<Burned> trained(const std::vector<Faults>& faults) {
-  Burning home{train_words(4, 0, "--make-id"), with(faults[0])};
+std::vector<Burned> trained(const std::vector<Faults>& faults, const std::string& hang = "40") {
+  const auto more = " --hang-after " + hang;
+  Burning home{train_words(4, 0, "--make-id" + more), with(faults[0])};
   home.until("\"kind\":\"nccl-id\"");
-  Burning other{train_words(4, 2, "--id " + id_of(home)), with(faults[1])};
+  Burning other{train_words(4, 2, "--id " + id_of(home) + more), with(faults[1])};
   std::vector<Burned> ended;
   for (auto* node : {&home, &other}) ended.push_back(node->end());
   return ended;
@@ -326,7 +326,7 @@ TEST(TrainAcrossNodes, TheGpuThatIsSlowHasTheLongestTimeOfItsOwn) {
 }
 
 TEST(TrainAcrossNodes, OnAHangEveryNodeSaysWhichSumItsRanksHaveEntered) {
-  const auto ended = trained({{}, {"FAKE_HANGS=1:train_gelu_back:5"}});
+  const auto ended = trained({{}, {"FAKE_HANGS=1:train_gelu_back:5"}}, "5");
 
   EXPECT_EQ(ended[1].status, 3) << ended[1].errors;
   const auto one = entered(ended[0]), other = entered(ended[1]);

@@ -73,14 +73,12 @@ class FakeKubernetes {
     if (asked.method == "GET") return {.body = json::serialize(node)};
     if (!asked.head.contains("Content-Type: application/strategic-merge-patch+json\r\n"))
       return {.status = 415, .body = "{}"};
-    auto& version = node.at("metadata").at("resourceVersion");
     const auto patch = parse_json(asked.body).value();
-    if (conflicts-- > 0) version = std::to_string(std::stoi(version.as_string().c_str()) + 1);
+    if (conflicts-- > 0) count_version();
     if (text_at(patch, "metadata/resourceVersion") != text_at(node, "metadata/resourceVersion"))
       return {.status = 409, .body = status(409, "Conflict", "the object has been modified")};
     merge(node, patch.as_object());
-    node["metadata"].as_object()["resourceVersion"] =
-        std::to_string(std::stoi(version.as_string().c_str()) + 1);
+    count_version();
     return {.body = json::serialize(node)};
   }
   bool cordoned() const { return find(value(), "spec/unschedulable") != nullptr; }
@@ -91,6 +89,10 @@ class FakeKubernetes {
   int conflicts = 0;
 
  private:
+  void count_version() {
+    auto& version = node.at("metadata").as_object().at("resourceVersion");
+    version = std::to_string(std::stoi(version.as_string().c_str()) + 1);
+  }
   const json::value& value() const {
     copy_ = node;
     return copy_;
