@@ -47,8 +47,8 @@ class Connections {
   /// `programs`: those that stages bring to nodes.
   steps::StepEnvironment environment(std::shared_ptr<ssh::ProgramShelf> programs);
 
-  /// Fetches every secret that the nodes and their scheduler name once, so that a missing one is said before anything
-  /// is touched. Errors: kInvalid, naming all of them.
+  /// Fetches every secret that the nodes and their scheduler name once, so that a missing one is
+  /// said before anything is touched. Errors: kInvalid, naming all of them.
   Result<void> check_secrets(const std::vector<const inventory::Node*>& nodes);
 
  private:

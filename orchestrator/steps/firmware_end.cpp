@@ -34,10 +34,10 @@ Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRe
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto node, co_await scheduler.look(request.node, profile, request.deadline));
   if (node.drained && !node.busy) co_return ok();
-  co_return Error{Code::kInvalid,
-                  fmt::format("{} {} in {}: the playbook needs slurm-drain before {}", node.name,
-                              node.busy ? "has jobs" : "is not drained", scheduler.name(),
-                              request.step.name)};
+  co_return Error{
+      Code::kInvalid,
+      fmt::format("{} {} in {}: the playbook needs slurm-drain before {}", node.name,
+                  node.busy ? "has jobs" : "is not drained", scheduler.name(), request.step.name)};
 }
 
 engine::StepEnd written_to_baseline(const std::vector<firmware::UpdateDone>& written) {

@@ -176,9 +176,9 @@ sed -i 1d "$BED/sleeps")sh");
     write(file("console"), "");
   }
   Ran call(const std::string& word) const {
-    return cupel::testing::run({"sh", file("installer.sh").string(), word},
-                               {"PATH=" + file("bin").string() + ":/usr/bin:/bin",
-                                "BED=" + folder.path().string()});
+    return cupel::testing::run(
+        {"sh", file("installer.sh").string(), word},
+        {"PATH=" + file("bin").string() + ":/usr/bin:/bin", "BED=" + folder.path().string()});
   }
   fs::path file(const std::string& name) const { return folder.path() / name; }
   fs::path served(const std::string& name) const { return folder.path() / "served" / name; }
@@ -339,8 +339,8 @@ TEST_F(NewSystems, LetTheKeyInAndReportByTheirOwnUnit) {
   EXPECT_THAT(content_of(home), StartsWith("#!/bin/sh\n"));
   EXPECT_EQ(mode_of(home), 0700U);
   EXPECT_EQ(cupel::testing::run({"sh", "-n", home.string()}).status, 0);
-  EXPECT_EQ(content_of(home.string() + ".env"), std::string{"CUPEL_HOME="} + kHome +
-                                                    "\nCUPEL_IMAGE=debian-12-installer\n");
+  EXPECT_EQ(content_of(home.string() + ".env"),
+            std::string{"CUPEL_HOME="} + kHome + "\nCUPEL_IMAGE=debian-12-installer\n");
   EXPECT_EQ(mode_of(home.string() + ".env"), 0600U);
   const auto units = target() / "etc/systemd/system";
   EXPECT_EQ(fs::read_symlink(units / "multi-user.target.wants/cupel-home.service"),
@@ -366,8 +366,7 @@ TEST_F(NewSystems, HaveFixedAddressesByTheirMac) {
   EXPECT_EQ(content_of(networks / "10-cupel-1.network"),
             "[Match]\nMACAddress=52:54:00:aa:00:02\n\n[Link]\nRequiredForOnline=no\n\n"
             "[Network]\nDHCP=yes\n");
-  EXPECT_EQ(content_of(target() / "etc/resolv.conf"),
-            "nameserver 10.0.2.2\nnameserver 10.0.2.3\n");
+  EXPECT_EQ(content_of(target() / "etc/resolv.conf"), "nameserver 10.0.2.2\nnameserver 10.0.2.3\n");
   EXPECT_EQ(content_of(target() / "etc/network/interfaces"), "auto lo\niface lo inet loopback\n");
   EXPECT_TRUE(fs::is_symlink(
       target() / "etc/systemd/system/multi-user.target.wants/systemd-networkd.service"));

@@ -44,7 +44,7 @@ struct Training {
   std::atomic<std::uint64_t> differs = 0;
   Samples seconds = {};  // of a step; written by the first rank, between two steps
   std::vector<std::unique_ptr<RankPlace>> places = {};  // of the GPUs
-  std::atomic<int> ended = 0;                       // across nodes: GPUs that are through
+  std::atomic<int> ended = 0;                           // across nodes: GPUs that are through
 
   /// Waits for all ranks. All of them do one more step, or none.
   bool another_step() {
