@@ -12,6 +12,9 @@
 
 namespace cupel::burnin::fabric {
 
+/// The stage whose readings an exchange is judged by.
+inline constexpr std::string_view kExchangeStage = "fabric-pairs";
+
 /// The two ports whose plugs were exchanged.
 struct Exchange {
   inventory::CableEnd one{};

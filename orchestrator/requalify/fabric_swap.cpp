@@ -16,13 +16,11 @@ using inventory::CableEnd;
 using inventory::Subject;
 using record::NodeRecord;
 
-constexpr std::string_view kStage = "fabric-pairs";
-
 /// Of the last of them, where the node did the stage more than once; nullptr: never.
 const burnin::Findings* pairs_of(const NodeRecord& record) {
   const burnin::Findings* found = nullptr;
   for (const auto& [name, findings] : record.findings)
-    if (name.substr(0, name.find('@')) == kStage) found = &findings;
+    if (name.substr(0, name.find('@')) == burnin::fabric::kExchangeStage) found = &findings;
   return found;
 }
 
