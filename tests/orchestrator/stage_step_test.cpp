@@ -396,6 +396,7 @@ class HandOff : public StageOnANode {
     std::filesystem::create_directories(sshd_->file("settings"));
     planned.kind = playbooks::StepKind::hand_off;
     planned.name = "hand-off";
+    inventory.profiles[node.profile].name = node.profile;
   }
   void TearDown() override {
     if (!path.empty()) ::setenv("PATH", path.c_str(), 1);
