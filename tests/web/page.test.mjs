@@ -72,7 +72,7 @@ notices:
 }
 
 before(async () => {
-  const ran = run(['rehearse', join(here, 'page.yaml'), '--speed', '120', '--rack', join(here, 'page_rack.yaml'), '--folder', join(folder, 'rack')]);
+  const ran = run(['rehearse', join(here, 'page.yaml'), '--speed', '30', '--rack', join(here, 'page_rack.yaml'), '--folder', join(folder, 'rack')]);
   assert.equal(ran.status, 1, `two nodes fail: ${ran.stdout}${ran.stderr}`);
   settings();
   server = spawn(cupel, ['--state', state, 'serve', '--config', join(folder, 'service.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
@@ -158,7 +158,6 @@ const kViews = [
     assert.match(await page.locator('.leaves thead').first().innerText(), /rail 1\s*leaf1-r1/);
     assert.equal(await page.locator('.leaves tbody td.low').count(), 1);
     assert.match(await page.locator('.leaves tr', {has: page.locator('td.low')}).innerText(), new RegExp(kSlow));
-    assert.match(await page.locator('.list').first().innerText(), new RegExp(`${kSlow} mlx5_6 fabric.link.loss`));
     await page.getByLabel('shown').selectOption({label: 'cables in a wrong port'});
     await page.getByText('cables in a wrong port, 6 ports').waitFor();
   }],
