@@ -26,7 +26,8 @@ bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWa
 std::string state_in(const BootEvent& event) {
   constexpr std::size_t kLongest = 100;
   if (event.kind != BootEvent::Kind::progress) return {};
-  return shortened(printable(text_at(json::value{event.body}, "state").value_or("")), kLongest);
+  const json::value body = event.body;  // braces would make a list of it
+  return shortened(printable(text_at(body, "state").value_or("")), kLongest);
 }
 
 bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {

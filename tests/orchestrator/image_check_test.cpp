@@ -253,7 +253,7 @@ TEST(ImageChecker, SaysWhyAFileCannotBeRead) {
   site.update.image.file = (site.folder.path() / "none").string();
   EXPECT_EQ(site.check(site.trust()).error().code, Code::kNotFound);
   site.update.image.file = site.folder.path().string();
-  EXPECT_THAT(site.check(site.trust()).error().what, HasSubstr("is not a file"));
+  EXPECT_THAT(site.check(site.trust()).error().what, HasSubstr("is not a regular file"));
   site.update.image.file = site.image();
   EXPECT_EQ(site.check(site.trust(), Deadline::in(0s)).error().code, Code::kTimeout);
 }
