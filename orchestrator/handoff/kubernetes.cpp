@@ -55,7 +55,8 @@ bool stays_on_a_cordoned_node(const json::value& pod) {
 json::object patch_of(const KubernetesNode& node, json::object metadata, json::object spec,
                       json::array taints) {
   metadata["resourceVersion"] = node.version;
-  spec["taints"] = taints.empty() ? json::value{nullptr} : json::value{std::move(taints)};
+  // Braces would make a list of it.
+  spec["taints"] = taints.empty() ? json::value(nullptr) : json::value(std::move(taints));
   return {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}};
 }
 
