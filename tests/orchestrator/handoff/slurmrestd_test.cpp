@@ -306,17 +306,14 @@ TEST_F(RealSlurmrestdTest, ReadsNodesAsScontrolDoes) {
   local.configuration = (folder / "slurm.conf").string();
   Slurm by_scontrol{local};
   Slurm by_rest{site_at(url, "")};
-  Slurm by_socket{site_at("unix:" + (folder / "rest.sock").string(), "")};
   ASSERT_TRUE(ended(by_scontrol.drain("n1", "cupel: not qualified (run 3)", soon())));
   ASSERT_TRUE(ended(by_scontrol.add_features("n1", {"h100", "ib"}, soon())));
 
   const auto expected = ended(by_scontrol.nodes(soon()));
   const auto found = ended(by_rest.nodes(soon()));
   const auto one = ended(by_rest.node("n1", soon()));
-  const auto by_unix = ended(by_socket.node("n1", soon()));
 
-  ASSERT_TRUE(expected && found && one && by_unix)
-      << (found ? "" : found.error().what) << (by_unix ? "" : by_unix.error().what);
+  ASSERT_TRUE(expected && found && one) << (found ? "" : found.error().what);
   ASSERT_EQ(found->size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ((*found)[i].name, (*expected)[i].name);
@@ -329,7 +326,6 @@ TEST_F(RealSlurmrestdTest, ReadsNodesAsScontrolDoes) {
     EXPECT_EQ((*found)[i].idle(), (*expected)[i].idle());
   }
   EXPECT_TRUE(one->drained());
-  EXPECT_TRUE(by_unix->drained());
 }
 
 TEST_F(RealSlurmrestdTest, ChangesNothingWhereItsApiCannot) {
