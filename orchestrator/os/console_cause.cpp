@@ -63,7 +63,9 @@ constexpr std::array kCauses{
                     "the installer got no address by DHCP", kDhcp, true},
     ConsoleCauseRow{"no-driver", "no network interfaces detected",
                     "the installer has no driver of the NIC",
-                    "take an installer whose initrd has it: cupel image installer", true},
+                    "take an installer whose initrd has it: cupel image installer NAME --kernel "
+                    "FILE --initrd FILE --mirror URL",
+                    true},
     ConsoleCauseRow{"no-answer-file", "failed to retrieve the preconfiguration file",
                     "the installer could not fetch its answer file", kFetch, true},
     ConsoleCauseRow{"no-answer-file", "failed to process the preconfiguration file",

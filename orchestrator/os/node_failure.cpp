@@ -35,9 +35,10 @@ constexpr std::array kFailures{
     NodeFailureRow{"out-of-memory", "the RAM system ran out of memory",
                    "look at the machine's memory; use a smaller RAM system"},
     NodeFailureRow{"erase", "the disk could not be erased", kLogIn},
-    NodeFailureRow{"mirror", "the installer does not reach its mirror",
-                   "look whether the node's network reaches it, and whether it has that suite; "
-                   "another mirror: cupel image installer --mirror URL"},
+    NodeFailureRow{
+        "mirror", "the installer does not reach its mirror",
+        "look whether the node's network reaches it, and whether it has that suite; "
+        "another mirror: cupel image installer NAME --kernel FILE --initrd FILE --mirror URL"},
     NodeFailureRow{"installer", "the installer failed",
                    "look at its console, and at /var/log/syslog there: cupel bmc NODE console"},
 };

@@ -393,7 +393,7 @@ TEST_F(InstallerStep, SaysThatItsMirrorIsNotReached) {
 
   EXPECT_EQ(end_.phase, Phase::failed);
   EXPECT_EQ(end_.detail, "the installer does not reach its mirror: as the node says");
-  EXPECT_THAT(needed(), HasSubstr("cupel image installer --mirror URL"));
+  EXPECT_THAT(needed(), HasSubstr("--mirror URL"));
 }
 
 TEST_F(InstallerStep, HasNoDiscForVirtualMedia) {
