@@ -22,11 +22,17 @@ class InstallerRun : public OsRunBench {
   }
   cupel::testing::Ran keep_installer(const std::string& kernel) const {
     const auto cache = artefacts.ram_efi.parent_path().parent_path() / "cache";
+    // As it is installed: the node's program is the one that is shipped.
+    const auto programs = made.path() / "programs";
+    std::filesystem::create_directory(programs);
+    std::error_code there;
+    std::filesystem::create_symlink(SOURCE_DIR "/burnin/ram", programs / "ram", there);
+    std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
     return cupel::testing::run({"env",
                                 "XDG_CACHE_HOME=" + cache.string(),
                                 CUPEL_BINARY,
                                 "--programs",
-                                std::filesystem::path{NODE_BINARY}.parent_path().string(),
+                                programs.string(),
                                 "--state",
                                 (made.path() / "state").string(),
                                 "image",
