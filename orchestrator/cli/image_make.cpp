@@ -245,8 +245,7 @@ void add_image_installer(CLI::App& image, Context& context, Exit& exit, const st
   const auto asked = std::make_shared<InstallerAsked>();
   auto* added = image.add_subcommand("installer", "keep Debian's installer: its kernel and initrd");
   added->footer(
-      "Example: cupel image installer debian-12-installer --kernel linux --initrd initrd.gz "
-      "--mirror http://10.0.0.1/debian\n"
+      "Example: cupel image installer d12 --kernel linux --initrd initrd.gz --mirror URL\n"
       "Both are in Debian's package debian-installer-12-netboot-amd64.");
   added->add_option("NAME", asked->name, "of the image")->required();
   added->add_option("--kernel", asked->kernel, "the installer's kernel")

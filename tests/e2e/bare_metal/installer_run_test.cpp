@@ -76,7 +76,9 @@ class InstallerRun : public OsRunBench {
   std::string installer;
 };
 
-TEST_F(InstallerRun, DebiansInstallerTakesItsAnswersSaysHelloAndReportsAMirrorThatIsAway) {
+using LongInstallerRun = InstallerRun;
+
+TEST_F(LongInstallerRun, DebiansInstallerTakesItsAnswersSaysHelloAndReportsAMirrorThatIsAway) {
   make_machine();
 
   const auto ran = cupel({"run", "os", "--set", std::string{"image="} + kName, "--set",
