@@ -161,11 +161,10 @@ void add_repaired_command(CLI::App& fabric, Context& context, Exit& exit) {
   auto* added = fabric.add_subcommand("repaired", "record what was done at a link");
   added->footer(
       "Examples: cupel fabric repaired n05/mlx5_3 --did reseat\n"
-      "          cupel fabric repaired leaf1-r3/7 --did transceivers --note \"old ones in box 3\"");
+      "          cupel fabric repaired leaf1-r3/7 --did transceivers --note 'in box 3'");
   added
-      ->add_option(
-          "port", asked->port,
-          "a port of the link: n05/mlx5_3, leaf1-r3/7, or as cupel fabric health prints it")
+      ->add_option("port", asked->port,
+                   "a port of the link: n05/mlx5_3, leaf1-r3/7, or as fabric health prints it")
       ->required();
   auto* inventory = added->add_option(
       "-i,--inventory", asked->inventory,

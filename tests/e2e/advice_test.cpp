@@ -126,8 +126,8 @@ std::vector<std::string> words_of(const std::string& command) {
 
 /// These would work for long, or ask machines.
 bool acts(const std::string& command) {
-  for (const auto* begin :
-       {"rehearse", "rack ", "bmc scan", "controller", "serve", "image build", "image import"})
+  for (const auto* begin : {"rehearse", "rack ", "bmc scan", "controller", "serve", "image build",
+                            "image import", "image installer"})
     if (command.starts_with(begin)) return true;
   return false;
 }
