@@ -74,7 +74,7 @@ Error not_planned(std::string_view name, const std::vector<std::string>& known) 
   const auto close = nearest(name, known);
   return Error{
       Code::kInvalid,
-      fmt::format("the cable plan has no port '{}'{}. all of them: cupel fabric plan --cables",
+      fmt::format("the cable plan has no port '{}'{}; all of them: cupel fabric plan --cables",
                   printable(name),
                   close ? fmt::format("; the nearest is '{}'", *close) : std::string{})};
 }
