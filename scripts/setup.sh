@@ -30,18 +30,19 @@ test_packages=(
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
 # Installs what is missing of "$@", after listing it.
 need_packages() {
-  local missing=() package as_root=()
+  local missing=() package
   for package in "$@"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
 
@@ -50,16 +51,15 @@ fwupd_server=/var/cache/cupel-tests/fwupd-redfish.py
 need_fwupd_server() {
   [ ! -f "$fwupd_server" ] || return 0
   say "fetching the sources of fwupd"
-  local folder as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  local folder own
   folder=$(mktemp -d)
-  local own=(-q -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$folder/lists"
+  own=(-q -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$folder/lists"
     -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root)
   echo "deb-src http://deb.debian.org/debian bookworm main" > "$folder/sources.list"
   mkdir -p "$folder/lists/partial"
   (cd "$folder" && timeout 120 apt-get "${own[@]}" update && timeout 120 apt-get "${own[@]}" --download-only source fwupd &&
     tar -xOzf fwupd_*.orig.tar.gz --wildcards '*/plugins/redfish/tests/redfish.py' > redfish.py &&
-    "${as_root[@]}" install -D -m 0644 redfish.py "$fwupd_server") ||
+    as_root install -D -m 0644 redfish.py "$fwupd_server") ||
     echo "the sources of fwupd were not fetched: the tests called FwupdServer are skipped" >&2
   rm -rf "$folder"
 }
@@ -69,11 +69,10 @@ cloud_init=/var/cache/cupel-tests/cloud-init.deb
 need_cloud_init() {
   [ ! -f "$cloud_init" ] || return 0
   say "fetching cloud-init"
-  local folder as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  local folder
   folder=$(mktemp -d)
-  (cd "$folder" && { apt-get -q download cloud-init || { "${as_root[@]}" apt-get -q update && apt-get -q download cloud-init; }; } &&
-    "${as_root[@]}" install -D -m 0644 cloud-init_*.deb "$cloud_init") || echo "cloud-init was not fetched" >&2
+  (cd "$folder" && { apt-get -q download cloud-init || { as_root apt-get -q update && apt-get -q download cloud-init; }; } &&
+    as_root install -D -m 0644 cloud-init_*.deb "$cloud_init") || echo "cloud-init was not fetched" >&2
   rm -rf "$folder"
 }
 

@@ -223,8 +223,8 @@ Sourced told_by(const VendorHints& signs) {
 int fit(const Rules& rules, const Sourced& told) {
   int points = 0;
   if (holds(told.manufacturer, rules.system_manufacturer)) points += 8;
-  const auto is_of_root = [&](std::string_view sign) { return holds(told.vendor, sign); };
-  if (std::ranges::any_of(split(rules.root_vendor, '|'), is_of_root)) points += 3;
+  const auto is_vendor = [&](std::string_view sign) { return holds(told.vendor, sign); };
+  if (std::ranges::any_of(split(rules.root_vendor, '|'), is_vendor)) points += 3;
   const auto is_ours = [&](const std::string& key) { return lower_case(key) == rules.oem_key; };
   if (std::ranges::any_of(told.oem_keys, is_ours)) points += 2;
   const auto fits = [&](const std::string& model) { return holds(model, rules.model); };

@@ -97,7 +97,7 @@ std::map<std::string, double> own_steps(const BurnReport& report) {
 }
 
 /// What each node reported, of those that did.
-std::vector<double> told(const TeamRun& run, std::string_view name) {
+std::vector<double> reported(const TeamRun& run, std::string_view name) {
   std::vector<double> values;
   for (const auto& report : run.reports)
     for (const auto& result : report->burn.results)
@@ -247,7 +247,7 @@ class Writer {
 
   /// A step is as long for all ranks: each waits for the slowest, which its own part of it tells.
   void trained(const TeamRun& run) {
-    const auto steps = told(run, "train.step"), tokens = told(run, "train.tokens");
+    const auto steps = reported(run, "train.step"), tokens = reported(run, "train.tokens");
     std::vector<double> all;
     for (const auto& report : run.reports)
       for (const auto& [part, seconds] : own_steps(report->burn)) all.push_back(seconds);

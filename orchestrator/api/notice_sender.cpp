@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/left_out.h"
 #include "base/text.h"
 #include "bmc/redfish/curl_loop.h"
 #include "inventory/secret.h"
@@ -114,11 +115,8 @@ void set_mail(CURL* easy, const NoticeHook& hook, const Target& target, Upload& 
 std::string reason_of(const Transfer& transfer, const Target& target) {
   auto reason = transfer.reason.substr(0, transfer.reason.find('\0'));
   if (reason.empty()) reason = curl_easy_strerror(transfer.outcome);
-  constexpr std::string_view kInstead = "(left out)";
   for (const auto* secret : {&target.url, &target.secret})
-    for (auto at = reason.find(*secret); !secret->empty() && at != reason.npos;
-         at = reason.find(*secret, at + kInstead.size()))
-      reason.replace(at, secret->size(), kInstead);
+    reason = left_out(std::move(reason), *secret);
   return shortened(printable(reason), 300);
 }
 

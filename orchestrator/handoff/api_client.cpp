@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/left_out.h"
 #include "base/text.h"
 #include "bmc/redfish/curl_loop.h"
 #include "inventory/secret.h"
@@ -25,15 +26,6 @@ constexpr std::string_view kUnix = "unix:";
 bool fits_into_a_head(std::string_view token) {
   return token.size() <= kLongestToken &&
          std::ranges::all_of(token, [](char c) { return c > ' ' && c <= '~'; });
-}
-
-std::string without(std::string text, const std::string& secret) {
-  constexpr std::string_view kLeftOut = "(left out)";
-  if (secret.empty()) return text;
-  // Behind what was put in: a short secret may be a part of it.
-  for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at + kLeftOut.size()))
-    text.replace(at, secret.size(), kLeftOut);
-  return text;
 }
 
 void set_server(Transfer& transfer, const ApiServer& server) {
@@ -78,10 +70,10 @@ Error failure_of(const Transfer& transfer, const ApiServer& server) {
                             next, server.section)};
 }
 
-/// A server that sends the token back shows it to nobody.
+/// The token is left out where the server sends it back.
 ApiAnswer answer_of(Transfer& transfer, const std::string& token) {
   ApiAnswer answer{.status = transfer.response.status};
-  const auto body = without(std::move(transfer.response.body), token);
+  const auto body = left_out(std::move(transfer.response.body), token);
   answer.text = shortened(printable(body.substr(0, 4 * kMostShown)), kMostShown);
   if (auto parsed = parse_json(body)) answer.body = *std::move(parsed);
   return answer;

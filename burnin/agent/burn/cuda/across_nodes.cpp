@@ -53,7 +53,7 @@ Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdo
     report.say(ask_own_ras());  // while the communicators are still there
     raw->abort();
   });
-  const bool whole = bench.run();  // who fails says so itself
+  const bool whole = bench.run();  // a rank that fails has reported why
   watchdog.on_hang({});
   if (whole) return done();
   bench.tell_ranks();
