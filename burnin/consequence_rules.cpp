@@ -197,6 +197,15 @@ void add_adapters(Rules& rules) {
          "mlx5_*");
 }
 
+/// What is slow by comparison is slow by its number too.
+void add_fabric(Rules& rules) {
+  same_part(rules, numbers({"fabric.link.loss"}, "mlx5_*"),
+            numbers({"fabric.link.bandwidth"}, "mlx5_*"));
+  for (const auto& cause :
+       {whole({"fabric.node.loss"}, Sourced::a_number), numbers({"fabric.switch.loss"}, "port:*")})
+    in_group(rules, cause, numbers({"fabric.link.bandwidth"}, "mlx5_*"));
+}
+
 }  // namespace
 
 std::vector<ConsequenceRule> consequence_rules() {
@@ -211,6 +220,7 @@ std::vector<ConsequenceRule> consequence_rules() {
   add_memory(rules);
   add_wrong_results(rules);
   add_adapters(rules);
+  add_fabric(rules);
   return rules;
 }
 

@@ -12,7 +12,7 @@ class Staller {
   Staller(const TeamRun& run, std::span<const std::string> nodes) : run_{run}, nodes_{nodes} {}
 
   std::optional<Stall> find() const {
-    if (!run_.gave_up.empty()) return Stall{{}, run_.gave_up};
+    if (!run_.gave_up.empty()) return given_up();
     if (std::ranges::all_of(run_.reports, ended)) return std::nullopt;
     for (const auto search :
          {&Staller::absent, &Staller::refused, &Staller::behind, &Staller::silent})
@@ -39,6 +39,7 @@ class Staller {
     return stall;
   }
 
+  static constexpr std::string_view kFailed = " failed: ";
   using Report = std::optional<AcrossReport>;
   using Words = std::optional<std::string>;
 
@@ -53,13 +54,21 @@ class Staller {
 
   /// It failed by itself, and said why: that is no waiting for others.
   Stall refused() const {
-    return each(
-        [](const Report& report, std::size_t) {
-          const auto& errors = report->burn.errors;
-          const bool own = !errors.empty() && errors.front().code != "nccl";
-          return own ? Words{errors.front().message} : std::nullopt;
-        },
-        " failed: ");
+    return each([](const Report& report, std::size_t) { return own_error(*report); }, kFailed);
+  }
+
+  static Words own_error(const AcrossReport& report) {
+    const auto& errors = report.burn.errors;
+    const bool own = !errors.empty() && errors.front().code != "nccl";
+    return own ? Words{errors.front().message} : std::nullopt;
+  }
+
+  /// Nobody was begun but the one that the others wait for: it may have failed by itself.
+  Stall given_up() const {
+    if (!run_.reports.empty() && run_.reports.front())
+      if (const auto own = own_error(*run_.reports.front()))
+        return Stall{{0}, name(0) + std::string{kFailed} + *own};
+    return Stall{{}, run_.gave_up};
   }
 
   /// Ranks that have not entered what the others wait in.

@@ -83,8 +83,7 @@ void add_power(const std::map<std::string, Sampled>& by_gpu, Findings& findings)
     if (gpu.watts.empty()) continue;
     const double watts = median_of(gpu.watts);
     add(findings, "gpu.power", name, watts, "W");
-    if (best > 0 && by_gpu.size() > 1)
-      add(findings, "gpu.power.below_best", name, 100 * (best - watts) / best, "%");
+    if (best > 0) add(findings, "gpu.power.below_best", name, 100 * (best - watts) / best, "%");
   }
 }
 
@@ -258,7 +257,7 @@ void add_lag(const BurnStage& stage, const Numbers& numbers, Findings& findings)
   std::map<std::string, double> worst;
   for (const auto rate : stage.rates) {
     const auto found = numbers.find(std::string{rate});
-    if (found == numbers.end() || found->second.size() < 2) continue;
+    if (found == numbers.end()) continue;
     double best = 0;
     for (const auto& [part, number] : found->second) best = std::max(best, number.value);
     for (const auto& [part, number] : found->second)

@@ -335,6 +335,23 @@ TEST(TrainAcrossNodes, OnAHangEveryNodeSaysWhichSumItsRanksHaveEntered) {
   EXPECT_LT(other[1], one[0]) << "it did not enter what the others wait in";
 }
 
+TEST(TrainAcrossNodes, WhenOneNodeDiesTheOthersEndAtOnceWithNcclsReason) {
+  Burning home{train_words(4, 0, "--make-id --hang-after 90"), with({})};
+  home.until("\"kind\":\"nccl-id\"");
+  Burning other{train_words(4, 2, "--id " + id_of(home) + " --hang-after 90"),
+                with({"FAKE_SLOW=1:train_gelu_back:0:3000"})};
+  other.until("\"doing\":\"training step\"");
+
+  home.kill();
+
+  const auto ended = other.end();
+  EXPECT_EQ(ended.status, 2) << ended.errors;
+  EXPECT_THAT(ended.of_kind("hang"), IsEmpty())
+      << "memory was given back, which waits for sums that wait for who is gone";
+  ASSERT_THAT(ended.of_kind("error"), Not(IsEmpty()));
+  EXPECT_EQ(ended.of_kind("error")[0].at("code"), "nccl");
+}
+
 TEST(TrainAcrossNodes, WrongGradientsAreAFaultOfTheirGpu) {
   const auto ended = trained({{}, {"FAKE_WRONG=1:train_checksum:2"}});
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "burnin/agent/burn/checked.h"
@@ -85,6 +86,36 @@ TEST(BurnChecksum, TheSameBitOfSeveralWordsDoesNotCancelOutAtWhateverDistance) {
         ASSERT_NE(change(chunk, {first, second}, bit), 0) << "bit " << bit << ", " << apart;
         ASSERT_NE(change(chunk, {first, third, second, fourth}, bit), 0) << bit << ", " << apart;
       }
+}
+
+/// What the sum changes by when `flips` is flipped in sixteen elements of a chunk.
+std::uint64_t change(const Chunk& chunk, std::uint64_t element_bits, std::uint64_t first,
+                     std::uint64_t stride, std::uint64_t flips) {
+  std::map<std::uint64_t, std::uint64_t> of_words;
+  for (std::uint64_t at = 0; at < 16; ++at) {
+    const auto bit = (first + at * stride) * element_bits;
+    of_words[bit / 64] ^= flips << (bit % 64);
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [word, bits] : of_words)
+    sum += check_term(chunk[word] ^ bits, word) - check_term(chunk[word], word);
+  return sum;
+}
+
+TEST(BurnChecksum, NoOneOrTwoBitsOfElementsAtARegularDistanceCancelOut) {
+  // Also where both halves of a word have the same bits wrong, the top one among them: the signs of
+  // every other bf16.
+  const auto chunk = random_chunk(5);
+  for (const std::uint64_t bits : {16u, 32u, 64u})
+    for (std::uint64_t stride = 1; stride <= 64; stride *= 2)
+      for (std::uint64_t first = 0; first < 64 / bits; ++first)
+        for (std::uint64_t one = 0; one < bits; ++one)
+          for (std::uint64_t other = one; other < bits; ++other) {
+            const auto flips = std::uint64_t{1} << one | std::uint64_t{1} << other;
+            ASSERT_NE(change(chunk, bits, first, stride, flips), 0)
+                << bits << " bits, " << one << " and " << other << " of each " << stride
+                << "th from " << first;
+          }
 }
 
 TEST(BurnChecksum, FindsWordsThatChangedPlacesAndWordsThatAreMissing) {

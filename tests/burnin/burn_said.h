@@ -17,6 +17,7 @@ inline constexpr std::array kBuses{"1b", "43", "52", "61", "9d", "c3", "d1", "df
 struct Said {
   std::string command = "gemm";
   std::vector<int> gpus{0, 1, 2, 3, 4, 5, 6, 7};  // places of those that CUDA sees
+  std::size_t installed = kBuses.size();          // of those places, from the first on
   std::string apps{};
   std::string busy = "no";
   std::string self_test =
@@ -47,7 +48,7 @@ struct Said {
     std::string all = "cupel-asked-seconds: 60\n", samples;
     if (command == "gemm") all += "cupel-arguments: --seconds 60 --types " + types + "\n";
     all += "cupel-section: gpus\n";
-    for (const auto* bus : kBuses) {
+    for (const auto* bus : std::span{kBuses}.first(installed)) {
       all += fmt::format("00000000:{}:00.0, 0\n", bus);
       const auto own = power_of.find(bus);
       samples += fmt::format("00000000:{}:00.0, {}, 70, {}, {}\n", bus, celsius, reasons,

@@ -157,6 +157,18 @@ TEST(Consequences, AHotGpuExplainsThatItIsSlowAndNotThatItIsWrong) {
               ElementsAre("gpu2: gpu.temperature", "gpu3: gemm.below_best"));
 }
 
+TEST(Consequences, WhatIsSlowInTheFabricExplainsTheRateOfTheHcasBehindIt) {
+  const auto slow = failed("mlx5_6", "fabric.link.bandwidth", 195, 320);
+  EXPECT_THAT(actions_of({failed("mlx5_6", "fabric.link.loss", 50, 0), slow}),
+              ElementsAre("mlx5_6: fabric.link.loss"));
+  EXPECT_THAT(actions_of({failed("", "fabric.node.loss", 50, 0), slow}),
+              ElementsAre("fabric.node.loss"));
+  EXPECT_THAT(actions_of({failed("port:leaf1-r7/all", "fabric.switch.loss", 70, 0), slow}),
+              ElementsAre("port:leaf1-r7/all: fabric.switch.loss"));
+  EXPECT_THAT(actions_of({failed("mlx5_5", "fabric.link.loss", 50, 0), slow}),
+              ElementsAre("mlx5_5: fabric.link.loss", "mlx5_6: fabric.link.bandwidth"));
+}
+
 TEST(Consequences, AFlappingPortExplainsThatItWasDownWhenItWasRead) {
   EXPECT_THAT(actions_of({failed("mlx5_9", "ib.port.rate", 0, 400),
                           failed("mlx5_9", "ib.port.downed", 40, 0)}),

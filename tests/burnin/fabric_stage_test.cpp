@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "burnin/criteria/judge.h"
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
+#include "tests/burnin/stages.h"
 
 namespace cupel::burnin {
 namespace {
@@ -15,6 +17,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 const Parameters kOwnHcas{{"hcas", "mlx5_0,mlx5_6"}, {"group", "4"}};
 
@@ -44,13 +47,13 @@ struct PairsRun {
   double of_slow = 390;
   int slow = -1, dies = -1;
   const inventory::Fabric* fabric = nullptr;
+  inventory::Profile of{};
   Parameters with = kOwnHcas;
   int rounds = 0;
 
   Result<GroupFindings> on(int count) {
     const auto nodes = members(count);
-    const inventory::Profile profile;
-    auto begun = pairs().rounds({profile, nodes, with, fabric});
+    auto begun = pairs().rounds({of, nodes, with, fabric});
     if (!begun) return begun.error();
     std::vector<bool> left(nodes.size());
     for (auto jobs = (*begun)->next(); !jobs.empty(); jobs = (*begun)->next(), ++rounds) {
@@ -98,6 +101,27 @@ TEST(FabricPairsStage, BlamesTheLinkThatIsSlowToEveryPartner) {
     if (i != 2) EXPECT_EQ(number_of(found->members[i], "fabric.link.loss", "mlx5_6"), 0) << i;
   }
   EXPECT_THAT(found->reasons, Contains(HasSubstr("slow: link n3/mlx5_6 - ")));
+}
+
+TEST(FabricPairsStage, BlamesALinkOfHalfTheRateAmongThreeNodesToo) {
+  // Most flows of its rail are slow then: nothing to compare with but what the profile asks for.
+  PairsRun run{.of_slow = 195, .slow = 2, .of = profile()};
+
+  const auto found = run.on(3);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_NEAR(number_of(found->members[2], "fabric.link.loss", "mlx5_6").value_or(0), 50, 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::vector<std::string> failed;
+    for (const auto& each :
+         judge(profile(), {"fabric-pairs"}, {{"fabric-pairs", found->members[i]}}))
+      if (each.met == Met::failed) failed.push_back(each.part + " " + each.measure);
+    if (i == 2)
+      EXPECT_THAT(failed,
+                  UnorderedElementsAre("mlx5_6 fabric.link.loss", "mlx5_6 fabric.link.bandwidth"));
+    else
+      EXPECT_THAT(failed, IsEmpty()) << i;
+  }
 }
 
 TEST(FabricPairsStage, TakesALinkThatCarriesNothingForItsSlowest) {

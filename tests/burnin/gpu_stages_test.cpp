@@ -338,6 +338,27 @@ TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody
   EXPECT_TRUE(says_unknown(*without_floor, "gemm.fp8.rate"));
 }
 
+TEST(GpuStages, TheOnlyGpuOfANodeIsItsBest) {
+  auto said = good({0});
+  said.installed = 1;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gemm.below_best", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpu.power.below_best", "gpu0"), 0);
+}
+
+TEST(GpuStages, AHealthyGpuSlowsDownAsItHeatsUpAtItsPowerLimit) {
+  auto said = good();
+  said.lines += result("gemm.spread", "gpu3", 20.4, "%");  // an H100 within 25 s, in fp8
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(missed("gemm", *found), "");
+}
+
 TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
   auto said = good();
   said.lines += result("gemm.rate", "gpu2", 560, "TFLOP/s", R"({"type":"bf16"})");

@@ -188,6 +188,28 @@ TEST(NcclStage, ANodeThatCouldNotBeginIsNamedWithItsReason) {
   EXPECT_THAT(traced(found->members[0], "nccl.absent"), HasSubstr("on the 1 GPUs"));
 }
 
+TEST(NcclStage, TheOneThatTheOthersWaitForIsNamedWhereItFailsBeforeTheyBegin) {
+  const auto nodes = members(3);
+  const inventory::Profile profile;
+  const auto found = [&](const Output& of_first) {
+    auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = kTwo});
+    (*begun)->next();
+    (*begun)->gave_up(0, "n1: it ended before the others had begun");
+    (*begun)->take(Outputs{of_first, std::nullopt, std::nullopt}, {false, false, false});
+    return (*begun)->findings();
+  };
+
+  const auto without_driver = found(refused("no-library", "no libcuda.so.1"));
+  const auto alone = found(refused("nccl", "not all others came within 120 s"));
+
+  ASSERT_TRUE(without_driver) << without_driver.error().what;
+  EXPECT_EQ(number_of(without_driver->members[0], "nccl.absent"), 1);
+  EXPECT_EQ(number_of(without_driver->members[1], "nccl.absent"), std::nullopt);
+  EXPECT_THAT(traced(without_driver->members[0], "nccl.absent"), HasSubstr("no libcuda.so.1"));
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().what, HasSubstr("ended before the others had begun"));
+}
+
 TEST(NcclStage, BlamesNobodyWhereAllCameAndNoneFoundTheOthers) {
   const auto found = run(3, kTwo, [](int, int, const MemberJob&) {
     return refused("nccl", "not all others came within 120 s");

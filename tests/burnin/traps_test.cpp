@@ -171,8 +171,8 @@ TEST(Traps, EightGpusThatAreEquallySlowFailThoughNoneLagsBehind) {
   const auto slow = failed_gemm([](int) { return 500; });
   const auto idle = failed_gemm([](int) { return 0; });
 
-  EXPECT_THAT(slow, AllOf(SizeIs(8), Each(HasSubstr("gemm.bf16.rate 500 TFLOP/s, at least 620"))));
-  EXPECT_THAT(idle, Contains("gpu7 gemm.bf16.rate 0 TFLOP/s, at least 620 TFLOP/s"));
+  EXPECT_THAT(slow, AllOf(SizeIs(8), Each(HasSubstr("gemm.bf16.rate 500 TFLOP/s, at least 605"))));
+  EXPECT_THAT(idle, Contains("gpu7 gemm.bf16.rate 0 TFLOP/s, at least 605 TFLOP/s"));
 }
 
 // Sinha et al., SC 2022: by 8 % on average and 22 % at most.
@@ -199,7 +199,8 @@ TEST(Traps, AFloorOfBandwidthIsNeverWrittenInAnotherUnit) {
       const auto& measure = criterion.measure;
       const bool rate = measure.ends_with("bandwidth") || measure.contains("busbw") ||
                         measure.starts_with("pcie.h2d") || measure.starts_with("pcie.d2h");
-      if (rate) EXPECT_EQ(criterion.unit, "GB/s") << name << " " << measure;
+      const auto* unit = measure.starts_with("fabric.") ? "Gb/s" : "GB/s";  // as perftest prints it
+      if (rate) EXPECT_EQ(criterion.unit, unit) << name << " " << measure;
       if (measure.ends_with("tensor.rate")) EXPECT_EQ(criterion.unit, "TFLOP/s") << name;
     }
 }

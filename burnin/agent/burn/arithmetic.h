@@ -54,14 +54,17 @@ CUPEL_HD constexpr float normal_at(std::uint64_t seed, std::uint64_t position) {
   return static_cast<float>(sum) * (1.0f / 53'510.0f);  // sqrt(8 * 65536^2 / 12)
 }
 
-/// What the 64-bit word at `position` adds to a checksum. Two steps that can be undone, so that a
-/// word that changed in whatever way adds something else; that several of them cancel out takes
-/// chance, at most 2^-32, whichever bits they are. For that the upper half is joined to the lower
-/// first: a top bit alone would add 2^63 whatever the factor, and two of them nothing. The factors
-/// of neighbours are no arithmetic sequence either, since faults come at regular distances.
+/// What the 64-bit word at `position` adds to a checksum. Three steps that can be undone, so that a
+/// word that changed in whatever way adds something else. That several of them cancel out takes
+/// chance, about 2^-32, also where each has the same bits wrong at the same places: the first
+/// factor carries what changed into the upper half, of which the shift gives the lower half its
+/// share, so that no two changed bits of a word take each other away, and none stands so high that
+/// an even number of them adds up to nothing. The last factors of neighbours are no arithmetic
+/// sequence, since faults come at regular distances.
 CUPEL_HD constexpr std::uint64_t check_term(std::uint64_t word, std::uint64_t position) {
   const std::uint64_t spread = position * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u;
-  return (word ^ (word >> 32)) * ((spread ^ (spread >> 32)) | 1);
+  const std::uint64_t mixed = word * 0xd6e8feb86659fd93u;
+  return (mixed ^ (mixed >> 32)) * ((spread ^ (spread >> 32)) | 1);
 }
 
 /// A turn of the work that SMs do alike. The map stretches: what differs in one turn differs by

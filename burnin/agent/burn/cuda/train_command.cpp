@@ -153,10 +153,7 @@ void run_ranks(Training& training, Watchdog& watchdog) {
     workers.push_back({training.node.devices[rank].part(), [&training, &watchdog, rank] {
                          WatchdogScope scope{watchdog, training.node.devices[rank].part()};
                          auto outcome = run_rank(training, rank, scope);
-                         if (outcome) return outcome;
-                         training.between_steps.cancel();
-                         training.within_step.cancel();
-                         if (training.nccl) training.nccl->abort();
+                         if (!outcome) training.give_up();
                          return outcome;
                        }});
   run_workers(std::move(workers), training.report, training.stop);
@@ -199,8 +196,7 @@ Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdo
   training.tell_ranks();
   training.nccl->abort();
   if (stop.by_signal() || stop.given_up()) return done();
-  return Failure{.code = "nccl",
-                 .message = "its time (--seconds) was over before all steps had been done"};
+  return time_over();
 }
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {

@@ -36,6 +36,8 @@ class TrainRank {
     show(&worker);
     auto outcome = train(worker);
     show(nullptr);
+    // Before the worker's memory goes: freeing it waits for kernels, and those of NCCL for others.
+    if (!outcome) all_.give_up();
     // Where all nodes are stopped, NCCL's complaint of another one is no finding.
     if (!outcome && all_.across != nullptr && all_.stop.by_signal()) return done();
     if (outcome && !own_.empty()) {
@@ -93,6 +95,7 @@ class TrainRank {
     const auto begun = std::chrono::steady_clock::now();
     TRY(const auto said, worker.step(all_.seed, number, sum_up(), waits()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    if (all_.is_given_up) return done();  // sums that were aborted are no fault of this GPU
     if (rank_ == 0 && steps_done_ > kWarm) all_.seconds.add(took.count());
     if (steps_done_ > kWarm && own_.size() < kMostOwn) own_.push_back(said.own_seconds);
     const auto key = "repeat " + std::to_string(repeat) + " step " + std::to_string(number);
@@ -156,8 +159,9 @@ class TrainRank {
         if (status != cudaErrorNotReady) return cuda(status, "a training step");
         cudaGetLastError();  // "not ready" would be the next call's error
         TRY(all_.nccl->sound(rank_));
-        if (all_.stop.over())
+        if (all_.stop.given_up())
           return Failure{.code = "nccl", .message = "given up: another GPU could not go on"};
+        if (all_.stop.over()) return time_over();
         std::this_thread::yield();
       }
     };
@@ -210,16 +214,31 @@ class TrainRank {
 
 }  // namespace
 
+Failure time_over() {
+  return {.code = "nccl",
+          .message = "its time (--seconds) was over before all steps had been done"};
+}
+
 std::uint64_t RankPlace::entered(std::uint64_t layers) {
   const std::scoped_lock lock{mutex};
   const auto now = worker == nullptr ? passed : worker->passed().value_or(0);
   return steps * layers + now;
 }
 
+void Training::give_up() {
+  is_given_up = true;
+  if (across != nullptr) tell_ranks();
+  between_steps.cancel();
+  within_step.cancel();
+  if (nccl) nccl->abort();
+}
+
 void Training::tell_ranks() {
-  std::vector<std::uint64_t> entered;
-  for (const auto& place : places) entered.push_back(place->entered(shape.layers));
-  report.say(ranks_line(*across, entered, "sum of a layer's gradients"));
+  std::call_once(ranks_told, [this] {
+    std::vector<std::uint64_t> entered;
+    for (const auto& place : places) entered.push_back(place->entered(shape.layers));
+    report.say(ranks_line(*across, entered, "sum of a layer's gradients"));
+  });
 }
 
 Outcome<> run_rank(Training& training, std::size_t rank, WatchdogScope& scope) {

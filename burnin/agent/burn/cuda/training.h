@@ -45,15 +45,23 @@ struct Training {
   Samples seconds = {};  // of a step; written by the first rank, between two steps
   std::vector<std::unique_ptr<RankPlace>> places = {};  // of the GPUs
   std::atomic<int> ended = 0;                           // across nodes: GPUs that are through
+  std::atomic<bool> is_given_up = false;                // from now on sums are of no meaning
+  std::once_flag ranks_told = {};
 
   /// Waits for all ranks. All of them do one more step, or none.
   bool another_step() {
     return between_steps.arrive_and_wait([this] { return !stop.over(); });
   }
 
-  /// {"kind":"ranks", ...}, across nodes.
+  /// Lets all ranks of this node end: one of them cannot go on, or its time is over.
+  void give_up();
+
+  /// {"kind":"ranks", ...}, across nodes; once, before sums are aborted.
   void tell_ranks();
 };
+
+/// Across nodes: --seconds were too few.
+Failure time_over();
 
 /// What one GPU does from beginning to end; on a thread of its own. Errors: as TrainWorker, nccl.
 Outcome<> run_rank(Training& training, std::size_t rank, WatchdogScope& scope);
