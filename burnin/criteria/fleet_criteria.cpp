@@ -27,6 +27,7 @@ Result<FleetCriteria> fleet_criteria(const Parameters& with) {
   TRY(const auto runs, between(with, "fewest_runs", 2, 12));
   TRY(criteria.false_alarms, between(with, "false_alarms", kLeast, kMost));
   TRY(criteria.noise, between(with, "noise", kLeast, kMost));
+  TRY(criteria.least_effect, between(with, "least_effect", kLeast, kMost));
   TRY(criteria.history_noise, between(with, "history_noise", kLeast, kMost));
   TRY(criteria.trend_alarms, between(with, "trend_alarms", kLeast, kMost));
   criteria.judge = fleet == "yes";

@@ -14,12 +14,13 @@ struct FleetCriteria {
   int fewest_nodes = 6;          // with fewer, nothing is judged
   double false_alarms = 1e-4;    // share of healthy parts that may be accused in a run
   double noise = 0.0025;         // the spread is never taken for less: a share of the value
+  double least_effect = 0.015;   // what is less behind its like is no fault: a share of the value
   bool history = true;           // a machine beside its own earlier runs
   int fewest_runs = 3;           // earlier ones
   double history_noise = 0.005;  // as `noise`, between runs
   double trend_alarms = 1e-3;    // share of healthy parts that may be reported to decay
 
-  FleetLimits limits() const { return {fewest_nodes, false_alarms, noise}; }
+  FleetLimits limits() const { return {fewest_nodes, false_alarms, noise, least_effect}; }
 };
 
 inline constexpr std::array<std::string_view, 2> kCompareOrNot{"yes", "no"};
@@ -35,6 +36,9 @@ inline constexpr std::array kFleetParameters{
     ParameterRow{"noise", ParameterRow::Kind::text,
                  "the spread of healthy parts is never taken for less: a share of the value",
                  "0.0025"},
+    ParameterRow{"least_effect", ParameterRow::Kind::text,
+                 "a part that is less behind what is expected of it passes: a share of the value",
+                 "0.015"},
     ParameterRow{"history", ParameterRow::Kind::word,
                  "compare the node's rates with those of its earlier runs", "yes", kCompareOrNot},
     ParameterRow{"fewest_runs", ParameterRow::Kind::text,

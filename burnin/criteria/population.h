@@ -33,9 +33,10 @@ struct Population {
 };
 
 struct FleetLimits {
-  int fewest_nodes = 6;        // with fewer, nothing is judged
-  double false_alarms = 1e-4;  // share of healthy parts that may be accused, one-sided
-  double noise = 0.0025;       // the spread is never taken for less: a share of the value
+  int fewest_nodes = 6;         // with fewer, nothing is judged
+  double false_alarms = 1e-4;   // share of healthy parts that may be accused, one-sided
+  double noise = 0.0025;        // the spread is never taken for less: a share of the value
+  double least_effect = 0.015;  // what is less behind its like is no fault: a share of the value
 
   friend bool operator==(const FleetLimits&, const FleetLimits&) = default;
 };

@@ -52,6 +52,21 @@ TEST(TrimmedCenter, IsNotMovedByAFifthOfBadValues) {
   EXPECT_EQ(trimmed_center(std::vector<double>(5, 7)).spread, 0);
 }
 
+TEST(FleetModel, WhatIsLessThanOneAndAHalfPercentBehindPassesHoweverAlikeTheOthersAre) {
+  for (const double effect : {0.013, 0.02}) {
+    Population fleet;
+    for (std::uint32_t node = 0; node < 12; ++node)
+      for (std::uint32_t place = 0; place < 8; ++place)
+        fleet.members.push_back({node, place, 3000.0 + node % 3 + place % 2});
+    fleet.members[9].value *= 1 - effect;
+
+    const auto result = fleet_comparison(fleet, {});
+
+    EXPECT_EQ(result.standings.at(9).outlier, effect > 0.015);
+    EXPECT_NEAR(result.standings.at(9).limit / result.standings.at(9).expected, 0.985, 0.001);
+  }
+}
+
 TEST(FleetModel, FindsAPartThreePercentSlowAmong64NodesAndAccusesOneHealthyPartOf10000) {
   const auto score = scored({.bad = 0.02, .effect = 0.03}, 24);
 

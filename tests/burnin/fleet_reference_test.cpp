@@ -136,14 +136,17 @@ TEST(FleetReference, LearnsTheSameAtOnceAndAgainAndAgain) {
 
   const auto at_once = once.learn({}).series.begin()->second.model;
   const auto again = often.learn({}).series.begin()->second.model;
-  const auto stricter = often.learn({.false_alarms = 1e-6}).series.begin()->second.model;
+  const auto by_chance = often.learn({.least_effect = 0}).series.begin()->second.model;
+  const auto stricter =
+      often.learn({.false_alarms = 1e-6, .least_effect = 0}).series.begin()->second.model;
 
   EXPECT_EQ(again.center, at_once.center);
   EXPECT_EQ(again.spread, at_once.spread);
   EXPECT_EQ(again.positions, at_once.positions);
   EXPECT_EQ(again.conditions.size(), at_once.conditions.size());
   EXPECT_EQ(again.members, 160);
-  EXPECT_GT(stricter.part_limit, again.part_limit);
+  EXPECT_GT(stricter.part_limit, by_chance.part_limit);
+  EXPECT_GT(again.part_limit, by_chance.part_limit);
 }
 
 TEST(ComparedCauses, APartExplainsItsPairsAndWhatTheNodeDoes) {
