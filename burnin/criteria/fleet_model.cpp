@@ -144,7 +144,7 @@ class Learner {
     const double wider = 1 + kOfFew / static_cast<double>(model_.nodes);
     model_.part_limit = wider * alarm_limit((1 - kShareOfNodes) * limits_.false_alarms, degrees);
     model_.node_limit *= wider;
-    // Of few nodes the spread may be learned too small, and nobody exchanges a part for a percent.
+    // Of few nodes the spread may be learned too small, and no part is exchanged for a percent.
     const double least = -std::log1p(-limits_.least_effect);
     model_.part_limit = std::max(model_.part_limit, least / model_.spread);
     if (model_.node_spread > 0)

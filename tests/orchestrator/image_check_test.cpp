@@ -191,7 +191,7 @@ TEST(ImageChecker, EndsWhereTheDiskHangsAndReadsTheFileOnceItIsBack) {
   std::promise<void> back;
   const auto disk = back.get_future().share();
   ImageChecker checker{
-      site.trust(), {.patience = 50ms}, [disk](const auto& file, auto offset, auto size) {
+      site.trust(), {.patience = 2s}, [disk](const auto& file, auto offset, auto size) {
         disk.wait();
         return file.read(offset, size);
       }};
