@@ -80,8 +80,9 @@ Groups groups_of(std::span<const std::uint32_t> group, const Values& values, boo
 
 /// The two groups into which the values fall best, where each is a third or more and they lie far
 /// apart: what is halfway between. Nothing where they are one.
-std::optional<double> divide_of(Values values, double noise) {
-  constexpr double kFar = 5;  // spreads of the wider group
+std::optional<double> divide_of(Values values, const FleetLimits& limits) {
+  constexpr double kFar = 5;    // spreads of the wider group
+  constexpr double kWorth = 2;  // least effects: nearer ones are how few nodes happen to lie
   const auto count = values.size();
   if (count < 2 * kFewestMembers) return std::nullopt;
   std::ranges::sort(values);
@@ -100,8 +101,9 @@ std::optional<double> divide_of(Values values, double noise) {
   }
   const auto lower = trimmed_center(std::span{values}.first(at));
   const auto upper = trimmed_center(std::span{values}.subspan(at));
-  const double width = std::max({lower.spread, upper.spread, noise});
-  if (upper.location - lower.location < kFar * width) return std::nullopt;
+  const double width = std::max({lower.spread, upper.spread, limits.noise});
+  const double apart = upper.location - lower.location;
+  if (apart < std::max(kFar * width, kWorth * limits.least_effect)) return std::nullopt;
   return (upper.location + lower.location) / 2;
 }
 
@@ -131,7 +133,7 @@ class Learner {
     correct();
     auto rest = values_;
     for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= without_node_[i] + of_node_[i];
-    if (const auto divide = divide_of(parts_and_nodes(), limits_.noise)) {
+    if (const auto divide = divide_of(parts_and_nodes(), limits_)) {
       model_.state = Comparison::State::split;
       model_.divide = *divide;
     }

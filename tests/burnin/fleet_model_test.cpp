@@ -67,6 +67,21 @@ TEST(FleetModel, WhatIsLessThanOneAndAHalfPercentBehindPassesHoweverAlikeTheOthe
   }
 }
 
+TEST(FleetModel, NodesThatLieTwoPercentApartAreNoTwoGroups) {
+  // Ten drives of each node that read alike, as eight virtual nodes did.
+  Population fleet;
+  std::uint32_t node = 0;
+  for (const double rate : {6.588, 6.458, 6.499, 6.539, 6.394, 6.488, 6.587, 6.415}) {
+    for (std::uint32_t place = 0; place < 10; ++place) fleet.members.push_back({node, place, rate});
+    ++node;
+  }
+
+  const auto result = fleet_comparison(fleet, {});
+
+  EXPECT_EQ(result.state, State::judged);
+  for (const auto& each : result.standings) EXPECT_FALSE(each.outlier || each.doubtful);
+}
+
 TEST(FleetModel, FindsAPartThreePercentSlowAmong64NodesAndAccusesOneHealthyPartOf10000) {
   const auto score = scored({.bad = 0.02, .effect = 0.03}, 24);
 
