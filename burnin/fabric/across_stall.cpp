@@ -63,7 +63,7 @@ class Staller {
     return own ? Words{errors.front().message} : std::nullopt;
   }
 
-  /// Nobody was begun but the one that the others wait for: it may have failed by itself.
+  /// Only the first member was begun, which the others wait for. It may have failed by itself.
   Stall given_up() const {
     if (!run_.reports.empty() && run_.reports.front())
       if (const auto own = own_error(*run_.reports.front()))

@@ -95,7 +95,8 @@ class TrainRank {
     const auto begun = std::chrono::steady_clock::now();
     TRY(const auto said, worker.step(all_.seed, number, sum_up(), waits()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    if (all_.is_given_up) return done();  // sums that were aborted are no fault of this GPU
+    if (all_.between_steps.is_cancelled())
+      return done();  // sums that were aborted are no fault of this GPU
     if (rank_ == 0 && steps_done_ > kWarm) all_.seconds.add(took.count());
     if (steps_done_ > kWarm && own_.size() < kMostOwn) own_.push_back(said.own_seconds);
     const auto key = "repeat " + std::to_string(repeat) + " step " + std::to_string(number);
@@ -226,9 +227,8 @@ std::uint64_t RankPlace::entered(std::uint64_t layers) {
 }
 
 void Training::give_up() {
-  is_given_up = true;
+  between_steps.cancel();  // from now on sums are of no meaning
   if (across != nullptr) tell_ranks();
-  between_steps.cancel();
   within_step.cancel();
   if (nccl) nccl->abort();
 }
