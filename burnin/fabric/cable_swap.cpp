@@ -135,6 +135,18 @@ std::vector<LinkPart> parts_of_link(const inventory::Fabric& plan, const Recable
           {LinkPart::Kind::port, cable.to}};
 }
 
+std::vector<LinkPart> parts_of_links(const inventory::Fabric& plan, const SlowLinks& links) {
+  Parts parts;
+  for (const auto& end : links)
+    if (const auto at = cable_at(plan, end)) {
+      const auto& cable = plan.cables[*at];
+      parts.insert({LinkPart::Kind::port, cable.from});
+      parts.insert({LinkPart::Kind::cable, cable.from});
+      parts.insert({LinkPart::Kind::port, cable.to});
+    }
+  return {parts.begin(), parts.end()};
+}
+
 std::string to_string(const SwapAnswer& answer) {
   std::string links;
   for (const auto& end : answer.was) links += (links.empty() ? "" : " | ") + end_text(end);
@@ -152,6 +164,13 @@ std::string to_string(const SwapAnswer& answer) {
       return fmt::format(
           "link of {}: slow on more than one link now: more than one part is at fault, among {}",
           links, parts_text(answer.parts));
+    case SwapAnswer::Outcome::open:
+      return fmt::format("link of {}: {}", links, parts_text(answer.parts));
+    case SwapAnswer::Outcome::contradicted:
+      return fmt::format(
+          "link of {}: what the exchanges leave has no part in common: it comes and goes, or more "
+          "than one part is at fault",
+          links);
   }
   return links;
 }

@@ -56,11 +56,16 @@ std::vector<LinkPart> parts_of_link(const inventory::Fabric& plan, const Recable
 /// Links of which one is slow, by one of their ends each; one alone: it is.
 using SlowLinks = std::vector<inventory::CableEnd>;
 
+/// Of all of them as the plan has them, sorted, each once.
+std::vector<LinkPart> parts_of_links(const inventory::Fabric& plan, const SlowLinks& links);
+
 struct SwapAnswer {
   enum class Outcome {
     named,  // one of `parts` is at fault
     gone,   // none of them is on a slow link any more: it was a contact, or it comes and goes
     both,   // slow on several links now: more than one part is at fault
+    open,   // no exchange was measured yet
+    contradicted,  // several exchanges leave no part that is at fault in all of them
   } outcome{};
   SlowLinks was{};
   std::vector<LinkPart> parts{};    // still under suspicion

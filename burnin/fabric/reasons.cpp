@@ -102,7 +102,8 @@ std::string deciding_swap(const Topology& topology, const Names& names,
                           const Suspicion& suspicion) {
   const auto first = name_of(topology, names, suspicion.parts.front());
   constexpr std::string_view kThen =
-      "Then measure again with these ports as exchanged, and compare: cupel fabric after-swap";
+      "Which two plugs, and what is left once you measured with them exchanged: cupel fabric "
+      "after-swap";
   if (of_kind(topology, suspicion, PartKind::uplink))
     return fmt::format(
         "exchange, at the spines, the cable of {} with that of another uplink of the same leaf, to "

@@ -1,11 +1,15 @@
 #include "orchestrator/cli/fabric_swap.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "burnin/fabric/swap_choice.h"
+#include "inventory/node_range.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/requalify/fabric_swap.h"
@@ -15,17 +19,15 @@ namespace {
 
 using burnin::fabric::SwapAnswer;
 using requalify::PairReadings;
+using requalify::PairRun;
+using requalify::SwapCase;
+using requalify::SwapInquiry;
 
 constexpr std::size_t kMostRuns = 100;  // that are looked at
 
 struct SwapAsked {
   std::string inventory = default_inventory();
   engine::RunId before = 0, after = 0;  // 0: the newest
-};
-
-struct RunReadings {
-  engine::RunId run = 0;
-  PairReadings readings{};
 };
 
 Result<PairReadings> readings_of(const store::Store& store, const store::Run& run,
@@ -38,27 +40,37 @@ Result<PairReadings> readings_of(const store::Store& store, const store::Run& ru
   return requalify::pair_readings(records, plan);
 }
 
-/// The named run, or the newest older than `before` (0: any) that measured pairs, with or without
-/// an exchange.
-Result<RunReadings> find_run(const store::Store& store, const inventory::Fabric& plan,
-                             engine::RunId named, engine::RunId before, bool with_exchange) {
-  if (named != 0) {
-    TRY(const auto run, store.run(named));
-    TRY(auto readings, readings_of(store, run, plan));
-    return RunReadings{named, std::move(readings)};
-  }
+/// With --after: that exchange alone, and runs before it. With --before: that run is the one before
+/// all exchanges.
+bool is_asked_for(const SwapAsked& asked, engine::RunId run, bool with_exchange) {
+  if (with_exchange) return asked.after == 0 || run == asked.after;
+  if (asked.before != 0) return run == asked.before;
+  return asked.after == 0 || run < asked.after;
+}
+
+bool shares_one(const PairReadings& one, const PairReadings& other) {
+  return std::ranges::any_of(one.slow, [&](const auto& links) {
+    return std::ranges::find(other.slow, links) != other.slow.end();
+  });
+}
+
+/// The newest runs that measured pairs, back to where none of the newest one's links was slow.
+Result<std::vector<PairRun>> pair_runs(const store::Store& store, const inventory::Fabric& plan,
+                                       const SwapAsked& asked) {
   TRY(const auto runs, store.runs(kMostRuns));
+  std::vector<PairRun> found;
+  std::optional<PairReadings> newest;
   for (const auto& run : runs) {
-    if (before != 0 && run.id >= before) continue;
     TRY(auto readings, readings_of(store, run, plan));
-    if (!readings.measured.empty() && readings.exchanged.empty() != with_exchange)
-      return RunReadings{run.id, std::move(readings)};
+    if (readings.measured.empty()) continue;
+    const bool with_exchange = !readings.exchanged.empty();
+    if (!is_asked_for(asked, run.id, with_exchange)) continue;
+    const bool ends = !with_exchange && newest && !shares_one(*newest, readings);
+    if (!with_exchange && !newest) newest = readings;
+    found.push_back({run.id, std::move(readings)});
+    if (ends) break;
   }
-  return Error{Code::kNotFound,
-               with_exchange
-                   ? "no run measured pairs after an exchange: cupel run fabric --set "
-                     "exchanged=leaf1-r3/7,leaf1-r3/8"
-                   : "no run before it measured pairs without an exchange: name it with --before"};
+  return found;
 }
 
 boost::json::array ends_json(const burnin::fabric::SlowLinks& links) {
@@ -75,26 +87,75 @@ boost::json::array parts_json(const std::vector<burnin::fabric::LinkPart>& parts
 }
 
 std::string_view word_of(SwapAnswer::Outcome outcome) {
-  using enum SwapAnswer::Outcome;
-  return outcome == named ? "named" : outcome == gone ? "gone" : "both";
+  switch (outcome) {
+    using enum SwapAnswer::Outcome;
+    case named:
+      return "named";
+    case gone:
+      return "gone";
+    case both:
+      return "both";
+    case open:
+      return "open";
+    case contradicted:
+      return "contradicted";
+  }
+  return "open";
 }
 
-void print(const Context& context, const RunReadings& before, const RunReadings& after,
-           const std::vector<SwapAnswer>& answers) {
+/// What to type once the plugs were exchanged.
+std::string command_of(const SwapCase& each) {
+  const std::vector<std::string> nodes{each.measure.begin(), each.measure.end()};
+  return fmt::format("cupel run fabric --nodes '{}'{} --set exchanged={}", inventory::fold(nodes),
+                     each.uplinks ? " --set routing=by-destination" : "", to_string(*each.next));
+}
+
+/// Empty: one part is left, or an exchange says nothing more.
+std::string next_of(const SwapCase& each) {
+  using enum SwapAnswer::Outcome;
+  const auto& answer = each.answer;
+  if (each.next)
+    return fmt::format("next: {}exchange the plugs of {}, then: {}",
+                       each.by.empty() ? "" : "put the plugs back, ", to_string(*each.next),
+                       command_of(each));
+  if (answer.parts.size() > 1 && (answer.outcome == open || answer.outcome == named))
+    return "no exchange of two plugs tells these apart: replace them in turn, the transceivers "
+           "first";
+  return answer.outcome == named ? "next: put the plugs back and replace it" : "";
+}
+
+boost::json::object case_json(const SwapCase& each) {
+  boost::json::object made{{"was", ends_json(each.answer.was)},
+                           {"outcome", word_of(each.answer.outcome)},
+                           {"parts", parts_json(each.answer.parts)},
+                           {"cleared", parts_json(each.answer.cleared)},
+                           {"runs", boost::json::value_from(each.by)}};
+  if (each.next) {
+    made["exchange"] = valid_utf8(to_string(*each.next));
+    made["command"] = valid_utf8(command_of(each));
+  }
+  return made;
+}
+
+void print(const Context& context, const SwapInquiry& found) {
   if (context.json) {
     boost::json::array all;
-    for (const auto& answer : answers)
-      all.push_back({{"was", ends_json(answer.was)},
-                     {"outcome", word_of(answer.outcome)},
-                     {"parts", parts_json(answer.parts)},
-                     {"cleared", parts_json(answer.cleared)}});
-    return say("{}\n",
-               boost::json::serialize(boost::json::object{
-                   {"before", before.run}, {"after", after.run}, {"answers", std::move(all)}}));
+    for (const auto& each : found.cases) all.push_back(case_json(each));
+    return say("{}\n", boost::json::serialize(
+                           boost::json::object{{"before", found.before},
+                                               {"after", boost::json::value_from(found.after)},
+                                               {"answers", std::move(all)}}));
   }
-  say("{}run {}, and run {} with the plugs of {} exchanged:\n", rehearsal_line(context.state),
-      before.run, after.run, printable(after.readings.exchanged));
-  for (const auto& answer : answers) say("  {}\n", printable(to_string(answer)));
+  say("{}run {}{}: {}\n", rehearsal_line(context.state), found.before,
+      found.after.empty()
+          ? std::string{}
+          : fmt::format(", and with plugs exchanged {} {}",
+                        found.after.size() == 1 ? "run" : "runs", fmt::join(found.after, ", ")),
+      found.cases.size() == 1 ? "1 slow link" : fmt::format("{} slow links", found.cases.size()));
+  for (const auto& each : found.cases) {
+    say("  {}\n", printable(to_string(each.answer)));
+    if (const auto next = next_of(each); !next.empty()) say("    {}\n", printable(next));
+  }
 }
 
 Exit refuse_swap(const Context& context, const Error& error) {
@@ -114,13 +175,11 @@ Exit after_swap(const Context& context, const SwapAsked& asked) {
   const auto& plan = inventory->fabric->fabric;
   const auto store = open_store_for(context, *inventory);
   if (!store) return complain_of_store(context, store.error());
-  const auto after = find_run(**store, plan, asked.after, 0, true);
-  if (!after) return refuse_swap(context, after.error());
-  const auto before = find_run(**store, plan, asked.before, after->run, false);
-  if (!before) return refuse_swap(context, before.error());
-  const auto answers = requalify::read_swapped_cables(before->readings, after->readings, plan);
-  if (!answers) return refuse_swap(context, answers.error());
-  print(context, *before, *after, *answers);
+  const auto runs = pair_runs(**store, plan, asked);
+  if (!runs) return refuse_swap(context, runs.error());
+  const auto found = requalify::inquire(*runs, plan);
+  if (!found) return refuse_swap(context, found.error());
+  print(context, *found);
   return Exit::passed;
 }
 
@@ -128,17 +187,20 @@ Exit after_swap(const Context& context, const SwapAsked& asked) {
 
 void add_after_swap_command(CLI::App& fabric, Context& context, Exit& exit) {
   const auto asked = std::make_shared<SwapAsked>();
-  auto* added = fabric.add_subcommand("after-swap",
-                                      "two plugs were exchanged: which part went with the fault");
+  auto* added = fabric.add_subcommand(
+      "after-swap",
+      "which two plugs to exchange at a slow link, and which part went with the fault");
   added->footer(
-      "Exchange the plugs of two ports, then measure the nodes behind them and ask:\n"
+      "Measure, ask which plugs to exchange, exchange them, measure with them and ask again:\n"
+      "          cupel run fabric --nodes a01-n[1-8]\n"
+      "          cupel fabric after-swap\n"
       "          cupel run fabric --nodes a01-n[1-8] --set exchanged=leaf1-r3/7,leaf1-r3/8\n"
       "          cupel fabric after-swap");
   added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
   added->add_option("--before", asked->before,
-                    "run before the exchange [the newest older one that measured pairs]");
+                    "run before the exchanges [the newest that measured pairs without one]");
   added->add_option("--after", asked->after,
-                    "run after it [the newest that was measured with an exchange]");
+                    "the one run with an exchange to compare it with [all since then]");
   add_json_flag(*added, context);
   added->callback([&context, &exit, asked] { exit = after_swap(context, *asked); });
 }

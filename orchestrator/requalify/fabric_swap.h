@@ -1,7 +1,10 @@
 #pragma once
-// What two runs say of an exchange of plugs: links that pairs found slow before and after. Pure.
+// What runs before and after exchanges of plugs say of links that pairs found slow, and which
+// exchange is to be made next. Pure.
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "burnin/fabric/cable_swap.h"
 #include "orchestrator/record/node_record.h"
@@ -21,11 +24,31 @@ struct PairReadings {
 PairReadings pair_readings(std::span<const record::NodeRecord> records,
                            const inventory::Fabric& plan);
 
-/// What the exchange that `after` was measured with says of what was slow before. Errors: kInvalid:
-/// `after` was measured without an exchange, or without a node that the answer needs; as
-/// read_exchange().
-Result<std::vector<burnin::fabric::SwapAnswer>> read_swapped_cables(const PairReadings& before,
-                                                                    const PairReadings& after,
-                                                                    const inventory::Fabric& plan);
+/// A run that measured pairs.
+struct PairRun {
+  engine::RunId run = 0;
+  PairReadings readings{};
+};
+
+/// What is known of one slow link.
+struct SwapCase {
+  burnin::fabric::SwapAnswer answer{};
+  std::vector<engine::RunId> by{};  // with an exchange, that say so, the newest first
+  std::optional<burnin::fabric::Exchange> next{};
+  std::set<std::string> measure{};  // nodes that are to be measured after `next`
+  bool uplinks = false;             // `next` is of uplinks: by-destination routing is needed
+};
+
+struct SwapInquiry {
+  engine::RunId before = 0;            // whose slow links they are: the newest without an exchange
+  std::vector<engine::RunId> after{};  // with an exchange since then, the newest first
+  std::vector<SwapCase> cases{};
+};
+
+/// The slow links of the newest run without an exchange, each by all exchanges that were measured
+/// since it was first slow. Errors: kNotFound: no run without an exchange; kInvalid: the newest
+/// exchange since then concerns none of them, cannot be, or was measured without a node that the
+/// answer needs. Older exchanges of which that is true say nothing.
+Result<SwapInquiry> inquire(std::span<const PairRun> newest_first, const inventory::Fabric& plan);
 
 }  // namespace cupel::requalify

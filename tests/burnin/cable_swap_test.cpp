@@ -7,6 +7,7 @@
 
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/fabric/screen.h"
+#include "burnin/fabric/swap_choice.h"
 #include "inventory/fabric_rule.h"
 
 namespace cupel::burnin::fabric {
@@ -213,6 +214,73 @@ TEST(CableSwap, OfAnAccessLinkThePairsAndTheExchangeNameThePart) {
   EXPECT_THAT((Bench{.bad = port(kHca3)}.left({kHca3, kHca4})), ElementsAre(port(kHca3)));
   EXPECT_THAT((Bench{.bad = cable(kHca3)}.left({kLeaf3, kLeaf4})),
               UnorderedElementsAre(port(kHca3), cable(kHca3)));
+}
+
+/// Exchanges as they are chosen, the plugs put back between them, until no more is chosen: what is
+/// left of a link with that bad part.
+std::vector<LinkPart> inquire(const Bench& bench, int& exchanges) {
+  Recabled then{.fabric = bench.planned, .was = {}};
+  for (std::size_t i = 0; i < bench.planned.cables.size(); ++i) then.was.push_back(i);
+  const auto before = bench.measure(then);
+  EXPECT_EQ(before.size(), 1u) << to_string(bench.bad);
+  if (before.size() != 1) return {};
+  const std::set<CableEnd> slow{before.front().begin(), before.front().end()};
+  auto suspected = parts_of_links(bench.planned, before.front());
+  for (exchanges = 0; exchanges < 6; ++exchanges) {
+    const auto next = deciding_exchange(bench.planned, suspected, slow);
+    if (!next) break;
+    EXPECT_EQ(exchange_of(to_string(*next), bench.planned).value(), *next);
+    const auto left = bench.left(*next);
+    std::vector<LinkPart> both;
+    for (const auto& part : suspected)
+      if (std::ranges::find(left, part) != left.end()) both.push_back(part);
+    EXPECT_LT(both.size(), suspected.size()) << to_string(*next);
+    suspected = both;
+  }
+  return suspected;
+}
+
+TEST(SwapChoice, ExchangesAsTheyAreChosenNameEachPartOfALink) {
+  for (const auto& bad : {port(kHca3), cable(kHca3), port(kLeaf3)}) {
+    int exchanges = 0;
+    EXPECT_THAT(inquire({.bad = bad}, exchanges), ElementsAre(bad)) << to_string(bad);
+    EXPECT_LE(exchanges, 2);
+  }
+}
+
+/// Between two leaf groups each flow crosses both ports of a spine.
+TEST(SwapChoice, ExchangesAsTheyAreChosenNameEachPartOfAnUplinkButTheTwoPortsOfASpine) {
+  for (const auto& bad : {port(kUp), cable(kUp), port(kTwin), cable(kTwin)}) {
+    int exchanges = 0;
+    EXPECT_THAT(inquire({.bad = bad}, exchanges), ElementsAre(bad)) << to_string(bad);
+    EXPECT_LE(exchanges, 3);
+  }
+  for (const auto& bad : {port(kSpine), port(kTwinSpine)}) {
+    int exchanges = 0;
+    EXPECT_THAT(inquire({.bad = bad}, exchanges),
+                UnorderedElementsAre(port(kSpine), port(kTwinSpine)));
+  }
+}
+
+TEST(SwapChoice, IsMadeAtTheLeafFirstAndWithALinkThatIsWell) {
+  const auto fabric = plan();
+  const std::set<CableEnd> slow{kHca3, kHca4, {"n02", "mlx5_0", 1}};
+  const std::vector<LinkPart> all{cable(kHca3), port(kHca3), port(kLeaf3)};
+  const std::vector<LinkPart> of_the_node{cable(kHca3), port(kHca3)};
+
+  EXPECT_EQ(to_string(*deciding_exchange(fabric, all, slow)), "leaf1-r1/3,leaf1-r1/1");
+  EXPECT_EQ(to_string(*deciding_exchange(fabric, of_the_node, slow)), "n03/mlx5_0,n01/mlx5_0");
+}
+
+TEST(SwapChoice, NothingIsChosenForOnePartOrWithoutALinkThatIsWell) {
+  const auto fabric = plan();
+  std::set<CableEnd> all;
+  for (const auto& each : fabric.cables) all.insert(each.from);
+
+  EXPECT_FALSE(deciding_exchange(fabric, {}, {}));
+  EXPECT_FALSE(deciding_exchange(fabric, std::vector{port(kHca3)}, {kHca3}));
+  EXPECT_FALSE(deciding_exchange(fabric, std::vector{port(kHca3), cable(kHca3)}, all));
+  EXPECT_FALSE(deciding_exchange(fabric, std::vector{port({"n99", "mlx5_0", 1})}, {}));
 }
 
 }  // namespace

@@ -56,6 +56,15 @@ class LongFabricRunTest : public ::testing::Test {
         .out;
   }
 
+  /// What is said to exchange next, of the links that the run found slow.
+  std::string after_swap() const {
+    const auto state = folder / "rack" / "state";
+    return run({CUPEL_BINARY, "--state", state.string(), "fabric", "after-swap", "--inventory",
+                (folder / "rack" / "inventory.yaml").string()},
+               {}, std::chrono::seconds{60})
+        .out;
+  }
+
   std::filesystem::path folder;
 };
 
@@ -76,6 +85,12 @@ TEST_F(LongFabricRunTest, NamesASlowCableOnItsNodeAndASlowUplinkOnTheNodesBehind
   for (const auto* node : {"f01-n1", "f01-n3", "f01-n7", "f01-n8", "f01-n9"})
     EXPECT_THAT(show(node), Not(HasSubstr("fabric.switch.loss"))) << node;
   EXPECT_THAT(ran.out, HasSubstr("5 pass, 4 fail")) << ran.out;
+  const auto next = after_swap();
+  EXPECT_THAT(next, HasSubstr("2 slow links")) << next;
+  EXPECT_THAT(next, HasSubstr("next: exchange the plugs of leaf1-r2/2,leaf1-r2/1, then: cupel run "
+                              "fabric --nodes 'f01-n[1-3]' --set exchanged=leaf1-r2/2,leaf1-r2/1"));
+  EXPECT_THAT(next, HasSubstr("next: exchange the plugs of leaf2-r1/5,leaf2-r1/4, then: cupel run "
+                              "fabric --nodes 'f01-n[1-9]' --set routing=by-destination"));
 }
 
 TEST_F(LongFabricRunTest, NamesSwappedCablesOnTheirNodeAndNoOther) {

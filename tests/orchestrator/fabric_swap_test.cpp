@@ -10,7 +10,7 @@ namespace cupel::requalify {
 namespace {
 
 using burnin::fabric::SlowLinks;
-using burnin::fabric::SwapAnswer;
+using Outcome = burnin::fabric::SwapAnswer::Outcome;
 using inventory::CableEnd;
 using record::NodeRecord;
 using ::testing::ElementsAre;
@@ -74,37 +74,115 @@ TEST(FabricSwap, PartsThatNoFlowTellsApartAreOneQuestion) {
   EXPECT_THAT(run.read().slow, ElementsAre(SlowLinks{kUp, kTwin}));
 }
 
+constexpr const char* kAtTheLeaf = "leaf1-r2/3,leaf1-r2/4";
+constexpr const char* kAtTheNodes = "n3/mlx5_6,n4/mlx5_6";
+
+PairsRun with_slow(int node, const std::string& exchanged = {}) {
+  PairsRun run{16, exchanged};
+  run.add(node, "fabric.link.loss", "mlx5_6");
+  return run;
+}
+
+TEST(FabricSwap, WithoutAnExchangeSaysWhichPlugsAndWhichNodes) {
+  const auto found = inquire(std::vector{PairRun{4, with_slow(3).read()}}, plan());
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->before, 4);
+  EXPECT_THAT(found->after, IsEmpty());
+  ASSERT_EQ(found->cases.size(), 1u);
+  const auto& only = found->cases.front();
+  EXPECT_EQ(only.answer.outcome, Outcome::open);
+  EXPECT_EQ(to_string(*only.next), "leaf1-r2/3,leaf1-r2/2");
+  EXPECT_EQ(only.measure, (std::set<std::string>{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"}));
+  EXPECT_EQ(to_string(only.answer),
+            "link of n3 mlx5_6: HCA mlx5_6 of n3, port 3 of leaf1-r2 or the cable that the plan "
+            "has in n3 mlx5_6");
+}
+
 TEST(FabricSwap, ComparesTheRunsByTheExchangeThatTheLaterOneWasMeasuredWith) {
-  PairsRun before, after{16, "leaf1-r2/3,leaf1-r2/4"};
-  before.add(3, "fabric.link.loss", "mlx5_6");
-  after.add(4, "fabric.link.loss", "mlx5_6");
+  const auto found = inquire(
+      std::vector{PairRun{5, with_slow(4, kAtTheLeaf).read()}, PairRun{4, with_slow(3).read()}},
+      plan());
 
-  const auto answers = read_swapped_cables(before.read(), after.read(), plan());
-
-  ASSERT_TRUE(answers) << answers.error().what;
-  ASSERT_EQ(answers->size(), 1u);
-  EXPECT_EQ(answers->front().outcome, SwapAnswer::Outcome::named);
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->cases.size(), 1u);
+  const auto& only = found->cases.front();
+  EXPECT_EQ(only.answer.outcome, Outcome::named);
+  EXPECT_THAT(only.by, ElementsAre(5));
+  EXPECT_FALSE(only.next);
   EXPECT_EQ(
-      to_string(answers->front()),
+      to_string(only.answer),
       "link of n3 mlx5_6: still slow with port 3 of leaf1-r2; cleared: HCA mlx5_6 of n3 or the "
       "cable that the plan has in n3 mlx5_6");
 }
 
-TEST(FabricSwap, ANodeThatWasNotMeasuredAgainIsNoNodeThatIsWell) {
-  PairsRun before, after{3, "leaf1-r2/3,leaf1-r2/4"};
-  before.add(3, "fabric.link.loss", "mlx5_6");
+TEST(FabricSwap, TwoExchangesNameWhatOneLeavesOpen) {
+  const std::vector first{PairRun{5, with_slow(3, kAtTheLeaf).read()},
+                          PairRun{4, with_slow(3).read()}};
+  const std::vector both{PairRun{6, with_slow(4, kAtTheNodes).read()}, first[0], first[1]};
+  // Whoever puts the plugs back and measures so in between loses nothing.
+  const std::vector between{PairRun{7, with_slow(4, kAtTheNodes).read()},
+                            PairRun{6, with_slow(3).read()}, first[0], first[1]};
 
-  const auto answers = read_swapped_cables(before.read(), after.read(), plan());
-
-  ASSERT_FALSE(answers);
-  EXPECT_THAT(answers.error().what, HasSubstr("not measured after the exchange: n4"));
+  const auto one = inquire(first, plan());
+  ASSERT_TRUE(one);
+  EXPECT_EQ(to_string(*one->cases.front().next), "n3/mlx5_6,n2/mlx5_6");
+  for (const auto& runs : {both, between}) {
+    const auto found = inquire(runs, plan());
+    ASSERT_TRUE(found) << found.error().what;
+    const auto& only = found->cases.front();
+    EXPECT_EQ(only.by.size(), 2u);
+    EXPECT_EQ(only.answer.parts.size(), 1u);
+    EXPECT_THAT(to_string(only.answer), HasSubstr("still slow with the cable that the plan has in "
+                                                  "n3 mlx5_6; cleared: HCA mlx5_6 of n3 or port 3 "
+                                                  "of leaf1-r2"));
+    EXPECT_FALSE(only.next);
+  }
 }
 
-TEST(FabricSwap, ARunWithoutAnExchangeAnswersNothing) {
-  PairsRun before, after;
-  before.add(3, "fabric.link.loss", "mlx5_6");
+TEST(FabricSwap, WhatWasSaidOfALinkThatWasWellInBetweenCountsNoMore) {
+  const std::vector runs{PairRun{7, with_slow(3).read()}, PairRun{6, PairsRun{}.read()},
+                         PairRun{5, with_slow(4, kAtTheLeaf).read()},
+                         PairRun{4, with_slow(3).read()}};
+  const auto found = inquire(runs, plan());
 
-  EXPECT_FALSE(read_swapped_cables(before.read(), after.read(), plan()));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cases.front().answer.outcome, Outcome::open);
+}
+
+TEST(FabricSwap, ExchangesThatLeaveNothingInCommonNameNoPart) {
+  const std::vector runs{PairRun{6, with_slow(3, kAtTheNodes).read()},
+                         PairRun{5, with_slow(4, kAtTheLeaf).read()},
+                         PairRun{4, with_slow(3).read()}};
+  const auto found = inquire(runs, plan());
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cases.front().answer.outcome, Outcome::contradicted);
+  EXPECT_FALSE(found->cases.front().next);
+}
+
+TEST(FabricSwap, AFaultThatIsGoneAfterTheExchangeIsAContact) {
+  const std::vector runs{PairRun{5, PairsRun{16, kAtTheLeaf}.read()},
+                         PairRun{4, with_slow(3).read()}};
+  const auto found = inquire(runs, plan());
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cases.front().answer.outcome, Outcome::gone);
+  EXPECT_EQ(found->cases.front().answer.cleared.size(), 3u);
+}
+
+TEST(FabricSwap, ANodeThatWasNotMeasuredAgainIsNoNodeThatIsWell) {
+  const std::vector runs{PairRun{5, PairsRun{3, kAtTheLeaf}.read()},
+                         PairRun{4, with_slow(3).read()}};
+  const auto found = inquire(runs, plan());
+
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().what, HasSubstr("not measured after the exchange: n4"));
+}
+
+TEST(FabricSwap, WithoutARunThatWasCabledAsPlannedThereIsNoAnswer) {
+  EXPECT_FALSE(inquire({}, plan()));
+  EXPECT_FALSE(inquire(std::vector{PairRun{5, with_slow(4, kAtTheLeaf).read()}}, plan()));
 }
 
 }  // namespace
