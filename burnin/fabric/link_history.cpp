@@ -211,6 +211,17 @@ class Follower {
 
 }  // namespace
 
+std::string what_text(const LinkEvent& event) {
+  if (event.kind == Kind::repaired)
+    return fmt::format("{}{}", to_string(event.did),
+                       event.note.empty() ? "" : fmt::format(" ({})", event.note));
+  if (event.defects.empty()) return fmt::format("nothing is wrong since {:%F %H:%M}", event.since);
+  std::string text;
+  for (const auto& defect : event.defects)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_string(defect.fault), defect.what);
+  return text;
+}
+
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {
     using enum Outcome;

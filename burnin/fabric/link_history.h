@@ -24,6 +24,9 @@ struct LinkEvent {
 
 inline constexpr std::size_t kLongestNote = 1000;  // bytes
 
+/// "reseat (dust in it)", "errors: PortRcvErrors grew by ...", "nothing is wrong since ...".
+std::string what_text(const LinkEvent& event);
+
 boost::json::object to_json(const LinkEvent& event);
 /// `by` is its caller's. Errors: kMalformed.
 Result<LinkEvent> link_event(LinkEvent::Kind kind, const boost::json::object& data);

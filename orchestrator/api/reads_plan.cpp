@@ -12,8 +12,10 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/controller/plan_json.h"
 #include "orchestrator/controller/run_actions.h"
+#include "orchestrator/record/link_record.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
+#include "orchestrator/report/html_links.h"
 #include "orchestrator/report/markdown.h"
 #include "orchestrator/report/part_telemetry.h"
 
@@ -41,6 +43,8 @@ Result<report::RunSummary> summary_for(Desk& desk, const store::Run& run) {
     for (const auto& file :
          console::log_files(console::console_folder(desk.shared().state, run.id), node.record.node))
       node.console.push_back({file.file.string(), file.bytes});
+  TRY(const auto links, record::recorded_links(desk.shared().state));
+  report::add_links(summary, links);
   return summary;
 }
 

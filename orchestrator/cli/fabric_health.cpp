@@ -8,8 +8,8 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/link_health_text.h"
 #include "orchestrator/cli/link_looks.h"
-#include "orchestrator/cli/link_record.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/record/link_record.h"
 
 namespace cupel::cli {
 namespace {
@@ -54,13 +54,13 @@ Exit exit_of(const burnin::LinkHealth& health) {
 /// no judgement.
 burnin::FabricProgress followed(const Context& context, burnin::LinkHealth& health,
                                 const burnin::LinkLook* before, const burnin::LinkLook& after) {
-  const auto recorded = recorded_links(context.state);
+  const auto recorded = record::recorded_links(context.state);
   if (!recorded)
     say(stderr, "cupel: repairs of links are not known: {}\n", printable(recorded.error().what));
   auto progress = burnin::follow_repairs(health, before, after,
                                          recorded ? *recorded : std::vector<burnin::LinkEvent>{});
   if (!recorded) return progress;
-  if (const auto kept = record_links(context.state, progress.judged); !kept)
+  if (const auto kept = record::record_links(context.state, progress.judged); !kept)
     say(stderr, "cupel: what was found of the links is not recorded: {}\n",
         printable(kept.error().what));
   return progress;

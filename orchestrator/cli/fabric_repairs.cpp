@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "burnin/fabric/named_link.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/link_record.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/table.h"
+#include "orchestrator/record/link_record.h"
 
 namespace cupel::cli {
 namespace {
@@ -97,22 +97,10 @@ Exit repaired(const Context& context, const RepairedAsked& asked) {
   const bool planned = *inventory && (*inventory)->fabric;
   const auto events = events_of(asked, planned ? &(*inventory)->fabric->fabric : nullptr);
   if (!events) return complain(context, events.error(), Exit::invalid);
-  if (const auto recorded = record_links(context.state, *events); !recorded)
+  if (const auto recorded = record::record_links(context.state, *events); !recorded)
     return complain(context, recorded.error(), Exit::unfinished);
   print_repaired(context, *events);
   return Exit::passed;
-}
-
-/// "reseat (dust in it)", "errors, flapped: PortRcvErrors grew by ...", "nothing is wrong".
-std::string what_text(const LinkEvent& event) {
-  if (event.kind == LinkEvent::Kind::repaired)
-    return fmt::format("{}{}", to_string(event.did),
-                       event.note.empty() ? "" : fmt::format(" ({})", event.note));
-  if (event.defects.empty()) return fmt::format("nothing is wrong since {:%F %H:%M}", event.since);
-  std::string text;
-  for (const auto& defect : event.defects)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_string(defect.fault), defect.what);
-  return text;
 }
 
 bool is_at(const LinkEvent& event, const std::optional<burnin::NamedLink>& asked) {
@@ -134,8 +122,8 @@ void print_history(const Context& context, const std::vector<LinkEvent>& events)
   say("{}", rehearsal_line(context.state));
   std::vector<Row> rows{{"UTC", "LINK", "BY", "WHAT"}};
   for (const auto& event : events)
-    rows.push_back(
-        {fmt::format("{:%F %H:%M}", event.at), link_text(event), event.by, what_text(event)});
+    rows.push_back({fmt::format("{:%F %H:%M}", event.at), link_text(event), event.by,
+                    burnin::what_text(event)});
   say("{}", events.empty() ? "nothing is recorded\n" : table(rows));
 }
 
@@ -146,7 +134,7 @@ Exit history(const Context& context, const std::string& port) {
     if (!named) return complain(context, named.error(), Exit::invalid);
     asked = *std::move(named);
   }
-  auto events = recorded_links(context.state);
+  auto events = record::recorded_links(context.state);
   if (!events) return complain(context, events.error(), Exit::unfinished);
   std::erase_if(*events, [&](const LinkEvent& event) { return !is_at(event, asked); });
   std::ranges::stable_sort(*events, {}, &LinkEvent::at);

@@ -17,12 +17,14 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
+#include "orchestrator/record/link_record.h"
 #include "orchestrator/record/series_codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/exports.h"
 #include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html.h"
+#include "orchestrator/report/html_links.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/markdown.h"
 #include "orchestrator/report/nearest.h"
@@ -283,6 +285,9 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   auto summary = report::summarize(**store, run);
   if (!summary) return complain_of_run(context, **store, run, summary.error());
   for (auto& node : summary->nodes) node.console = console_of(context, run, node.record.node);
+  const auto links = record::recorded_links(context.state);
+  if (!links) return complain(context, links.error(), Exit::unfinished);
+  report::add_links(*summary, *links);
   const auto broken = (*store)->broken_at(run);
   if (!broken) return complain(context, broken.error(), Exit::unfinished);
   if (*broken)

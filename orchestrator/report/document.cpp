@@ -44,6 +44,17 @@ json::array checked_json(const record::NodeRecord& record) {
   return all;
 }
 
+json::array links_json(const RunSummary& summary) {
+  json::array all;
+  for (const auto& event : summary.links) {
+    auto object = burnin::to_json(event);
+    object["kind"] = event.kind == burnin::LinkEvent::Kind::judged ? "judged" : "repaired";
+    object["by"] = valid_utf8(event.by);
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
 /// Quoted where it must be. A text that a spreadsheet would take for a formula gets an apostrophe
 /// before it: what stands in it came from machines.
 std::string cell(std::string_view text) {
@@ -91,6 +102,7 @@ json::object to_document(const RunSummary& summary) {
   object["site"] = summary.site;
   object["made"] = to_json(summary.provenance);
   object["not_tested"] = to_json(untested_of(summary));
+  if (!summary.links.empty()) object["links"] = links_json(summary);
   auto& nodes = object["nodes"].as_array();
   for (std::size_t i = 0; i < summary.nodes.size(); ++i)
     put_details(nodes[i].as_object(), summary.nodes[i]);

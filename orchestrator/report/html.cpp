@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "orchestrator/report/html_distributions.h"
 #include "orchestrator/report/html_front.h"
+#include "orchestrator/report/html_links.h"
 #include "orchestrator/report/html_node.h"
 #include "orchestrator/report/html_power.h"
 #include "orchestrator/report/html_rack.h"
@@ -41,6 +42,7 @@ std::string contents(std::string_view page, const RunSummary& summary) {
       {"time-line", "Time line"},
       {"power", "Power"},
       {"distributions", "Distributions"},
+      {"links", "Links"},
       {"untested", "What was not tested"},
       {"run", "What was run"},
       {"decisions", "Decisions"},
@@ -87,7 +89,8 @@ std::string to_html(const RunSummary& summary) {
                       summary.rehearsal ? "REHEARSAL: " : "", summary.run.id, kStyle);
   const auto chapters = nodes_html(summary) + failures(summary) + racks_html(summary) +
                         time_line_html(summary) + power_html(summary) +
-                        distributions_html(summary) + terms_html(summary) + sources.html();
+                        distributions_html(summary) + links_html(summary) + terms_html(summary) +
+                        sources.html();
   text += front_html(summary) + contents(chapters, summary) + chapters;
   for (const auto decision : {Decision::fail, Decision::inconclusive, Decision::pass})
     for (const auto& node : summary.nodes)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "burnin/fabric/link_history.h"
 #include "burnin/time_series.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/clusters.h"
@@ -69,6 +70,7 @@ struct RunSummary {
   std::vector<RackSummary> racks{};
   std::vector<std::string> steps{};
   std::vector<NodeSummary> nodes{};
+  std::vector<burnin::LinkEvent> links{};  // html_links.h adds them
   Provenance provenance{};
   std::optional<Requalified> requalified{};  // where it renews a part of an earlier run's evidence
   std::chrono::milliseconds took{};          // whatever was done to the clock meanwhile

@@ -3,6 +3,7 @@
 
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
+#include "orchestrator/report/html_links.h"
 #include "tests/orchestrator/report_fixture.h"
 
 namespace cupel::report {
@@ -92,6 +93,35 @@ TEST_F(Report, CallsAGoodNodeThatSlurmRefusedInconclusive) {
   end("a01-n01", "hand-off", {{"detail", "slurmctld does not answer"}}, "failed");
 
   EXPECT_EQ(summary().nodes[0].decision, Decision::inconclusive);
+}
+
+TEST_F(Report, ShowsWhatWasDoneAtItsLinksBeforeItEnded) {
+  using burnin::LinkEvent;
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto event = [&](std::string node, std::chrono::seconds ago, std::string note) {
+    return LinkEvent{.at = now - ago,
+                     .here = {std::move(node), "mlx5_3", 1},
+                     .there = {"leaf1-r3", "", 7},
+                     .by = "kim",
+                     .did = burnin::Repair::reseat,
+                     .note = std::move(note)};
+  };
+  auto told = summary();
+  EXPECT_THAT(to_html(told), Not(HasSubstr("<section id=links>")));
+
+  const std::vector recorded{event("a01-n01", std::chrono::hours{1}, "<b>dust"),
+                             event("b07-n01", std::chrono::hours{1}, "of another rack"),
+                             event("a01-n02", std::chrono::days{40}, "long ago")};
+  add_links(told, recorded);
+
+  const auto page = to_html(told);
+  EXPECT_THAT(page, HasSubstr("<section id=links>"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#links\">Links</a>"));
+  EXPECT_THAT(page, HasSubstr("a01-n01 mlx5_3 - leaf1-r3 port 7<td>kim<td>"));
+  EXPECT_THAT(page, HasSubstr("(&lt;b&gt;dust)"));
+  EXPECT_THAT(page, Not(HasSubstr("of another rack")));
+  EXPECT_THAT(page, Not(HasSubstr("long ago")));
+  EXPECT_THAT(boost::json::serialize(to_document(told)), HasSubstr("\"kind\":\"repaired\""));
 }
 
 TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {

@@ -5,7 +5,7 @@
 
 #include "burnin/fabric/link_history.h"
 
-namespace cupel::cli {
+namespace cupel::record {
 
 /// The newest 100,000, oldest first; none where the folder has no store. Events that only a newer
 /// Cupel knows are left out. Errors: as Store::open(); kStorage.
@@ -16,4 +16,4 @@ Result<std::vector<burnin::LinkEvent>> recorded_links(const std::filesystem::pat
 Result<void> record_links(const std::filesystem::path& state,
                           std::span<const burnin::LinkEvent> events);
 
-}  // namespace cupel::cli
+}  // namespace cupel::record

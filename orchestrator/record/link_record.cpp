@@ -1,9 +1,9 @@
-#include "orchestrator/cli/link_record.h"
+#include "orchestrator/record/link_record.h"
 
 #include "base/login.h"
 #include "orchestrator/store/audit_log.h"
 
-namespace cupel::cli {
+namespace cupel::record {
 namespace {
 
 using burnin::LinkEvent;
@@ -46,4 +46,4 @@ Result<void> record_links(const std::filesystem::path& state, std::span<const Li
   return audit.append(entries);
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::record
