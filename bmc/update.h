@@ -1,9 +1,11 @@
 #pragma once
 // What a BMC is asked to write, and what it says of it. The inventory decides whether it was done,
 // never the task alone.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bmc/answers.h"
@@ -26,6 +28,8 @@ struct UpdateOrder {
   ApplyTime apply = ApplyTime::as_it_likes;
   /// Where the BMC may fetch it (SimpleUpdate), for those that take no push; empty: nowhere.
   std::string pull_uri{};
+  /// The claim that the BMC shows (kTargetsClaimed) is left over from a push of ours that was lost.
+  bool claim_is_ours = false;
 };
 
 /// By what an update that a BMC took is found again: also by another process, after a crash.
@@ -34,6 +38,10 @@ struct UpdateTicket {
   std::string task{};  // URI; empty: this BMC has none for it
   friend bool operator==(const UpdateTicket&, const UpdateTicket&) = default;
 };
+
+/// In UpdateService::busy, where a client has reserved the service and no task is at work (DSP0268,
+/// HttpPushUriTargetsBusy).
+inline constexpr std::string_view kTargetsClaimed = "HttpPushUriTargetsBusy";
 
 struct UpdateProgress {
   enum class State {
@@ -54,10 +62,17 @@ struct UpdateProgress {
 struct UpdateService {
   bool enabled = true;
   std::vector<std::string> ways{};  // that it offers and we speak, the best first
+  /// UpdateTicket::way of what it has verified and not begun to write; empty: it verifies nothing
+  /// first.
+  std::string verifies{};
   /// What it is at work with: tasks' URIs, or its own word for it; empty: it is idle.
   std::vector<std::string> busy{};
   std::uint64_t most_bytes = 0;  // MaxImageSizeBytes; 0: not told
   Protocol by = Protocol::redfish;
+
+  bool is_at_work() const {
+    return std::ranges::any_of(busy, [](const auto& one) { return one != kTargetsClaimed; });
+  }
 };
 
 std::string_view to_string(UpdateProgress::State state);

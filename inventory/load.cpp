@@ -1,6 +1,7 @@
 #include "inventory/load.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <unordered_set>
 
 #include "base/digest.h"
@@ -39,7 +40,9 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
   trust.key = path("key");
   if (const auto serve = fields.text("serve")) {
     trust.serve = endpoint_of(*serve, 0);
-    if (!trust.serve || trust.serve->port == 0)
+    boost::system::error_code no_address;
+    if (trust.serve) boost::asio::ip::make_address(trust.serve->host, no_address);
+    if (!trust.serve || trust.serve->port == 0 || no_address)
       fields.report(fields.place("serve"),
                     "serve must be an address of this machine with a port: 10.0.0.1:8080");
   }

@@ -254,6 +254,10 @@ std::partial_ordering compare_versions(std::string_view one, std::string_view ot
   return order;
 }
 
+bool same_version(std::string_view one, std::string_view other) {
+  return trimmed(one) == trimmed(other) || compare_versions(one, other) == 0;
+}
+
 bool abbreviates(std::string_view one, std::string_view other) {
   if (one.size() > other.size()) std::swap(one, other);
   return !one.empty() && other.size() > one.size() && other.starts_with(one) &&

@@ -16,6 +16,9 @@ namespace cupel::inventory {
 /// version without the family's name fits one with it.
 std::partial_ordering compare_versions(std::string_view one, std::string_view other);
 
+/// As text, or as compare_versions() reads it: "24.9.17" is "24.09.17".
+bool same_version(std::string_view one, std::string_view other);
+
 /// Whether one of them is the other without its last numbers: "23.11" of "23.11.21". IPMI tells two
 /// numbers of a BMC's version (IPMI 2.0, 20.1), Redfish all of them.
 bool abbreviates(std::string_view one, std::string_view other);

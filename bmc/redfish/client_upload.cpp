@@ -55,7 +55,10 @@ Task<Result<Answer>> Client::upload(std::string uri, Upload file, Deadline deadl
   if (response.status == 401) error.code = Code::kUnreachable;
   if (response.status == 401) error.what += "; the session ended during the upload";
   if (response.cut_short) error.what += "; the BMC answered before it had the whole image";
-  if (!response.cut_short && leaves_it_open(response.status)) error.what += kMayHaveIt;
+  if (!response.cut_short && leaves_it_open(response.status)) {
+    error.code = Code::kUnreachable;
+    error.what += kMayHaveIt;
+  }
   co_return error;
 }
 

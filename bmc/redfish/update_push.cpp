@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/refusals.h"
 #include "bmc/redfish/survey.h"
 #include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
@@ -147,7 +148,8 @@ Task<Result<void>> release(Client& client, std::string service, json::object hel
 Task<Result<UpdateTicket>> push_raw(Client& client, Giving giving, Deadline deadline) {
   constexpr std::chrono::seconds kRelease{15};
   const auto* claim = find(giving.service.body, "HttpPushUriTargetsBusy");
-  if (claim != nullptr && claim->is_bool() && claim->get_bool())
+  const bool claimed = claim != nullptr && claim->is_bool() && claim->get_bool();
+  if (claimed && !giving.order.claim_is_ours)
     co_return Error{Code::kBusy,
                     giving.layout.updates +
                         ": HttpPushUriTargetsBusy is set: another update is running, or one was "
@@ -181,6 +183,13 @@ std::string protocol_of_uri(std::string_view uri) {
   return word;
 }
 
+/// A BMC that failed in the middle of its answer may have begun all the same.
+Error maybe_begun(Error error) {
+  const bool open = is_http(error, 500) || is_http(error, 502) || is_http(error, 504);
+  if (open) error.code = Code::kUnreachable;
+  return error;
+}
+
 Task<Result<UpdateTicket>> pull(Client& client, Giving giving, std::string uri, Deadline deadline) {
   const auto action = action_at(giving.service.body, "Actions/#UpdateService.SimpleUpdate");
   if (!action) co_return Error{Code::kUnsupported, "this BMC has no SimpleUpdate"};
@@ -205,7 +214,7 @@ Task<Result<UpdateTicket>> pull(Client& client, Giving giving, std::string uri, 
     body["TransferProtocol"] = protocol;
     answer = co_await client.post(action->target, body, deadline);
   }
-  if (!answer) co_return std::move(answer).error();
+  if (!answer) co_return maybe_begun(std::move(answer).error());
   co_return ticket_of(*answer, giving.way.name);
 }
 

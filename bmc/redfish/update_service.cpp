@@ -94,8 +94,9 @@ Task<Result<UpdateService>> read_update_service(Client& client, Layout layout, D
   UpdateService seen;
   const auto* enabled = find(service, "ServiceEnabled");
   seen.enabled = enabled == nullptr || !enabled->is_bool() || enabled->get_bool();
-  for (auto& way : update_ways(service, update_rules_of(*layout.rules, service)))
-    seen.ways.push_back(std::move(way.name));
+  const auto rules = update_rules_of(*layout.rules, service);
+  for (auto& way : update_ways(service, rules)) seen.ways.push_back(std::move(way.name));
+  if (rules.verifies_first) seen.verifies = kVerifies;
   seen.most_bytes = static_cast<std::uint64_t>(
       std::clamp(number_at(service, "MaxImageSizeBytes").value_or(0), 0.0, 1e15));
   CO_TRY(seen.busy, co_await tasks_at_work(client, deadline));
@@ -103,7 +104,7 @@ Task<Result<UpdateService>> read_update_service(Client& client, Layout layout, D
   if (own.state == UpdateProgress::State::running) seen.busy.push_back(own.told);
   const auto* claimed = find(service, "HttpPushUriTargetsBusy");
   if (claimed != nullptr && claimed->is_bool() && claimed->get_bool())
-    seen.busy.emplace_back("HttpPushUriTargetsBusy");
+    seen.busy.emplace_back(kTargetsClaimed);
   co_return seen;
 }
 

@@ -84,6 +84,18 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
                                                   bmc::Identity machine, Deadline deadline) {
     return images->order(std::move(update), std::move(machine), deadline);
   };
+  environment.image_bytes = [images = images_](std::string file, std::string sha256,
+                                               Deadline deadline) {
+    return images->whole(std::move(file), std::move(sha256), deadline);
+  };
+  if (images_->serves()) {
+    environment.serve_image = [images = images_](const bmc::UpdateOrder& order) {
+      return images->serve(order);
+    };
+    environment.serve_image_no_more = [images = images_](const std::string& url) {
+      images->serve_no_more(url);
+    };
+  }
   if (!boot_files_)
     boot_files_ = std::make_shared<BootFiles>(network_.io.get_executor(), inventory_,
                                               store_.folder(), network_.boot_servers);

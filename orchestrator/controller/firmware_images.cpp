@@ -28,14 +28,20 @@ std::string plain_name(std::string name) {
 Task<Result<bmc::UpdateOrder>> FirmwareImages::order(firmware::FirmwareUpdate update,
                                                      bmc::Identity machine, Deadline deadline) {
   const auto now = seconds_now();
-  CO_TRY(auto order, co_await checker_.check(std::move(update), std::move(machine), now, deadline));
-  if (trust_ && trust_->serve) {
-    CO_TRY(order.pull_uri, served(order));
-  }
-  co_return order;
+  co_return co_await checker_.check(std::move(update), std::move(machine), now, deadline);
 }
 
-Result<std::string> FirmwareImages::served(const bmc::UpdateOrder& order) {
+Task<Result<std::shared_ptr<const std::string>>> FirmwareImages::whole(std::string file,
+                                                                       std::string sha256,
+                                                                       Deadline deadline) {
+  co_return co_await checker_.whole(std::move(file), std::move(sha256), deadline);
+}
+
+void FirmwareImages::serve_no_more(const std::string& url) {
+  if (server_) server_->revoke(url);
+}
+
+Result<std::string> FirmwareImages::serve(const bmc::UpdateOrder& order) {
   if (!server_) {
     boost::system::error_code bad;
     const auto address = asio::ip::make_address(trust_->serve->host, bad);

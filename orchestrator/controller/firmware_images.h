@@ -11,13 +11,21 @@ class FirmwareImages {
   FirmwareImages(asio::any_io_executor executor, std::optional<inventory::ImageTrust> trust)
       : executor_{std::move(executor)}, trust_{trust}, checker_{std::move(trust)} {}
 
-  /// Errors: as firmware::ImageChecker::check; kConflict, kInvalid: it cannot be served.
+  /// Errors: as firmware::ImageChecker::check.
   Task<Result<bmc::UpdateOrder>> order(firmware::FirmwareUpdate update, bmc::Identity machine,
                                        Deadline deadline);
+  /// Errors: as firmware::ImageChecker::whole.
+  Task<Result<std::shared_ptr<const std::string>>> whole(std::string file, std::string sha256,
+                                                         Deadline deadline);
+
+  /// Whether the inventory says from where BMCs fetch.
+  bool serves() const { return trust_ && trust_->serve; }
+  /// The URL under which a BMC fetches the image, for two hours at most. Errors: kConflict,
+  /// kInvalid: it cannot be served.
+  Result<std::string> serve(const bmc::UpdateOrder& order);
+  void serve_no_more(const std::string& url);
 
  private:
-  Result<std::string> served(const bmc::UpdateOrder& order);
-
   asio::any_io_executor executor_;
   std::optional<inventory::ImageTrust> trust_;
   firmware::ImageChecker checker_;

@@ -25,6 +25,7 @@ constexpr std::size_t kLargestManifest = 4u << 20;
 constexpr std::size_t kLargestKey = 16u << 10;
 constexpr std::size_t kLargestSignature = 16u << 10;
 constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kLargestWhole = 256u << 20;
 constexpr std::size_t kMostKnown = 1024;  // files whose digest is kept
 
 /// Whatever keeps a file from being read or trusted, nothing is written.
@@ -149,11 +150,49 @@ Task<Result<std::string>> ImageChecker::digest_of(images::OpenFile::Ptr file, De
   }
 }
 
-Task<Result<void>> ImageChecker::hold_against(ListedImage listed, std::string file,
-                                              Deadline deadline) {
+std::shared_ptr<bmc::Semaphore> ImageChecker::turn_of(const std::string& file) {
   auto& turn = turns_[file];
   if (!turn) turn = std::make_shared<bmc::Semaphore>(1);
-  const auto line = turn;
+  return turn;
+}
+
+Task<Result<std::string>> ImageChecker::read_whole(images::OpenFile::Ptr file, std::string sha256,
+                                                   Deadline deadline) {
+  std::string bytes;
+  while (true) {
+    if (deadline.passed()) co_return Error{Code::kTimeout, file->path() + " was not read in time"};
+    CO_TRY(const auto piece, co_await disk_.read(file, bytes.size(), kPiece));
+    if (piece.empty()) break;
+    if (bytes.size() + piece.size() > kLargestWhole)
+      co_return Error{Code::kInvalid,
+                      fmt::format("{}: more than {} MiB", file->path(), kLargestWhole >> 20)};
+    bytes += piece;
+  }
+  if (sha256_hex(bytes) != sha256)
+    co_return Error{Code::kUntrusted, file->path() + " was changed after it was checked"};
+  co_return bytes;
+}
+
+Task<Result<std::shared_ptr<const std::string>>> ImageChecker::whole(std::string file,
+                                                                     std::string sha256,
+                                                                     Deadline deadline) {
+  const auto line = turn_of(file);
+  CO_TRY(const bmc::Semaphore::Permit mine, co_await line->enter(deadline));
+  if (auto held = held_[sha256].lock()) co_return held;
+  std::function<Result<images::OpenFile::Ptr>()> open = [file] {
+    return images::OpenFile::open(file);
+  };
+  CO_TRY(auto opened, co_await disk_.run<images::OpenFile::Ptr>(file, std::move(open)));
+  CO_TRY(auto bytes, co_await read_whole(std::move(opened), sha256, deadline));
+  auto held = std::make_shared<const std::string>(std::move(bytes));
+  std::erase_if(held_, [](const auto& one) { return one.second.expired(); });
+  held_[sha256] = held;
+  co_return held;
+}
+
+Task<Result<void>> ImageChecker::hold_against(ListedImage listed, std::string file,
+                                              Deadline deadline) {
+  const auto line = turn_of(file);
   CO_TRY(const bmc::Semaphore::Permit mine, co_await line->enter(deadline));
   std::function<Result<Found>()> look = [file] { return found_at(file); };
   CO_TRY(const auto found, co_await disk_.run<Found>(file, std::move(look)));

@@ -2,6 +2,7 @@
 // Whether an image may be written to a machine: it is listed in the site's signed manifest, and its
 // file is what the manifest says. Fails closed: whatever cannot be checked is not written.
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "base/task.h"
@@ -48,7 +49,15 @@ class ImageChecker {
   Task<Result<bmc::UpdateOrder>> check(FirmwareUpdate update, bmc::Identity machine,
                                        std::chrono::sys_seconds now, Deadline deadline);
 
+  /// An image whole, one copy for all who hold it at the time. Errors: kUntrusted where it has not
+  /// this SHA-256; kInvalid where it is larger than 256 MiB; else as check().
+  Task<Result<std::shared_ptr<const std::string>>> whole(std::string file, std::string sha256,
+                                                         Deadline deadline);
+
  private:
+  Task<Result<std::string>> read_whole(images::OpenFile::Ptr file, std::string sha256,
+                                       Deadline deadline);
+  std::shared_ptr<bmc::Semaphore> turn_of(const std::string& file);
   /// The file is what is listed.
   Task<Result<void>> hold_against(inventory::ListedImage listed, std::string file,
                                   Deadline deadline);
@@ -56,6 +65,7 @@ class ImageChecker {
 
   std::optional<inventory::ImageTrust> trust_;
   std::map<FileState, std::string> known_{};                        // digests
+  std::map<std::string, std::weak_ptr<const std::string>> held_{};  // whole, by digest
   std::map<std::string, std::shared_ptr<bmc::Semaphore>> turns_{};  // of files: one reads it
   images::DiskThreads disk_;
 };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 
 namespace cupel::firmware {
@@ -12,19 +15,6 @@ using Ended = std::optional<UpdateEnd>;
 
 Ended not_now(How how, std::string why, std::vector<std::string> advice = {}) {
   return UpdateEnd{how, std::move(why), std::move(advice)};
-}
-
-Ended judge_service(const bmc::UpdateService& service, const bmc::UpdateOrder& order) {
-  if (!service.enabled)
-    return not_now(How::failed, "the BMC's UpdateService is disabled",
-                   {"enable the UpdateService of the BMC"});
-  if (!service.busy.empty())
-    return not_now(How::busy, "another update is at work on it, or waits for a restart: " +
-                                  service.busy.front());
-  if (service.most_bytes != 0 && order.bytes > service.most_bytes)
-    return not_now(How::failed, fmt::format("the image has {} bytes, and the BMC takes {} at most",
-                                            order.bytes, service.most_bytes));
-  return std::nullopt;
 }
 
 Task<Result<Ended>> judge_clock(bmc::Bmc& bmc, std::chrono::seconds may_be_off, Deadline deadline) {
@@ -56,11 +46,49 @@ Ended judge_parts(const std::vector<inventory::Part>& parts) {
   return std::nullopt;
 }
 
+/// A supply that was pulled is no part that is sick: what is left must still be redundant.
+Ended judge_redundancy(const bmc::Sensors& seen) {
+  constexpr std::array<std::string_view, 3> kLost{"lost", "degraded", "non-redundant"};
+  for (const auto& sensor : seen.sensors) {
+    const bool of_supplies =
+        sensor.kind == bmc::SensorKind::redundancy && !lower_case(sensor.name).contains("fan");
+    if (!of_supplies) continue;
+    const auto state = lower_case(sensor.state);
+    const bool lost = sensor.health == "Warning" || sensor.health == "Critical" ||
+                      std::ranges::any_of(kLost, [&](auto word) { return state.contains(word); });
+    if (lost)
+      return not_now(How::failed,
+                     fmt::format("the power supplies are not redundant ({}: {}): firmware is not "
+                                 "written before they are",
+                                 printable(sensor.name), printable(sensor.state)),
+                     {"look at the power supplies and their cords"});
+  }
+  return std::nullopt;
+}
+
+/// Nothing where the BMC reports no redundancy.
+Task<Result<Ended>> judge_supplies(bmc::Bmc& bmc, Deadline deadline) {
+  const auto sensors = co_await bmc.sensors.read(deadline);
+  if (sensors) co_return judge_redundancy(*sensors);
+  const auto code = sensors.error().code;
+  if (code == Code::kUnsupported || code == Code::kNotFound) co_return Ended{};
+  co_return sensors.error();
+}
+
 }  // namespace
 
-Task<Result<Ended>> why_not_this(bmc::Bmc& bmc, bmc::UpdateOrder order, Deadline deadline) {
-  CO_TRY(const auto service, co_await bmc.update.service(deadline));
-  co_return judge_service(service, order);
+Ended why_not_this(const bmc::UpdateService& service, const bmc::UpdateOrder& order) {
+  if (!service.enabled)
+    return not_now(How::failed, "the BMC's UpdateService is disabled",
+                   {"enable the UpdateService of the BMC"});
+  const bool ours = order.claim_is_ours && !service.is_at_work();
+  if (!service.busy.empty() && !ours)
+    return not_now(How::busy, "another update is at work on it, or waits for a restart: " +
+                                  service.busy.front());
+  if (service.most_bytes != 0 && order.bytes > service.most_bytes)
+    return not_now(How::failed, fmt::format("the image has {} bytes, and the BMC takes {} at most",
+                                            order.bytes, service.most_bytes));
+  return std::nullopt;
 }
 
 Task<Result<Ended>> why_not_now(bmc::Bmc& bmc, std::chrono::seconds clock_may_be_off,
@@ -68,7 +96,8 @@ Task<Result<Ended>> why_not_now(bmc::Bmc& bmc, std::chrono::seconds clock_may_be
   CO_TRY(auto clock, co_await judge_clock(bmc, clock_may_be_off, deadline));
   if (clock) co_return clock;
   CO_TRY(const auto seen, co_await bmc.facts.observe(deadline));
-  co_return judge_parts(seen.parts);
+  if (auto sick = judge_parts(seen.parts)) co_return sick;
+  co_return co_await judge_supplies(bmc, deadline);
 }
 
 }  // namespace cupel::firmware

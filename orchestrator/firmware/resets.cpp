@@ -9,7 +9,15 @@ constexpr std::chrono::seconds kGrace{60};  // for an operating system to shut d
 /// Until a board's capacitors are empty. Source: NVIDIA's power drain as infra-controller does it.
 constexpr std::chrono::seconds kDrained{60};
 
+/// A machine without an AC cycle is not switched off for one.
 Task<Result<void>> drain(bmc::Bmc& bmc, Deadline deadline) {
+  const auto has = co_await bmc.power.has_ac_cycle(deadline);
+  const bool lacks = has ? !*has : has.error().code == Code::kUnsupported;
+  if (!has && !lacks) co_return has.error();
+  if (lacks)
+    co_return Error{Code::kUnsupported,
+                    "power drain: this BMC has no AC cycle: pull the cord for a minute, or use the "
+                    "rack's PDU"};
   CO_TRY(co_await bmc::ensure_off(bmc, kGrace, deadline));
   CO_TRY(co_await pause_for(kDrained));
   co_return co_await bmc::ac_cycle(bmc, {}, deadline);

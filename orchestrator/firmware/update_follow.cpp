@@ -1,6 +1,8 @@
 // How an update is followed from the push to where the BMC says that it has ended, or does not.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/updater.h"
 
@@ -11,6 +13,8 @@ using Phase = UpdateHandle::Phase;
 
 constexpr int kSeldom = 12;
 constexpr int kMostLost = 2;
+/// UpdateTicket::way of what was verified before.
+constexpr std::string_view kInstalls = "start";
 
 }  // namespace
 
@@ -21,9 +25,13 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
   for (;;) {
     auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
     if (!service && !may_pass(service.error().code)) co_return std::move(service).error();
-    if (service && !service->busy.empty()) {
-      const auto& work = service->busy.front();
-      handle_.ticket = {.way = handle_.ticket.way, .task = work.starts_with('/') ? work : ""};
+    if (service && service->is_at_work()) {
+      const auto work = std::ranges::find_if(
+          service->busy, [](const auto& one) { return one != bmc::kTargetsClaimed; });
+      // Verified images are told apart from written ones by the ticket alone.
+      handle_.ticket = {
+          .way = handle_.phase == Phase::pushing ? service->verifies : std::string{kInstalls},
+          .task = work->starts_with('/') ? *work : ""};
       CO_TRY(co_await enter(Phase::writing));
       co_return co_await follow(deadline);
     }
@@ -40,7 +48,7 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
 /// and again.
 Result<Updater::Ended> Updater::lost(std::string why) {
   at_work_ = false;
-  TRY(doors_.hold_power(handle_, {}));
+  TRY(release());
   if (++lost_ < kMostLost) return Ended{};
   return failed(fmt::format("{}: the image was sent {} times, and the BMC has none of it: {}",
                             named(), lost_, why));
@@ -63,12 +71,30 @@ Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
   for (;;) {
     auto seen = co_await look(deadline);
     if (!seen && !may_pass(seen.error().code)) co_return std::move(seen).error();
-    if (overtime() || (seen && shows_version(*seen))) co_return co_await reset_and_verify(deadline);
+    const bool shown = seen && shows_version(*seen);
+    if (shown || overtime()) {
+      const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
+      if (!service && !may_pass(service.error().code)) co_return service.error();
+      if (service && !service->is_at_work()) co_return co_await reset_and_verify(deadline);
+      if (shown && far_overtime()) co_return co_await reset_and_verify(deadline);
+      if (far_overtime())
+        co_return left_to_itself(
+            service ? "the BMC forgot the update, and is at work with " + service->busy.front()
+                    : "the BMC does not know the update any more: " + service.error().what);
+    }
     if (deadline.passed())
       co_return Error{Code::kTimeout, named() + ": the BMC does not know the update any more"};
     doors_.waiting(named() + ": the BMC does not know the update any more; its versions decide");
     CO_TRY(co_await pause_for(doors_.poll));
   }
+}
+
+/// The BMC may be writing: it keeps its power, and a person decides.
+Result<Updater::Ended> Updater::left_to_itself(std::string why) {
+  return failed(fmt::format("{}: {}; its power is left alone", named(), why),
+                {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a "
+                 "BMC that is "
+                 "known to hang: cupel bmc NODE reset --despite-update"});
 }
 
 /// Until the BMC says an end, or the time is over.

@@ -10,11 +10,12 @@ namespace {
 
 using Phase = UpdateHandle::Phase;
 
-constexpr std::array<std::pair<Phase, std::string_view>, 4> kPhases{{
+constexpr std::array<std::pair<Phase, std::string_view>, 5> kPhases{{
     {Phase::pushing, "pushing"},
     {Phase::writing, "writing"},
     {Phase::starting, "starting"},
     {Phase::resetting, "resetting"},
+    {Phase::refused, "refused"},
 }};
 
 std::string_view word_of(Phase phase) {
@@ -24,6 +25,28 @@ std::string_view word_of(Phase phase) {
 std::size_t count_at(const json::value& told, std::string_view key) {
   const auto number = number_at(told, key).value_or(0);
   return number > 0 && number < 1e9 ? static_cast<std::size_t>(number) : 0;
+}
+
+json::array array_of(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const auto& text : texts) array.emplace_back(text);
+  return array;
+}
+
+std::vector<std::string> ids_at(const json::value& told, std::string_view key) {
+  constexpr std::size_t kMostIds = 4096;
+  const auto* value = find(told, key);
+  const auto* list = value == nullptr ? nullptr : value->if_array();
+  std::vector<std::string> ids;
+  if (list == nullptr) return ids;
+  for (const auto& one : *list)
+    if (one.is_string() && ids.size() < kMostIds) ids.emplace_back(one.get_string());
+  return ids;
+}
+
+bool is_set(const json::value& told, std::string_view key) {
+  const auto* value = find(told, key);
+  return value != nullptr && value->is_bool() && value->get_bool();
 }
 
 }  // namespace
@@ -38,7 +61,11 @@ std::string to_text(const UpdateHandle& handle) {
                                       {"task", handle.ticket.task},
                                       {"resets", handle.resets_done},
                                       {"pushed", handle.pushed.time_since_epoch().count()},
-                                      {"boot", handle.boot_id}});
+                                      {"others", array_of(handle.others)},
+                                      {"ids", array_of(handle.ids)},
+                                      {"written", array_of(handle.written)},
+                                      {"more", handle.more},
+                                      {"was_on", handle.was_on}});
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
@@ -55,7 +82,11 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.targets = count_at(told, "targets");
   handle.ticket = {text_at(told, "way").value_or(""), text_at(told, "task").value_or("")};
   handle.resets_done = count_at(told, "resets");
-  handle.boot_id = text_at(told, "boot").value_or("");
+  handle.others = ids_at(told, "others");
+  handle.ids = ids_at(told, "ids");
+  handle.written = ids_at(told, "written");
+  handle.more = is_set(told, "more");
+  handle.was_on = is_set(told, "was_on");
   const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;

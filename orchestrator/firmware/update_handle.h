@@ -3,6 +3,8 @@
 // crash finds it again, and never pushes a second time what the BMC may still be at work with.
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "bmc/update.h"
 
@@ -10,19 +12,26 @@ namespace cupel::firmware {
 
 struct UpdateHandle {
   enum class Phase {
-    pushing,   // written before the first byte leaves: the BMC may have all of it, or nothing
-    writing,   // the BMC took it; `ticket` names its work
-    starting,  // verified, and told to install it: whether it heard that is open
-    resetting  // written; `resets_done` of those that follow were done
+    pushing,    // written before the first byte leaves: the BMC may have all of it, or nothing
+    writing,    // the BMC took it; `ticket` names its work
+    starting,   // verified, and asked to install it: whether it heard that is open
+    resetting,  // written; `resets_done` of those that follow were done
+    refused     // the BMC did not take it: what it is at work with is not this
   } phase = Phase::pushing;
   std::string component{};
   std::string version{};  // that the image brings
   std::string sha256{};
-  std::size_t targets = 0;  // entries of the inventory that must show the version
+  std::size_t targets = 0;  // entries that the component has
+  /// Ids of entries that need not show the version: they have it in another way, or later.
+  std::vector<std::string> others{};
+  /// Of several updates of one version, with resets around all of them: ids of this one's entries,
+  /// ids that earlier ones wrote, and whether another one follows before the resets.
+  std::vector<std::string> ids{}, written{};
+  bool more = false;
   bmc::UpdateTicket ticket{};
   std::size_t resets_done = 0;
   std::chrono::sys_seconds pushed{};
-  std::string boot_id{};  // of the node that writes it by `ticket.task`; empty: its BMC does
+  bool was_on = false;  // the machine was switched off for it
 };
 
 std::string to_text(const UpdateHandle& handle);

@@ -1,7 +1,10 @@
 // What follows a write: resets, the versions that decide, and recovery where they do not show.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "inventory/versions.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/firmware/updater.h"
@@ -26,6 +29,7 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
     CO_TRY(co_await enter(Phase::resetting));
   }
   at_work_ = false;
+  if (handle_.more) co_return written_in_part();
   const auto& resets = expected().follow;
   while (handle_.resets_done < resets.size()) {
     const auto which = resets[handle_.resets_done];
@@ -51,6 +55,12 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
 
 /// What the profile allows, one after the other, until the inventory shows the version.
 Task<Result<Updater::Ended>> Updater::recover(std::string why, Deadline deadline) {
+  if (at_work_) {
+    const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
+    if (!service && !may_pass(service.error().code)) co_return service.error();
+    if (!service || service->is_at_work()) co_return left_to_itself(std::move(why));
+    at_work_ = false;
+  }
   for (const auto way : expected().recovery) {
     const bool restart = way == inventory::FirmwareRecovery::bmc_restart;
     doors_.waiting(named() + ": recovery by " + (restart ? "a BMC restart" : "an AC cycle"));
@@ -82,13 +92,16 @@ Task<Result<void>> Updater::verify(std::chrono::milliseconds patience, Deadline 
   }
 }
 
-/// On every entry that the component has, and on as many as before.
+/// On every entry that this update is to bring to it, and on as many as before.
 Result<void> Updater::shows_version(const Seen& seen) const {
   const auto at = std::ranges::find(seen.plan.components, expected_, &ComponentState::expected);
   if (at == seen.plan.components.end() || at->running.size() < handle_.targets)
     return Error{Code::kFailed, named() + ": the inventory shows fewer entries of it than before"};
   std::vector<RunningVersion> others = at->running;
-  std::erase_if(others, [&](const auto& one) { return trimmed(one.version) == handle_.version; });
+  std::erase_if(others, [&](const auto& one) {
+    return inventory::same_version(one.version, handle_.version) ||
+           std::ranges::find(handle_.others, one.id) != handle_.others.end();
+  });
   if (!others.empty())
     return Error{Code::kFailed, fmt::format("{}: the inventory shows {}", named(), brief(others))};
   for (const auto& part : seen.reported) {

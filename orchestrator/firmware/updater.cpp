@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/text.h"
+#include "bmc/power.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
@@ -32,6 +36,10 @@ const inventory::ExpectedFirmware* component_of(const inventory::Profile& profil
   return at == profile.firmware.end() ? nullptr : &*at;
 }
 
+bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
+  return update.expected->component == handle.component && update.version == handle.version;
+}
+
 std::string refusals_of(const FirmwarePlan& plan) {
   std::string all;
   for (const auto& one : plan.components)
@@ -43,13 +51,50 @@ std::string refusals_of(const FirmwarePlan& plan) {
 }  // namespace
 
 Task<Result<UpdateEnd>> Updater::run(Deadline deadline) {
+  auto ended = co_await go_on(deadline);
+  co_return co_await switched_on(std::move(ended), deadline);
+}
+
+Task<Result<UpdateEnd>> Updater::resume(UpdateHandle handle, Deadline deadline) {
+  auto ended = co_await go_on_from(std::move(handle), deadline);
+  co_return co_await switched_on(std::move(ended), deadline);
+}
+
+/// A machine that was switched off for an update is not left so, unless it is being written.
+Task<Result<UpdateEnd>> Updater::switched_on(Result<UpdateEnd> ended, Deadline deadline) {
+  if (!ended || !handle_.was_on || at_work_) co_return ended;
+  doors_.waiting("switching the machine on again");
+  const auto on = co_await bmc::ensure_on(doors_.bmc, deadline);
+  if (on) co_return ended;
+  if (ended->how == How::at_baseline || on.error().code == Code::kCancelled) co_return on.error();
+  ended->detail += "; it was switched off for the update, and does not come on: " + on.error().what;
+  co_return ended;
+}
+
+Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
   for (int round = 0; round < kMostUpdates; ++round) {
     CO_TRY(auto seen, co_await look(deadline));
     if (auto refused = refusals_of(seen.plan); !refused.empty())
       co_return UpdateEnd{How::failed, std::move(refused)};
-    if (seen.plan.updates.empty()) co_return UpdateEnd{};
-    auto first = std::move(seen.plan.updates.front());
-    CO_TRY(auto ended, co_await apply(std::move(first), std::move(seen.machine), deadline));
+    auto& updates = seen.plan.updates;
+    // What was written, and begins to run with the resets after the last of its kind.
+    std::erase_if(updates, [&](const FirmwareUpdate& one) {
+      return is_of(one, handle_) && std::ranges::all_of(one.replaces, [&](const auto& entry) {
+               return std::ranges::find(written_, entry.id) != written_.end();
+             });
+    });
+    Ended ended;
+    if (!updates.empty()) {
+      begin(seen);
+      auto first = std::move(updates.front());
+      CO_TRY(ended, co_await apply(std::move(first), std::move(seen.machine), deadline));
+    } else if (written_.empty()) {
+      CO_TRY(release());
+      co_return UpdateEnd{};
+    } else {
+      handle_.more = false;
+      CO_TRY(ended, co_await reset_and_verify(deadline));
+    }
     if (ended) co_return *std::move(ended);
   }
   co_return UpdateEnd{How::failed, fmt::format("not at the baseline after {} updates: the last was "
@@ -57,33 +102,37 @@ Task<Result<UpdateEnd>> Updater::run(Deadline deadline) {
                                                kMostUpdates, named())};
 }
 
-Task<Result<UpdateEnd>> Updater::resume(UpdateHandle handle, Deadline deadline) {
+Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
-  at_work_ = handle_.phase != Phase::resetting;
+  written_ = handle_.written;
+  at_work_ = handle_.phase != Phase::resetting && handle_.phase != Phase::refused;
   expected_ = component_of(doors_.profile, handle_.component);
   if (expected_ == nullptr)
     co_return UpdateEnd{How::failed,
                         "an update of " + named() +
                             " was begun, and the profile does not name that component any more"};
+  if (handle_.phase == Phase::refused) co_return co_await go_on(deadline);
   Task<Result<Ended>> (Updater::* const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   CO_TRY(auto ended,
          co_await (lost ? find_push("the controller stopped", deadline) : (this->*on)(deadline)));
   if (ended) co_return *std::move(ended);
-  co_return co_await run(deadline);
+  co_return co_await go_on(deadline);
 }
 
 Task<Result<void>> Updater::wait_for_end(UpdateHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
   expected_ = component_of(doors_.profile, handle_.component);
-  if (expected_ == nullptr || handle_.phase == Phase::resetting) co_return ok();
-  const auto latest = handle_.pushed + 2 * expected().takes;
+  const bool over = handle_.phase == Phase::resetting || handle_.phase == Phase::refused;
+  if (expected_ == nullptr || over) co_return ok();
+  // One that has just got the image, or the word to install it, may not show it yet.
+  const bool sent = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   for (;;) {
     const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
-    if (service && service->busy.empty()) break;
+    if (service && !service->is_at_work() && (!sent || overtime())) break;
     if (!service && !may_pass(service.error().code)) co_return service.error();
-    if (doors_.now() >= latest)
+    if (far_overtime())
       co_return Error{Code::kTimeout, named() + ": the BMC does not say that it has ended"};
     CO_TRY(co_await pause_for(doors_.poll));
   }
@@ -100,33 +149,78 @@ Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   co_return seen;
 }
 
+/// The handle of the first of the plan's updates: which entries must show its version.
+void Updater::begin(const Seen& seen) {
+  const auto& updates = seen.plan.updates;
+  const auto& update = updates.front();
+  expected_ = update.expected;
+  replaces_ = update.replaces;
+  UpdateHandle made{.component = expected().component,
+                    .version = update.version,
+                    .sha256 = update.image.sha256,
+                    .pushed = doors_.now(),
+                    .was_on = handle_.was_on};
+  if (!is_of(update, handle_)) written_.clear();
+  made.written = written_;
+  made.more = updates.size() > 1 && is_of(updates[1], made);
+  for (const auto& entry : replaces_) made.ids.push_back(entry.id);
+  const auto state = std::ranges::find(seen.plan.components, expected_, &ComponentState::expected);
+  for (const auto& entry : state->running) {
+    const auto is_it = [&](const std::string& id) { return id == entry.id; };
+    const bool now = std::ranges::any_of(made.ids, is_it);
+    const bool before = std::ranges::any_of(made.written, is_it);
+    if (!now && (made.more || !before)) made.others.push_back(entry.id);
+  }
+  made.targets = state->running.size();
+  handle_ = std::move(made);
+  told_.clear();
+}
+
 Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity machine,
                                             Deadline deadline) {
-  expected_ = update.expected;
-  handle_ = {.component = update.expected->component,
-             .version = update.version,
-             .sha256 = update.image.sha256,
-             .pushed = doors_.now()};
-  replaces_ = update.replaces;
-  handle_.targets = replaces_.size();
-  told_.clear();
   doors_.waiting(named() + ": whether the machine may be written");
   auto order = co_await doors_.image(std::move(update), std::move(machine), deadline);
   if (!order && order.error().code == Code::kCancelled) co_return order.error();
   if (!order) co_return failed(named() + ": " + order.error().what);
-  CO_TRY(auto why_not, co_await why_not_this(doors_.bmc, *order, deadline));
-  if (!why_not && done_.empty()) {
-    CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
-  }
+  order->claim_is_ours = lost_ > 0;
+  CO_TRY(auto why_not, co_await ready_for(*order, deadline));
   if (why_not) {
     why_not->detail = named() + ": " + why_not->detail;
     co_return why_not;
   }
-  for (const auto reset : expected().before) {
-    doors_.waiting(named() + ": " + std::string{text_of(reset)} + " before it");
-    CO_TRY(co_await prepare(doors_.bmc, reset, deadline));
+  if (written_.empty()) {
+    CO_TRY(co_await prepare_machine(deadline));
   }
   co_return co_await push(*std::move(order), deadline);
+}
+
+/// Nothing: it may be pushed now. Where the BMC fetches images itself, this one is served from now
+/// on.
+Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadline deadline) {
+  CO_TRY(const auto service, co_await doors_.bmc.update.service(deadline));
+  auto why_not = why_not_this(service, order);
+  if (!why_not && done_.empty()) {
+    CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
+  }
+  if (why_not || !doors_.serve) co_return why_not;
+  if (service.ways.empty() || service.ways.front() != "simple") co_return why_not;
+  auto served = doors_.serve(order);
+  if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
+  order.pull_uri = served_ = *std::move(served);
+  co_return Ended{};
+}
+
+/// What must precede it. A machine that ran before is switched on again at the end.
+Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
+  for (const auto reset : expected().before) {
+    doors_.waiting(named() + ": " + std::string{text_of(reset)} + " before it");
+    if (reset == inventory::FirmwareReset::host_off) {
+      CO_TRY(const auto power, co_await doors_.bmc.power.state(deadline));
+      handle_.was_on = handle_.was_on || power.value != bmc::PowerState::off;
+    }
+    CO_TRY(co_await prepare(doors_.bmc, reset, deadline));
+  }
+  co_return ok();
 }
 
 Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline deadline) {
@@ -147,21 +241,38 @@ Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline dead
   auto error = std::move(ticket).error();
   if (error.code == Code::kCancelled) co_return error;
   if (!was_refused(error.code)) co_return co_await find_push(std::move(error.what), deadline);
+  // Whatever the BMC shows from now on is not this image.
   at_work_ = false;
-  CO_TRY(doors_.hold_power(handle_, {}));
+  CO_TRY(co_await enter(Phase::refused));
+  CO_TRY(release());
   if (error.code == Code::kBusy) co_return UpdateEnd{How::busy, std::move(error.what)};
   co_return failed(std::move(error.what));
 }
 
+/// Its version is looked for once the last one of its kind is written, and the resets are done.
+Result<Updater::Ended> Updater::written_in_part() {
+  TRY(release());
+  written_.insert(written_.end(), handle_.ids.begin(), handle_.ids.end());
+  done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
+  return Ended{};
+}
+
+/// The image is not served any more, and the power is free.
+Result<void> Updater::release() {
+  if (!served_.empty()) doors_.serve_no_more(std::exchange(served_, {}));
+  return doors_.hold_power(handle_, {});
+}
+
 Result<Updater::Ended> Updater::finished() {
-  TRY(doors_.hold_power(handle_, {}));
+  TRY(release());
+  written_.clear();
   done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
   return Ended{};
 }
 
 Result<Updater::Ended> Updater::failed(std::string why, std::vector<std::string> advice) {
   if (!at_work_) {
-    TRY(doors_.hold_power(handle_, {}));
+    TRY(release());
   }
   return Ended{UpdateEnd{How::failed, std::move(why), std::move(advice)}};
 }

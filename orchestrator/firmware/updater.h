@@ -19,6 +19,10 @@ struct UpdaterDoors {
   std::function<Task<Result<bmc::UpdateOrder>>(FirmwareUpdate, bmc::Identity, Deadline)> image{};
   /// The handle, durable when it returns. Errors: kStorage; kCancelled.
   std::function<Task<Result<void>>(UpdateHandle)> keep{};
+  /// Where the BMC can fetch the image, and, once its update has ended, not any more. Empty: no
+  /// image is served. Errors: why it cannot be.
+  std::function<Result<std::string>(const bmc::UpdateOrder&)> serve{};
+  std::function<void(const std::string&)> serve_no_more{};
   /// From now on the machine's power is this update's alone, for so long at most; 0: not any more.
   std::function<Result<void>(const UpdateHandle&, std::chrono::seconds)> hold_power{};
   /// A BMC that is written refuses credentials that are right: they may be tried again.
@@ -71,10 +75,17 @@ class Updater {
   };
 
   Task<Result<Seen>> look(Deadline deadline);
+  Task<Result<UpdateEnd>> go_on(Deadline deadline);
+  Task<Result<UpdateEnd>> go_on_from(UpdateHandle handle, Deadline deadline);
+  Task<Result<UpdateEnd>> switched_on(Result<UpdateEnd> ended, Deadline deadline);
+  void begin(const Seen& seen);
   Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
+  Task<Result<Ended>> ready_for(bmc::UpdateOrder& order, Deadline deadline);
+  Task<Result<void>> prepare_machine(Deadline deadline);
   Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);
   Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);
   Result<Ended> lost(std::string why);
+  Result<Ended> left_to_itself(std::string why);
   Task<Result<Ended>> follow(Deadline deadline);
   Task<Result<Ended>> outwait(Deadline deadline);
   Task<Result<Written>> watch(Deadline deadline);
@@ -84,12 +95,16 @@ class Updater {
   Task<Result<Ended>> recover(std::string why, Deadline deadline);
   Task<Result<void>> verify(std::chrono::milliseconds patience, Deadline deadline);
   Result<void> shows_version(const Seen& seen) const;
+  Result<Ended> written_in_part();
   Result<Ended> finished();
+  Result<void> release();
   Result<Ended> failed(std::string why, std::vector<std::string> advice = {});
   Task<Result<void>> enter(UpdateHandle::Phase phase);
   const inventory::ExpectedFirmware& expected() const { return *expected_; }
   std::string named() const { return handle_.component + " " + handle_.version; }
   bool overtime() const { return doors_.now() >= handle_.pushed + expected().takes; }
+  /// Twice the time that a write may take: what is at work then is no write that goes well.
+  bool far_overtime() const { return doors_.now() >= handle_.pushed + 2 * expected().takes; }
 
   UpdaterDoors doors_;
   UpdateHandle handle_{};
@@ -98,6 +113,8 @@ class Updater {
   int lost_ = 0;          // pushes of which the BMC had nothing
   bool at_work_ = false;  // the BMC may be, as far as we know
   std::vector<RunningVersion> replaces_{};
+  std::vector<std::string> written_{};  // ids whose version waits for the resets of the last one
+  std::string served_{};                // the URL of the image; empty: it is not served
   std::vector<UpdateDone> done_{};
 };
 

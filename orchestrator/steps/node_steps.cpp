@@ -90,18 +90,23 @@ bool restarts(playbooks::StepKind kind) {
          kind == firmware || kind == os || kind == boot_ram;
 }
 
-bool changes_power(playbooks::StepKind kind) {
+/// What would take the power, the node's system or the BMC's account from under an update.
+bool disturbs_an_update(playbooks::StepKind kind) {
   using enum playbooks::StepKind;
-  return kind == power_on || kind == power_off || kind == power_cycle;
+  return kind == power_on || kind == power_off || kind == power_cycle || kind == os ||
+         kind == boot_ram || kind == node_firmware || kind == bmc_password ||
+         kind == machine_settings;
 }
 
-/// Nothing where the step may begin: a machine that is being written is neither switched on nor
-/// off, by whomever the update was begun.
+/// Nothing where the step may begin: a machine that is being written is left alone, whoever began
+/// the update.
 std::optional<StepEnd> wait_for_update(StepEnvironment& environment,
                                        const engine::StepRequest& request) {
-  if (!changes_power(request.step.kind)) return std::nullopt;
+  // What goes on with a handle may be what holds it.
+  if (!disturbs_an_update(request.step.kind) || request.handle) return std::nullopt;
   const auto now = seconds_now();
   auto why = store::power_is_held(environment.store, request.node.name, now);
+  if (!why) why = store::power_is_held(environment.store, inventory::bmc_name(request.node), now);
   if (!why) return std::nullopt;
   StepEnd end;
   end.outcome = Outcome::wait;

@@ -44,6 +44,14 @@ struct StepEnvironment {
   /// The image of a firmware update, held against the site's manifest. Empty: there are none.
   std::function<Task<Result<bmc::UpdateOrder>>(firmware::FirmwareUpdate, bmc::Identity, Deadline)>
       firmware_image{};
+  /// An image that was held against the manifest, whole: by its file and SHA-256.
+  std::function<Task<Result<std::shared_ptr<const std::string>>>(std::string, std::string,
+                                                                 Deadline)>
+      image_bytes{};
+  /// Where BMCs fetch an image, and what is served no more. Empty: the inventory has no address for
+  /// that.
+  std::function<Result<std::string>(const bmc::UpdateOrder&)> serve_image{};
+  std::function<void(const std::string&)> serve_image_no_more{};
   /// The boot server and the image store. nullptr: the inventory has no `boot:`.
   std::shared_ptr<os::BootDoor> boot{};
   /// So often a BMC that writes firmware is asked how far it is.

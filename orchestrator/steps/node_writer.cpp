@@ -8,6 +8,7 @@
 #include "base/wall_clock.h"
 #include "bmc/power.h"
 #include "inventory/judge_firmware.h"
+#include "inventory/versions.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/bring_file.h"
@@ -26,11 +27,12 @@ using firmware::NodeLook;
 using Phase = firmware::UpdateHandle::Phase;
 
 constexpr std::string_view kImageFolder = "/opt/cupel/firmware";
-constexpr std::size_t kLargestImage = 256u << 20;
 constexpr std::size_t kLongestLook = 512u << 10;
 constexpr std::chrono::seconds kLookPatience{120};
 constexpr std::chrono::seconds kBringPatience{1800};
 constexpr std::chrono::minutes kHoldMargin{60};
+/// A tool that writes is not ended before: it may leave a part without firmware.
+constexpr std::chrono::hours kLongestWrite{6};
 /// More rounds than a machine has components with stepping stones.
 constexpr int kMostUpdates = 64;
 /// What a job that was journalled, and never began, ends with.
@@ -162,31 +164,34 @@ Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLoo
   handle_ = {.component = update.expected->component,
              .version = update.version,
              .sha256 = update.image.sha256,
-             .targets = update.replaces.size(),
-             .pushed = seconds_now(),
-             .boot_id = std::move(seen.boot_id)};
+             .pushed = seconds_now()};
   handle_.ticket = {"node", fmt::format("{}/cupel-{}-run{}-{}", ssh::kJobFolder, random_hex(8),
                                         request_.run, request_.step.name)};
   request_.waiting(named() + ": bringing the image");
-  CO_TRY(auto bytes, read_file(update.image.file, kLargestImage));
-  if (sha256_hex(bytes) != handle_.sha256)
-    co_return failed(update.image.file + " was changed while it was read");
+  auto image =
+      co_await environment_.image_bytes(update.image.file, handle_.sha256, request_.deadline);
+  if (!image && image.error().code == Code::kUntrusted) co_return failed(image.error().what);
+  if (!image) co_return std::move(image).error();
   firmware::NodeWrite order{.expected = expected(),
                             .image = std::string{kImageFolder} + "/" + handle_.sha256,
                             .sha256 = handle_.sha256};
   for (const auto& part : seen.parts) {
+    if (!inventory::covers(expected(), part)) continue;
+    ++handle_.targets;
     const auto is_it = [&](const auto& one) { return one.id == part.name; };
-    if (inventory::covers(expected(), part) && std::ranges::any_of(replaces_, is_it))
+    if (std::ranges::any_of(replaces_, is_it))
       order.parts.push_back(part);
+    else
+      handle_.others.push_back(part.name);
   }
   {
     CO_TRY(const auto session, co_await connected(environment_, request_, request_.deadline));
     CO_TRY(co_await ssh::bring_file(
-        *session, {std::string{kImageFolder}, handle_.sha256, handle_.sha256, bytes},
+        *session, {std::string{kImageFolder}, handle_.sha256, handle_.sha256, **image},
         request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
   }
-  bytes.clear();
-  const auto longest = expected().takes + expected().settles + kHoldMargin;
+  image->reset();
+  const auto longest = kLongestWrite + expected().settles + kHoldMargin;
   CO_TRY(store::hold_power(environment_.store, request_.node.name,
                            {named(), seconds_now() + longest}));
   CO_TRY(co_await enter(Phase::writing));
@@ -197,7 +202,7 @@ Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLoo
 /// The job, from its start or from where it is: what was started before is not started again.
 Task<Result<Spool>> NodeWriter::follow(std::string script) {
   auto step = request_.step;
-  step.job = burnin::Job{std::move(script), expected().takes, expected().takes};
+  step.job = burnin::Job{std::move(script), expected().takes, kLongestWrite};
   const StepRequest inner{request_.run,
                           request_.node,
                           {},
@@ -216,7 +221,7 @@ Task<Result<Spool>> NodeWriter::follow(std::string script) {
 }
 
 Task<Result<NodeWriter::Ended>> NodeWriter::judge(Spool spool) {
-  if (spool.stopped) co_return failed(named() + ": the job that wrote it was ended");
+  if (spool.stopped) co_return in_doubt(named() + ": the job that wrote it was ended");
   const int status = spool.output.exit_status;
   // Nothing of it is at work: it never began, or the node was restarted and has forgotten it.
   if (!spool.lost && status == kNeverBegan) {
@@ -224,8 +229,8 @@ Task<Result<NodeWriter::Ended>> NodeWriter::judge(Spool spool) {
     co_return Ended{};
   }
   if (status == kLimit)
-    co_return failed(fmt::format("{}: not written after {} s; {}", named(),
-                                 expected().takes.count(), last_words(spool.output)));
+    co_return in_doubt(fmt::format("{}: not written after {} h; {}", named(), kLongestWrite.count(),
+                                   last_words(spool.output)));
   if (!spool.lost && status != 0)
     co_return failed(fmt::format("{}: {}", named(), last_words(spool.output)));
   co_return co_await reset_and_verify();
@@ -281,7 +286,8 @@ Result<void> NodeWriter::shows_version(const NodeLook& seen) const {
   std::size_t right = 0;
   for (const auto& part : seen.parts) {
     if (!inventory::covers(expected(), part)) continue;
-    if (part.firmware != handle_.version)
+    const bool stays = std::ranges::find(handle_.others, part.name) != handle_.others.end();
+    if (!stays && !inventory::same_version(part.firmware, handle_.version))
       return Error{Code::kFailed, "the node shows " + part.name + " " + part.firmware};
     ++right;
   }
@@ -296,6 +302,19 @@ Result<NodeWriter::Ended> NodeWriter::failed(std::string why) {
   end.detail = std::move(why);
   if (!done_.empty()) end.found["firmware"] = to_json(done_);
   ask_for(end, {{.action = "leave the machine powered; look at the part on the node, and retry",
+                 .part = {},
+                 .goes_on = false}});
+  return Ended{std::move(end)};
+}
+
+/// A part may be without firmware: nothing may restart the node, and a person decides.
+Result<NodeWriter::Ended> NodeWriter::in_doubt(std::string why) {
+  StepEnd end;
+  end.outcome = Outcome::needs_operator;
+  end.detail = std::move(why);
+  if (!done_.empty()) end.found["firmware"] = to_json(done_);
+  ask_for(end, {{.action = "leave the machine powered: look on the node whether the tool still "
+                           "writes, and at the part; then retry",
                  .part = {},
                  .goes_on = false}});
   return Ended{std::move(end)};

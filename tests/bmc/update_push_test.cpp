@@ -192,7 +192,10 @@ TEST_F(Updating, ClaimsAnXccForARawPushAndAlwaysReleasesIt) {
     const auto ticket = push(image.order());
 
     EXPECT_EQ(ticket.has_value(), status == 202);
-    if (!ticket) EXPECT_THAT(ticket.error().what, HasSubstr("the BMC may have taken it"));
+    if (!ticket) {
+      EXPECT_THAT(ticket.error().what, HasSubstr("the BMC may have taken it"));
+      EXPECT_EQ(ticket.error().code, Code::kUnreachable) << "it is no refusal";
+    }
     EXPECT_THAT(lines(), ElementsAre("PATCH /redfish/v1/UpdateService", "POST /fwupdate",
                                      "PATCH /redfish/v1/UpdateService"));
     EXPECT_EQ(body(0), R"({"HttpPushUriTargetsBusy":true})");

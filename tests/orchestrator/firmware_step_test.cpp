@@ -163,6 +163,31 @@ TEST_F(FirmwareStep, APowerStepWaitsWhileFirmwareIsWritten) {
   EXPECT_EQ(free->outcome, Outcome::done) << free->detail;
 }
 
+TEST_F(FirmwareStep, WhatWouldDisturbAnUpdateWaitsForItOfWhateverNodeOfTheBmc) {
+  node_.bmc.shared_as = "n0";
+  NodeSteps steps{environment()};
+  for (const auto kind :
+       {StepKind::power_cycle, StepKind::os, StepKind::boot_ram, StepKind::node_firmware,
+        StepKind::bmc_password, StepKind::machine_settings})
+    for (const auto* held : {"n0", "n1"}) {
+      ASSERT_TRUE(store::hold_power(*store_, held, {"bmc 1.2", now() + 1h}));
+      playbooks::PlannedStep step;
+      step.kind = kind;
+      step.name = "step";
+      asio::io_context io;
+
+      const auto ended = run_to_end(
+          io,
+          steps.perform(
+              {1, node_, {}, step, 1, {}, Deadline::in(5s), engine::Stop::no, {}, [](auto) {}}));
+      ASSERT_TRUE(store::release_power(*store_, held));
+
+      ASSERT_TRUE(ended);
+      EXPECT_EQ(ended->outcome, Outcome::wait) << static_cast<int>(kind) << held;
+      EXPECT_THAT(ended->detail, HasSubstr("bmc 1.2 is being written"));
+    }
+}
+
 TEST_F(FirmwareStep, AHoldEndsByItself) {
   ASSERT_TRUE(store::hold_power(*store_, "n1", {"bios 2.4", now() - 1s}));
 

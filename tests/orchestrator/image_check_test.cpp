@@ -210,6 +210,37 @@ TEST(ImageChecker, EndsWhereTheDiskHangsAndReadsTheFileOnceItIsBack) {
   EXPECT_TRUE(read) << read.error().what;
 }
 
+TEST(ImageChecker, ReadsAnImageWholeOnceForAllWhoHoldIt) {
+  Site site;
+  int reads = 0;
+  const auto counted = [&reads](const images::OpenFile& file, std::uint64_t offset,
+                                std::size_t size) {
+    if (offset == 0) ++reads;
+    return file.read(offset, size);
+  };
+  asio::io_context io;
+  ImageChecker checker{std::nullopt, {}, counted};
+  const auto whole = [&](const std::string& sha256) {
+    io.restart();
+    return run_to_end(io, checker.whole(site.image(), sha256, Deadline::in(10s)));
+  };
+
+  auto first = whole(sha256_hex(kBytes));
+  auto second = whole(sha256_hex(kBytes));
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(**first, kBytes);
+  EXPECT_EQ(first->get(), second->get());
+  EXPECT_EQ(reads, 1);
+  first->reset(), second->reset();
+  const auto again = whole(sha256_hex(kBytes));
+  const auto other = whole(sha256_hex("other bytes"));
+
+  EXPECT_TRUE(again);
+  EXPECT_EQ(reads, 3) << "it is not kept for those to come";
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::kUntrusted);
+}
+
 TEST(ImageChecker, RefusesAnImageThatIsNotListedExpiredOrBelowTheFloor) {
   Site site;
 

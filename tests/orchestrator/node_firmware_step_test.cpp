@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "orchestrator/firmware/image_check.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
 #include "tests/orchestrator/one_controller.h"
@@ -33,12 +34,14 @@ struct DriveNode {
   int writes = 0;
   std::string written{};  // the script that wrote
   bool restarts = false;  // in the middle of the write, and forgets the job
+  bool hangs = false;     // the tool, until it is ended
+  std::string keeper{};   // what started the job and ends it
 
   void start(const std::string& script) {
     if (std::exchange(started, true)) return;
     written = script;
-    status = script.starts_with("exit 75") ? 75 : 0;
-    if (status == 75) return;
+    status = script.starts_with("exit 75") ? 75 : hangs ? 124 : 0;
+    if (status != 0) return;
     ++writes;
     if (std::exchange(restarts, false)) {
       boot_id = "b2";
@@ -63,6 +66,7 @@ class DriveSession final : public ssh::Session {
       say("cupel-boot: " + node_.boot_id + "\n/sys/class/nvme/nvme0/firmware_rev:" + node_.runs +
           "\ncupel-end\n");
     } else if (script.contains("script.part")) {
+      node_.keeper = script;
       node_.start(payload);
     } else if (script.contains("cupel-job-state")) {
       const auto state =
@@ -120,6 +124,10 @@ class NodeFirmwareStep : public ::testing::Test {
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {
       co_return bmc::UpdateOrder{.file = update.image.file, .sha256 = update.image.sha256};
+    };
+    const auto checker = std::make_shared<firmware::ImageChecker>(std::nullopt);
+    world.image_bytes = [checker](std::string file, std::string sha256, Deadline deadline) {
+      return checker->whole(std::move(file), std::move(sha256), deadline);
     };
     NodeSteps steps{std::move(world)};
     Silent observer;
@@ -194,13 +202,25 @@ TEST_F(NodeFirmwareStep, TheVersionDecidesWhereTheNodeRestartedInTheMiddleOfAWri
   EXPECT_EQ(drive_.writes, 1);
 }
 
+TEST_F(NodeFirmwareStep, AToolThatDoesNotEndIsAPersonsAndThePowerIsLeftAlone) {
+  drive_.hangs = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("drive G2: not written after 6 h"));
+  EXPECT_THAT(drive_.keeper, HasSubstr("sleep 21600")) << "not ended before";
+  EXPECT_TRUE(power_is_held());
+}
+
 TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {
   std::ofstream{folder_.path() / "drive.bin"} << "another image";
 
   ASSERT_TRUE(control());
 
   EXPECT_EQ(end_.phase, Phase::failed);
-  EXPECT_THAT(end_.detail, HasSubstr("was changed while it was read"));
+  EXPECT_THAT(end_.detail, HasSubstr("was changed after it was checked"));
   EXPECT_EQ(drive_.writes, 0);
 }
 

@@ -89,7 +89,7 @@ class Updating : public ::testing::Test {
   std::vector<UpdateDone> done{};
   bool held = false;
   std::chrono::sys_seconds clock{1'000'000s};
-  const std::vector<std::string> words{"pushing", "writing", "starting", "resetting"};
+  const std::vector<std::string> words{"pushing", "writing", "starting", "resetting", "refused"};
 };
 
 TEST_F(Updating, AMachineAtItsBaselineIsOnlyLookedAt) {
@@ -326,6 +326,300 @@ TEST_F(Updating, OneOfSeveralTargetsThatStaysOldIsAFailure) {
   EXPECT_THAT(ended->detail, Not(HasSubstr("GPU_1")));
 }
 
+TEST_F(Updating, OneByOneAllAreWrittenBeforeTheResetThatMakesThemRun) {
+  machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}, {"GPU_3", "9.1"}};
+  profile.firmware = {component("gpu", "GPU_*", "9.1")};
+  profile.firmware[0].one_by_one = true;
+  profile.firmware[0].before = {FirmwareReset::bmc_restart};
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.activated_by = "restart";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked,
+              ElementsAre("observe", "reset bmc", "kept pushing", "push GPU_1=9.1", "kept writing",
+                          "kept resetting", "kept pushing", "push GPU_2=9.1", "kept writing",
+                          "kept resetting", "restart", "kept resetting"));
+  EXPECT_EQ(done.size(), 2u);
+  EXPECT_FALSE(held);
+}
+
+TEST_F(Updating, OfWhatIsWrittenOneByOneThatWhichStaysOldIsAFailure) {
+  machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}};
+  profile.firmware = {component("gpu", "GPU_*", "9.1")};
+  profile.firmware[0].one_by_one = true;
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.activated_by = "nothing that is done";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("GPU_1 9.0, GPU_2 9.0"));
+  EXPECT_EQ(machine.pushed.size(), 2u);
+}
+
+TEST_F(Updating, ASteppingStoneIsWrittenToWhatNeedsItAlone) {
+  machine.runs = {{"BMC_0", "21.5"}, {"BMC_1", "23.10"}};
+  profile.firmware = {component("bmc", "BMC_*", "24.1")};
+  profile.firmware[0].one_by_one = true;
+  profile.firmware[0].stepping_stones = {
+      {.below = "22.0", .version = "22.1", .image = *profile.firmware[0].image}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  std::vector<std::string> pushes;
+  for (const auto& one : machine.pushed) pushes.push_back(one.name);
+  EXPECT_THAT(pushes, ElementsAre("BMC_0=22.1", "BMC_0=24.1", "BMC_1=24.1"));
+}
+
+TEST_F(Updating, OneByOneGoesOnAfterACrashWithWhatIsNotWrittenYet) {
+  machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}};
+  profile.firmware = {component("gpu", "GPU_*", "9.1")};
+  profile.firmware[0].one_by_one = true;
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.activated_by = "restart";
+  ASSERT_TRUE(run());
+  const auto handles = kept;
+  for (const auto& from : handles) {
+    machine = {};
+    machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}};
+    machine.activated_by = "restart";
+    for (const auto& id : from.written) machine.written[id] = "9.1";
+    if (from.phase != UpdateHandle::Phase::pushing) {
+      machine.take({.name = from.ids.front() + "=9.1"});
+      if (from.phase == UpdateHandle::Phase::resetting) machine.end_of_write();
+    }
+    const auto before = machine.pushed.size() + from.written.size();
+
+    const auto ended = resume(from);
+
+    ASSERT_TRUE(ended) << ended.error().what;
+    EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+    EXPECT_EQ(machine.runs["GPU_1"], "9.1");
+    EXPECT_EQ(machine.runs["GPU_2"], "9.1");
+    EXPECT_LE(machine.pushed.size() + from.written.size(), 2u) << before;
+    EXPECT_FALSE(machine.power_changed_at_work);
+  }
+}
+
+TEST_F(Updating, AVersionThatTheBmcWritesInAnotherWayIsTheSame) {
+  profile.firmware = {component("bios", "BIOS", "24.9.17")};
+  auto mine = doors();
+  mine.image = [](const FirmwareUpdate&, const bmc::Identity&,
+                  Deadline) -> Task<Result<bmc::UpdateOrder>> {
+    co_return bmc::UpdateOrder{.name = "BIOS=24.09.17", .bytes = 1'000};
+  };
+  asio::io_context io;
+  Updater updater{std::move(mine)};
+
+  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+}
+
+TEST_F(Updating, ABmcThatIsStillAtWorkAfterItsTimeIsNotRecovered) {
+  profile.firmware[0].recovery = {inventory::FirmwareRecovery::bmc_restart,
+                                  inventory::FirmwareRecovery::ac_cycle};
+  machine.says = {{.state = State::running, .percent = 100, .told = "Running"}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("its power is left alone"));
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(machine.power_changed_at_work);
+}
+
+TEST_F(Updating, ABmcThatForgotTheTaskAndIsAtWorkIsNotReset) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.says = {{.state = State::gone}};
+  machine.activated_by = "restart";
+  machine.busy_after_gone = 3;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_FALSE(machine.power_changed_at_work);
+}
+
+TEST_F(Updating, ABmcThatForgotTheTaskAndNeverEndsIsAPersons) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.says = {{.state = State::gone}};
+  machine.busy_after_gone = 1'000'000;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("the BMC forgot the update, and is at work with"));
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(machine.power_changed_at_work);
+}
+
+TEST_F(Updating, WhatTheBmcRefusedIsNotFollowedLater) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.push_fails = Error{Code::kBusy, "UpdateInProgress"};
+  const auto refused = run();
+  machine.push_fails.reset();
+  machine.busy = {"/redfish/v1/TaskService/Tasks/7"};
+
+  const auto later = resume(kept.back());
+
+  ASSERT_TRUE(refused && later);
+  EXPECT_EQ(refused->how, How::busy);
+  EXPECT_EQ(kept.back().phase, UpdateHandle::Phase::refused);
+  EXPECT_EQ(later->how, How::busy) << later->detail;
+  EXPECT_THAT(machine.asked, Not(::testing::Contains("restart")));
+  EXPECT_FALSE(held);
+}
+
+TEST_F(Updating, AnImageThatIsVerifiedWhenTheControllerStopsIsInstalledOnce) {
+  machine.verifies_first = true;
+  machine.says = {{.state = State::running}, {.state = State::done}};
+  for (const auto phase : {UpdateHandle::Phase::pushing, UpdateHandle::Phase::starting}) {
+    const bool starting = phase == UpdateHandle::Phase::starting;
+    auto from = handle(phase);
+    from.ticket = starting ? bmc::UpdateTicket{"verify", kTask} : bmc::UpdateTicket{};
+    machine.asked.clear(), machine.pushed.clear();
+    machine.runs["BIOS"] = "2.0";
+    machine.take({.name = "BIOS=2.4"});
+
+    const auto ended = resume(from);
+
+    ASSERT_TRUE(ended) << ended.error().what;
+    EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+    EXPECT_EQ(machine.pushed.size(), 1u);
+    EXPECT_EQ(std::ranges::count_if(machine.asked,
+                                    [](const auto& one) { return one.starts_with("go on"); }),
+              starting ? 0 : 1);
+  }
+}
+
+TEST_F(Updating, AClaimThatALostPushLeftIsNoUpdateOfAnothers) {
+  machine.push_fails = Error{Code::kUnreachable, "the connection broke"};
+  auto mine = doors();
+  mine.keep = [&](UpdateHandle handle) -> Task<Result<void>> {
+    if (handle.phase == UpdateHandle::Phase::pushing) {
+      if (!machine.busy.empty()) machine.push_fails.reset();
+      machine.busy = {std::string{bmc::kTargetsClaimed}};
+    }
+    co_return ok();
+  };
+  asio::io_context io;
+  Updater updater{std::move(mine)};
+
+  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  ASSERT_FALSE(machine.pushed.empty());
+  EXPECT_TRUE(machine.pushed.back().claim_is_ours);
+}
+
+TEST_F(Updating, AMachineThatWasSwitchedOffForARefusedImageIsOnAgain) {
+  profile.firmware[0].before = {FirmwareReset::host_off};
+  machine.push_fails = Error{Code::kFailed, "HTTP 400: MissingOrMalformedPart"};
+  const auto refused = run();
+  const bool on_again = machine.on;
+  machine.on = false;
+  const auto was_off = run();
+
+  ASSERT_TRUE(refused && was_off);
+  EXPECT_EQ(refused->how, How::failed);
+  EXPECT_THAT(machine.asked, ::testing::Contains("GracefulShutdown"));
+  EXPECT_TRUE(on_again);
+  EXPECT_FALSE(machine.on) << "it was off before";
+}
+
+TEST_F(Updating, WithoutAnAcCycleAPowerDrainLeavesTheMachineOn) {
+  profile.firmware[0].follow = {FirmwareReset::power_drain};
+  machine.has_ac = false;
+  machine.activated_by = "pulling the cord";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::needs_person);
+  EXPECT_THAT(ended->detail, HasSubstr("must have: power drain"));
+  EXPECT_TRUE(machine.on);
+}
+
+TEST_F(Updating, SuppliesThatAreNotRedundantKeepTheMachineAsItIs) {
+  machine.sensors = {{.kind = bmc::SensorKind::redundancy,
+                      .name = "fan redundancy 0",
+                      .state = "Lost",
+                      .health = "Critical"}};
+  const auto fans = run();
+  machine.runs["BIOS"] = "2.0";
+  machine.pushed.clear();
+  machine.sensors = {{.kind = bmc::SensorKind::redundancy,
+                      .name = "PSU redundancy 0",
+                      .state = "N+m",
+                      .health = "Warning"}};
+  const auto supplies = run();
+
+  ASSERT_TRUE(fans && supplies);
+  EXPECT_EQ(fans->how, How::at_baseline) << fans->detail;
+  EXPECT_EQ(supplies->how, How::failed);
+  EXPECT_THAT(supplies->detail, HasSubstr("PSU redundancy 0: N+m"));
+  EXPECT_THAT(machine.pushed, IsEmpty());
+}
+
+TEST_F(Updating, AnImageIsServedToABmcThatFetchesAndNotAnyMoreAtTheEnd) {
+  std::vector<std::string> served;
+  auto mine = doors();
+  mine.serve = [&](const bmc::UpdateOrder& order) -> Result<std::string> {
+    served.push_back("serve " + order.name);
+    return "http://10.0.0.1:8080/token/bios.bin";
+  };
+  mine.serve_no_more = [&](const std::string& url) { served.push_back("end " + url); };
+  const auto with_ways = [&](std::vector<std::string> ways) {
+    machine = {};
+    machine.ways = std::move(ways);
+    asio::io_context io;
+    Updater updater{mine};
+    return run_to_end(io, updater.run(Deadline::in(10s)));
+  };
+
+  const auto pushed = with_ways({"multipart", "simple"});
+  const auto untouched = served;
+  const auto fetched = with_ways({"simple"});
+
+  ASSERT_TRUE(pushed && fetched);
+  EXPECT_THAT(untouched, IsEmpty());
+  EXPECT_THAT(served, ElementsAre("serve BIOS=2.4", "end http://10.0.0.1:8080/token/bios.bin"));
+  EXPECT_EQ(machine.pushed.front().pull_uri, "http://10.0.0.1:8080/token/bios.bin");
+}
+
+TEST_F(Updating, WhoeverCancelsWaitsUntilALostPushWouldShow) {
+  held = true;
+  const auto begun = clock;
+  const auto wait = [&](UpdateHandle::Phase phase) {
+    asio::io_context io;
+    Updater updater{doors()};
+    auto from = handle(phase);
+    from.pushed = clock;
+    return run_to_end(io, updater.wait_for_end(std::move(from), Deadline::in(10s)));
+  };
+
+  const auto written = wait(UpdateHandle::Phase::writing);
+  const auto at_once = clock - begun;
+  const auto pushed = wait(UpdateHandle::Phase::pushing);
+
+  EXPECT_TRUE(written && pushed);
+  EXPECT_LT(at_once, 100s);
+  EXPECT_GE(clock - begun, 100s);
+  EXPECT_FALSE(held);
+}
+
 TEST_F(Updating, GoesOnFromEachPhaseWithoutASecondPush) {
   using enum UpdateHandle::Phase;
   for (const auto phase : {pushing, writing, starting, resetting}) {
@@ -439,9 +733,14 @@ TEST(UpdateHandles, AreReadAsTheyWereWritten) {
                             .version = "1.2",
                             .sha256 = "ab",
                             .targets = 9,
+                            .others = {"GPU_9"},
+                            .ids = {"GPU_2"},
+                            .written = {"GPU_1", "GPU_3"},
+                            .more = true,
                             .ticket = {"push", kTask},
                             .resets_done = 2,
-                            .pushed = std::chrono::sys_seconds{1'700'000'000s}};
+                            .pushed = std::chrono::sys_seconds{1'700'000'000s},
+                            .was_on = true};
 
   const auto read = update_handle_of(to_text(handle));
 

@@ -23,7 +23,13 @@ struct FirmwareMachine {
   std::optional<Error> push_fails{};
   bool took_it = false;  // although the push failed
   std::vector<std::string> busy{};
+  /// So often it still says that it is at work although it has forgotten the task.
+  int busy_after_gone = 0;
+  bool verifies_first = false;
+  std::vector<std::string> ways{};
+  bool on = true;
   bool has_ac = true;
+  std::vector<bmc::Sensor> sensors{};
   std::map<std::string, std::string> health{};
   std::vector<inventory::Part> parts{};
   std::chrono::seconds clock_ahead{0};
@@ -36,6 +42,7 @@ struct FirmwareMachine {
   std::vector<std::string> tickets{};
   std::size_t told = 0;  // of `says`
   bool at_work = false;
+  bool forgotten = false;  // its task, and it is at work with it
   bool power_changed_at_work = false;
   bool pushed_at_work = false;
 
@@ -98,6 +105,10 @@ class FirmwareBmc final : public bmc::Bmc {
       gone_ = true;
       co_return bmc::Protocol::redfish;
     };
+    sensors.read = [this](Deadline) -> Task<Result<bmc::Sensors>> {
+      if (auto silent = machine_.silent()) co_return *silent;
+      co_return bmc::Sensors{.sensors = machine_.sensors};
+    };
     assign_power();
     assign_update();
   }
@@ -110,7 +121,7 @@ class FirmwareBmc final : public bmc::Bmc {
       if (auto silent = machine_.silent()) co_return *silent;
       // Once gone, once back: whoever waits for a restart sees both.
       if (std::exchange(gone_, false)) co_return Error{Code::kUnreachable, "it restarts"};
-      co_return bmc::Sourced{on_ ? bmc::PowerState::on : bmc::PowerState::off};
+      co_return bmc::Sourced{machine_.on ? bmc::PowerState::on : bmc::PowerState::off};
     };
     power.allowed_resets = [](Deadline) -> Task<Result<std::vector<bmc::ResetType>>> {
       co_return std::vector<bmc::ResetType>{};
@@ -121,7 +132,7 @@ class FirmwareBmc final : public bmc::Bmc {
       using enum bmc::ResetType;
       const bool restarts = type == force_restart || type == power_cycle;
       machine_.reset(restarts ? "restart" : std::string{to_string(type)});
-      on_ = type != force_off && type != graceful_shutdown && type != ac_cycle;
+      machine_.on = type != force_off && type != graceful_shutdown && type != ac_cycle;
       gone_ = type == ac_cycle;
       co_return bmc::Protocol::redfish;
     };
@@ -143,7 +154,11 @@ class FirmwareBmc final : public bmc::Bmc {
     };
     update.service = [this](Deadline) -> Task<Result<bmc::UpdateService>> {
       if (auto silent = machine_.silent()) co_return *silent;
-      co_return bmc::UpdateService{.busy = machine_.busy, .most_bytes = machine_.most_bytes};
+      if (machine_.forgotten && --machine_.busy_after_gone <= 0) machine_.end_of_write();
+      bmc::UpdateService service{
+          .ways = machine_.ways, .busy = machine_.busy, .most_bytes = machine_.most_bytes};
+      if (machine_.verifies_first) service.verifies = "verify";
+      co_return service;
     };
     update.push = [this](bmc::UpdateOrder order, Deadline) -> Task<Result<bmc::UpdateTicket>> {
       machine_.asked.push_back("push " + order.name);
@@ -161,7 +176,7 @@ class FirmwareBmc final : public bmc::Bmc {
     update.go_on = [this](bmc::UpdateTicket ticket, Deadline) -> Task<Result<bmc::UpdateTicket>> {
       if (auto silent = machine_.silent()) co_return *silent;
       machine_.asked.push_back("go on " + ticket.task);
-      co_return bmc::UpdateTicket{"multipart", ticket.task + "-install"};
+      co_return bmc::UpdateTicket{"start", ticket.task + "-install"};
     };
     update.progress = [this](bmc::UpdateTicket ticket, Deadline) {
       return progress(std::move(ticket));
@@ -174,7 +189,13 @@ class FirmwareBmc final : public bmc::Bmc {
     machine_.tickets.push_back(ticket.task);
     const auto which = std::min(machine_.told++, machine_.says.size() - 1);
     auto said = machine_.says[which];
+    // Whether an image is verified or installed then, only the ticket says.
+    if (said.state == State::done && ticket.way == "verify") said.state = State::verified;
     const bool goes_on = said.state == State::running || said.state == State::verified;
+    if (said.state == State::gone && machine_.busy_after_gone > 0) {
+      machine_.forgotten = true;
+      co_return said;
+    }
     if (!goes_on) machine_.end_of_write();
     co_return said;
   }
@@ -182,7 +203,7 @@ class FirmwareBmc final : public bmc::Bmc {
   using Parts = std::vector<inventory::Part>;
 
   FirmwareMachine& machine_;
-  bool on_ = true, gone_ = false;
+  bool gone_ = false;
 };
 
 }  // namespace cupel::test

@@ -31,10 +31,12 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
     return environment.firmware_image(std::move(update), std::move(machine), deadline);
   };
   doors.keep = [&request](UpdateHandle handle) { return request.started(to_text(handle)); };
-  doors.hold_power = [&environment, &node](const UpdateHandle& handle,
-                                           std::chrono::seconds longest) -> Result<void> {
-    if (longest.count() == 0) return store::release_power(environment.store, node.name);
-    return store::hold_power(environment.store, node.name,
+  doors.serve = environment.serve_image;
+  doors.serve_no_more = environment.serve_image_no_more;
+  doors.hold_power = [&environment, held = inventory::bmc_name(node)](
+                         const UpdateHandle& handle, std::chrono::seconds longest) -> Result<void> {
+    if (longest.count() == 0) return store::release_power(environment.store, held);
+    return store::hold_power(environment.store, held,
                              {handle.component + " " + handle.version, seconds_now() + longest});
   };
   doors.forget_refusals = [&environment, &node] {

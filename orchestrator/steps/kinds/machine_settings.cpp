@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/settings/converge.h"
@@ -58,13 +59,20 @@ bool shows_settings(const burnin::Findings& findings) {
   });
 }
 
+/// A step after which the system that the node runs is another one, or has booted anew.
+bool may_restart(std::string_view kind) {
+  constexpr std::array<std::string_view, 7> kRestarts{
+      "power-on", "power-off", "power-cycle", "firmware", "node-firmware", "os", "boot-ram"};
+  return std::ranges::find(kRestarts, kind) != kRestarts.end();
+}
+
 /// The newest of this run, where nothing has restarted the node since.
 const burnin::Findings* facts_since_boot(const record::NodeRecord& record) {
   const burnin::Findings* facts = nullptr;
   for (const auto& step : record.steps) {
     if (step.skipped != record::Skipped::no) continue;
     const std::string_view kind = std::string_view{step.name}.substr(0, step.name.find('@'));
-    if (kind == "power-on" || kind == "power-off" || kind == "power-cycle") facts = nullptr;
+    if (may_restart(kind)) facts = nullptr;
     const auto found = record.findings.find(step.name);
     const bool shows = found != record.findings.end() && shows_settings(found->second);
     if (shows) facts = &found->second;

@@ -10,6 +10,7 @@
 #include <future>
 #include <mutex>
 
+#include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/images/byte_range.h"
 #include "tests/support/captures.h"
 #include "tests/support/certificate.h"
@@ -288,6 +289,28 @@ TEST_F(ImageServing, AnAddressThatIsTakenIsSaid) {
 
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kConflict);
+}
+
+/// From the check of an image to the BMC that fetches it.
+TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsUpdateEnds) {
+  controller::FirmwareImages none{io.get_executor(), std::nullopt};
+  inventory::ImageTrust trust;
+  trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  controller::FirmwareImages images{io.get_executor(), trust};
+  const bmc::UpdateOrder order{.file = file, .name = "BIOS (2.4).bin"};
+
+  const auto url = images.serve(order);
+  const auto other = images.serve(order);
+
+  EXPECT_FALSE(none.serves());
+  EXPECT_TRUE(images.serves());
+  ASSERT_TRUE(url && other);
+  EXPECT_NE(*url, *other);
+  EXPECT_THAT(*url, ::testing::EndsWith("/BIOS--2.4-.bin"));
+  EXPECT_EQ(fetch(*url).body, content);
+  images.serve_no_more(*url);
+  EXPECT_EQ(fetch(*url).status, 404);
+  EXPECT_EQ(fetch(*other).status, 200);
 }
 
 TEST(ByteRanges, AreReadAsTheStandardSays) {
