@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -28,6 +29,20 @@ std::string state_in(const BootEvent& event) {
   if (event.kind != BootEvent::Kind::progress) return {};
   const json::value body = event.body;  // braces would make a list of it
   return shortened(printable(text_at(body, "state").value_or("")), kLongest);
+}
+
+std::optional<asio::ip::address> address_in(const std::string& text) {
+  boost::system::error_code bad;
+  const auto address = asio::ip::make_address(text, bad);
+  return bad ? std::nullopt : std::optional{address};
+}
+
+/// A report of a machine whose hello a controller had that died before it was journalled. It says
+/// hello again before it needs an answer.
+bool lacks_hello(const BootEvent& event) {
+  if (event.kind != BootEvent::Kind::refused) return false;
+  const json::value body = event.body;
+  return text_at(body, "cause") == "no-hello";
 }
 
 bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {
@@ -60,16 +75,21 @@ Task<Result<void>> BootRun::keep(Stage stage) {
   return doors_.keep(to_text(handle_));
 }
 
-Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
+Result<void> BootRun::open_ticket() {
   auto reached = netboot::BootStage::issued;
   if (handle_.stage == Stage::written) reached = netboot::BootStage::done;
   if (handle_.stage == Stage::home) reached = netboot::BootStage::home;
-  CO_TRY(auto order, doors_.order(handle_.ticket));
+  TRY(auto order, doors_.order(handle_.ticket));
   has_mac_ = !order.machine.macs.empty();
   order.by_dhcp = std::ranges::any_of(doors_.ways, is_by_dhcp);
+  order.greeted = address_in(handle_.peer);
   // Another try of the same controller has it open still.
   doors_.server.revoke(handle_.ticket.token);
-  CO_TRY(doors_.server.open(handle_.ticket, std::move(order), reached));
+  return doors_.server.open(handle_.ticket, std::move(order), reached);
+}
+
+Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
+  CO_TRY(open_ticket());
   std::optional<BootEnd> end;
   if (handle_.stage == Stage::drawn || handle_.stage == Stage::booting) {
     CO_TRY(end, co_await boot_by_ways(deadline));
@@ -109,6 +129,10 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
 
 Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline deadline) {
   const auto name = to_string(way);
+  if (!std::exchange(handle_.peer, {}).empty()) {
+    // One that boots once more has said nothing yet: DHCP sends it to its ticket until it has.
+    CO_TRY(open_ticket());
+  }
   CO_TRY(co_await keep(Stage::booting));
   doors_.waiting(fmt::format("boot by {}", name));
   const auto armed = co_await arm(way, deadline);
@@ -175,7 +199,7 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
       if (auto state = state_in(*next); !state.empty()) state_ = std::move(state);
       const auto words = words_for(*next);
       if (!words.empty()) doors_.waiting(words);
-      if (is_one_of(next->kind, until)) {
+      if (is_one_of(next->kind, until) && !lacks_hello(*next)) {
         heard.event = *std::move(next);
         co_return heard;
       }
@@ -197,6 +221,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
   if (hello.kind == Kind::expired)
     co_return ended(How::failed, "its ticket ended before it had booted", "run the step again");
   if (const auto key = reported_key(hello.body)) handle_.host_key = *key;
+  if (hello.kind != Kind::home) handle_.peer = hello.peer;
   CO_TRY(co_await keep(Stage::up));
   // What was to be for one boot is gone now, or is taken back before it makes the next one too.
   CO_TRY(const bmc::BootOverride kept, co_await doors_.bmc.boot.read(deadline));
@@ -237,7 +262,14 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
                           Kind::failed, Kind::expired, Kind::home};
   for (int restarts = 0; restarts <= kMostRestarts;) {
     CO_TRY(auto heard, co_await listen(until, doors_.patience.silence, deadline));
-    if (!heard.event) co_return silent(went_silent(), heard);
+    if (!heard.event) {
+      const bool again = may_boot_again() && restarts < kMostRestarts && !deadline.passed();
+      if (!again) co_return silent(went_silent(), heard);
+      ++restarts;
+      CO_TRY(auto end, co_await boot_again(deadline));
+      if (end) co_return end;
+      continue;
+    }
     const auto& event = *heard.event;
     if (event.kind == Kind::refused) co_return refused(event);
     if (event.kind == Kind::failed) co_return failed_on_node(event);
@@ -247,6 +279,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
     if (event.kind == Kind::hello) {
       ++restarts;
       notes_.emplace_back("it was restarted while the image was written, and began again");
+      handle_.peer = event.peer;
+      CO_TRY(co_await keep(Stage::up));
       continue;
     }
     if (event.kind == Kind::home) co_return co_await take_home(event);
@@ -255,6 +289,27 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
   }
   co_return ended(How::needs_person, "it restarts again and again while the image is written",
                   "look at its power supplies and its BMC's log: cupel bmc NODE log");
+}
+
+/// A machine that lost power while it wrote boots nothing by itself: what its BMC was set to was
+/// for one boot, and its disk has no partition table yet.
+Task<Result<std::optional<BootEnd>>> BootRun::boot_again(Deadline deadline) {
+  CO_TRY(auto end, co_await boot_by(doors_.ways[handle_.way], deadline));
+  if (end) co_return end;
+  if (handle_.stage == Stage::booting)
+    co_return ended(
+        How::needs_person,
+        fmt::format("{}; it was restarted, and did not boot again:{}", went_silent(), tried_),
+        "look at its console while it starts: cupel bmc NODE console");
+  notes_.emplace_back(
+      "it went silent while the image was written; it was restarted, and began "
+      "again");
+  co_return std::nullopt;
+}
+
+/// What an installer has begun is not its own any more for the one that follows.
+bool BootRun::may_boot_again() const {
+  return !doors_.installer && handle_.way < doors_.ways.size();
 }
 
 Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {

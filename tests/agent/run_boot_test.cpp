@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/agent/boot_image.h"
 #include "tests/agent/node_tree.h"
 
@@ -50,6 +52,9 @@ class RunBoot : public ::testing::Test {
                                      std::chrono::seconds) {
       const auto name = argv.back().substr(argv.back().rfind('/') + 1);
       posts_[name] = std::string{input};
+      asked_.push_back(name);
+      if (name == forgets_hello_at_ && std::ranges::count(asked_, name) == 1)
+        return Finished{0, "{\"cause\":\"no-hello\"}\n403", ""};
       return Finished{0, name == "hello" ? order + "\n200" : "\n204", ""};
     };
     return run_boot(doors);
@@ -76,6 +81,8 @@ class RunBoot : public ::testing::Test {
   int restarts_ = 0;
   std::vector<std::string> console_;
   std::map<std::string, std::string> posts_;
+  std::vector<std::string> asked_;
+  std::string forgets_hello_at_;  // the boot server has restarted when this is asked first
 };
 
 TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
@@ -88,6 +95,17 @@ TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
   EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
   EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "ssh-ed25519 AAAA\n");
   EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
+}
+
+TEST_F(RunBoot, SaysHelloAgainToABootServerThatHasNoneOfIt) {
+  forgets_hello_at_ = "done";
+
+  EXPECT_EQ(boot(order("CUPEL01")), 0) << ::testing::PrintToString(console_);
+
+  ASSERT_GE(asked_.size(), 3u);
+  const std::vector<std::string> last(asked_.end() - 3, asked_.end());
+  EXPECT_EQ(last, (std::vector<std::string>{"done", "hello", "done"}));
+  EXPECT_EQ(restarts_, 1);
 }
 
 TEST_F(RunBoot, AMachineThatStaysUpTakesItsNameBeforeAnybodyCanLogIn) {

@@ -58,7 +58,8 @@ class BootRun {
   void report(const Failure& failure) const {
     say("failed " + std::string{to_string(failure.cause)} + ": " + printable(failure.text));
     if (!server_) return;
-    if (const auto told = server_->post("failed", failure_line(failure).object_text()); !told)
+    const auto line = failure_line(failure).object_text();
+    if (const auto told = greeted([&] { return server_->post("failed", line); }); !told)
       say("the boot server does not know it: " + printable(told.error().text));
   }
 
@@ -71,14 +72,29 @@ class BootRun {
   }
 
   Outcome<Order> greet(const BootTicket& ticket, const std::vector<Disk>& disks) {
-    TRY(const auto reply, server_->post("hello", hello(doors_.tree, ticket, disks, run_)));
-    if (reply.status == 200) return parse_order(reply.body);
+    auto body = hello(doors_.tree, ticket, disks, run_);
+    TRY(const auto reply, server_->post("hello", body));
+    if (reply.status == 200) {
+      hello_ = std::move(body);
+      return parse_order(reply.body);
+    }
     const auto parsed = JsonValue::parse(reply.body);
     const auto* words = parsed ? parsed->find("refused") : nullptr;
     const bool said = words != nullptr && words->text() != nullptr;
     return Failure{Cause::kRefused,
                    "the boot server refuses this machine: " +
                        (said ? *words->text() : "HTTP " + std::to_string(reply.status))};
+  }
+
+  /// Once more after a second hello, where the boot server has none of this boot: a controller that
+  /// stopped before it had written the first one down.
+  Outcome<Reply> greeted(const std::function<Outcome<Reply>()>& ask) const {
+    constexpr int kForbidden = 403;
+    TRY(auto reply, ask());
+    if (reply.status != kForbidden || hello_.empty()) return reply;
+    TRY(const auto again, server_->post("hello", hello_));
+    if (again.status != 200) return reply;
+    return ask();
   }
 
   /// The large RAM system's root, where the order has one; init goes on in it.
@@ -159,7 +175,7 @@ class BootRun {
   Outcome<Seed> fetch_seed() const {
     Seed seed;
     for (const std::string name : kSeedFiles) {
-      TRY(auto reply, server_->get("seed/" + name));
+      TRY(auto reply, greeted([&] { return server_->get("seed/" + name); }));
       if (reply.status == 404 && name == "network-config") continue;
       if (reply.status != 200)
         return Failure{Cause::kSeed, "seed/" + name + ": HTTP " + std::to_string(reply.status) +
@@ -181,7 +197,7 @@ class BootRun {
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
     // The OS is whole: it starts even where nobody can be told.
-    const auto told = server_->post("done", line.object_text());
+    const auto told = greeted([&] { return server_->post("done", line.object_text()); });
     say(told ? "done, restarting" : "done, but the boot server is away: restarting");
     return {};
   }
@@ -206,6 +222,7 @@ class BootRun {
   const BootDoors& doors_;
   const RunTool& run_;
   std::optional<BootServer> server_{};
+  std::string hello_{};  // that was answered with the order
   std::string phase_{};
   Clock::time_point since_{};
   std::map<std::string, double> seconds_{};
