@@ -80,7 +80,7 @@ class OsStep : public ::testing::Test {
     NodeSteps steps{environment()};
     SilentObserver observer;
     auto controlled = test::control_run(plan_, journal_, steps, observer);
-    end_ = controlled.state.nodes.at("n1").steps[0];
+    end_ = controlled.state.nodes.at(node_.name).steps[0];
     return controlled.ended;
   }
 

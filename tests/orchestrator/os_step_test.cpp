@@ -133,6 +133,15 @@ TEST_F(OsStep, AMachineThatBootsTheNetworkAgainIsNamedAsThat) {
   EXPECT_THAT(needed(), HasSubstr("cupel bmc n1 boot"));
 }
 
+TEST_F(OsStep, ANodeThatIsCalledNodeIsNamedInItsAdvice) {
+  node_.name = "NODE-1";
+  machine_.boots_network_again = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(needed(), HasSubstr("cupel bmc NODE-1 boot"));
+}
+
 TEST_F(OsStep, AnotherMachineInItsSlotIsNamedAndNothingIsWritten) {
   machine_.refused_with = "its serial is that of n2";
 

@@ -167,12 +167,6 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   return doors;
 }
 
-std::string named_for(const inventory::Node& node, std::string advice) {
-  for (auto at = advice.find("NODE"); at != advice.npos; at = advice.find("NODE", at))
-    advice.replace(at, 4, node.name);
-  return advice;
-}
-
 StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
   StepEnd end;
   end.outcome = ended.how == BootEnd::How::needs_person ? Outcome::needs_operator : Outcome::reject;
