@@ -6,10 +6,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <stop_token>
+#include <thread>
 
 #include "base/text.h"
 #include "burnin/agent/common/json_value.h"
@@ -128,6 +132,7 @@ class BootRun {
     say("disk " + described(disk));
     if (order.erase != Erase::kNone) {
       enter(Phase::kErasing);
+      const auto reporting = repeated(Phase::kErasing);
       TRY(erase_disk(doors_.tree, disk, order.erase, order.wipe, run_));
     }
     const auto path = doors_.tree.real(disk.path());
@@ -156,6 +161,7 @@ class BootRun {
                          EnteredOs& entered) {
     if (order.grow) {
       enter(Phase::kGrowing);
+      const auto reporting = repeated(Phase::kGrowing);
       TRY(grow_last_partition(path, run_));
     } else if (order.seed) {
       TRY(reread_partitions(path));
@@ -211,6 +217,18 @@ class BootRun {
     }
     say(name + (of > 0 ? " " + std::to_string(bytes * 100 / of) + " %" : ""));
     server_->mention("progress", progress_line(phase, bytes, of).object_text());
+  }
+  /// The phase again and again until this ends, on a thread of its own.
+  std::jthread repeated(Phase phase) const {
+    return std::jthread{[this, phase](const std::stop_token& stop) {
+      std::mutex mutex;
+      std::condition_variable_any bell;
+      std::unique_lock lock{mutex};
+      const auto line = progress_line(phase, 0, 0).object_text();
+      const auto over = [&] { return stop.stop_requested(); };
+      while (!bell.wait_for(lock, stop, doors_.progress_every, over))
+        server_->mention("progress", line);
+    }};
   }
   void enter_none() {
     if (phase_.empty()) return;
