@@ -8,6 +8,8 @@ namespace {
 
 /// Longer than the slowest write of an image.
 constexpr std::chrono::hours kTicketLives{6};
+/// A drive of many TB overwrites itself for up to a day (cupel-node's limit).
+constexpr std::chrono::hours kErasingTicketLives{30};
 
 Result<json::object> disk_of(const inventory::Inventory& inventory, const inventory::Node& node) {
   if (!node.boot.disk.empty()) return json::object{{"serial", node.boot.disk}};
@@ -60,6 +62,9 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
     return Error{Code::kInvalid, node.name +
                                      ": wipe needs the disk's serial in the inventory: "
                                      "boot: {disk: SERIAL}"};
+  if (wish.erase != "none" && !wish.wipe)
+    return Error{Code::kInvalid,
+                 node.name + ": erase needs wipe: \"yes\": the drive loses all that it holds"};
   if (wish.wipe) order["wipe"] = node.boot.disk;
   order["erase"] = wish.erase;
   order["grow"] = true;
@@ -104,7 +109,7 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                   .macs = node.boot.macs,
                   .arch = wish.boots.arch,
                   .rack = node.rack};
-  made.lifetime = kTicketLives;
+  made.lifetime = wish.erase == "none" ? kTicketLives : kErasingTicketLives;
   made.address = node.boot.address.substr(0, node.boot.address.find('/'));
   made.kernel_arguments = wish.boots.command_line;
   for (const auto& [name, file] : wish.boots.files) made.files[name] = file.path;
