@@ -25,7 +25,7 @@ struct BootImage {
   std::string command_line{};               // of its kernel, where it has one
   std::uint64_t content_size = 0;           // of a disk, uncompressed
   std::string compression{};
-  std::string efi{};     // of a disk: its boot loader
+  std::string efi{};     // of a disk: its boot loader; empty: UEFI's default
   std::string mirror{};  // of an installer: where its packages come from; empty: it is none
 };
 

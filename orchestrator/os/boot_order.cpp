@@ -48,6 +48,13 @@ json::object served(std::string_view name, const BootFile& file) {
   return {{"file", name}, {"sha256", file.sha256}, {"size", file.size}};
 }
 
+/// The loader that every image for removable media has, where the image names none. Source: UEFI
+/// 2.10, 3.5.1.1.
+std::string loader_of(const BootImage& disk) {
+  if (!disk.efi.empty()) return disk.efi;
+  return disk.arch == "aarch64" ? R"(\EFI\BOOT\BOOTAA64.EFI)" : R"(\EFI\BOOT\BOOTX64.EFI)";
+}
+
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
                             const inventory::Node& node, const BootWish& wish) {
@@ -70,7 +77,7 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   order["grow"] = true;
   order["seed"] = true;
   order["boot_entry"] = {
-      {"label", "Cupel OS"}, {"efi", disk.efi}, {"network_first", wish.network_first}};
+      {"label", "Cupel OS"}, {"efi", loader_of(disk)}, {"network_first", wish.network_first}};
   return ok();
 }
 

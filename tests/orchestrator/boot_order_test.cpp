@@ -52,6 +52,16 @@ TEST_F(DeployOrder, ItsTicketOutlivesTheSlowestWriteAndTheSlowestErase) {
   EXPECT_EQ(at("/wipe"), "DISK1");
 }
 
+TEST_F(DeployOrder, BootsTheDefaultLoaderOfAnImageThatNamesNone) {
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\debian\shimx64.efi)");
+
+  wish_.os->efi.clear();
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTX64.EFI)");
+
+  wish_.os->arch = wish_.boots.arch = "aarch64";
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTAA64.EFI)");
+}
+
 TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
   wish_.erase = "nvme";
 
