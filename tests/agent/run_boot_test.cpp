@@ -168,10 +168,25 @@ TEST_F(RunBoot, ADiskThatHoldsSomethingIsWrittenOnlyWithItsSerialNumber) {
   EXPECT_TRUE(disk().starts_with(image_.content()));
 }
 
-TEST_F(RunBoot, WithoutEfiVariablesTheDiskDoesNotBoot) {
-  EXPECT_EQ(boot(order("CUPEL01", R"(,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 2);
+TEST_F(RunBoot, WithoutEfiVariablesTheDiskIsLeftAsItIs) {
+  auto used = std::string(kDisk, '\0');
+  used.replace(512, 8, "EFI PART");
+  node_.write_bytes("/dev/nvme0n1", used);
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"wipe":"CUPEL01",)"
+                                  R"("boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")),
+            2);
 
   EXPECT_THAT(posts_["failed"], HasSubstr(R"("cause":"no-efi-variables")"));
+  EXPECT_TRUE(disk() == used);
+  EXPECT_EQ(restarts_, 0);
+}
+
+TEST_F(RunBoot, AnImageWhoseBootEntryCannotBeMadeDoesNotBoot) {
+  node_.write("/sys/firmware/efi/efivars/BootOrder", "");
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 2);
+
   EXPECT_EQ(disk().substr(0, 1 << 20), std::string(1 << 20, '\0'));
   EXPECT_EQ(restarts_, 0);
 }

@@ -127,6 +127,9 @@ class BootRun {
   }
 
   Outcome<void> deploy(const Order& order, const std::vector<Disk>& disks) {
+    if (order.boot_entry) {
+      TRY(check_efi_variables(doors_.tree));
+    }
     enter(Phase::kChoosing);
     TRY(const auto disk, choose_disk(disks, order.disk, order.wipe));
     say("disk " + described(disk));
