@@ -60,13 +60,16 @@ Task<Result<BootEnd>> BootRun::run(Deadline deadline) {
 
 Task<Result<BootEnd>> BootRun::resume(BootHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
+  // What it shows from before is of boots that are over.
+  if (doors_.mark_console) doors_.mark_console();
   co_return co_await go_on(deadline);
 }
 
 Task<Result<void>> BootRun::clean_up(BootHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
   doors_.server.revoke(handle_.ticket.token);
-  if (handle_.stage == Stage::drawn || handle_.stage == Stage::home) co_return ok();
+  if (handle_.stage == Stage::drawn) co_return ok();
+  if (handle_.stage == Stage::home) co_return co_await eject_disc(deadline);
   co_return co_await disarm(deadline);
 }
 
@@ -100,7 +103,10 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
   if (!end && handle_.stage == Stage::written) {
     CO_TRY(end, co_await wait_for_home(deadline));
   }
-  if (!end) end = ended(How::up, {}, {});
+  if (!end) {
+    CO_TRY(co_await eject_disc(deadline));
+    end = ended(How::up, {}, {});
+  }
   end->host_key = handle_.host_key;
   end->disk = handle_.disk;
   end->notes = notes_;
@@ -175,11 +181,16 @@ Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
   co_return ok();
 }
 
+Task<Result<void>> BootRun::eject_disc(Deadline deadline) {
+  if (!handle_.disc) co_return ok();
+  CO_TRY(co_await doors_.bmc.media.eject(deadline));
+  handle_.disc = false;
+  co_return ok();
+}
+
 Task<Result<void>> BootRun::disarm(Deadline deadline) {
   auto& bmc = doors_.bmc;
-  if (handle_.disc) {
-    CO_TRY(co_await bmc.media.eject(deadline));
-  }
+  CO_TRY(co_await eject_disc(deadline));
   CO_TRY(const bmc::BootOverride kept, co_await bmc.boot.read(deadline));
   if (kept.target == bmc::BootTarget::none) co_return ok();
   CO_TRY(co_await bmc.boot.set({}, deadline));
@@ -241,9 +252,7 @@ Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline)
   const json::value told = event.body;
   handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
   CO_TRY(co_await keep(Stage::written));
-  if (!handle_.disc) co_return ok();
-  CO_TRY(co_await doors_.bmc.media.eject(deadline));
-  co_return ok();
+  co_return co_await eject_disc(deadline);
 }
 
 Task<Result<std::optional<BootEnd>>> BootRun::take_home(const BootEvent& event) {

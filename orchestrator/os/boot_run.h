@@ -80,6 +80,8 @@ class BootRun {
   Task<Result<std::optional<BootEnd>>> boot_by_ways(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> boot_by(inventory::BootWay way, Deadline deadline);
   Task<Result<void>> arm(inventory::BootWay way, Deadline deadline);
+  /// Where one was inserted: also one that a crash left behind, and then perhaps twice.
+  Task<Result<void>> eject_disc(Deadline deadline);
   Task<Result<void>> disarm(Deadline deadline);
   Task<Result<Heard>> listen(std::vector<Kind> until, std::chrono::milliseconds silence,
                              Deadline deadline);

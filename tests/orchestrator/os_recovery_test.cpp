@@ -1,4 +1,5 @@
 // What a boot survives: controllers that die, BMCs that do not answer, machines that lose power.
+#include "orchestrator/console/bounded_log.h"
 #include "tests/orchestrator/os_step.h"
 
 namespace cupel::steps {
@@ -20,6 +21,15 @@ class OsRecovery : public OsStep {
     journal_.room = 1'000;
     ASSERT_TRUE(control());
   }
+
+  /// Which write of the journal has the address that said hello, after a whole run.
+  std::size_t write_of_hello() const {
+    std::size_t at = 0;
+    const auto& all = journal_.events;
+    while (at < all.size() && !json::serialize(all[at].data).contains(machine_.address)) ++at;
+    EXPECT_LT(at, all.size()) << "the journal has the address of the hello";
+    return at;
+  }
 };
 
 TEST_F(OsRecovery, WritesOnceHoweverOftenTheControllerDies) {
@@ -40,15 +50,45 @@ TEST_F(OsRecovery, WritesOnceHoweverOftenTheControllerDies) {
 TEST_F(OsRecovery, TheNextControllerKnowsWhichMachineSaidHello) {
   ASSERT_TRUE(control());
   const auto writes = journal_.events.size();
-  std::size_t up = 0;
-  while (up < writes && !json::serialize(journal_.events[up].data).contains(machine_.address)) ++up;
-  ASSERT_LT(up, writes) << "the journal has the address of the hello";
-  for (auto room = up; room < writes; ++room) {
+  const auto hello = write_of_hello();
+  for (auto room = hello; room < writes; ++room) {
     SCOPED_TRACE(::testing::Message() << "died after write " << room);
     die_at(room, true, false);
 
     EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
     EXPECT_EQ(machine_.boots, 1);
+  }
+}
+
+TEST_F(OsRecovery, WhatTheConsoleShowedBeforeTheControllerCameEndsNothing) {
+  ASSERT_TRUE(control());
+  const auto room = write_of_hello();
+  machine_ = {};
+  journal_ = {};
+  journal_.room = room;
+  journal_.dies_after_writing = true;
+  EXPECT_FALSE(control());
+  console::BoundedLog log{console::console_folder(store_->folder(), 1), "n1"};
+  ASSERT_TRUE(log.append("Kernel panic - not syncing: of a boot that is long over\r\n"));
+  journal_.room = 1'000;
+  machine_.looks_in_vain = 1;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(machine_.boots, 1);
+}
+
+TEST_F(OsRecovery, LeavesNoDiscHoweverTheControllerDies) {
+  set_step(StepKind::os, "os", {{"ways", "media"}});
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (std::size_t room = 0; room < writes; ++room) {
+    SCOPED_TRACE(::testing::Message() << "died at write " << room);
+    die_at(room, false, true);
+
+    EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+    EXPECT_EQ(machine_.disc, "");
   }
 }
 

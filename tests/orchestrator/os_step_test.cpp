@@ -204,6 +204,16 @@ TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
   EXPECT_EQ(machine_.images_written, 0);
 }
 
+TEST_F(OsStep, TheRamSystemLeavesNoDiscInItsDrive) {
+  set_step(StepKind::boot_ram, "boot-ram", {{"ways", "media"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(machine_.disc, "");
+  EXPECT_EQ(machine_.ejected, 1);
+}
+
 class InstallerStep : public OsStep {
  protected:
   InstallerStep() {
