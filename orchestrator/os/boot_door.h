@@ -41,8 +41,8 @@ struct BootDoor {
   std::function<Result<void>(const netboot::Ticket&, netboot::BootOrder, netboot::BootStage)> open;
   std::function<void(const std::string& token)> revoke;
   std::function<Task<Result<netboot::BootEvent>>(std::string token, Deadline)> next;
-  /// The site's CA, PEM; empty: HTTP.
-  std::string ca{};
+  /// The site's CA, PEM; empty: HTTP. Errors: kNotFound, kInvalid (it cannot be read, or is none).
+  Result<std::string> ca = std::string{};
 };
 
 }  // namespace cupel::os

@@ -200,6 +200,7 @@ Task<Result<void>> BootRun::disarm(Deadline deadline) {
 Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
                                              std::chrono::milliseconds silence, Deadline deadline) {
   Heard heard;
+  bool stood = false;
   auto quiet = deadline.sooner(silence);
   for (;;) {
     auto next =
@@ -221,7 +222,9 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
     if (next.error().code != Code::kTimeout) co_return std::move(next).error();
     heard.cause = doors_.console ? console_cause(doors_.console()) : std::nullopt;
     const bool stands = heard.cause && heard.cause->row->ends;
-    if (stands || quiet.passed()) co_return heard;
+    // What the machine reports of the same may be on its way.
+    if ((stands && stood) || quiet.passed()) co_return heard;
+    stood = stands;
   }
 }
 

@@ -88,7 +88,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
     return Error{Code::kInvalid, "ssh: key of " + node.name +
                                      " is the agent's: the OS needs a key file, to let it in"};
   Wanted wanted;
-  wanted.wish.ca = door.ca;
+  TRY(wanted.wish.ca, door.ca);
   TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
   TRY(wanted.ways, ways_of(environment, request));
   const auto ram = or_else(said(request, "ram"), profile.ram);
