@@ -211,6 +211,24 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+namespace {
+
+bool is_in_a_word(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+void replace_word(std::string& text, std::string_view word, std::string_view by) {
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at)) {
+    const auto end = at + word.size();
+    const bool within =
+        (at > 0 && is_in_a_word(text[at - 1])) || (end < text.size() && is_in_a_word(text[end]));
+    if (!within) text.replace(at, word.size(), by);
+    at += within ? word.size() : by.size();
+  }
+}
+
 std::string shortened(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string{text};
   auto end = limit > 3 ? limit - 3 : 0;

@@ -37,6 +37,10 @@ std::optional<Number> number(std::string_view text) {
 /// A number for people: at most `digits` after the point, no trailing zeros.
 std::string plain(double value, int digits = 3);
 
+/// Each `word` of `text` that stands alone replaced: the NODE of "NODE1" does not. What is put in
+/// is not searched again.
+void replace_word(std::string& text, std::string_view word, std::string_view by);
+
 /// The word of `known` that `typed` most likely meant, or nothing if none is close.
 std::optional<std::string> nearest(std::string_view typed, std::span<const std::string_view> known);
 std::optional<std::string> nearest(std::string_view typed, std::span<const std::string> known);

@@ -233,7 +233,9 @@ void add_image_import(CLI::App& image, Context& context, Exit& exit, const std::
   added->add_option("NAME", asked->name, "of the image")->required();
   added->add_option("--arch", asked->arch, "x86_64 or aarch64 [this machine's]")
       ->check(CLI::IsMember({"x86_64", "aarch64"}));
-  added->add_option("--efi", asked->efi, "the loader's path on the disk's ESP");
+  added->add_option("--efi", asked->efi,
+                    "the loader's path on the disk's ESP [UEFI's own: \\EFI\\BOOT\\BOOTX64.EFI, or "
+                    "BOOTAA64.EFI on aarch64]");
   added->add_option("--os", asked->os, "ID/VERSION, as /etc/os-release has them");
   add_json_flag(*added, context);
   added->callback([&context, &exit, &folder, asked] {

@@ -1,10 +1,15 @@
 #include "orchestrator/controller/boot_files.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/self_signed.h"
+#include "base/wall_clock.h"
 
 namespace cupel::controller {
 namespace {
@@ -24,6 +29,22 @@ std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& in
                         .arch = {},
                         .rack = node.rack});
   return machines;
+}
+
+/// Errors: kNotFound, kInvalid.
+Result<std::string> ca_in(const std::string& file) {
+  TRY(auto pem, read_file(file, kLargestPem));
+  TRY(within(file, certificate_end(pem)));
+  return pem;
+}
+
+/// Errors: kNotFound; kInvalid (no certificate, or one that has expired).
+Result<std::string> valid_certificate(const std::string& file) {
+  TRY(auto pem, read_file(file, kLargestPem));
+  TRY(const auto end, within(file, certificate_end(pem)));
+  if (end > seconds_now()) return pem;
+  return Error{Code::kInvalid,
+               fmt::format("{}: expired on {:%Y-%m-%d}: machines reject it. Renew it", file, end)};
 }
 
 }  // namespace
@@ -69,7 +90,7 @@ Result<netboot::BootService*> BootFiles::service() {
   netboot::BootServerOptions options;
   options.endpoint = {address, boot.port};
   if (!boot.certificate.empty()) {
-    TRY(options.certificate, read_file(boot.certificate, kLargestPem));
+    TRY(options.certificate, within("boot: tls: certificate", valid_certificate(boot.certificate)));
     TRY(options.key, read_file(boot.key, kLargestPem));
   }
   options.folder = images_.string();
@@ -139,8 +160,7 @@ std::shared_ptr<os::BootDoor> BootFiles::door() {
       co_return co_await server->next(std::move(of), by);
     }(*this, std::move(token), until);
   };
-  if (!inventory_.boot->ca.empty())
-    if (auto ca = read_file(inventory_.boot->ca, kLargestPem)) door->ca = *std::move(ca);
+  if (!inventory_.boot->ca.empty()) door->ca = within("boot: tls: ca", ca_in(inventory_.boot->ca));
   return door;
 }
 

@@ -2,8 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
+
 namespace cupel::controller {
 namespace {
+
+/// Neither what a machine reports every second, nor what was refused for its rate.
+bool is_worth_a_line(const netboot::BootAccess& access) {
+  constexpr int kNoContent = 204, kTooMany = 429;
+  return access.status != kTooMany && !(access.file == "progress" && access.status == kNoContent);
+}
+
+void log_access(const netboot::BootAccess& access) {
+  if (!is_worth_a_line(access)) return;
+  const bool broke_off = !access.whole && access.method != "HEAD";
+  log::info({.node = access.node}, "boot-request",
+            fmt::format("{} {} {}: {}, {} bytes in {} ms{}", access.peer, access.method,
+                        access.file.empty() ? "-" : access.file, access.status, access.bytes,
+                        access.took.count(), broke_off ? ", broken off" : ""));
+}
 
 std::string_view difference(const netboot::BootServerOptions& one,
                             const netboot::BootServerOptions& other) {
@@ -29,7 +46,7 @@ Result<std::shared_ptr<netboot::BootService>> BootServers::at(asio::any_io_execu
                              service->url(), differs)};
   }
   running.options = options;
-  TRY(service, netboot::BootService::start(std::move(executor), std::move(options)));
+  TRY(service, netboot::BootService::start(std::move(executor), std::move(options), log_access));
   running.service = service;
   return service;
 }

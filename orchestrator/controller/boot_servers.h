@@ -10,7 +10,8 @@ namespace cupel::controller {
 
 class BootServers {
  public:
-  /// Errors: as BootService::start; kConflict where another run's serves there and the inventory
+  /// What its machines fetch and report is logged by node, "boot-request". Errors: as
+  /// BootService::start; kConflict where another run's serves there and the inventory
   /// has changed since: other machines, images, certificate or limits.
   Result<std::shared_ptr<netboot::BootService>> at(asio::any_io_executor executor,
                                                    netboot::BootServerOptions options);

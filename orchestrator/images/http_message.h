@@ -47,8 +47,8 @@ struct HttpAnswer {
   std::string allow{};  // of 405
   int retry_after = 0;  // seconds; 0: not said
   std::vector<std::shared_ptr<Pace>> paces{};
-  std::function<bool()> is_over{};  // asked while the body goes out
-  std::function<void(const Sent&)> sent{};
+  std::function<bool()> is_over{};          // asked while the body goes out
+  std::function<void(const Sent&)> sent{};  // once, also where nothing went out
 };
 
 }  // namespace cupel::images

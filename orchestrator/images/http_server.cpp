@@ -200,14 +200,19 @@ Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Requ
   const auto head = head_of(answer, reply, keep);
   connection.patience.allow(options.idle);
   const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(head), kAwait);
-  if (lost) co_return false;
+  const auto ended = [&](std::uint64_t bytes, bool whole) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);
+    if (answer.sent) answer.sent({reply.status, bytes, whole, took});
+  };
+  if (lost) {
+    ended(0, false);
+    co_return false;
+  }
   const bool wanted = request.method() != http::verb::head;
   std::uint64_t bytes = 0;
   if (wanted) bytes = co_await send(stream, connection, answer, reply.pieces);
   const bool whole = !wanted || bytes == reply.bytes.size;
-  if (answer.sent)
-    answer.sent({reply.status, bytes, wanted && whole,
-                 std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun)});
+  ended(bytes, wanted && whole);
   co_return keep&& whole;
 }
 

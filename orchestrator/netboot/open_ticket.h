@@ -27,7 +27,11 @@ struct OpenTicket {
         order{std::move(ordered)},
         files{std::move(opened)},
         until{Clock::now() + order.lifetime},
-        stage{reached} {}
+        stage{reached} {
+    if (!order.greeted) return;
+    greeted.emplace();
+    greeted_from = *order.greeted;
+  }
 
   bool is_late() const { return Clock::now() >= until; }
 
@@ -42,7 +46,7 @@ struct OpenTicket {
 
   std::mutex mutex{};
   BootStage stage;
-  std::optional<Identity> greeted{};
+  std::optional<Identity> greeted{};  // empty where an earlier controller had the hello
   asio::ip::address greeted_from{};
   std::set<std::string, std::less<>> seeds_served{};
   bool told_expired = false;

@@ -133,6 +133,7 @@ HttpAnswer file(const Open& ticket, std::string_view name, const HttpRequest& re
   if (request.method == "HEAD") return answer;
   answer.sent = [ticket, name = std::string{name}, peer = request.peer.to_string(),
                  transfer = counted(ticket)](const images::Sent& sent) {
+    if (sent.bytes == 0) return;
     (void)tell(ticket, {.kind = Kind::fetched,
                         .peer = peer,
                         .file = name,

@@ -53,6 +53,9 @@ struct BootOrder {
   bool by_dhcp = false;
   std::string address{};                           // "10.0.2.11"; empty: not known before
   std::optional<boost::asio::ip::address> peer{};  // nobody else is answered
+  /// Of the machine that said hello with this ticket to an earlier controller: it goes on without
+  /// another hello. Nothing: no machine has.
+  std::optional<boost::asio::ip::address> greeted{};
 };
 
 /// How far a boot has come, for one that goes on after the controller has restarted.

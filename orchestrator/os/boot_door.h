@@ -25,7 +25,7 @@ struct BootImage {
   std::string command_line{};               // of its kernel, where it has one
   std::uint64_t content_size = 0;           // of a disk, uncompressed
   std::string compression{};
-  std::string efi{};     // of a disk: its boot loader
+  std::string efi{};     // of a disk: its boot loader; empty: UEFI's default
   std::string mirror{};  // of an installer: where its packages come from; empty: it is none
 };
 
@@ -41,8 +41,8 @@ struct BootDoor {
   std::function<Result<void>(const netboot::Ticket&, netboot::BootOrder, netboot::BootStage)> open;
   std::function<void(const std::string& token)> revoke;
   std::function<Task<Result<netboot::BootEvent>>(std::string token, Deadline)> next;
-  /// The site's CA, PEM; empty: HTTP.
-  std::string ca{};
+  /// The site's CA, PEM; empty: HTTP. Errors: kNotFound, kInvalid (it cannot be read, or is none).
+  Result<std::string> ca = std::string{};
 };
 
 }  // namespace cupel::os

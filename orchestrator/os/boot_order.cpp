@@ -8,6 +8,8 @@ namespace {
 
 /// Longer than the slowest write of an image.
 constexpr std::chrono::hours kTicketLives{6};
+/// A drive of many TB overwrites itself for up to a day (cupel-node's limit).
+constexpr std::chrono::hours kErasingTicketLives{30};
 
 Result<json::object> disk_of(const inventory::Inventory& inventory, const inventory::Node& node) {
   if (!node.boot.disk.empty()) return json::object{{"serial", node.boot.disk}};
@@ -46,6 +48,13 @@ json::object served(std::string_view name, const BootFile& file) {
   return {{"file", name}, {"sha256", file.sha256}, {"size", file.size}};
 }
 
+/// The loader that every image for removable media has, where the image names none. Source: UEFI
+/// 2.10, 3.5.1.1.
+std::string loader_of(const BootImage& disk) {
+  if (!disk.efi.empty()) return disk.efi;
+  return disk.arch == "aarch64" ? R"(\EFI\BOOT\BOOTAA64.EFI)" : R"(\EFI\BOOT\BOOTX64.EFI)";
+}
+
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
                             const inventory::Node& node, const BootWish& wish) {
@@ -60,12 +69,15 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
     return Error{Code::kInvalid, node.name +
                                      ": wipe needs the disk's serial in the inventory: "
                                      "boot: {disk: SERIAL}"};
+  if (wish.erase != "none" && !wish.wipe)
+    return Error{Code::kInvalid,
+                 node.name + ": erase needs wipe: \"yes\": the drive loses all that it holds"};
   if (wish.wipe) order["wipe"] = node.boot.disk;
   order["erase"] = wish.erase;
   order["grow"] = true;
   order["seed"] = true;
   order["boot_entry"] = {
-      {"label", "Cupel OS"}, {"efi", disk.efi}, {"network_first", wish.network_first}};
+      {"label", "Cupel OS"}, {"efi", loader_of(disk)}, {"network_first", wish.network_first}};
   return ok();
 }
 
@@ -104,7 +116,7 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                   .macs = node.boot.macs,
                   .arch = wish.boots.arch,
                   .rack = node.rack};
-  made.lifetime = kTicketLives;
+  made.lifetime = wish.erase == "none" ? kTicketLives : kErasingTicketLives;
   made.address = node.boot.address.substr(0, node.boot.address.find('/'));
   made.kernel_arguments = wish.boots.command_line;
   for (const auto& [name, file] : wish.boots.files) made.files[name] = file.path;

@@ -10,15 +10,15 @@ struct BootWish {
   BootImage boots{};              // what the machine fetches: a RAM system, or an installer
   std::optional<BootImage> os{};  // nothing: the RAM system stays up
   bool wipe = false;              // the disk may hold something
-  std::string erase{"none"};      // "nvme", "ata": before it is written
+  std::string erase{"none"};      // "nvme", "ata": before it is written; needs wipe
   bool network_first = false;     // the network stays before the disk in the EFI boot order
   std::string public_key{};       // that logs in: "ssh-ed25519 AAAA..."
   std::string ca{};               // PEM, of the boot server; empty: HTTP
 };
 
 /// The same for the same wish and ticket, so that a ticket can be opened again. Errors: kInvalid
-/// where neither inventory nor profile say which disk is the node's, or what may be wiped; and as
-/// debian_installer().
+/// where neither inventory nor profile say which disk is the node's, or what may be wiped or
+/// erased; and as debian_installer().
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                                       const inventory::Node& node, const BootWish& wish,
                                       const netboot::Ticket& ticket);

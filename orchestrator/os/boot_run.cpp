@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -30,6 +31,20 @@ std::string state_in(const BootEvent& event) {
   return shortened(printable(text_at(body, "state").value_or("")), kLongest);
 }
 
+std::optional<asio::ip::address> address_in(const std::string& text) {
+  boost::system::error_code bad;
+  const auto address = asio::ip::make_address(text, bad);
+  return bad ? std::nullopt : std::optional{address};
+}
+
+/// A report of a machine whose hello a controller had that died before it was journalled. It says
+/// hello again before it needs an answer.
+bool lacks_hello(const BootEvent& event) {
+  if (event.kind != BootEvent::Kind::refused) return false;
+  const json::value body = event.body;
+  return text_at(body, "cause") == "no-hello";
+}
+
 bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
@@ -45,13 +60,16 @@ Task<Result<BootEnd>> BootRun::run(Deadline deadline) {
 
 Task<Result<BootEnd>> BootRun::resume(BootHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
+  // What it shows from before is of boots that are over.
+  if (doors_.mark_console) doors_.mark_console();
   co_return co_await go_on(deadline);
 }
 
 Task<Result<void>> BootRun::clean_up(BootHandle handle, Deadline deadline) {
   handle_ = std::move(handle);
   doors_.server.revoke(handle_.ticket.token);
-  if (handle_.stage == Stage::drawn || handle_.stage == Stage::home) co_return ok();
+  if (handle_.stage == Stage::drawn) co_return ok();
+  if (handle_.stage == Stage::home) co_return co_await eject_disc(deadline);
   co_return co_await disarm(deadline);
 }
 
@@ -60,16 +78,21 @@ Task<Result<void>> BootRun::keep(Stage stage) {
   return doors_.keep(to_text(handle_));
 }
 
-Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
+Result<void> BootRun::open_ticket() {
   auto reached = netboot::BootStage::issued;
   if (handle_.stage == Stage::written) reached = netboot::BootStage::done;
   if (handle_.stage == Stage::home) reached = netboot::BootStage::home;
-  CO_TRY(auto order, doors_.order(handle_.ticket));
+  TRY(auto order, doors_.order(handle_.ticket));
   has_mac_ = !order.machine.macs.empty();
   order.by_dhcp = std::ranges::any_of(doors_.ways, is_by_dhcp);
+  order.greeted = address_in(handle_.peer);
   // Another try of the same controller has it open still.
   doors_.server.revoke(handle_.ticket.token);
-  CO_TRY(doors_.server.open(handle_.ticket, std::move(order), reached));
+  return doors_.server.open(handle_.ticket, std::move(order), reached);
+}
+
+Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
+  CO_TRY(open_ticket());
   std::optional<BootEnd> end;
   if (handle_.stage == Stage::drawn || handle_.stage == Stage::booting) {
     CO_TRY(end, co_await boot_by_ways(deadline));
@@ -80,7 +103,10 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
   if (!end && handle_.stage == Stage::written) {
     CO_TRY(end, co_await wait_for_home(deadline));
   }
-  if (!end) end = ended(How::up, {}, {});
+  if (!end) {
+    CO_TRY(co_await eject_disc(deadline));
+    end = ended(How::up, {}, {});
+  }
   end->host_key = handle_.host_key;
   end->disk = handle_.disk;
   end->notes = notes_;
@@ -109,6 +135,10 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
 
 Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline deadline) {
   const auto name = to_string(way);
+  if (!std::exchange(handle_.peer, {}).empty()) {
+    // One that boots once more has said nothing yet: DHCP sends it to its ticket until it has.
+    CO_TRY(open_ticket());
+  }
   CO_TRY(co_await keep(Stage::booting));
   doors_.waiting(fmt::format("boot by {}", name));
   const auto armed = co_await arm(way, deadline);
@@ -151,11 +181,16 @@ Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
   co_return ok();
 }
 
+Task<Result<void>> BootRun::eject_disc(Deadline deadline) {
+  if (!handle_.disc) co_return ok();
+  CO_TRY(co_await doors_.bmc.media.eject(deadline));
+  handle_.disc = false;
+  co_return ok();
+}
+
 Task<Result<void>> BootRun::disarm(Deadline deadline) {
   auto& bmc = doors_.bmc;
-  if (handle_.disc) {
-    CO_TRY(co_await bmc.media.eject(deadline));
-  }
+  CO_TRY(co_await eject_disc(deadline));
   CO_TRY(const bmc::BootOverride kept, co_await bmc.boot.read(deadline));
   if (kept.target == bmc::BootTarget::none) co_return ok();
   CO_TRY(co_await bmc.boot.set({}, deadline));
@@ -165,6 +200,7 @@ Task<Result<void>> BootRun::disarm(Deadline deadline) {
 Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
                                              std::chrono::milliseconds silence, Deadline deadline) {
   Heard heard;
+  bool stood = false;
   auto quiet = deadline.sooner(silence);
   for (;;) {
     auto next =
@@ -175,7 +211,7 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
       if (auto state = state_in(*next); !state.empty()) state_ = std::move(state);
       const auto words = words_for(*next);
       if (!words.empty()) doors_.waiting(words);
-      if (is_one_of(next->kind, until)) {
+      if (is_one_of(next->kind, until) && !lacks_hello(*next)) {
         heard.event = *std::move(next);
         co_return heard;
       }
@@ -186,7 +222,9 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
     if (next.error().code != Code::kTimeout) co_return std::move(next).error();
     heard.cause = doors_.console ? console_cause(doors_.console()) : std::nullopt;
     const bool stands = heard.cause && heard.cause->row->ends;
-    if (stands || quiet.passed()) co_return heard;
+    // What the machine reports of the same may be on its way.
+    if ((stands && stood) || quiet.passed()) co_return heard;
+    stood = stands;
   }
 }
 
@@ -197,6 +235,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
   if (hello.kind == Kind::expired)
     co_return ended(How::failed, "its ticket ended before it had booted", "run the step again");
   if (const auto key = reported_key(hello.body)) handle_.host_key = *key;
+  if (hello.kind != Kind::home) handle_.peer = hello.peer;
   CO_TRY(co_await keep(Stage::up));
   // What was to be for one boot is gone now, or is taken back before it makes the next one too.
   CO_TRY(const bmc::BootOverride kept, co_await doors_.bmc.boot.read(deadline));
@@ -216,9 +255,7 @@ Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline)
   const json::value told = event.body;
   handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
   CO_TRY(co_await keep(Stage::written));
-  if (!handle_.disc) co_return ok();
-  CO_TRY(co_await doors_.bmc.media.eject(deadline));
-  co_return ok();
+  co_return co_await eject_disc(deadline);
 }
 
 Task<Result<std::optional<BootEnd>>> BootRun::take_home(const BootEvent& event) {
@@ -237,7 +274,14 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
                           Kind::failed, Kind::expired, Kind::home};
   for (int restarts = 0; restarts <= kMostRestarts;) {
     CO_TRY(auto heard, co_await listen(until, doors_.patience.silence, deadline));
-    if (!heard.event) co_return silent(went_silent(), heard);
+    if (!heard.event) {
+      const bool again = may_boot_again() && restarts < kMostRestarts && !deadline.passed();
+      if (!again) co_return silent(went_silent(), heard);
+      ++restarts;
+      CO_TRY(auto end, co_await boot_again(deadline));
+      if (end) co_return end;
+      continue;
+    }
     const auto& event = *heard.event;
     if (event.kind == Kind::refused) co_return refused(event);
     if (event.kind == Kind::failed) co_return failed_on_node(event);
@@ -247,6 +291,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
     if (event.kind == Kind::hello) {
       ++restarts;
       notes_.emplace_back("it was restarted while the image was written, and began again");
+      handle_.peer = event.peer;
+      CO_TRY(co_await keep(Stage::up));
       continue;
     }
     if (event.kind == Kind::home) co_return co_await take_home(event);
@@ -255,6 +301,27 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
   }
   co_return ended(How::needs_person, "it restarts again and again while the image is written",
                   "look at its power supplies and its BMC's log: cupel bmc NODE log");
+}
+
+/// A machine that lost power while it wrote boots nothing by itself: what its BMC was set to was
+/// for one boot, and its disk has no partition table yet.
+Task<Result<std::optional<BootEnd>>> BootRun::boot_again(Deadline deadline) {
+  CO_TRY(auto end, co_await boot_by(doors_.ways[handle_.way], deadline));
+  if (end) co_return end;
+  if (handle_.stage == Stage::booting)
+    co_return ended(
+        How::needs_person,
+        fmt::format("{}; it was restarted, and did not boot again:{}", went_silent(), tried_),
+        "look at its console while it starts: cupel bmc NODE console");
+  notes_.emplace_back(
+      "it went silent while the image was written; it was restarted, and began "
+      "again");
+  co_return std::nullopt;
+}
+
+/// What an installer has begun is not its own any more for the one that follows.
+bool BootRun::may_boot_again() const {
+  return !doors_.installer && handle_.way < doors_.ways.size();
 }
 
 Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {

@@ -75,10 +75,13 @@ class BootRun {
   };
 
   Task<Result<BootEnd>> go_on(Deadline deadline);
+  Result<void> open_ticket();
   Task<Result<void>> keep(Stage stage);
   Task<Result<std::optional<BootEnd>>> boot_by_ways(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> boot_by(inventory::BootWay way, Deadline deadline);
   Task<Result<void>> arm(inventory::BootWay way, Deadline deadline);
+  /// Where one was inserted: also one that a crash left behind, and then perhaps twice.
+  Task<Result<void>> eject_disc(Deadline deadline);
   Task<Result<void>> disarm(Deadline deadline);
   Task<Result<Heard>> listen(std::vector<Kind> until, std::chrono::milliseconds silence,
                              Deadline deadline);
@@ -87,6 +90,8 @@ class BootRun {
   Task<Result<void>> take_done(const netboot::BootEvent& event, Deadline deadline);
   Task<Result<std::optional<BootEnd>>> take_home(const netboot::BootEvent& event);
   Task<Result<std::optional<BootEnd>>> wait_until_written(Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> boot_again(Deadline deadline);
+  bool may_boot_again() const;
   Task<Result<std::optional<BootEnd>>> wait_for_home(Deadline deadline);
   BootEnd ended(How how, std::string detail, std::string_view advice) const;
   BootEnd failed_on_node(const netboot::BootEvent& event) const;

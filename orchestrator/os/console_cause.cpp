@@ -58,6 +58,12 @@ constexpr std::array kCauses{
                     "the firmware refused the boot file: it is not signed by a key that this "
                     "machine has",
                     "sign the RAM system with the site's key, or turn secure boot off"},
+    // Our own RAM system's: what its boot client and its first process print.
+    ConsoleCauseRow{"ram-system", "cupel failed ", "the RAM system gave up",
+                    "look at what its console says; log in where it has an address: ssh root@NODE",
+                    true},
+    ConsoleCauseRow{"dhcp-silent", "no address by dhcp yet",
+                    "the RAM system got no address by DHCP", kDhcp},
     // Titles of what Debian's installer asks where it cannot go on: netcfg, preseed, choose-mirror.
     ConsoleCauseRow{"dhcp-silent", "network autoconfiguration failed",
                     "the installer got no address by DHCP", kDhcp, true},

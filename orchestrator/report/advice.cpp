@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace cupel::report {
 namespace {
 
@@ -53,21 +55,6 @@ constexpr Advice kAdvice[] = {
 bool failed(const record::StepRecord& step) {
   return step.outcome == "failed" || step.outcome == "needs operator" ||
          step.outcome == "BMC unresponsive";
-}
-
-bool is_of_a_word(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/// As a word of its own: the NODE in "NODE1" is no placeholder.
-void replace_word(std::string& text, std::string_view word, std::string_view by) {
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at)) {
-    const auto end = at + word.size();
-    const bool within =
-        (at > 0 && is_of_a_word(text[at - 1])) || (end < text.size() && is_of_a_word(text[end]));
-    if (!within) text.replace(at, word.size(), by);
-    at += within ? word.size() : by.size();
-  }
 }
 
 }  // namespace

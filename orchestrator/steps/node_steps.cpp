@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/wall_clock.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/kernel_watch.h"
@@ -33,6 +34,11 @@ Result<StepEnd> ended_by(Error error) {
 
 void ask_for(StepEnd& end, std::vector<record::Needed> needs) {
   end.found["hands"] = record::to_json(needs);
+}
+
+std::string named_for(const inventory::Node& node, std::string advice) {
+  replace_word(advice, "NODE", node.name);
+  return advice;
 }
 
 Result<StepEnd> ended_by_bmc(Error error) {

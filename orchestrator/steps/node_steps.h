@@ -108,6 +108,8 @@ void end_if_hung(const StepEnvironment& environment, const inventory::Node& node
 Result<engine::StepEnd> ended_by_ssh(Error error);
 /// What a person is to do, for where the step ends in `needs hands` or `suspect BMC`.
 void ask_for(engine::StepEnd& end, std::vector<record::Needed> needs);
+/// `advice` with the node's name for each NODE in it.
+std::string named_for(const inventory::Node& node, std::string advice);
 /// A little before the engine's own: what ends there can still say what it died of.
 Deadline with_last_word(Deadline deadline);
 

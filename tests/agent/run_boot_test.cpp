@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
 #include "tests/agent/boot_image.h"
 #include "tests/agent/node_tree.h"
 
@@ -46,10 +51,24 @@ class RunBoot : public ::testing::Test {
     doors.console = [this](const std::string& line) { console_.push_back(line); };
     doors.server.url = "http://127.0.0.1:" + port() + "/boot/" + kToken + "/";
     doors.server.pause = [](std::chrono::milliseconds) {};
+    doors.progress_every = progress_every_;
     doors.server.run = [this, order](const Argv& argv, std::string_view input,
                                      std::chrono::seconds) {
       const auto name = argv.back().substr(argv.back().rfind('/') + 1);
+      std::unique_lock lock{mutex_};
+      if (argv.front() == "nvme") {
+        const auto often = [this] { return std::ranges::count(states_, R"("erasing")") > 3; };
+        return Finished{heard_.wait_for(lock, std::chrono::seconds{20}, often) ? 0 : 1, "", ""};
+      }
+      if (name == "progress") {
+        const auto state = input.substr(std::min(input.find(':') + 1, input.size()));
+        states_.emplace_back(state.substr(0, state.find(',')));
+        heard_.notify_all();
+      }
       posts_[name] = std::string{input};
+      asked_.push_back(name);
+      if (name == forgets_hello_at_ && std::ranges::count(asked_, name) == 1)
+        return Finished{0, "{\"cause\":\"no-hello\"}\n403", ""};
       return Finished{0, name == "hello" ? order + "\n200" : "\n204", ""};
     };
     return run_boot(doors);
@@ -76,6 +95,12 @@ class RunBoot : public ::testing::Test {
   int restarts_ = 0;
   std::vector<std::string> console_;
   std::map<std::string, std::string> posts_;
+  std::vector<std::string> asked_;
+  std::chrono::milliseconds progress_every_{60'000};
+  std::mutex mutex_;
+  std::condition_variable heard_;
+  std::vector<std::string> states_;  // of progress
+  std::string forgets_hello_at_;     // the boot server has restarted when this is asked first
 };
 
 TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
@@ -88,6 +113,25 @@ TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
   EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
   EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "ssh-ed25519 AAAA\n");
   EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
+}
+
+TEST_F(RunBoot, SaysHelloAgainToABootServerThatHasNoneOfIt) {
+  forgets_hello_at_ = "done";
+
+  EXPECT_EQ(boot(order("CUPEL01")), 0) << ::testing::PrintToString(console_);
+
+  ASSERT_GE(asked_.size(), 3u);
+  const std::vector<std::string> last(asked_.end() - 3, asked_.end());
+  EXPECT_EQ(last, (std::vector<std::string>{"done", "hello", "done"}));
+  EXPECT_EQ(restarts_, 1);
+}
+
+TEST_F(RunBoot, ReportsAgainAndAgainWhileADriveErasesItself) {
+  progress_every_ = std::chrono::milliseconds{1};
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"erase":"nvme","wipe":"CUPEL01")")), 0)
+      << ::testing::PrintToString(console_);
+  EXPECT_TRUE(disk().starts_with(image_.content()));
 }
 
 TEST_F(RunBoot, AMachineThatStaysUpTakesItsNameBeforeAnybodyCanLogIn) {
@@ -124,10 +168,25 @@ TEST_F(RunBoot, ADiskThatHoldsSomethingIsWrittenOnlyWithItsSerialNumber) {
   EXPECT_TRUE(disk().starts_with(image_.content()));
 }
 
-TEST_F(RunBoot, WithoutEfiVariablesTheDiskDoesNotBoot) {
-  EXPECT_EQ(boot(order("CUPEL01", R"(,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 2);
+TEST_F(RunBoot, WithoutEfiVariablesTheDiskIsLeftAsItIs) {
+  auto used = std::string(kDisk, '\0');
+  used.replace(512, 8, "EFI PART");
+  node_.write_bytes("/dev/nvme0n1", used);
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"wipe":"CUPEL01",)"
+                                  R"("boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")),
+            2);
 
   EXPECT_THAT(posts_["failed"], HasSubstr(R"("cause":"no-efi-variables")"));
+  EXPECT_TRUE(disk() == used);
+  EXPECT_EQ(restarts_, 0);
+}
+
+TEST_F(RunBoot, AnImageWhoseBootEntryCannotBeMadeDoesNotBoot) {
+  node_.write("/sys/firmware/efi/efivars/BootOrder", "");
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 2);
+
   EXPECT_EQ(disk().substr(0, 1 << 20), std::string(1 << 20, '\0'));
   EXPECT_EQ(restarts_, 0);
 }

@@ -34,6 +34,17 @@ TEST(Text, PlainNumbersHaveNoTrailingZeros) {
   EXPECT_EQ(plain(1234.5678, 1), "1234.6");
 }
 
+TEST(Text, ReplacesWordsAlsoByOneThatHoldsThem) {
+  const auto replaced = [](std::string text, std::string_view by) {
+    replace_word(text, "NODE", by);
+    return text;
+  };
+
+  EXPECT_EQ(replaced("ssh root@NODE; cupel bmc NODE log", "n1"), "ssh root@n1; cupel bmc n1 log");
+  EXPECT_EQ(replaced("NODE and NODE", "NODE-7"), "NODE-7 and NODE-7");
+  EXPECT_EQ(replaced("NODE1 MY_NODE NODE", ""), "NODE1 MY_NODE ");
+}
+
 TEST(Text, FindsTheNearestWordOrNone) {
   const std::vector<std::string> known{"password", "user", "address"};
 

@@ -84,6 +84,18 @@ TEST(ConsoleCause, PrefersWhatEndedTheBootToWhatWasTriedBefore) {
             "no-link");
 }
 
+TEST(ConsoleCause, NamesWhatTheRamSystemGivesUpAt) {
+  EXPECT_EQ(id_of("CUPEL [41.20] no address by DHCP yet: eth0 no link\r\n"), "dhcp-silent");
+  const auto cause = console_cause(
+      "CUPEL [41.20] no address by DHCP yet: eth0 link\r\n"
+      "CUPEL failed no-ticket: no ticket of a boot server in cupel.boot=\r\n"
+      "CUPEL [41.31] boot client ended with 2: this machine stays up\r\n");
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->row->id, "ram-system");
+  EXPECT_TRUE(cause->row->ends);
+  EXPECT_THAT(to_string(*cause), ::testing::HasSubstr("CUPEL failed no-ticket: no ticket of"));
+}
+
 TEST(ConsoleCause, IsNothingWhereABootGoesWell) {
   EXPECT_FALSE(console_cause(
       "BdsDxe: loading Boot0006 \"Cupel OS\" from HD(1,GPT)/\\EFI\\debian\\shimx64.efi\r\n"

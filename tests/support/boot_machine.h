@@ -25,9 +25,13 @@ struct BootMachine {
   bool ignores_override = false, keeps_override = false, has_http_uri = true;
   bool boots_old_system = false, boots_network_again = false;
   bool other_image = false;
-  std::string fails_with{};    // a cause of its RAM system
-  std::string refused_with{};  // words of the boot server
-  int power_cut_while_writing = 0;
+  std::string fails_with{};                  // a cause of its RAM system
+  std::string refused_with{};                // words of the boot server
+  int power_cut_while_writing = 0;           // so often
+  bool comes_back_by_itself = false;         // then: it boots the network first
+  bool says_hello_again = true;              // to a boot server that has none of it
+  int boot_reads_that_fail = 0;              // of its BMC, since a boot
+  int looks_in_vain = 0;                     // for what it says next
   std::vector<std::string> fetches_alone{};  // files; then nothing is heard of it
   std::string stands_in{};                   // a step of its installer that asks something
 
@@ -44,6 +48,8 @@ struct BootMachine {
   std::string installs{};                       // sha256 of the installer that it was given
   std::string host_name = "n1";
   std::string token{};  // whose URL it booted from
+  std::string address = "10.0.2.11";
+  bool greeted = false;  // the boot server has its hello
 
   void restart() {
     ++boots;
@@ -54,8 +60,9 @@ struct BootMachine {
     const auto& url = armed.target == bmc::BootTarget::virtual_cd ? disc : armed.uri;
     const bool asks_dhcp = armed.target == bmc::BootTarget::pxe ||
                            (armed.target == bmc::BootTarget::uefi_http && url.empty());
+    // What DHCP points to has the ticket until its hello.
     for (const auto& [known, order] : open)
-      if (asks_dhcp ? order.by_dhcp : url.contains(known)) {
+      if (asks_dhcp ? order.by_dhcp && !greeted : url.contains(known)) {
         does = Does::ram;
         token = known;
         writes = order.order.at("action") != "stay";
@@ -71,8 +78,13 @@ struct BootMachine {
         if (!fetches_alone.empty()) return fetch();
         if (!refused_with.empty()) return told(Kind::refused, {{"text", refused_with}});
         does = writes ? Does::writing : Does::no_boot;
+        greeted = true;
         return told(Kind::hello, keys);
       case Does::writing:
+        if (!greeted) {
+          does = says_hello_again ? Does::ram : Does::no_boot;
+          return told(Kind::refused, {{"cause", "no-hello"}, {"text", "n1 has not said hello"}});
+        }
         return write();
       case Does::written:
         if (boots_network_again)
@@ -106,7 +118,8 @@ struct BootMachine {
     }
     if (power_cut_while_writing > 0) {
       --power_cut_while_writing;
-      does = Does::ram;
+      // Its override was for one boot, and its disk has no partition table yet.
+      does = comes_back_by_itself ? Does::ram : Does::no_boot;
       return told(Kind::progress, {{"state", "writing"}, {"bytes", 1}, {"of", 3}});
     }
     ++images_written;
@@ -115,9 +128,10 @@ struct BootMachine {
     does = Does::written;
     return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}});
   }
-  static netboot::BootEvent told(Kind kind, boost::json::object body) {
+  netboot::BootEvent told(Kind kind, boost::json::object body) const {
     netboot::BootEvent event;
     event.kind = kind;
+    event.peer = address;
     event.body = std::move(body);
     return event;
   }
@@ -137,6 +151,10 @@ class BootBmc final : public bmc::Bmc {
       co_return bmc::Protocol::redfish;
     };
     boot.read = [&machine](Deadline) -> Task<Result<bmc::Sourced<bmc::BootOverride>>> {
+      if (machine.boots > 0 && machine.boot_reads_that_fail > 0) {
+        --machine.boot_reads_that_fail;
+        co_return Error{Code::kTimeout, "the BMC does not answer"};
+      }
       co_return bmc::Sourced{machine.boot};
     };
     boot.set = [&machine](bmc::BootOverride wanted, Deadline) -> Task<Result<bmc::Protocol>> {
@@ -204,6 +222,7 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
   };
   door->open = [&machine](const netboot::Ticket& ticket, netboot::BootOrder order,
                           netboot::BootStage) -> Result<void> {
+    machine.greeted = order.greeted && order.greeted->to_string() == machine.address;
     machine.open[ticket.token] = std::move(order);
     return ok();
   };
@@ -213,6 +232,10 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
   };
   door->next = [&machine](std::string token,
                           Deadline deadline) -> Task<Result<netboot::BootEvent>> {
+    if (machine.looks_in_vain > 0) {
+      --machine.looks_in_vain;
+      co_return Error{Code::kTimeout, "nothing was heard yet"};
+    }
     if (auto event = machine.go_on(token)) co_return *std::move(event);
     if (machine.does == BootMachine::Does::home || machine.does == BootMachine::Does::ram)
       if (auto event = machine.go_on(token)) co_return *std::move(event);

@@ -50,12 +50,6 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
   return doors;
 }
 
-std::string named_for(const inventory::Node& node, std::string advice) {
-  for (auto at = advice.find("NODE"); at != advice.npos; at = advice.find("NODE", at))
-    advice.replace(at, 4, node.name);
-  return advice;
-}
-
 StepEnd end_of(const StepRequest& request, UpdateEnd ended,
                const std::vector<firmware::UpdateDone>& written) {
   boost::json::object found;

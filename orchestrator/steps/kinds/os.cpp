@@ -88,7 +88,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
     return Error{Code::kInvalid, "ssh: key of " + node.name +
                                      " is the agent's: the OS needs a key file, to let it in"};
   Wanted wanted;
-  wanted.wish.ca = door.ca;
+  TRY(wanted.wish.ca, door.ca);
   TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
   TRY(wanted.ways, ways_of(environment, request));
   const auto ram = or_else(said(request, "ram"), profile.ram);
@@ -165,12 +165,6 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   // An installer looks for hardware, links and addresses before anything is heard of it.
   if (doors.installer) doors.patience.hello = doors.patience.fetch;
   return doors;
-}
-
-std::string named_for(const inventory::Node& node, std::string advice) {
-  for (auto at = advice.find("NODE"); at != advice.npos; at = advice.find("NODE", at))
-    advice.replace(at, 4, node.name);
-  return advice;
 }
 
 StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {

@@ -5,6 +5,8 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "base/log.h"
+#include "tests/orchestrator/netboot/fetch.h"
 #include "tests/support/captures.h"
 
 namespace cupel::controller {
@@ -12,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class BootServersOfRuns : public ::testing::Test {
  protected:
@@ -57,6 +60,30 @@ TEST_F(BootServersOfRuns, RefuseAChangedInventoryUntilTheOtherRunHasEnded) {
 
   first->reset();
   EXPECT_TRUE(at(changed));
+}
+
+TEST_F(BootServersOfRuns, LogWhatMachinesAskByNodeAndWithoutTheirTickets) {
+  const auto file = folder_.path() / "log";
+  ASSERT_TRUE(log::to_file(file));
+  auto server = at(options());
+  ASSERT_TRUE(server) << server.error().what;
+  const auto ticket = (*server)->issue({.machine = options().machines.front()}).value();
+
+  test::fetch({.url = ticket.base_url + "hello",
+               .post = R"({"serial":"S1","macs":["52:54:00:00:00:01"]})"});
+  test::fetch({.url = ticket.base_url + "progress", .post = R"({"state":"writing"})"});
+  test::fetch({.url = ticket.base_url + "done", .post = "{}"});
+  std::string lines;
+  for (int i = 0; i < 2'000 && !lines.contains("POST done"); ++i) {
+    io_.restart();
+    io_.run_for(std::chrono::milliseconds{10});
+    lines = read_file(file, 100'000).value_or("");
+  }
+  log::off();
+
+  EXPECT_THAT(lines, AllOf(HasSubstr("node=n1"), HasSubstr(" POST hello: 200, "),
+                           HasSubstr(" POST done: 204, "), Not(HasSubstr("progress")),
+                           Not(HasSubstr(ticket.token))));
 }
 
 }  // namespace

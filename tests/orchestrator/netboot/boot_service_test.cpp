@@ -253,6 +253,22 @@ TEST_F(Booting, TheSameUrlsWorkAfterTheControllerHasRestarted) {
   EXPECT_EQ(say(ticket, "hello", hello(first)).status, 200);
 }
 
+TEST_F(Booting, AMachineThatSaidHelloToAnEarlierControllerGoesOn) {
+  start();
+  const auto ticket = service->draw();
+  auto begun = order();
+  begun.greeted = asio::ip::make_address("127.0.0.1");
+
+  ASSERT_TRUE(service->restore(ticket, begun, BootStage::issued));
+
+  EXPECT_EQ(say(ticket, "progress", R"({"state":"writing"})").status, 204);
+  const test::Request seed{.url = ticket.base_url + "seed/user-data"};
+  EXPECT_EQ(fetch({.url = seed.url, .from = "127.0.0.9"}).status, 403);
+  EXPECT_EQ(fetch(seed).status, 200);
+  EXPECT_EQ(say(ticket, "done", R"({"entry":"Boot0006"})").status, 204);
+  EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first)}).status, 204);
+}
+
 TEST_F(Booting, ATicketOfAnotherServerIsNotOpened) {
   start();
   auto ticket = service->draw();

@@ -108,12 +108,16 @@ EfiBoot parse_efibootmgr(std::string_view text) {
   return found;
 }
 
+Outcome<void> check_efi_variables(const Tree& tree) {
+  if (tree.exists("/sys/firmware/efi/efivars")) return {};
+  return Failure{Cause::kNoEfiVariables,
+                 "this machine booted without EFI variables, so that no boot entry can be made. "
+                 "Boot it by UEFI, or leave boot_entry out for BIOS"};
+}
+
 Outcome<EnteredOs> enter_os(const Tree& tree, const std::string& disk, const BootEntry& entry,
                             const RunTool& run) {
-  if (!tree.exists("/sys/firmware/efi/efivars"))
-    return Failure{Cause::kNoEfiVariables,
-                   "this machine booted without EFI variables, so that no boot entry can be made. "
-                   "Boot it by UEFI, or leave boot_entry out for BIOS"};
+  TRY(check_efi_variables(tree));
   TRY(const auto table, read_partition_table(disk, run));
   const auto system = efi_system_partition(table);
   if (!system)

@@ -29,6 +29,9 @@ struct EnteredOs {
   std::vector<std::string> order{};
 };
 
+/// Whether a boot entry can be made: before a disk is written for it. Errors: kNoEfiVariables.
+Outcome<void> check_efi_variables(const Tree& tree);
+
 /// Removes our old entries of this label, makes one for the disk's EFI system partition, puts it
 /// first (or behind the network's, where the order says so), and reads that back. Every other entry
 /// stays, and in its order. Errors: kNoEfiVariables, kNvramFull, kBootOrder.

@@ -72,7 +72,7 @@ std::string file_system_of(const std::string& node) {
     return bytes;
   };
   const auto found = signatures(read, size > 0 ? static_cast<std::uint64_t>(size) : 0);
-  for (const std::string_view known : {"ext4", "xfs", "btrfs"})
+  for (const auto known : kFileSystems)
     if (std::ranges::find(found, known) != found.end()) return std::string{known};
   return {};
 }

@@ -1,8 +1,10 @@
 #pragma once
 // The partitions of a disk as sfdisk reports them, and a file system of one mounted for a moment.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "burnin/agent/node/boot/tool.h"
@@ -28,7 +30,10 @@ Outcome<PartitionTable> read_partition_table(const std::string& disk, const RunT
 /// The EFI system partition's; nothing where there is none.
 std::optional<TableEntry> efi_system_partition(const PartitionTable& table);
 
-/// What the partition holds, of those that we grow and mount: "ext4", "xfs", "btrfs"; else empty.
+/// Those that we grow and mount: the RAM system has driver and program of each (burnin/ram).
+inline constexpr std::array<std::string_view, 3> kFileSystems{"ext4", "xfs", "btrfs"};
+
+/// What the partition holds, of kFileSystems; else empty.
 std::string file_system_of(const std::string& node);
 
 /// Mounted below /run until it goes.

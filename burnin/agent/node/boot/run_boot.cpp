@@ -6,10 +6,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <stop_token>
+#include <thread>
 
 #include "base/text.h"
 #include "burnin/agent/common/json_value.h"
@@ -58,7 +62,8 @@ class BootRun {
   void report(const Failure& failure) const {
     say("failed " + std::string{to_string(failure.cause)} + ": " + printable(failure.text));
     if (!server_) return;
-    if (const auto told = server_->post("failed", failure_line(failure).object_text()); !told)
+    const auto line = failure_line(failure).object_text();
+    if (const auto told = greeted([&] { return server_->post("failed", line); }); !told)
       say("the boot server does not know it: " + printable(told.error().text));
   }
 
@@ -71,14 +76,29 @@ class BootRun {
   }
 
   Outcome<Order> greet(const BootTicket& ticket, const std::vector<Disk>& disks) {
-    TRY(const auto reply, server_->post("hello", hello(doors_.tree, ticket, disks, run_)));
-    if (reply.status == 200) return parse_order(reply.body);
+    auto body = hello(doors_.tree, ticket, disks, run_);
+    TRY(const auto reply, server_->post("hello", body));
+    if (reply.status == 200) {
+      hello_ = std::move(body);
+      return parse_order(reply.body);
+    }
     const auto parsed = JsonValue::parse(reply.body);
     const auto* words = parsed ? parsed->find("refused") : nullptr;
     const bool said = words != nullptr && words->text() != nullptr;
     return Failure{Cause::kRefused,
                    "the boot server refuses this machine: " +
                        (said ? *words->text() : "HTTP " + std::to_string(reply.status))};
+  }
+
+  /// Once more after a second hello, where the boot server has none of this boot: a controller that
+  /// stopped before it had written the first one down.
+  Outcome<Reply> greeted(const std::function<Outcome<Reply>()>& ask) const {
+    constexpr int kForbidden = 403;
+    TRY(auto reply, ask());
+    if (reply.status != kForbidden || hello_.empty()) return reply;
+    TRY(const auto again, server_->post("hello", hello_));
+    if (again.status != 200) return reply;
+    return ask();
   }
 
   /// The large RAM system's root, where the order has one; init goes on in it.
@@ -107,11 +127,15 @@ class BootRun {
   }
 
   Outcome<void> deploy(const Order& order, const std::vector<Disk>& disks) {
+    if (order.boot_entry) {
+      TRY(check_efi_variables(doors_.tree));
+    }
     enter(Phase::kChoosing);
     TRY(const auto disk, choose_disk(disks, order.disk, order.wipe));
     say("disk " + described(disk));
     if (order.erase != Erase::kNone) {
       enter(Phase::kErasing);
+      const auto reporting = repeated(Phase::kErasing);
       TRY(erase_disk(doors_.tree, disk, order.erase, order.wipe, run_));
     }
     const auto path = doors_.tree.real(disk.path());
@@ -140,6 +164,7 @@ class BootRun {
                          EnteredOs& entered) {
     if (order.grow) {
       enter(Phase::kGrowing);
+      const auto reporting = repeated(Phase::kGrowing);
       TRY(grow_last_partition(path, run_));
     } else if (order.seed) {
       TRY(reread_partitions(path));
@@ -159,7 +184,7 @@ class BootRun {
   Outcome<Seed> fetch_seed() const {
     Seed seed;
     for (const std::string name : kSeedFiles) {
-      TRY(auto reply, server_->get("seed/" + name));
+      TRY(auto reply, greeted([&] { return server_->get("seed/" + name); }));
       if (reply.status == 404 && name == "network-config") continue;
       if (reply.status != 200)
         return Failure{Cause::kSeed, "seed/" + name + ": HTTP " + std::to_string(reply.status) +
@@ -181,7 +206,7 @@ class BootRun {
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
     // The OS is whole: it starts even where nobody can be told.
-    const auto told = server_->post("done", line.object_text());
+    const auto told = greeted([&] { return server_->post("done", line.object_text()); });
     say(told ? "done, restarting" : "done, but the boot server is away: restarting");
     return {};
   }
@@ -196,6 +221,18 @@ class BootRun {
     say(name + (of > 0 ? " " + std::to_string(bytes * 100 / of) + " %" : ""));
     server_->mention("progress", progress_line(phase, bytes, of).object_text());
   }
+  /// The phase again and again until this ends, on a thread of its own.
+  std::jthread repeated(Phase phase) const {
+    return std::jthread{[this, phase](const std::stop_token& stop) {
+      std::mutex mutex;
+      std::condition_variable_any bell;
+      std::unique_lock lock{mutex};
+      const auto line = progress_line(phase, 0, 0).object_text();
+      const auto over = [&] { return stop.stop_requested(); };
+      while (!bell.wait_for(lock, stop, doors_.progress_every, over))
+        server_->mention("progress", line);
+    }};
+  }
   void enter_none() {
     if (phase_.empty()) return;
     seconds_[phase_] += std::chrono::duration<double>(Clock::now() - since_).count();
@@ -206,6 +243,7 @@ class BootRun {
   const BootDoors& doors_;
   const RunTool& run_;
   std::optional<BootServer> server_{};
+  std::string hello_{};  // that was answered with the order
   std::string phase_{};
   Clock::time_point since_{};
   std::map<std::string, double> seconds_{};

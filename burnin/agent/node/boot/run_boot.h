@@ -1,5 +1,6 @@
 #pragma once
 // One boot of one machine, from its ticket to its restart: `cupel-node boot run`.
+#include <chrono>
 #include <functional>
 
 #include "burnin/agent/node/boot/boot_server.h"
@@ -13,6 +14,9 @@ struct BootDoors {
   BootServer::Settings server{};  // its URL is the ticket's, unless it has one
   std::function<void()> restart{};
   std::function<void(const std::string& line)> console{};  // "CUPEL writing 30 %"
+  /// How often a phase is reported whose tool says nothing: the controller gives a machine up that
+  /// is silent for a few minutes.
+  std::chrono::milliseconds progress_every{30'000};
 };
 
 /// 0: the order is to stay up, or the OS is written and restart() was called; 2: it failed with a

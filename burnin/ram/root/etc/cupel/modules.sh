@@ -8,5 +8,5 @@ load_modules() {
     before=$now
     xargs -r modprobe -a -q < /run/cupel/modalias 2> /dev/null
   done
-  modprobe -a -q efivarfs sd_mod sr_mod isofs vfat nls_cp437 nls_ascii ext4 overlay squashfs loop 2> /dev/null
+  modprobe -a -q efivarfs sd_mod sr_mod isofs vfat nls_cp437 nls_ascii ext4 xfs btrfs overlay squashfs loop 2> /dev/null
 }

@@ -1,0 +1,76 @@
+// What one node is to do in one boot, from inventory and playbook.
+#include "orchestrator/os/boot_order.h"
+
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+
+namespace cupel::os {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class DeployOrder : public ::testing::Test {
+ protected:
+  DeployOrder() {
+    inventory_.profiles["p"] = {.name = "p"};
+    node_.name = "n1";
+    node_.profile = "p";
+    node_.boot.disk = "DISK1";
+    wish_.boots = {.name = "ram", .arch = "x86_64"};
+    wish_.os = {.name = "debian-12",
+                .arch = "x86_64",
+                .digest = std::string(64, 'd'),
+                .files = {{"image", {"/images/disk.raw.zst", std::string(64, 'd'), 1000}}},
+                .content_size = 4000,
+                .compression = "zstd",
+                .efi = "\\EFI\\debian\\shimx64.efi"};
+  }
+  Result<netboot::BootOrder> order() const {
+    return boot_order(inventory_, node_, wish_,
+                      {"token", "http://10.0.0.1/boot/token/", "http://10.0.0.1/home/x"});
+  }
+  /// "/boot_entry/efi" of the answer to the hello.
+  std::string at(std::string_view pointer) const {
+    const json::value all = order().value().order;
+    return std::string{all.at_pointer(pointer).as_string()};
+  }
+
+  inventory::Inventory inventory_{};
+  inventory::Node node_{};
+  BootWish wish_{};
+};
+
+TEST_F(DeployOrder, ItsTicketOutlivesTheSlowestWriteAndTheSlowestErase) {
+  EXPECT_EQ(order()->lifetime, 6h);
+
+  wish_.wipe = true;
+  wish_.erase = "ata";
+  EXPECT_GT(order()->lifetime, 24h);
+  EXPECT_EQ(at("/erase"), "ata");
+  EXPECT_EQ(at("/wipe"), "DISK1");
+}
+
+TEST_F(DeployOrder, BootsTheDefaultLoaderOfAnImageThatNamesNone) {
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\debian\shimx64.efi)");
+
+  wish_.os->efi.clear();
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTX64.EFI)");
+
+  wish_.os->arch = wish_.boots.arch = "aarch64";
+  EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTAA64.EFI)");
+}
+
+TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
+  wish_.erase = "nvme";
+
+  const auto refused = order();
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalid);
+  EXPECT_THAT(refused.error().what, HasSubstr("erase needs wipe"));
+}
+
+}  // namespace
+}  // namespace cupel::os
