@@ -42,6 +42,31 @@ void check_nodes(const Fabric& fabric, Problems& problems) {
   }
 }
 
+/// What has no cable in the plan cannot be compared with it.
+void check_cabled(const Fabric& fabric, const FabricMap& map, Problems& problems) {
+  std::unordered_map<std::string_view, const Cable*> first;
+  for (const auto& cable : fabric.cables)
+    if (cable.is_access()) first.try_emplace(cable.from.device, &cable);
+  const int planes = plane_count(fabric);
+  const auto has_cable = [&](const FabricNode& node, const std::string& hca) {
+    for (int port = 1; port <= planes; ++port)
+      if (map.cable_at({node.name, hca, port}) != nullptr) return true;
+    return false;
+  };
+  for (const auto& node : fabric.nodes) {
+    std::string bare;
+    for (const auto& hca : node.hcas)
+      if (!has_cable(node, hca)) bare += (bare.empty() ? "" : ", ") + hca;
+    if (bare.empty()) continue;
+    const auto cable = first.find(node.name);
+    problems.push_back(
+        {cable == first.end() ? Place{} : cable->second->where,
+         fmt::format("{} has no cable for {}: add it to the plan, or list the HCAs that have one "
+                     "(hcas, or rails of the profile)",
+                     node.name, bare)});
+  }
+}
+
 void check_ends(const Fabric& fabric, const FabricMap& map, Problems& problems) {
   std::unordered_map<CableEnd, const Cable*, CableEndHash> taken;
   for (const auto& cable : fabric.cables) {
@@ -106,7 +131,10 @@ void check_fabric(const Fabric& fabric, Problems& problems) {
   check_switches(fabric, problems);
   check_nodes(fabric, problems);
   // What is named twice has every cable twice.
-  if (problems.size() == before) check_ends(fabric, map, problems);
+  if (problems.size() == before) {
+    check_ends(fabric, map, problems);
+    check_cabled(fabric, map, problems);
+  }
   check_reach(fabric, problems);
 }
 

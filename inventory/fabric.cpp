@@ -110,6 +110,12 @@ const Cable* FabricMap::cable_at(const CableEnd& end) const {
   return found == ends_.end() ? nullptr : &fabric_.cables[found->second];
 }
 
+int plane_count(const Fabric& fabric) {
+  int highest = 0;
+  for (const auto& one : fabric.switches) highest = std::max(highest, one.plane);
+  return highest + 1;
+}
+
 std::string port_label(const FabricSwitch& at, int port) {
   if (at.ports_per_cage <= 1 || port < 1) return fmt::format("{}", port);
   return fmt::format("{}/{}", (port - 1) / at.ports_per_cage + 1,

@@ -140,6 +140,9 @@ class FabricMap {
   std::vector<std::vector<const Cable*>> access_{};  // by node, in the order of the plan
 };
 
+/// How many planes its switches are of: 1 where port 1 of each HCA alone is cabled.
+int plane_count(const Fabric& fabric);
+
 /// As it stands on the switch: "7/1" where two ports share a cage, else "13".
 std::string port_label(const FabricSwitch& at, int port);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "inventory/cable_moves.h"
@@ -42,6 +43,7 @@ class Comparison {
     judge_exchanged_nodes();
     judge_exchanged_switches();
     judge_moves();
+    judge_lower_ends();
     judge_missing();
     judge_extra();
     judge_speed();
@@ -256,6 +258,28 @@ class Comparison {
     return text_of + fmt::format(" Plug the first one into {}.", text(cables.front().wanted));
   }
 
+  /// A cable that is right at its upper end, and whose lower plug is in a port that no cable of the
+  /// plan has: of an HCA that is not planned, or of another port of the leaf.
+  void judge_lower_ends() {
+    for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
+      const auto& cable = plan_.cables[i];
+      if (placed_[i].at || placed_[i].told) continue;
+      const auto found = connected_.find(cable.to);
+      if (found == connected_.end()) continue;
+      const auto& [at, link] = found->second;
+      const bool of_plan = map_.find_switch(at.device) || map_.find_node(at.device);
+      if (!of_plan || map_.cable_at(at) || at.at_switch() != cable.from.at_switch()) continue;
+      placed_[i].told = true;
+      at_wrong_lower_end_.insert(link);
+      add({.fault = CableFault::moved,
+           .cable = cable.from,
+           .what = fmt::format("the cable in {} leads to {}, belongs in {}", text(cable.to),
+                               text(at), text(cable.from)),
+           .instruction = fmt::format("Move the plug in {} to {}.", text(at), text(cable.from)),
+           .moves = {{cable.to, at, cable.from}}});
+    }
+  }
+
   void judge_missing() {
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
       if (placed_[i].at || placed_[i].told) continue;
@@ -277,6 +301,7 @@ class Comparison {
     for (const auto& link : seen_.links) {
       const auto from = names_.end(link.from), to = names_.end(link.to);
       if (!from || !to || names_.ignored(link.from) || names_.ignored(link.to)) continue;
+      if (at_wrong_lower_end_.contains(&link)) continue;
       const bool known = map_.cable_at(*from) || map_.cable_at(*to);
       const bool of_plan = map_.find_switch(from->device) || map_.find_switch(to->device);
       if (!of_plan || (known && accounted(*from, *to))) continue;
@@ -322,6 +347,7 @@ class Comparison {
   FabricAudit audit_{};
   std::unordered_map<CableEnd, std::pair<CableEnd, const SeenLink*>, CableEndHash> connected_{};
   std::vector<Placed> placed_{};
+  std::unordered_set<const SeenLink*> at_wrong_lower_end_{};
 };
 
 }  // namespace

@@ -27,8 +27,9 @@ enum class CableFault {
 
 std::string_view to_string(CableFault fault);
 
-/// One plug from one port to another. `cable` is its other end, which stays. Nothing in `from`: it
-/// is in the hand, nothing in `to`: unplug it and keep it at hand.
+/// One plug from one port to another. `cable` is its other end, which stays: the lower one, or the
+/// upper one where the lower plug is in a wrong port. Nothing in `from`: it is in the hand, nothing
+/// in `to`: unplug it and keep it at hand.
 struct CableMove {
   CableEnd cable;
   std::optional<CableEnd> from{};

@@ -22,12 +22,15 @@ LinkNames::LinkNames(const Fabric& plan, const SeenFabric& seen, const HcaGuids&
     switches_.try_emplace(lower_case(one.name), &one);
     if (!one.guid.empty()) switches_.try_emplace(lower_case(one.guid), &one);
   }
-  for (const auto& node : plan.nodes)
+  for (const auto& node : plan.nodes) {
+    nodes_.try_emplace(lower_case(node.name), node.name);
+    if (!node.host.empty()) nodes_.try_emplace(lower_case(node.host), node.name);
     for (const auto& hca : node.hcas) {
       hcas_.try_emplace(key_of(node.name, hca), CableEnd{node.name, hca, 1});
       if (!node.host.empty())
         hcas_.try_emplace(key_of(node.host, hca), CableEnd{node.name, hca, 1});
     }
+  }
   for (std::size_t i = 0; i < seen.devices.size(); ++i) {
     const auto& device = seen.devices[i];
     if (device.kind == SeenDevice::Kind::switch_device)
@@ -59,6 +62,8 @@ void LinkNames::identify_hca(const SeenDevice& device, const HcaGuids& guids, Id
   if (described != hcas_.end()) {
     identity.device = described->second.device;
     identity.hca = described->second.hca;
+  } else if (const auto node = nodes_.find(lower_case(device.name)); node != nodes_.end()) {
+    identity.device = node->second;  // an HCA of it that the plan does not have
   }
   if (const auto sure = guids.find(device.guid); sure != guids.end()) {
     const bool other = !device.name.empty() && key_of(sure->second.device, sure->second.hca) !=

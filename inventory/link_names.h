@@ -28,6 +28,7 @@ class LinkNames {
   const SeenFabric& seen_;
   std::unordered_map<std::string, const FabricSwitch*> switches_{};  // by name and by GUID
   std::unordered_map<std::string, CableEnd> hcas_{};                 // by lower-case "node hca"
+  std::unordered_map<std::string, std::string> nodes_{};             // by lower-case name or host
   std::unordered_map<std::string_view, const SeenDevice*> switches_seen_{};
   std::unordered_map<std::string, const SeenDevice*> hcas_seen_{};
   std::vector<Identity> identities_{};  // as the report's devices

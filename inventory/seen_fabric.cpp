@@ -19,6 +19,10 @@ std::uint64_t key_of(const SeenEnd& end) {
   return end.device << kPortBits | static_cast<std::uint64_t>(end.port);
 }
 
+std::string description_of(std::string_view reported) {
+  return shortened(printable(valid_utf8(trimmed(reported))), kLongestDescription);
+}
+
 /// Every switch with SHARP shows an HCA of its own.
 bool is_aggregation(std::string_view description) {
   return description.contains("Aggregation Node");
@@ -62,7 +66,7 @@ std::optional<std::uint64_t> guid_of(std::string_view text) {
 }
 
 void SeenFabricBuilder::name(SeenDevice& device, std::string_view description) {
-  device.description = shortened(printable(valid_utf8(trimmed(description))), kLongestDescription);
+  device.description = description_of(description);
   if (device.kind == Kind::switch_device) {
     device.name = switch_name(device.description);
     return;
@@ -84,7 +88,10 @@ std::size_t SeenFabricBuilder::device(std::uint64_t guid, Kind kind, std::string
     seen_.devices.push_back({.kind = kind, .guid = guid});
   }
   auto& known = seen_.devices[found->second];
-  if (listed && known.listed)
+  // An HCA of two planes is listed by the report of each.
+  const bool of_planes =
+      known.kind == Kind::hca && known.description == description_of(description);
+  if (listed && known.listed && !of_planes)
     doubt(fmt::format("GUID {} is reported twice: as '{}' and as '{}'", guid_text(guid),
                       known.description, shortened(printable(description), kLongestDescription)));
   known.listed = known.listed || listed;

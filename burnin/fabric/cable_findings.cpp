@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -60,7 +61,11 @@ class CableWriter {
 
   void accuse(const CableFinding& finding) {
     std::set<CableEnd> ends{finding.cable};
-    for (const auto& move : finding.moves) ends.insert(move.cable);
+    for (const auto& move : finding.moves) {
+      // Of a plug that is moved at the lower end the end that stays is the upper one.
+      const auto* cable = map_.cable_at(move.cable);
+      ends.insert(cable != nullptr ? cable->from : move.cable);
+    }
     for (const auto& end : ends) accuse(end, finding);
   }
 
@@ -108,9 +113,13 @@ class CableWriter {
       findings.unknown.push_back({"fabric.cables", "ibnetdiscover", "the plan does not have it"});
       return;
     }
+    std::vector<std::string> planned;
+    std::ranges::copy_if(node->hcas, std::back_inserter(planned), [&](const auto& hca) {
+      return map_.cable_at({node->name, hca, 1}) != nullptr;
+    });
     findings.measurements.push_back(
-        {"fabric.cables", "", static_cast<double>(node->hcas.size()), "count"});
-    for (const auto& hca : node->hcas) {
+        {"fabric.cables", "", static_cast<double>(planned.size()), "count"});
+    for (const auto& hca : planned) {
       const auto wrong = wrong_[at].find(hca);
       const bool is_wrong = wrong != wrong_[at].end();
       findings.measurements.push_back({"fabric.cable.wrong", hca, is_wrong ? 1.0 : 0.0, "count",

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "burnin/fabric/cable_findings.h"
@@ -27,28 +29,65 @@ constexpr std::string_view kGuids =
     "  echo \"guid ${folder##*/} $guid\"\n"
     "done\n";
 
-/// One HCA of a fabric with spines sees all of it; else each rail is a fabric of its own.
-std::string look_with(const std::vector<std::string>& hcas, bool one_is_enough) {
+/// HCAs of one node that see the same switches: one that could look is enough.
+using Island = std::vector<std::string>;
+
+/// Once for each island, from the first of its HCAs that can.
+std::string look_with(const std::vector<Island>& islands) {
   std::string text = "if command -v ibnetdiscover >/dev/null; then\n";
   std::size_t number = 0;
-  for (const auto& hca : hcas)
-    text += fmt::format(
-        "  {0}echo 'cupel-begin: look{1}'\n"
-        "  timeout {2} ibnetdiscover -C {3} -P 1 && {4}\n"
-        "  echo\n"
-        "  echo cupel-end\n",
-        one_is_enough ? "[ -n \"$seen\" ] || { " : "", number++, kLook.count(), shell_quoted(hca),
-        one_is_enough ? "seen=yes; }" : ":");
+  for (const auto& island : islands) {
+    text += "  seen=\n";
+    for (const auto& hca : island)
+      text += fmt::format(
+          "  [ -n \"$seen\" ] || {{ echo 'cupel-begin: look{0}'\n"
+          "  timeout {1} ibnetdiscover -C {2} -P 1 && seen=yes; }}\n"
+          "  echo\n"
+          "  echo cupel-end\n",
+          number++, kLook.count(), shell_quoted(hca));
+  }
   return text + "else\n  echo 'cupel-missing: ibnetdiscover'\nfi\n";
 }
+
+/// Which switches cables connect: a fabric with spines is one island; without, each leaf is one.
+class Islands {
+ public:
+  explicit Islands(const inventory::Fabric& plan) {
+    for (const auto& cable : plan.cables)
+      if (!cable.is_access()) join(cable.from.device, cable.to.device);
+  }
+
+  /// The node's HCAs that have a planned cable, island by island.
+  std::vector<Island> of(const inventory::FabricNode& node, const inventory::FabricMap& map) const {
+    std::vector<Island> islands;
+    std::map<std::string_view, std::size_t> numbers;
+    for (const auto& hca : node.hcas) {
+      const auto* cable = map.cable_at({node.name, hca, 1});
+      if (cable == nullptr) continue;
+      const auto [at, fresh] = numbers.try_emplace(root(cable->to.device), islands.size());
+      if (fresh) islands.emplace_back();
+      islands[at->second].push_back(hca);
+    }
+    return islands;
+  }
+
+ private:
+  std::string_view root(std::string_view name) const {
+    for (auto at = above_.find(name); at != above_.end(); at = above_.find(name)) name = at->second;
+    return name;
+  }
+  void join(std::string_view one, std::string_view other) {
+    const auto of_one = root(one), of_other = root(other);
+    if (of_one != of_other) above_[of_other] = of_one;
+  }
+
+  std::unordered_map<std::string_view, std::string_view> above_{};  // names of the plan
+};
 
 class CableRounds : public GroupRounds {
  public:
   CableRounds(const inventory::Fabric& plan, std::span<const Member> members)
-      : plan_{plan}, map_{plan}, members_{members.begin(), members.end()} {
-    joined_ = std::ranges::any_of(
-        plan.switches, [](const auto& one) { return one.level != inventory::SwitchLevel::leaf; });
-  }
+      : plan_{plan}, map_{plan}, islands_{plan}, members_{members.begin(), members.end()} {}
 
   std::vector<std::optional<MemberJob>> next() override {
     if (seen_ || asked_ == std::min(kMostAsked, members_.size())) return {};
@@ -58,7 +97,7 @@ class CableRounds : public GroupRounds {
       if (!looks && asked_ > 0) continue;
       const auto* node = looks ? map_.find_node(members_[i].node) : nullptr;
       auto script = script::head() + (asked_ == 0 ? std::string{kGuids} : std::string{});
-      if (node != nullptr) script += look_with(node->hcas, joined_);
+      if (node != nullptr) script += look_with(islands_.of(*node, map_));
       jobs[i] = MemberJob{looks ? "looks" : "reports its HCAs", std::move(script), kMostOfARound};
     }
     return jobs;
@@ -105,8 +144,8 @@ class CableRounds : public GroupRounds {
 
   const inventory::Fabric& plan_;
   inventory::FabricMap map_;
+  Islands islands_;
   std::vector<Member> members_;
-  bool joined_ = false;    // by spines: one fabric
   std::size_t asked_ = 0;  // how many members have looked
   std::vector<bool> left_{};
   inventory::HcaGuids guids_{};
@@ -117,12 +156,20 @@ class CableRounds : public GroupRounds {
 Result<std::unique_ptr<GroupRounds>> rounds_of_cables(const RoundsRequest& request) {
   if (request.fabric == nullptr)
     return Error{Code::kInvalid, "the inventory has no cable plan: add fabric: to it"};
+  if (const int planes = inventory::plane_count(*request.fabric); planes > 1)
+    return Error{
+        Code::kInvalid,
+        fmt::format("the cable plan has {} planes, and fabric-cables looks from port 1 of each HCA "
+                    "alone: leave the stage out. On a node run ibnetdiscover -P PORT for each "
+                    "plane, write all of it to one file, and compare: cupel fabric audit "
+                    "--ibnetdiscover FILE",
+                    planes)};
   return std::make_unique<CableRounds>(*request.fabric, request.members);
 }
 
 Result<Job> prepare_cables(const inventory::Profile&, const Parameters&) {
   // What one of the nodes runs; the others report their HCAs alone.
-  return Job{script::head() + look_with({"mlx5_0"}, true), seconds{20}, kMostOfARound};
+  return Job{script::head() + look_with({Island{"mlx5_0"}}), seconds{20}, kMostOfARound};
 }
 
 Result<Findings> parse_cables(const inventory::Profile&, const Output& output) {

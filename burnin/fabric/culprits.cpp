@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -10,6 +12,8 @@ namespace {
 // In nats. Among 500,000 parts one by chance in a thousand runs: ln(5e8) = 20.
 constexpr float kBeyondDoubt = 24, kWorthATest = 8;
 constexpr float kAlike = 6;  // apart by less than e^6: the same flows
+/// Of one flow. One reading has 5 at most (limits.cpp): it takes two.
+constexpr double kSlowTwice = 8;
 
 class Search {
  public:
@@ -31,8 +35,10 @@ class Search {
       const bool one = suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
       (one ? found.named : found.open).push_back(std::move(suspicion));
     }
-    std::ranges::copy_if(left_, std::back_inserter(found.unexplained),
-                         [&](FlowId id) { return readings_.is_slow(id) && !accused_of(id); });
+    std::ranges::copy_if(left_, std::back_inserter(found.unexplained), [&](FlowId id) {
+      return readings_.evidence(id) >= kSlowTwice && !accused_of(id);
+    });
+    leave_out_fast(found.unexplained);
     count_flows(found);
     return found;
   }
@@ -45,6 +51,22 @@ class Search {
     return std::ranges::any_of(readings_.parts(id), [&](PartId part) {
       return scores_[part] == -std::numeric_limits<float>::infinity();
     });
+  }
+
+  /// What dips by itself is fast when it is measured again.
+  void leave_out_fast(std::vector<FlowId>& slow) const {
+    if (slow.empty()) return;
+    const auto key_of = [&](FlowId id) {
+      const auto& flow = readings_.flow(id);
+      return std::tuple{flow.from, flow.to, flow.rail};
+    };
+    std::map<std::tuple<int, int, int>, bool> left_out;
+    for (const auto id : slow) left_out.try_emplace(key_of(id), false);
+    for (FlowId id = 0; id < readings_.size(); ++id) {
+      if (readings_.count(id) == 0 || readings_.evidence(id) > 0) continue;
+      if (const auto at = left_out.find(key_of(id)); at != left_out.end()) at->second = true;
+    }
+    std::erase_if(slow, [&](FlowId id) { return std::exchange(left_out.at(key_of(id)), true); });
   }
 
   Suspicion suspect(PartId best) {

@@ -18,7 +18,9 @@ struct Culprits {
   std::vector<Suspicion> named{};  // one part each, beyond doubt
   /// Several parts that look alike, or one whose flows do not yet suffice.
   std::vector<Suspicion> open{};
-  std::vector<FlowId> unexplained{};  // slow, though every part that they cross is cleared
+  /// Slow in two readings or more, though every part that they cross is cleared; each flow once.
+  /// One that was fast in another round is none of them.
+  std::vector<FlowId> unexplained{};
 };
 
 /// Greedy: the part whose flows speak most for it, then the best of the flows that it leaves

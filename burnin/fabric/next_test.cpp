@@ -1,8 +1,8 @@
 #include "burnin/fabric/next_test.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -131,6 +131,27 @@ std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
   for (const auto& each : culprits.open)
     for (const auto part : each.parts) chooser.test(part);
   return chooser.chosen();
+}
+
+std::vector<Flow> unexplained_again(const Readings& readings, const Culprits& culprits,
+                                    std::span<const Flow> already,
+                                    const std::vector<bool>& absent) {
+  std::map<int, int> partner;
+  std::vector<Flow> flows;
+  for (const auto id : culprits.unexplained) {
+    const auto& flow = readings.flow(id);
+    if (absent[static_cast<std::size_t>(flow.from)] || absent[static_cast<std::size_t>(flow.to)])
+      continue;
+    if (std::ranges::find(already, flow) != already.end()) continue;
+    const auto from = partner.find(flow.from), to = partner.find(flow.to);
+    const bool both_free = from == partner.end() && to == partner.end();
+    const bool of_the_pair = from != partner.end() && from->second == flow.to;
+    if (!both_free && !of_the_pair) continue;
+    partner.try_emplace(flow.from, flow.to);
+    partner.try_emplace(flow.to, flow.from);
+    flows.push_back(flow);
+  }
+  return flows;
 }
 
 }  // namespace cupel::burnin::fabric

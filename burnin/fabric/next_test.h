@@ -11,4 +11,9 @@ namespace cupel::burnin::fabric {
 std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
                             const Culprits& culprits, const std::vector<bool>& absent);
 
+/// The slow flows that no part explains, once more: those of disjoint pairs that are not in
+/// `already`. Readings dip by themselves; a flow that is slow in two rounds does not.
+std::vector<Flow> unexplained_again(const Readings& readings, const Culprits& culprits,
+                                    std::span<const Flow> already, const std::vector<bool>& absent);
+
 }  // namespace cupel::burnin::fabric

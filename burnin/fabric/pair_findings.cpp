@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -29,6 +30,10 @@ class Writer {
     if (!carried_) return Error{Code::kNoMeasurement, "no flow between any two nodes carried data"};
     for (const auto& each : culprits_.named) accuse(each);
     for (const auto& each : culprits_.open) suspect(each);
+    unexplained_.resize(found_.members.size());
+    for (const auto id : culprits_.unexplained)
+      for (const int node : {screen_.readings().flow(id).from, screen_.readings().flow(id).to})
+        unexplained_[static_cast<std::size_t>(node)].push_back(id);
     for (int node = 0; node < topology_.wiring().nodes; ++node) write_node(node);
     found_.reasons = reasons(screen_, culprits_, names_);
     return std::move(found_);
@@ -135,6 +140,33 @@ class Writer {
                                      loss_[id] > 0 ? name_of(topology_, names_, id) : ""});
   }
 
+  /// Slow without a cause is no pass: where routing is not by destination an uplink or a spine may
+  /// be what is slow, and no flow names it.
+  void put_unexplained(Findings& findings, std::span<const FlowId> slow) const {
+    if (slow.empty()) return;
+    std::string words;
+    for (const auto id : slow.first(std::min(slow.size(), kMostFlowsOfANode)))
+      words += fmt::format("{}{}", words.empty() ? "" : ", ",
+                           name_of(topology_, names_, screen_.readings().flow(id)));
+    if (slow.size() > kMostFlowsOfANode)
+      words += fmt::format(" and {} more", slow.size() - kMostFlowsOfANode);
+    findings.measurements.push_back(
+        {"fabric.undecided", "flows", 1, "count",
+         fmt::format("slow flows that no part explains: {}{}", words, routing_text())});
+  }
+
+  std::string_view routing_text() const {
+    switch (topology_.wiring().routing) {
+      case Routing::by_destination:
+        return "";
+      case Routing::adaptive:
+        return "; routing is adaptive";
+      case Routing::unknown:
+        return "; routing is not known";
+    }
+    return "";
+  }
+
   void write_node(int node) {
     const auto at = static_cast<std::size_t>(node);
     auto& findings = found_.members[at];
@@ -156,9 +188,11 @@ class Writer {
       findings.measurements.push_back(
           {"fabric.link.bandwidth", names_.hcas[port], best_[port], "Gb/s"});
     }
+    put_unexplained(findings, unexplained_[at]);
   }
 
   static constexpr double kLeast = 1e-3;  // Gb/s
+  static constexpr std::size_t kMostFlowsOfANode = 4;
 
   const PairScreen& screen_;
   const Topology& topology_;
@@ -169,6 +203,7 @@ class Writer {
   std::vector<double> loss_, best_;
   std::vector<std::string> open_;  // of each part: what it is suspected with
   std::vector<int> flows_;
+  std::vector<std::vector<FlowId>> unexplained_{};  // of each node
   bool carried_ = false;
 };
 

@@ -211,6 +211,11 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   TRY(auto perftest, perftest_of(request.parameters));
   TRY(const auto routing, routing_of(request.parameters));
   TRY(const auto planned_fabric, cabled_fabric(request, routing));
+  if (const int planes = inventory::plane_count(planned_fabric); planes > 1)
+    return Error{Code::kInvalid,
+                 fmt::format("the cable plan has {} planes, and fabric-pairs measures port 1 of "
+                             "each HCA alone: leave the stage out, and measure with fabric-nccl",
+                             planes)};
   std::vector<std::string> names;
   for (const auto& member : request.members) names.push_back(member.node);
   TRY(auto planned, fabric::wiring_of(planned_fabric, names, routing));

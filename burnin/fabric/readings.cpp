@@ -35,6 +35,4 @@ std::span<const PartId> Readings::parts(FlowId id) const {
   return std::span{parts_}.subspan(begins_[id], begins_[id + 1] - begins_[id]);
 }
 
-bool Readings::is_slow(FlowId id) const { return counts_[id] >= 2 && evidence_[id] > 0; }
-
 }  // namespace cupel::burnin::fabric

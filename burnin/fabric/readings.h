@@ -28,8 +28,6 @@ class Readings {
   int count(FlowId id) const { return counts_[id]; }
   /// Of each part: the sum over the flows that cross it.
   const std::vector<float>& scores() const { return scores_; }
-  /// Flows with two readings or more that say slow.
-  bool is_slow(FlowId id) const;
 
  private:
   std::vector<Flow> flows_;

@@ -141,8 +141,10 @@ std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culpr
   add_unexplained(screen, culprits, names, lines);
   if (topology.wiring().routing != Routing::by_destination)
     lines.emplace_back(
-        "routing is adaptive or not known: a bad uplink costs each flow a small share, and is not "
-        "assessed here; its counters must, or a service level without adaptive routing");
+        "routing is adaptive or not known: uplinks and spines are not assessed here. With adaptive "
+        "routing a bad uplink costs each flow a small share: its counters must show it, or a "
+        "service "
+        "level without adaptive routing");
   return lines;
 }
 

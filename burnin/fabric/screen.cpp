@@ -30,12 +30,22 @@ PairScreen::PairScreen(Wiring wiring, ScreenOptions options)
 
 void PairScreen::leave(int node) { absent_.at(static_cast<std::size_t>(node)) = true; }
 
+/// Once the fixed rounds are through: what settles open questions, and then what is slow without a
+/// cause, once more.
+std::vector<Flow> PairScreen::flows_beyond() {
+  const auto found = culprits();
+  const auto asked = round_ - fixed_.size();
+  if (again_.empty() && asked < static_cast<std::size_t>(options_.more_rounds))
+    if (auto flows = next_test(topology_, readings_, found, absent_); !flows.empty()) return flows;
+  if (rounds_again_ == options_.rounds_again) return {};
+  ++rounds_again_;
+  auto flows = unexplained_again(readings_, found, again_, absent_);
+  again_.insert(again_.end(), flows.begin(), flows.end());
+  return flows;
+}
+
 std::vector<Flow> PairScreen::flows_of_round() {
-  if (round_ >= fixed_.size()) {
-    const auto asked = round_ - fixed_.size();
-    if (asked >= static_cast<std::size_t>(options_.more_rounds)) return {};
-    return next_test(topology_, readings_, culprits(), absent_);
-  }
+  if (round_ >= fixed_.size()) return flows_beyond();
   std::vector<Flow> flows;
   for (const auto& pair : fixed_[round_])
     if (!absent_[static_cast<std::size_t>(pair.one)] &&

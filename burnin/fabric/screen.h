@@ -14,6 +14,7 @@ namespace cupel::burnin::fabric {
 struct ScreenOptions {
   double floor = 0;          // what a flow must carry, whatever the fleet reads
   int more_rounds = 1;       // beyond the fixed ones, where questions are open
+  int rounds_again = 3;      // at most, of slow flows that no part explains
   int repeats = 2;           // of a reading that is not clearly fast
   int repeats_in_doubt = 8;  // the same, in the rounds beyond the fixed ones
 };
@@ -45,6 +46,7 @@ class PairScreen {
 
  private:
   std::vector<Flow> flows_of_round();
+  std::vector<Flow> flows_beyond();
   void begin_round();
   bool begin_repeat();
   void learn_first(std::span<const double> readings);
@@ -66,6 +68,8 @@ class PairScreen {
   std::vector<double> first_;  // of the round's flows
   FlowId begin_ = 0;           // the round's first flow
   std::size_t round_ = 0;
+  std::vector<Flow> again_;  // slow, explained by no part, and measured once more
+  int rounds_again_ = 0;
   int repeat_ = 0;
 };
 

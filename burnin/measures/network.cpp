@@ -36,9 +36,11 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{"fabric.node.loss", "%", "the same of all links of the node together", Better::less},
     MeasureRow{"fabric.switch.loss", "%",
                "the same of a leaf, an uplink or a spine, on all nodes behind it", Better::less},
-    MeasureRow{"fabric.undecided", "count",
-               "1: the part is suspected, and no measurement tells it from another one",
-               Better::less, true},
+    MeasureRow{
+        "fabric.undecided", "count",
+        "1: the part is suspected, and no measurement tells it from another one; of `flows`: "
+        "some of the node are slow, and no part explains it",
+        Better::less, true},
     MeasureRow{"nccl.groups", "count", "collectives over several nodes that came to their end",
                Better::more},
     MeasureRow{"nccl.absent", "count",

@@ -45,11 +45,9 @@ constexpr std::string_view kRead = R"sh(for folder in /sys/class/infiniband/*; d
   [ -r "$tos" ] && echo "tos: $(cat "$tos")"
   for net in "$folder"/device/net/*; do
     [ -d "$net" ] || continue
-    name=${net##*/
-}
+    name=${net##*/}
     echo "mtu: $(cat "$net/mtu")"
-    for priority in 0 1 2 3 4 5 6 7;
-    do
+    for priority in 0 1 2 3 4 5 6 7; do
       np=$(cat "$net/ecn/roce_np/enable/$priority" 2>/dev/null)
       rp=$(cat "$net/ecn/roce_rp/enable/$priority" 2>/dev/null)
       [ -n "$np$rp" ] && echo "ecn: $priority $np $rp"

@@ -162,6 +162,46 @@ TEST_F(Cabled, NamesACableInAFreePort) {
             "Move the plug in leaf1-r4 port 10/2 to leaf1-r4 port 2/2.");
 }
 
+TEST_F(Cabled, NamesThePlugThatIsInAnHcaWithoutAPlannedCable) {
+  cable("n04", "mlx5_9").from.hca = "mlx5_4";
+
+  const auto audit = this->audit();
+
+  ASSERT_THAT(audit.findings, SizeIs(1));
+  const auto& finding = audit.findings[0];
+  EXPECT_EQ(finding.fault, CableFault::moved);
+  EXPECT_EQ(finding.cable, (CableEnd{"n04", "mlx5_9", 1}));
+  EXPECT_EQ(finding.what,
+            "the cable in leaf1-r4 port 2/2 leads to n04 mlx5_4, belongs in n04 mlx5_9 (rail 4)");
+  EXPECT_EQ(finding.instruction, "Move the plug in n04 mlx5_4 to n04 mlx5_9 (rail 4).");
+  EXPECT_EQ(audit.moves(), 1u);
+}
+
+TEST_F(Cabled, NamesTheUplinkThatIsInAnotherPortOfItsLeaf) {
+  auto& uplink =
+      *std::ranges::find_if(real.cables, [](const Cable& one) { return !one.is_access(); });
+  const auto planned = uplink.from;
+  uplink.from.port = 60;
+
+  const auto audit = this->audit();
+
+  ASSERT_THAT(audit.findings, SizeIs(1));
+  const auto& finding = audit.findings[0];
+  EXPECT_EQ(finding.fault, CableFault::moved);
+  EXPECT_THAT(finding.moves,
+              ElementsAre(CableMove{uplink.to, CableEnd{planned.device, "", 60}, planned}));
+}
+
+TEST_F(Cabled, LeavesACableOfADeviceThatThePlanDoesNotHaveAnExtraOne) {
+  cable("n04", "mlx5_9").from = {"storage1", "mlx5_0", 1};
+
+  const auto audit = this->audit();
+
+  ASSERT_THAT(audit.findings, SizeIs(2));
+  EXPECT_EQ(audit.findings[0].fault, CableFault::missing);
+  EXPECT_EQ(audit.findings[1].fault, CableFault::extra);
+}
+
 TEST_F(Cabled, NamesALinkThatIsNotPlanned) {
   real.cables.push_back({.from = {"storage1", "mlx5_0", 1}, .to = {"leaf1-r1", "", 60}});
 

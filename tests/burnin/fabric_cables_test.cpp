@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "burnin/fabric/cable_findings.h"
+#include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
 
@@ -126,6 +128,72 @@ TEST(FabricCablesStage, ProvesNothingWhereNobodyCouldLook) {
   EXPECT_THAT(found.error().what, HasSubstr("n3: ibnetdiscover reported no device"));
 }
 
+int times(std::string_view text, std::string_view word) {
+  int count = 0;
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+TEST(FabricCablesStage, LooksOnceWhereAllHcasAreOnOneSwitch) {
+  const std::vector<std::string> hcas{"mlx5_0", "mlx5_3", "mlx5_6", "mlx5_9"};
+  std::vector<inventory::FabricMember> members{{"n1", hcas}, {"n2", hcas}};
+  std::vector<inventory::Problem> problems;
+  const auto plan =
+      make_fabric({.layout = inventory::FabricLayout::fat_tree, .group = 2}, members, problems);
+  const inventory::Profile profile;
+
+  const auto jobs = cables().rounds({profile, cabled_nodes(2), {}, &plan}).value()->next();
+
+  EXPECT_EQ(times(jobs[0]->script, "  seen=\n"), 1) << jobs[0]->script;
+  EXPECT_EQ(times(jobs[0]->script, "ibnetdiscover -C"), 4) << "of which the first counts";
+}
+
+TEST(FabricCablesStage, DoesNotJudgeAnHcaWithoutAPlannedCable) {
+  auto plan = small_plan();
+  for (auto& node : plan.nodes) node.hcas.emplace_back("mlx5_9");
+  const auto seen = parse_ibnetdiscover(SmallFabric{}.text());
+  ASSERT_TRUE(seen) << seen.error().what;
+
+  const auto found = fabric::cable_findings(plan, audit_fabric(plan, *seen), cabled_nodes(4));
+
+  const auto& all = found.members[0].measurements;
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0], (Measurement{"fabric.cables", "", 1, "count"}));
+  EXPECT_EQ(all[1].part, "mlx5_0");
+}
+
+TEST(FabricCablesStage, BlamesTheNodeWhosePlugIsInAnotherHca) {
+  auto text = SmallFabric{}.text();
+  const std::string right = "\"n1 mlx5_0\"";
+  text.replace(text.find(right), right.size(), "\"n1 mlx5_4\"");
+
+  const auto found = look({text});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(wrong(found->members[0]), 1);
+  for (const std::size_t other : {1u, 2u, 3u}) EXPECT_EQ(wrong(found->members[other]), 0) << other;
+  EXPECT_THAT(found->links, IsEmpty()) << "no other node of the leaf is to blame";
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("Move the plug in n1 mlx5_4 to n1 mlx5_0")));
+}
+
+TEST(FabricCablesStage, RefusesAPlanOfSeveralPlanesInWords) {
+  std::vector<inventory::FabricMember> members;
+  for (const auto& each : cabled_nodes(2)) members.push_back({each.node, {"mlx5_0"}});
+  std::vector<inventory::Problem> problems;
+  const auto plan = make_fabric({.group = 2, .planes = 2}, members, problems);
+  const inventory::Profile profile;
+  const auto nodes = cabled_nodes(2);
+
+  for (const auto* name : {"fabric-cables", "fabric-pairs"}) {
+    const auto begun = stage(name)->group->rounds({profile, nodes, {}, &plan});
+
+    ASSERT_FALSE(begun) << name;
+    EXPECT_EQ(begun.error().code, Code::kInvalid);
+    EXPECT_THAT(begun.error().what, HasSubstr("the cable plan has 2 planes"));
+    EXPECT_THAT(begun.error().what, HasSubstr("leave the stage out"));
+  }
+}
+
 TEST(FabricCablesStage, AsksEachRailOfAFabricWithoutSpinesAndOneOfAFabricWithSome) {
   std::vector<inventory::FabricMember> members{{"n1", {"mlx5_0", "mlx5_6"}},
                                                {"n2", {"mlx5_0", "mlx5_6"}}};
@@ -138,8 +206,12 @@ TEST(FabricCablesStage, AsksEachRailOfAFabricWithoutSpinesAndOneOfAFabricWithSom
   const auto of_flat = cables().rounds({profile, nodes, {}, &flat}).value()->next();
   const auto of_joined = cables().rounds({profile, nodes, {}, &joined}).value()->next();
 
-  EXPECT_THAT(of_flat[0]->script, HasSubstr("ibnetdiscover -C 'mlx5_6' -P 1 && :"));
-  EXPECT_THAT(of_joined[0]->script, HasSubstr("[ -n \"$seen\" ] ||"));
+  EXPECT_THAT(of_flat[0]->script, HasSubstr("seen=\n  [ -n \"$seen\" ] || { echo "
+                                            "'cupel-begin: look1'\n  timeout 120 ibnetdiscover "
+                                            "-C 'mlx5_6' -P 1 && seen=yes; }"));
+  EXPECT_EQ(times(of_flat[0]->script, "  seen=\n"), 2);
+  EXPECT_EQ(times(of_joined[0]->script, "  seen=\n"), 1);
+  EXPECT_THAT(of_joined[0]->script, HasSubstr("ibnetdiscover -C 'mlx5_6'"));
   EXPECT_THAT(of_flat[1]->script, Not(HasSubstr("ibnetdiscover -C")));
   EXPECT_THAT(of_flat[1]->script, HasSubstr("node_guid"));
 }

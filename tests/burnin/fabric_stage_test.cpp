@@ -13,7 +13,9 @@
 namespace cupel::burnin {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -191,7 +193,7 @@ TEST(FabricPairsStage, PutsASlowUplinkOnTheNodesBehindItsLeaf) {
   EXPECT_EQ(to_text(found->links[0].link), "port:leaf1-r1/5");
   EXPECT_EQ(found->links[0].measured.name, "fabric.switch.loss");
   EXPECT_NEAR(found->links[0].measured.value, 49, 2);
-  EXPECT_THAT(found->links[0].behind, ::testing::ElementsAre("n1", "n2", "n3"));
+  EXPECT_THAT(found->links[0].behind, ElementsAre("n1", "n2", "n3"));
 }
 
 TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {
@@ -202,6 +204,25 @@ TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {
   for (const auto& member : found->members)
     EXPECT_EQ(number_of(member, "fabric.link.loss", "mlx5_0").value_or(0), 0);
   EXPECT_THAT(found->reasons, Contains(HasSubstr("routing is adaptive or not known")));
+  // The nodes of its slow flows are no pass either.
+  for (const std::size_t node : {1u, 4u, 7u}) {
+    EXPECT_EQ(number_of(found->members[node], "fabric.undecided", "flows"), 1) << node;
+    EXPECT_THAT(found->members[node].measurements.back().traced_to,
+                AllOf(HasSubstr("slow flows that no part explains: "), HasSubstr("n2"),
+                      HasSubstr(", rail 0; routing is not known")));
+  }
+  for (const std::size_t node : {0u, 2u, 3u, 5u, 6u, 8u})
+    EXPECT_EQ(number_of(found->members[node], "fabric.undecided", "flows"), std::nullopt) << node;
+}
+
+TEST(FabricPairsStage, LeavesNodesOfSlowFlowsWithoutACauseInconclusive) {
+  const auto found = SlowUplink{}.measure("unknown");
+
+  ASSERT_TRUE(found) << found.error().what;
+  std::vector<std::string> failed;
+  for (const auto& each : judge(profile(), {"fabric-pairs"}, {{"fabric-pairs", found->members[4]}}))
+    if (each.met != Met::met) failed.push_back(each.part + " " + each.measure);
+  EXPECT_THAT(failed, ElementsAre("flows fabric.undecided"));
 }
 
 TEST(FabricPairsStage, MeasuresWithTheCablesThatWereExchangedAndSaysSo) {

@@ -76,6 +76,22 @@ TEST(Ibnetdiscover, ReportsAGuidThatTwoDevicesHave) {
   EXPECT_THAT(seen->doubts.front(), HasSubstr("GUID ec0d9a03007d7d0a is reported twice"));
 }
 
+TEST(Ibnetdiscover, ReadsAnHcaOfTwoPlanesFromTheReportOfEach) {
+  const auto other_plane =
+      "Switch\t41 \"S-b8599f0300fc6de5\"\t\t# \"MF0;p2-leaf1-r2:MQM8700/U1\" enhanced port 0 lid "
+      "1 lmc 0\n"
+      "[23]\t\"H-ec0d9a03007d7d0a\"[2](ec0d9a03007d7d0b) \t\t# \"n07 mlx5_2 \" lid 9 4xHDR\n"
+      "Ca\t2 \"H-ec0d9a03007d7d0a\"\t\t# \"n07 mlx5_2 \"\n"
+      "[2](ec0d9a03007d7d0b) \t\"S-b8599f0300fc6de5\"[23]\t\t# lid 9 lmc 0 "
+      "\"MF0;p2-leaf1-r2:MQM8700/U1\" lid 1 4xHDR\n";
+
+  const auto seen = parse_ibnetdiscover(std::string{kBlock} + other_plane);
+
+  ASSERT_TRUE(seen) << seen.error().what;
+  EXPECT_THAT(seen->doubts, IsEmpty());
+  EXPECT_EQ(seen->links.size(), 3u);
+}
+
 TEST(Ibnetdiscover, SurvivesEveryCutAndEveryChangedByte) {
   const std::string whole{kBlock};
   for (std::size_t at = 0; at < whole.size(); ++at) {

@@ -20,9 +20,16 @@ struct Read {
   std::vector<Problem> problems;
 };
 
-Read read(std::string_view text, const std::string& file) {
+/// Of nodes with the first of these HCAs alone.
+CableFileSite one_hca() {
+  auto site = kSite;
+  for (auto& member : site.members) member.hcas.resize(1);
+  return site;
+}
+
+Read read(std::string_view text, const std::string& file, const CableFileSite& site = one_hca()) {
   Read read;
-  read.fabric = fabric_of_cables(parse_cables(text, file, read.problems), kSite, read.problems);
+  read.fabric = fabric_of_cables(parse_cables(text, file, read.problems), site, read.problems);
   check_fabric(read.fabric, read.problems);
   return read;
 }
@@ -81,7 +88,7 @@ TEST(CableFiles, ReportsEveryProblemWithItsLine) {
       "n01,mlx5_9,leaf1,3\n"
       "n03,mlx5_0,leaf1,4\n"
       "n02,mlx5_3,,5\n",
-      "site.csv");
+      "site.csv", kSite);
 
   std::vector<std::string> found;
   for (const auto& problem : problems)
@@ -91,7 +98,10 @@ TEST(CableFiles, ReportsEveryProblemWithItsLine) {
                           "site.csv:4:1: n01 has no compute HCA 'mlx5_9'; it has mlx5_0, mlx5_3",
                           "site.csv:5:1: 'mlx5_0' is no port of a switch, and the inventory has no "
                           "node 'n03'",
-                          HasSubstr("site.csv:3:1: leaf1 port 1/1 has two cables")));
+                          HasSubstr("site.csv:3:1: leaf1 port 1/1 has two cables"),
+                          "site.csv:2:1: n01 has no cable for mlx5_3: add it to the plan, or list "
+                          "the HCAs that have one (hcas, or rails of the profile)",
+                          HasSubstr("site.csv:3:1: n02 has no cable for mlx5_3")));
 }
 
 TEST(CableFiles, RefusesATableWithoutItsColumns) {

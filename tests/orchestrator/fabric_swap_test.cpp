@@ -70,6 +70,7 @@ TEST(FabricSwap, PartsThatNoFlowTellsApartAreOneQuestion) {
   run.add(1, "fabric.undecided", "port:leaf1-r1/9", "uplink a | uplink b");
   run.add(9, "fabric.undecided", "port:leaf2-r1/9", "uplink a | uplink b");
   run.add(12, "fabric.undecided", "all", "it took no part to the end");
+  run.add(3, "fabric.undecided", "flows", "slow flows that no part explains: n3 -> n11, rail 0");
 
   EXPECT_THAT(run.read().slow, ElementsAre(SlowLinks{kUp, kTwin}));
 }
