@@ -103,11 +103,11 @@ std::optional<PlaybookStep> whole_stage(const inventory::Profile& profile, const
   return step;
 }
 
-/// Before what reads the counters last, or before the audit.
-std::vector<PlaybookStep>::iterator place_of_whole(std::vector<PlaybookStep>& steps,
-                                                   const burnin::RequalifyRules& rules) {
-  auto last = std::ranges::find_if(steps.rbegin(), steps.rend(), [&](const PlaybookStep& step) {
-    return step.kind == StepKind::stage && !always_runs(burnin::base_name(step.name), rules);
+/// Before what reads the counters last, or before the audit. A watch looks at the machine after its
+/// load, so the load comes before it.
+std::vector<PlaybookStep>::iterator place_of_whole(std::vector<PlaybookStep>& steps) {
+  auto last = std::ranges::find_if(steps.rbegin(), steps.rend(), [](const PlaybookStep& step) {
+    return step.kind == StepKind::stage && burnin::is_load(*burnin::stage(step.name));
   });
   if (last != steps.rend()) return last.base();
   // No load at all is left: behind the first look.
@@ -227,7 +227,7 @@ Result<Selection> select_stages(const Playbook& passed, const inventory::Invento
   if (selection.is_empty()) return selection;
   if (auto whole = whole_stage(profile, reasons)) {
     selection.whole = whole->name;
-    playbook.steps.insert(place_of_whole(playbook.steps, rules), *std::move(whole));
+    playbook.steps.insert(place_of_whole(playbook.steps), *std::move(whole));
   }
   TRY(settle_playbook(selection));
   TRY(const auto plan, plan_of(playbook, inventory, node));

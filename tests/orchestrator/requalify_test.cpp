@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/stage.h"
+#include "burnin/undo.h"
 #include "inventory/load_profile.h"
 #include "orchestrator/requalify/changes.h"
 #include "orchestrator/requalify/selection.h"
@@ -142,10 +143,10 @@ Stages names_of(const Selection& selection) {
   return names;
 }
 
-const Stages kGpu{"gemm", "hbm", "pcie", "p2p", "collective", "train", "thermal", "psu"};
-const Stages kLinks{"pcie", "p2p", "collective", "train", "thermal"};
-const Stages kDriver{"gemm", "hbm", "pcie", "p2p", "collective", "train"};
-const Stages kBoard{"cpu", "memory", "pcie", "nvme", "p2p", "collective", "train"};
+const Stages kGpu{"gemm", "hbm", "pcie", "p2p", "collective", "train", "thermal", "psu", "watch"};
+const Stages kLinks{"pcie", "p2p", "collective", "train", "thermal", "watch"};
+const Stages kDriver{"gemm", "hbm", "pcie", "p2p", "collective", "train", "watch"};
+const Stages kBoard{"cpu", "memory", "pcie", "nvme", "p2p", "collective", "train", "watch"};
 const Stages kAll{"cpu", "memory", "nvme",       "gemm", "hbm",     "pcie",
                   "p2p", "train",  "collective", "psu",  "thermal", "watch"};
 
@@ -176,20 +177,20 @@ std::vector<Repair> repairs() {
       {"the GPU baseboard with its switches was replaced",
        serial("nvswitch0"),
        "",
-       {"p2p", "collective", "train"}},
+       {"p2p", "collective", "train", "watch"}},
       {"a CPU was replaced",
        serial("cpu1"),
        "",
-       {"cpu", "memory", "pcie", "nvme", "thermal", "psu", "train"}},
-      {"a DIMM was replaced", serial("dimm A2"), "", {"memory"}},
+       {"cpu", "memory", "pcie", "nvme", "thermal", "psu", "train", "watch"}},
+      {"a DIMM was replaced", serial("dimm A2"), "", {"memory", "watch"}},
       {"two DIMMs changed places",
        [](NodeRecord& record) {
          std::swap(of(record, "dimm A1").serial, of(record, "dimm A2").serial);
        },
        "",
-       {"memory"}},
-      {"an NVMe drive was replaced", serial("nvme1"), "", {"nvme"}},
-      {"an NVMe drive's firmware was updated", version("nvme0"), "", {"nvme"}},
+       {"memory", "watch"}},
+      {"an NVMe drive was replaced", serial("nvme1"), "", {"nvme", "watch"}},
+      {"an NVMe drive's firmware was updated", version("nvme0"), "", {"nvme", "watch"}},
       {"a supply was replaced", serial("psu1"), "", {"psu"}},
       {"a supply's firmware was updated", version("psu0"), "", {"psu"}},
       {"a fan was replaced", serial("fan0"), "", {"thermal"}},
@@ -201,11 +202,14 @@ std::vector<Repair> repairs() {
       {"the kernel was updated",
        version("kernel"),
        "",
-       {"cpu", "nvme", "pcie", "p2p", "collective", "train"}},
+       {"cpu", "nvme", "pcie", "p2p", "collective", "train", "watch"}},
       {"the firmware of a part that no rule knows was updated", version("CPLDMB_0"), "", kAll},
-      {"an HCA was replaced, in a playbook without stages of links", serial("mlx5_1"), "", {}},
-      {"an HCA's firmware was updated", version("mlx5_0"), "", {}},
-      {"a cable was replaced, as its person says", nothing, "cable:mlx5_1", {}},
+      {"an HCA was replaced, in a playbook without stages of links",
+       serial("mlx5_1"),
+       "",
+       {"watch"}},
+      {"an HCA's firmware was updated", version("mlx5_0"), "", {"watch"}},
+      {"a cable was replaced, as its person says", nothing, "cable:mlx5_1", {"watch"}},
       {"a GPU was reseated, as its person says", nothing, "gpu3", kGpu},
       {"a GPU is gone",
        [](NodeRecord& record) {
@@ -430,6 +434,41 @@ TEST(RequalifyRules, NameEveryKindOfPartOrLeaveNothingStanding) {
   EXPECT_EQ(burnin::subject_of_version(rules, "HostBMC_0"), "bmc");
   EXPECT_EQ(burnin::subject_of_version(rules, "HGX_FW_GPU_SXM_1"), "gpu");
   EXPECT_EQ(burnin::subject_of_version(rules, "CPLDMB_0"), "firmware");
+}
+
+/// Logs, and what is set and set back: every run does them, and no evidence of theirs is kept.
+bool is_done_by_every_run(const burnin::Stage& stage) {
+  return stage.is_bmc_log || stage.is_kernel_log || stage.undo != nullptr ||
+         burnin::undone_by(stage.name) != nullptr;
+}
+
+TEST(RequalifyRules, NameEveryStageSoThatNoneIsKeptForWantOfARule) {
+  const auto& rules = burnin::requalify_rules();
+  Stages named{rules.always.begin(), rules.always.end()};
+  for (const auto& rule : rules.rules) named.insert(rule.stages.begin(), rule.stages.end());
+
+  for (const auto& stage : burnin::stages())
+    EXPECT_NE(named.contains(std::string{stage.name}), is_done_by_every_run(stage)) << stage.name;
+}
+
+TEST(RequalifyRules, MakeStagesOfSeveralNodesVoidWhereAPartOfTheirLinksChanges) {
+  const auto voids = [](const char* of, ChangeKind kind, const char* stage) {
+    return voided_by(burnin::requalify_rules(), {kind, of, "x"}).stages.contains(stage);
+  };
+
+  for (const auto* of : {"gpu", "switch", "hca", "nic", "dpu", "pcie", "cpu"})
+    EXPECT_TRUE(voids(of, ChangeKind::replaced, "fabric-nccl")) << of;
+  for (const auto* of : {"driver", "bios", "kernel"})
+    EXPECT_TRUE(voids(of, ChangeKind::firmware, "fabric-nccl")) << of;
+  EXPECT_TRUE(voids("cable", ChangeKind::cable, "fabric-nccl"));
+  EXPECT_TRUE(voids("setting", ChangeKind::setting, "fabric-nccl"));
+  for (const auto* of : {"hca", "nic", "dpu"}) {
+    EXPECT_TRUE(voids(of, ChangeKind::replaced, "fabric-cables")) << of;
+    EXPECT_TRUE(voids(of, ChangeKind::firmware, "roce")) << of;
+  }
+  EXPECT_TRUE(voids("cable", ChangeKind::cable, "fabric-cables"));
+  EXPECT_TRUE(voids("setting", ChangeKind::setting, "roce"));
+  EXPECT_TRUE(voids("kernel", ChangeKind::firmware, "roce"));
 }
 
 TEST(RequalifyRules, AreRefusedWithAllTheirFaults) {
