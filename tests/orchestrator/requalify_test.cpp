@@ -334,6 +334,23 @@ TEST(Requalify, TakesWhatFailedBeforeASwapWhateverTheRulesSayAndHandsNothingOver
   for (const auto& step : selection->playbook.steps) EXPECT_NE(step.name, "hand-off");
 }
 
+TEST(Requalify, RunsALookAgainThatFailedAndNamesWhatThePlaybookLacks) {
+  const auto machine = dgx();
+  Request request{.run = 12};
+  request.wanted = {{"gpu-facts", "gpu3 failed there in run 20"},
+                    {"fabric-nccl", "a01-n07 failed there in run 20"}};
+
+  const auto selection =
+      select_stages(machine.playbook, machine.inventory, machine.node(), request);
+
+  ASSERT_TRUE(selection) << selection.error().what;
+  EXPECT_FALSE(selection->is_empty());
+  EXPECT_EQ(names_of(*selection), (Stages{"gpu-facts", "gpu-facts@after"}));
+  EXPECT_EQ(selection->whole, "train@whole");
+  EXPECT_THAT(selection->elsewhere, ElementsAre("fabric-nccl"));
+  EXPECT_EQ(selection->playbook.description, "what failed, with the parameters of run 12");
+}
+
 TEST(RequalifyChanges, TellsASwapOfTwoFromTwoNewParts) {
   auto swapped = healthy();
   std::swap(of(swapped, "gpu3").serial, of(swapped, "gpu4").serial);
@@ -391,23 +408,35 @@ TEST(RequalifyChanges, NamesWhatWasSaidToBeReplacedAndIsTheSame) {
   EXPECT_THAT(unseen(declared, std::vector{declared[0]}), IsEmpty());
 }
 
-burnin::Cause failure(const std::string& part) {
+burnin::Cause failure(const std::string& part, const std::string& criterion = "pcie.h2d",
+                      std::vector<std::string> stages = {"pcie"}) {
   burnin::Cause cause;
   cause.part = part;
-  cause.criterion = "pcie.h2d";
+  cause.criterion = criterion;
+  cause.stages = std::move(stages);
   return cause;
 }
 
-NodeRecord swapped_with(std::vector<burnin::Cause> causes) {
+burnin::Checked checked(const std::string& part, burnin::Met met = burnin::Met::met) {
+  return {.stage = "pcie", .part = part, .measure = "pcie.h2d", .met = met};
+}
+
+NodeRecord failed_with(const burnin::Cause& cause) {
+  auto record = healthy();
+  record.verdict = burnin::Verdict{burnin::Decision::fail, {cause}, {}};
+  return record;
+}
+
+NodeRecord swapped_with(std::vector<burnin::Cause> causes,
+                        std::vector<burnin::Checked> all = {checked("gpu3"), checked("gpu4")}) {
   auto record = healthy();
   std::swap(of(record, "gpu3").serial, of(record, "gpu4").serial);
-  record.verdict = burnin::Verdict{burnin::Decision::fail, std::move(causes), {}};
+  record.verdict = burnin::Verdict{burnin::Decision::fail, std::move(causes), std::move(all)};
   return record;
 }
 
 TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
-  auto before = healthy();
-  before.verdict = burnin::Verdict{burnin::Decision::fail, {failure("gpu3")}, {}};
+  const auto before = failed_with(failure("gpu3"));
   const auto told = [&](std::vector<burnin::Cause> causes) {
     return read_swap(before, swapped_with(std::move(causes))).front().told;
   };
@@ -421,19 +450,52 @@ TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
             "gpu3 (now gpu4): pcie.h2d went with the part: replace it");
 }
 
-TEST(RequalifyRules, NameEveryKindOfPartOrLeaveNothingStanding) {
-  const auto& rules = burnin::requalify_rules();
-  using enum PartKind;
-  for (const auto kind : {gpu, cpu, dimm, nvme, drive, psu, fan, hca, nic, dpu, switch_chip, pcie})
-    for (const auto change : {ChangeKind::replaced, ChangeKind::moved, ChangeKind::added,
-                              ChangeKind::removed, ChangeKind::firmware})
-      EXPECT_FALSE(voided_by(rules, {change, std::string{to_string(kind)}, "x"}).all)
-          << to_string(kind) << " " << to_string(change);
-  EXPECT_TRUE(voided_by(rules, {ChangeKind::replaced, "system", "x"}).all);
-  EXPECT_TRUE(voided_by(rules, {ChangeKind::firmware, "firmware", "CPLD"}).all);
-  EXPECT_EQ(burnin::subject_of_version(rules, "HostBMC_0"), "bmc");
-  EXPECT_EQ(burnin::subject_of_version(rules, "HGX_FW_GPU_SXM_1"), "gpu");
-  EXPECT_EQ(burnin::subject_of_version(rules, "CPLDMB_0"), "firmware");
+TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
+  const auto before = failed_with(failure("gpu3"));
+  const auto told = [&](const NodeRecord& after) { return read_swap(before, after).front().told; };
+  auto unjudged = swapped_with({});
+  unjudged.verdict.reset();
+  auto gone = swapped_with({});
+  of(gone, "gpu4").serial = "";
+
+  EXPECT_EQ(told(unjudged), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {checked("gpu3")})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
+            SwapTold::unmeasured);
+  EXPECT_EQ(told(gone), SwapTold::unmeasured);
+  EXPECT_THAT(to_string(read_swap(before, unjudged).front()), HasSubstr("not measured: pcie.h2d"));
+}
+
+TEST(RequalifySwap, DecidesNothingOfAPartWithoutASerialNumber) {
+  auto before = failed_with(failure("gpu3"));
+  of(before, "gpu3").serial = "";
+
+  EXPECT_EQ(read_swap(before, swapped_with({})).front().told, SwapTold::unmeasured);
+}
+
+TEST(RequalifySwap, ReadsComparedNumbersAndPartsThatGaveNone) {
+  const auto compared = failed_with(failure("gpu3", "fleet: pcie.h2d"));
+  const auto silent = failed_with(failure("gpu3", "pcie"));
+
+  EXPECT_EQ(read_swap(compared, swapped_with({})).front().told, SwapTold::gone);
+  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")})).front().told,
+            SwapTold::part);
+}
+
+TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
+  const auto before = failed_with(failure("gpu3"));
+  const auto with = [](std::vector<burnin::Cause> causes) {
+    auto after = healthy();
+    of(after, "gpu3").serial = "of another machine";
+    after.verdict = burnin::Verdict{
+        burnin::Decision::fail, std::move(causes), {checked("gpu3", burnin::Met::failed)}};
+    return after;
+  };
+
+  EXPECT_EQ(read_swap(before, with({failure("gpu3")})).front().told, SwapTold::place);
+  EXPECT_EQ(read_swap(before, with({})).front().told, SwapTold::unmeasured);
 }
 
 /// Logs, and what is set and set back: every run does them, and no evidence of theirs is kept.
