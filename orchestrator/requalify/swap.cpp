@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/stage.h"
 
 namespace cupel::requalify {
@@ -36,12 +37,6 @@ bool fails(const NodeRecord& record, std::string_view part, std::string_view cri
   });
 }
 
-/// "hbm.copy" of "fleet: hbm.copy": the same number, compared with others.
-std::string_view measure_of(std::string_view criterion) {
-  const auto colon = criterion.find(": ");
-  return colon == criterion.npos ? criterion : criterion.substr(colon + 2);
-}
-
 bool is_of_stages(const Cause& cause, std::string_view stage) {
   return cause.stages.empty() || std::ranges::any_of(cause.stages, [&](const auto& each) {
            return burnin::base_name(each) == burnin::base_name(stage);
@@ -55,7 +50,8 @@ bool is_measured(const NodeRecord& record, std::string_view part, const Cause& c
   if (fails(record, part, cause.criterion)) return true;
   if (cause.criterion.starts_with("audit: ")) return record.audit.has_value();
   return std::ranges::any_of(record.verdict->checked, [&](const burnin::Checked& each) {
-    const bool named = each.measure == measure_of(cause.criterion) ||
+    const bool named = each.measure == cause.criterion ||
+                       each.measure == burnin::compared_measure(cause.criterion) ||
                        burnin::base_name(each.stage) == burnin::base_name(cause.criterion);
     return named && each.part == part && each.met != burnin::Met::missing &&
            is_of_stages(cause, each.stage);
