@@ -45,6 +45,22 @@ SeenIndex index_of(const SeenAssets& seen) {
   return index;
 }
 
+/// Whether nothing says that the asset of a machine that was seen is not there.
+bool is_not_read(const Asset& asset, const SeenAssets& seen, const SeenAssets& unread) {
+  if (const auto parts = unread.find(asset.node); parts != unread.end()) {
+    const auto key = key_of(asset.kind, asset.serial);
+    if (std::ranges::any_of(parts->second, [&](const Part& each) {
+          return !each.serial.empty() && key_of(each.kind, each.serial) == key;
+        }))
+      return true;
+  }
+  const auto parts = seen.find(asset.node);
+  if (parts == seen.end()) return unread.contains(asset.node);
+  return std::ranges::none_of(parts->second, [&](const Part& each) {
+    return !each.serial.empty() && counted_as(each.kind) == counted_as(asset.kind);
+  });
+}
+
 bool has_model(const Part& part, std::string_view wanted) {
   const auto model = lower_case(part.model), number = lower_case(part.part_number);
   const auto word = lower_case(wanted);
@@ -59,10 +75,13 @@ AssetFinding finding_of(AssetState state, const Asset& asset, std::string expect
 }
 
 void compare_one(const Asset& asset, const SeenIndex& index, const SeenAssets& seen,
-                 std::vector<AssetFinding>& findings) {
+                 const SeenAssets& unread, std::vector<AssetFinding>& findings) {
   const auto found = index.find(key_of(asset.kind, asset.serial));
   if (found == index.end()) {
-    if (asset.node.empty() || seen.contains(asset.node))
+    const bool is_seen = seen.contains(asset.node) || unread.contains(asset.node);
+    if (is_seen && is_not_read(asset, seen, unread))
+      findings.push_back(finding_of(AssetState::not_read, asset, asset.model, {}));
+    else if (asset.node.empty() || is_seen)
       findings.push_back(finding_of(AssetState::missing, asset, asset.model, "not reported"));
     return;
   }
@@ -94,6 +113,8 @@ std::string_view to_string(AssetState state) {
   switch (state) {
     case AssetState::missing:
       return "missing";
+    case AssetState::not_read:
+      return "not read";
     case AssetState::elsewhere:
       return "in another machine";
     case AssetState::moved:
@@ -108,13 +129,14 @@ std::string_view to_string(AssetState state) {
   __builtin_unreachable();
 }
 
-std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen) {
+std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen,
+                                         const SeenAssets& unread) {
   const auto index = index_of(seen);
   std::vector<AssetFinding> findings;
   std::set<KindAndSerial> listed;
   for (const auto& each : assets) {
     listed.insert(key_of(each.kind, each.serial));
-    compare_one(each, index, seen, findings);
+    compare_one(each, index, seen, unread, findings);
   }
   const auto kinds = listed_kinds(assets);
   for (const auto& [key, places] : index) {
@@ -144,14 +166,16 @@ std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const Se
   return findings;
 }
 
-std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen) {
+std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen,
+                                 const SeenAssets& unread) {
   const auto index = index_of(seen);
   std::vector<Arrival> arrivals;
   std::map<std::string, std::size_t> where;
   for (const auto& asset : assets) {
     if (asset.node.empty()) continue;
     const auto [at, fresh] = where.try_emplace(asset.node, arrivals.size());
-    if (fresh) arrivals.push_back({.node = asset.node, .is_seen = seen.contains(asset.node)});
+    const bool is_seen = seen.contains(asset.node) || unread.contains(asset.node);
+    if (fresh) arrivals.push_back({.node = asset.node, .is_seen = is_seen});
     auto& arrival = arrivals[at->second];
     ++arrival.expected;
     const auto found = index.find(key_of(asset.kind, asset.serial));
@@ -163,6 +187,7 @@ std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets
       continue;
     }
     auto words = fmt::format("{} {}", to_string(asset.kind), asset.serial);
+    if (is_seen && is_not_read(asset, seen, unread)) words += ", not read";
     if (!asset.due.empty()) words += ", due " + asset.due;
     if (!asset.order.empty()) words += fmt::format(" ({})", asset.order);
     arrival.due.push_back(std::move(words));

@@ -14,6 +14,7 @@ using SeenAssets = std::map<std::string, std::vector<Part>, std::less<>>;
 
 enum class AssetState {
   missing,      // its machine was seen, and it was not
+  not_read,     // nothing says whether it is there: what would report it has not been read
   elsewhere,    // it is in another machine
   moved,        // it is in another slot
   wrong_model,  // it is another thing than was ordered
@@ -34,19 +35,24 @@ struct AssetFinding {
   friend bool operator==(const AssetFinding&, const AssetFinding&) = default;
 };
 
-/// In the list's order, then what is in no list.
-std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen);
+/// In the list's order, then what is in no list. `unread`: what machines had reported by a source
+/// that has failed since. An asset of these, or of a kind of which its machine reports no serial
+/// number at all, was not read, and is not missing.
+std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen,
+                                         const SeenAssets& unread = {});
 
 /// How far the delivery of one machine has come.
 struct Arrival {
   std::string node{};
   std::size_t expected = 0, here = 0;
-  std::vector<std::string> due{};  // "gpu 165..., due 2026-12-01 (PO 4711)"
+  std::vector<std::string> due{};  // "gpu 165..., due 2026-12-01 (PO 4711)", "psu P1, not read"
   bool is_seen = false;            // it has reported anything
   bool can_start() const { return is_seen && here == expected; }
 };
 
-/// By machine, in the list's order. Assets without a machine count for none.
-std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen);
+/// By machine, in the list's order. Assets without a machine count for none; what was not read
+/// counts as not here, and says so.
+std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen,
+                                 const SeenAssets& unread = {});
 
 }  // namespace cupel::inventory

@@ -74,4 +74,9 @@ bool same_pci(std::string_view left, std::string_view right);
 /// no domain, which may be any, or is no address ("PCIe slot 3").
 std::optional<std::string> written_pci(std::string_view text);
 
+/// Whether `name` is `part` itself ("gpu3"), a place on it ("gpu3/nvlink2") or a pair with it
+/// ("gpu3-gpu4"); "mlx5_10" is not about "mlx5_1". Everything is about the machine as a whole,
+/// whose `part` is empty.
+bool is_about(std::string_view name, std::string_view part);
+
 }  // namespace cupel::inventory

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/measures/measure.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
@@ -51,8 +52,19 @@ bool is_xid(std::string_view criterion) {
   return criterion == "gpu.xid" || criterion == "kernel.xid";
 }
 
+/// A number that is unlike others' is the number that it is: "hbm.copy" of "fleet: hbm.copy".
+std::string_view measure_in(const Cause& cause) {
+  const auto compared = compared_measure(cause.criterion);
+  return compared.empty() ? std::string_view{cause.criterion} : compared;
+}
+
+/// In the worse of two large groups: nothing says that any part is at fault.
+bool is_of_a_group(const Cause& cause) {
+  return cause.decision == Decision::inconclusive && !compared_measure(cause.criterion).empty();
+}
+
 bool fits(const CauseEntry& entry, const Cause& cause, std::span<const Cause> all) {
-  if (!fits_any(entry.criteria, cause.criterion) || !fits_pattern(entry.part, cause.part))
+  if (!fits_any(entry.criteria, measure_in(cause)) || !fits_pattern(entry.part, cause.part))
     return false;
   const auto& value = cause.quantity.value;
   if (!entry.values.empty() &&
@@ -60,13 +72,13 @@ bool fits(const CauseEntry& entry, const Cause& cause, std::span<const Cause> al
     return false;
   if (entry.with.empty()) return true;
   return std::ranges::any_of(all, [&](const Cause& other) {
-    return other.decision == Decision::fail && fits_any(entry.with, other.criterion);
+    return other.decision == Decision::fail && fits_any(entry.with, measure_in(other));
   });
 }
 
 /// Whether some measure is called so: a misspelled one would never fit.
 bool names_a_measure(std::string_view pattern) {
-  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same version"};
+  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same ", "serial number of its own"};
   for (const auto word : kWords)
     if (pattern.starts_with(word)) return true;
   for (const auto& group : measure_rows())
@@ -190,6 +202,7 @@ std::optional<Causes> Causes::parse(std::string_view text, const std::string& fi
 }
 
 std::optional<Diagnosis> Causes::diagnose(const Cause& cause, std::span<const Cause> all) const {
+  if (is_of_a_group(cause)) return std::nullopt;
   const auto entry = std::ranges::find_if(
       entries_, [&](const CauseEntry& each) { return fits(each, cause, all); });
   if (entry == entries_.end()) return std::nullopt;

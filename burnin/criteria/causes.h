@@ -54,7 +54,8 @@ class Causes {
   static std::optional<Causes> parse(std::string_view text, const std::string& file,
                                      std::vector<inventory::Problem>& problems);
 
-  /// Of one cause among all of its node; nothing where no entry fits.
+  /// Of one cause among all of its node; of a comparison ("fleet: hbm.copy") as of its measure.
+  /// Nothing where no entry fits, or where the nodes fall into two groups.
   std::optional<Diagnosis> diagnose(const Cause& cause, std::span<const Cause> all) const;
 
   /// "RESET_GPU: reset the GPU, or restart the machine; then CONTACT_SUPPORT: ..."; empty where the

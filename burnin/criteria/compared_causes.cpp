@@ -85,15 +85,7 @@ void add(const Group& group, std::vector<Cause>& causes) {
   causes.push_back(std::move(cause));
 }
 
-bool is_compared(const Cause& cause) {
-  for (const auto against : {Against::fleet, Against::history, Against::trend})
-    if (cause.criterion.starts_with(fmt::format("{}: ", to_string(against)))) return true;
-  return false;
-}
-
-std::string measure_of(const Cause& cause) {
-  return cause.criterion.substr(cause.criterion.find(": ") + 2);
-}
+bool is_compared(const Cause& cause) { return !compared_measure(cause.criterion).empty(); }
 
 /// Whether what is wrong with `known` may show in numbers of `part`.
 bool shows_in(const std::string& known, const std::string& part) {
@@ -107,6 +99,16 @@ std::string root_of(const Cause& cause) {
 }
 
 }  // namespace
+
+std::string_view compared_measure(std::string_view criterion) {
+  constexpr std::string_view kMark = ": ";
+  for (const auto against : {Against::fleet, Against::history, Against::trend}) {
+    const auto word = to_string(against);
+    if (criterion.starts_with(word) && criterion.substr(word.size()).starts_with(kMark))
+      return criterion.substr(word.size() + kMark.size());
+  }
+  return {};
+}
 
 std::vector<Cause> causes_of(const std::vector<Compared>& compared) {
   std::map<std::tuple<Against, Likeness, std::string, std::string>, Group> groups;
@@ -127,7 +129,7 @@ void put_below_known(std::vector<Cause>& causes) {
   std::erase_if(causes, [&](const Cause& each) {
     return is_compared(each) && std::ranges::any_of(causes, [&](const Cause& known) {
              return !is_compared(known) && known.decision == Decision::fail &&
-                    known.part == each.part && known.criterion == measure_of(each);
+                    known.part == each.part && known.criterion == compared_measure(each.criterion);
            });
   });
   for (std::size_t i = 0; i < causes.size(); ++i) {

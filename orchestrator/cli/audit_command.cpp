@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -13,6 +14,7 @@
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/record/seen_parts.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/requalify/changes.h"
@@ -25,28 +27,38 @@ using inventory::SeenAssets;
 
 constexpr std::size_t kLargestList = 256u << 20;
 constexpr std::size_t kMostRunsBack = 500;
+constexpr int kMostReadings = 8;  // runs of one machine since one that read a part
 
-/// All that one record reports, the chassis among it.
-std::vector<inventory::Part> parts_in(const record::NodeRecord& record) {
-  auto parts = record.bmc_parts;
-  for (const auto& [stage, findings] : record.findings)
-    parts.insert(parts.end(), findings.parts.begin(), findings.parts.end());
-  std::erase_if(parts, [](const auto& each) { return each.kind == inventory::PartKind::system; });
-  if (const auto serial = report::chassis_serial(record); !serial.empty())
-    parts.push_back({.kind = inventory::PartKind::system, .name = "system", .serial = serial});
-  return parts;
-}
+/// What machines report, and what they reported by a source that has failed since.
+struct Seen {
+  SeenAssets parts{}, unread{};
+};
 
-/// Of each machine its newest run that reported any part.
-Result<SeenAssets> seen_of_store(const store::Store& store) {
-  SeenAssets seen;
+/// Of one machine while its runs are read.
+struct Readings {
+  record::SeenParts parts{};
+  int runs = 0;
+  bool is_complete = false;
+};
+
+/// Of each machine and each source of its parts the newest reading.
+Result<Seen> seen_of_store(const store::Store& store) {
+  std::map<std::string, Readings, std::less<>> readings;
   TRY(const auto runs, store.runs(kMostRunsBack));
   for (const auto& run : runs)
     for (const auto& node : run.nodes) {
-      if (seen.contains(node)) continue;
+      auto& of = readings[node];
+      if (of.is_complete || of.runs == kMostReadings) continue;
       TRY(const auto record, record::node_record(store, run.id, node));
-      if (auto parts = parts_in(record); !parts.empty()) seen.emplace(node, std::move(parts));
+      of.is_complete = !of.parts.take(record);
+      of.runs += of.parts.parts().empty() ? 0 : 1;
     }
+  Seen seen;
+  for (const auto& [node, of] : readings) {
+    if (auto parts = of.parts.parts(); !parts.empty()) seen.parts.emplace(node, std::move(parts));
+    if (auto unread = of.parts.unread(); !unread.empty())
+      seen.unread.emplace(node, std::move(unread));
+  }
   return seen;
 }
 
@@ -57,7 +69,7 @@ struct ListAsked {
 /// The list, and what was seen; or complains.
 struct Compared {
   std::vector<Asset> assets{};
-  SeenAssets seen{};
+  Seen seen{};
 };
 
 std::optional<Compared> compared_or_complain(const Context& context, const ListAsked& asked,
@@ -75,7 +87,7 @@ std::optional<Compared> compared_or_complain(const Context& context, const ListA
     return std::nullopt;
   }
   const auto store = store::Store::open(context.state);
-  auto seen = store ? seen_of_store(**store) : Result<SeenAssets>{store.error()};
+  auto seen = store ? seen_of_store(**store) : Result<Seen>{store.error()};
   if (!seen) {
     exit = complain(context, seen.error(), Exit::unfinished);
     return std::nullopt;
@@ -100,13 +112,15 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
   Exit exit = Exit::passed;
   const auto compared = compared_or_complain(context, asked, exit);
   if (!compared) return exit;
-  const auto findings = inventory::compare_assets(compared->assets, compared->seen);
+  const auto findings =
+      inventory::compare_assets(compared->assets, compared->seen.parts, compared->seen.unread);
   if (context.json) {
     boost::json::array all;
     for (const auto& each : findings) all.push_back(to_json(each));
-    say("{}\n", boost::json::serialize(boost::json::object{{"assets", compared->assets.size()},
-                                                           {"machines", compared->seen.size()},
-                                                           {"findings", std::move(all)}}));
+    say("{}\n",
+        boost::json::serialize(boost::json::object{{"assets", compared->assets.size()},
+                                                   {"machines", compared->seen.parts.size()},
+                                                   {"findings", std::move(all)}}));
   } else {
     say("{}", rehearsal_line(context.state));
     for (const auto& each : findings) {
@@ -118,7 +132,7 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
       if (!each.order.empty()) say(" (order {})", printable(each.order));
       say("\n");
     }
-    say("{} assets, {} machines seen: {}\n", compared->assets.size(), compared->seen.size(),
+    say("{} assets, {} machines seen: {}\n", compared->assets.size(), compared->seen.parts.size(),
         findings.empty() ? "all as listed" : fmt::format("{} findings", findings.size()));
   }
   return findings.empty() ? Exit::passed : Exit::failed;
@@ -128,7 +142,8 @@ Exit audit_arrivals(const Context& context, const ListAsked& asked) {
   Exit exit = Exit::passed;
   const auto compared = compared_or_complain(context, asked, exit);
   if (!compared) return exit;
-  const auto arrivals = inventory::arrivals_of(compared->assets, compared->seen);
+  const auto arrivals =
+      inventory::arrivals_of(compared->assets, compared->seen.parts, compared->seen.unread);
   const auto complete =
       static_cast<std::size_t>(std::ranges::count_if(arrivals, &inventory::Arrival::can_start));
   if (context.json) {

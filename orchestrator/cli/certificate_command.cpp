@@ -13,6 +13,7 @@
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 #include "orchestrator/certificate/envelope.h"
+#include "orchestrator/certificate/revoked.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
@@ -51,7 +52,12 @@ Result<std::set<std::string>> names_in(const std::string& nodes) {
   return names;
 }
 
-Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
+struct Issued {
+  std::string sealed{};
+  std::string payload_sha256{};  // by which it is revoked
+};
+
+Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   TRY(const auto key, signing_key(asked.key));
   TRY(const auto names, names_in(asked.nodes));
   const auto valid = inventory::duration_of(asked.valid);
@@ -72,12 +78,13 @@ Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
     issue.journal_sha256 = end.sha256;
   }
   TRY(const auto statement, certificate::statement_of(summary, issue));
-  TRY(const auto sealed, certificate::seal(certificate::payload_of(statement), key));
+  const auto payload = certificate::payload_of(statement);
+  TRY(auto sealed, certificate::seal(payload, key));
   TRY(write_file(asked.file, sealed));
   std::vector<engine::RunId> runs{asked.run};
   for (const auto& each : issue.kept) runs.push_back(each.summary.run.id);
   TRY(store::note_certificate(store.folder(), sha256_hex(sealed), runs, issue.expires));
-  return sealed;
+  return Issued{std::move(sealed), sha256_hex(payload)};
 }
 
 Exit issue(const Context& context, IssueAsked asked) {
@@ -91,15 +98,18 @@ Exit issue(const Context& context, IssueAsked asked) {
   if (asked.file.empty()) asked.file = fmt::format("run-{}.certificate", asked.run);
   const auto issued = issue(**store, asked);
   if (!issued) return complain(context, issued.error(), Exit::invalid);
-  const auto digest = sha256_hex(*issued);
+  const auto digest = sha256_hex(issued->sealed);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(
-                            boost::json::object{{"certificate", asked.file}, {"sha256", digest}})
+                            boost::json::object{{"certificate", asked.file},
+                                                {"sha256", digest},
+                                                {"payload_sha256", issued->payload_sha256}})
                             .c_str());
   else
-    say("wrote {}{}\nSHA-256 {}\ncheck it: cupel verify {} --key PUBLIC\n", asked.file,
-        asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "", digest,
-        asked.file);
+    say("wrote {}{}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel verify {} "
+        "--key PUBLIC\n",
+        asked.file, asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "", digest,
+        issued->payload_sha256, asked.file);
   return Exit::passed;
 }
 
@@ -110,24 +120,15 @@ struct VerifyAsked {
 
 struct Verified {
   Certified says{};
-  std::string key_id{}, sha256{};
+  std::string key_id{}, sha256{}, payload_sha256{};
   std::string journal{};  // what was found out about it, for people
 };
 
-/// Lines of SHA-256 digests, of certificates or of keys; what stands behind one is for people.
 Result<void> check_revoked(const std::string& file, const Verified& verified) {
   if (file.empty()) return ok();
-  TRY(const auto text, read_file(file, kLargestRevoked));
-  for (const auto line : split(text, '\n')) {
-    const auto digest = lower_case(trimmed(line).substr(0, 64));
-    if (digest == verified.sha256)
-      return Error{Code::kUntrusted,
-                   "this certificate was revoked: " + printable(trimmed(line).substr(0, 200))};
-    if (digest == verified.key_id)
-      return Error{Code::kUntrusted, "the key that signed it was revoked: " +
-                                         printable(trimmed(line).substr(0, 200))};
-  }
-  return ok();
+  TRY(const auto list, read_file(file, kLargestRevoked));
+  return within(file, certificate::check_revoked(
+                          list, {verified.payload_sha256, verified.sha256, verified.key_id}));
 }
 
 /// That the journal beside it is the one of which the certificate tells, whole to the run's start.
@@ -156,7 +157,9 @@ Result<Verified> verify(const VerifyAsked& asked) {
     keys.push_back(std::move(key));
   }
   TRY(const auto opened, within(asked.file, certificate::open(text, keys)));
-  Verified verified{.key_id = opened.key_id, .sha256 = sha256_hex(text)};
+  Verified verified{.key_id = opened.key_id,
+                    .sha256 = sha256_hex(text),
+                    .payload_sha256 = sha256_hex(opened.payload)};
   TRY(verified.says, within(asked.file, certificate::read_statement(opened.payload)));
   TRY(check_revoked(asked.revoked, verified));
   if (verified.says.expires <= now())
@@ -179,6 +182,7 @@ boost::json::object to_json(const Verified& verified) {
                      {"kept_runs", boost::json::array(node.kept.begin(), node.kept.end())}});
   return {{"valid", true},
           {"sha256", verified.sha256},
+          {"payload_sha256", verified.payload_sha256},
           {"key_id", verified.key_id},
           {"site", says.site},
           {"run", says.run},
@@ -197,6 +201,7 @@ void print(const VerifyAsked& asked, const Verified& verified) {
   say("{}: valid, signed by key {}\n", asked.file, verified.key_id);
   say("  site {}, run {} ({}), issued {} by {}, until {}\n", says.site, says.run, says.playbook,
       report::utc(says.issued), says.issued_by, report::utc(says.expires));
+  say("  payload SHA-256 {}\n", verified.payload_sha256);
   say("  journal {}\n\n", verified.journal);
   say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", "node", "chassis serial", "profile", "verdict",
       "criteria", "not met");
@@ -252,7 +257,8 @@ void add_verify(CLI::App& app, Context& context, Exit& exit) {
       ->required();
   command->add_option("--journal", asked->journal, "[CERTIFICATE.journal where it is there]");
   command->add_option("--revoked", asked->revoked,
-                      "lines of SHA-256, of certificates and keys that do not count any more");
+                      "lines of SHA-256, of certificates' payloads and of keys that do not count "
+                      "any more; a line without one is an error");
   add_json_flag(*command, context);
   command->callback([&context, &exit, asked] { exit = verify(context, *asked); });
 }

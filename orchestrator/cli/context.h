@@ -33,6 +33,7 @@ struct Context {
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
   controller::RunFlags run{};         // how a run is accompanied
+  std::int64_t begun = 0;             // the newest run that this command began; 0: none
   std::vector<std::string> behind{};  // what stood behind "--": another command's words
 };
 

@@ -219,6 +219,7 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
   auto submitted = controller::submit(
       store, *planned, {.flags = context.run, .begun_by = login_name(), .where = where});
   if (!submitted) return complain(context, submitted.error(), exit_for(submitted.error()));
+  context.begun = submitted->run.id;
   return go_on(context, store, std::move(planned), *std::move(submitted), where);
 }
 

@@ -9,7 +9,8 @@ namespace cupel::cli {
 
 using controller::Where;
 
-/// Begins a new run of the plan. Errors become exit codes: see Exit.
+/// Begins a new run of the plan, whose number is then in `context.begun`. Errors become exit codes:
+/// see Exit.
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where = Where::here);
 
 /// Goes on with a run where its journal ends: here, or where a controller lives, there.

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
+#include <map>
 
 #include "base/text.h"
 #include "orchestrator/cli/execute.h"
@@ -38,6 +40,7 @@ struct Known {
   NodeRun base{};
   NodeRun seen{};  // the newest look; the base itself where there is none
   bool is_seen = false;
+  std::vector<NodeRun> failed{};  // runs behind the base, newest first
   std::vector<Change> changes{};
   std::vector<std::string> unseen{};  // declared, and by its serial number not so
   bool is_new_machine = false;
@@ -95,29 +98,37 @@ Result<void> compare(Known& known, const RequalifyAsked& asked) {
   return ok();
 }
 
-Result<Known> look_back(const store::Store& store, const RequalifyAsked& asked) {
+/// `looked`: the run that has just read what is there; 0: there was none, and the newest run that
+/// reported parts stands for it.
+Result<Known> look_back(const store::Store& store, const RequalifyAsked& asked,
+                        engine::RunId looked) {
   Known known;
   if (asked.after_swap && asked.since == 0) {
     TRY(known.base, requalify::failed_run(store, asked.node));
   } else {
     TRY(known.base, requalify::passed_run(store, asked.node, asked.since));
   }
+  if (!asked.after_swap) {
+    TRY(known.failed, requalify::failed_since(store, asked.node, known.base.run.id));
+  }
   known.seen = known.base;
-  TRY(auto seen, requalify::seen_since(store, asked.node, known.base.run.id));
-  known.is_seen = seen.has_value();
-  if (seen) known.seen = *std::move(seen);
+  if (looked != 0) {
+    TRY(known.seen, requalify::seen_in(store, asked.node, looked));
+    known.is_seen = true;
+  } else {
+    TRY(auto seen, requalify::seen_since(store, asked.node, known.base.run.id));
+    known.is_seen = seen.has_value();
+    if (seen) known.seen = *std::move(seen);
+  }
   TRY(compare(known, asked));
   return known;
 }
 
-/// What failed before a swap is what must be measured again.
-void want_what_failed(const NodeRun& base, requalify::Request& request) {
-  if (!base.record.verdict) return;
-  for (const auto& cause : base.record.verdict->causes)
-    for (const auto& stage : cause.stages)
-      if (cause.decision == burnin::Decision::fail && !cause.part.empty())
-        request.wanted.emplace(stage.substr(0, stage.find('@')),
-                               fmt::format("{} failed there in run {}", cause.part, base.run.id));
+/// What failed must be measured again: before a swap, or since the run that was passed.
+std::map<std::string, std::string, std::less<>> wanted_again(const Known& known,
+                                                             const RequalifyAsked& asked) {
+  if (asked.after_swap) return requalify::failed_stages({&known.base, 1});
+  return requalify::failed_stages(known.failed);
 }
 
 Result<Selection> select(const Known& known, const RequalifyAsked& asked,
@@ -128,7 +139,7 @@ Result<Selection> select(const Known& known, const RequalifyAsked& asked,
   if (!passed) return Error{Code::kInvalid, to_string(problems)};
   requalify::Request request{.run = known.base.run.id, .changes = known.changes};
   request.hands_over = !asked.after_swap;
-  if (asked.after_swap) want_what_failed(known.base, request);
+  request.wanted = wanted_again(known, asked);
   return requalify::select_stages(*passed, inventory, node, request);
 }
 
@@ -141,6 +152,7 @@ std::string headline(const Known& known, const Selection& selection) {
   std::vector<std::string> names;
   for (const auto& each : known.changes)
     names.push_back(fmt::format("{} {}", printable(each.part), to_string(each.kind)));
+  if (names.empty()) names = {"what failed"};
   if (names.size() > 4) names = {fmt::format("{} changes", names.size())};
   return fmt::format("{}: {} stage{} of {}, {} instead of {}", fmt::join(names, ", "),
                      selection.again.size(), selection.again.size() == 1 ? "" : "s",
@@ -153,10 +165,20 @@ void print_plan(const RequalifyAsked& asked, const Known& known, const Selection
       report::utc(known.base.run.ended));
   for (const auto& each : known.changes) say("  {}\n", printable(to_string(each)));
   if (known.changes.empty()) say("  nothing has changed\n");
+  for (const auto& run : known.failed) {
+    say("  it failed run {} since ({}, {})\n", run.run.id, run.run.playbook,
+        report::utc(run.run.ended));
+    for (const auto& each : requalify::other_failures(run)) say("    {}\n", printable(each));
+  }
   for (const auto& part : known.unseen)
     say("  {} was said to be replaced, and has the serial number that it had\n", printable(part));
   if (selection.is_empty()) {
-    say("no stage is void: what run {} has proven stands\n", known.base.run.id);
+    if (known.failed.empty())
+      say("no stage is void: what run {} has proven stands\n", known.base.run.id);
+    else
+      say("no stage is void, and run {} found what no stage measures: name what was repaired, such "
+          "as --replaced \"dimm A7\"\n",
+          known.failed.front().run.id);
     return;
   }
   say("\n{}\n", headline(known, selection));
@@ -168,6 +190,10 @@ void print_plan(const RequalifyAsked& asked, const Known& known, const Selection
   }
   if (!selection.whole.empty())
     say("  {:<16} {:>12}  the whole node at once\n", selection.whole, "5 min");
+  if (!selection.elsewhere.empty())
+    say("failed since, and no stage of {}: {}; run them as they were: cupel run PLAYBOOK --nodes "
+        "{}\n",
+        known.base.run.playbook, fmt::join(selection.elsewhere, ", "), asked.node);
   if (!selection.kept.empty()) say("kept: {}\n", fmt::join(selection.kept, ", "));
   if (!selection.open.empty())
     say("void, and not to be renewed by one node alone: {}; run them with a partner: cupel run {} "
@@ -177,7 +203,8 @@ void print_plan(const RequalifyAsked& asked, const Known& known, const Selection
 
 boost::json::object plan_json(const RequalifyAsked& asked, const Known& known,
                               const Selection& selection) {
-  boost::json::array changes, again;
+  boost::json::array changes, again, failed;
+  for (const auto& each : known.failed) failed.push_back(each.run.id);
   for (const auto& each : known.changes)
     changes.push_back({{"change", to_string(each.kind)},
                        {"of", each.of},
@@ -193,12 +220,14 @@ boost::json::object plan_json(const RequalifyAsked& asked, const Known& known,
   };
   return {{"node", asked.node},
           {"of_run", known.base.run.id},
+          {"failed_since", std::move(failed)},
           {"changes", std::move(changes)},
           {"unseen", words(known.unseen)},
           {"again", std::move(again)},
           {"whole", selection.whole},
           {"kept", words(selection.kept)},
           {"open", words(selection.open)},
+          {"elsewhere", words(selection.elsewhere)},
           {"stages", selection.stages},
           {"seconds", selection.takes.count()},
           {"seconds_of_all", selection.whole_run.count()}};
@@ -239,12 +268,13 @@ Exit look(Context& context, const inventory::Inventory& site, const RequalifyAsk
   return execute_new(context, std::move(planned));
 }
 
+/// What the run says that has just ended; nothing of one that goes on.
 void print_swap(const Context& context, const NodeRun& before, const std::string& node) {
   const auto store = store::Store::open(context.state);
   if (!store) return;
-  const auto after = requalify::seen_since(**store, node, before.run.id);
-  if (!after || !*after) return;
-  for (const auto& each : requalify::read_swap(before.record, (*after)->record))
+  const auto after = requalify::read_run(**store, context.begun, node);
+  if (!after || after->run.phase != engine::RunPhase::ended) return;
+  for (const auto& each : requalify::read_swap(before.record, after->record))
     say(context.json ? stderr : stdout, "{}\n", printable(to_string(each)));
 }
 
@@ -254,6 +284,7 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
   report::Requalified requalified{.run = known.base.run.id, .voided = selection.voided};
   for (const auto& each : known.changes) requalified.changes.push_back(to_string(each));
   requalified.open = selection.open;
+  std::ranges::copy(selection.elsewhere, std::back_inserter(requalified.open));
   auto planned = planned_of(std::move(selection.playbook), site, asked.node, why);
   if (!planned) return complain(context, why, Exit::invalid);
   if (const auto missing = missing_here(context, asked, *planned))
@@ -262,7 +293,9 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
   if (!asked.after_swap) context.run.requalifies = std::move(requalified);
   look_at_nodes_first(context, *planned);
   const auto exit = execute_new(context, std::move(planned), where);
-  if (asked.after_swap) print_swap(context, known.base, asked.node);
+  const bool has_ended = exit == Exit::passed || exit == Exit::failed;
+  if (asked.after_swap && has_ended && where == Where::here)
+    print_swap(context, known.base, asked.node);
   return exit;
 }
 
@@ -287,13 +320,14 @@ Exit start_anew(Context& context, const inventory::Inventory& site, const Requal
 
 /// From the store alone. Nothing, and `exit`, where it cannot be told.
 std::optional<Known> known_or_complain(Context& context, const inventory::Inventory& site,
-                                       const RequalifyAsked& asked, Exit& exit) {
+                                       const RequalifyAsked& asked, engine::RunId looked,
+                                       Exit& exit) {
   const auto store = open_store_for(context, site);
   if (!store) {
     exit = complain_of_store(context, store.error());
     return std::nullopt;
   }
-  auto known = look_back(**store, asked);
+  auto known = look_back(**store, asked, looked);
   if (known) return *std::move(known);
   exit = complain(context, known.error(),
                   known.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
@@ -333,12 +367,14 @@ Exit requalify_node(Context& context, const RequalifyAsked& asked, Where where) 
                     Error{Code::kInvalid,
                           fmt::format("{} has no node '{}'", site->file, printable(asked.node))},
                     Exit::invalid);
+  engine::RunId look_run = 0;
   if (!asked.plan_only) {
     if (!has_base(context, *site, asked, exit)) return exit;
     const auto looked = look(context, *site, asked);
     if (looked == Exit::unfinished || looked == Exit::invalid) return looked;
+    look_run = context.begun;
   }
-  const auto known = known_or_complain(context, *site, asked, exit);
+  const auto known = known_or_complain(context, *site, asked, look_run, exit);
   if (!known) return exit;
   if (known->is_new_machine) return start_anew(context, *site, asked, *known, where);
   auto selection = select(*known, asked, *site, *node);
@@ -349,6 +385,7 @@ Exit requalify_node(Context& context, const RequalifyAsked& asked, Where where) 
   else
     print_plan(asked, *known, *selection);
   std::fflush(stdout);
+  if (selection->is_empty() && !known->failed.empty()) return Exit::failed;
   if (asked.plan_only || selection->is_empty()) return Exit::passed;
   return start(context, asked, *site, *known, *std::move(selection), where);
 }

@@ -13,7 +13,8 @@ struct Requalified {
   std::int64_t run = 0;                // whose evidence stands where this run renews none
   std::vector<std::string> changes{};  // "gpu3 replaced: serial A is now serial B"
   std::vector<std::string> voided{};   // base names of the stages whose evidence is void
-  std::vector<std::string> open{};     // of these, what one node alone cannot renew
+  /// Of these, what one node alone cannot renew; and stages that failed since and are not of it.
+  std::vector<std::string> open{};
   friend bool operator==(const Requalified&, const Requalified&) = default;
 };
 

@@ -10,7 +10,10 @@
 namespace cupel::requalify {
 namespace {
 
-constexpr std::size_t kMostRuns = 100;  // of one node that are looked at
+constexpr std::size_t kPage = 100;          // runs of one node that are listed at a time
+constexpr std::size_t kMostRuns = 2000;     // of one node that are looked at
+constexpr std::size_t kMostLoads = 100;     // of those, that loaded it
+constexpr std::size_t kMostFailures = 100;  // of those, that it failed
 constexpr std::string_view kRequalify = "requalify";
 
 using Names = std::set<std::string, std::less<>>;
@@ -41,27 +44,72 @@ bool tells_parts(const record::NodeRecord& record) {
                              [](const auto& each) { return !each.second.parts.empty(); });
 }
 
-Result<NodeRun> read_run(const store::Store& store, engine::RunId id, const std::string& node) {
-  NodeRun found;
-  TRY(found.run, store.run(id));
-  TRY(found.record, record::node_record(store, id, node));
-  return found;
+bool has_failed(const record::NodeRecord& record) {
+  return record.verdict && record.verdict->decision == burnin::Decision::fail;
+}
+
+/// Newest first, down to `behind`, until `visit` returns false. Audits between two burn-ins may be
+/// many: they are listed by pages.
+template <class Visit>
+Result<void> each_run(const store::Store& store, const std::string& node, engine::RunId behind,
+                      Visit visit) {
+  engine::RunId before = 0;
+  for (std::size_t looked = 0; looked < kMostRuns; looked += kPage) {
+    TRY(const auto runs, store.runs_of(node, kPage, before));
+    for (const auto id : runs) {
+      if (id <= behind) return ok();
+      TRY(auto found, read_run(store, id, node));
+      if (!visit(std::move(found))) return ok();
+    }
+    if (runs.size() < kPage) return ok();
+    before = runs.back();
+  }
+  return ok();
 }
 
 /// Newest first, until one is wanted.
 Result<std::optional<NodeRun>> newest(const store::Store& store, const std::string& node,
                                       bool (*wanted)(const record::NodeRecord&),
                                       engine::RunId behind = 0) {
-  TRY(const auto runs, store.runs_of(node, kMostRuns));
-  for (const auto id : runs) {
-    if (id <= behind) break;
-    TRY(auto found, read_run(store, id, node));
-    if (wanted(found.record)) return std::optional{std::move(found)};
+  std::optional<NodeRun> found;
+  TRY(each_run(store, node, behind, [&](NodeRun run) {
+    if (!wanted(run.record)) return true;
+    found = std::move(run);
+    return false;
+  }));
+  return found;
+}
+
+/// A log that was read behind a stage tells of that stage: "gemm" of "sel@gemm". Empty: of none.
+std::string_view loading_stage(std::string_view stage) {
+  if (burnin::is_log(stage)) {
+    const auto at = stage.find('@');
+    stage = at == stage.npos ? std::string_view{} : stage.substr(at + 1);
   }
-  return std::nullopt;
+  const auto base = burnin::base_name(stage);
+  return burnin::stage(base) == nullptr ? std::string_view{} : base;
+}
+
+/// By base name: those in which a cause was seen, or the one that did not end.
+Names stages_of(const burnin::Cause& cause) {
+  constexpr std::string_view kStage = "stage ";
+  auto seen = cause.stages;
+  if (seen.empty() && cause.criterion.starts_with(kStage))
+    seen.push_back(cause.criterion.substr(kStage.size()));
+  Names stages;
+  for (const auto& each : seen)
+    if (const auto base = loading_stage(each); !base.empty()) stages.emplace(base);
+  return stages;
 }
 
 }  // namespace
+
+Result<NodeRun> read_run(const store::Store& store, engine::RunId run, const std::string& node) {
+  NodeRun found;
+  TRY(found.run, store.run(run));
+  TRY(found.record, record::node_record(store, run, node));
+  return found;
+}
 
 Result<NodeRun> passed_run(const store::Store& store, const std::string& node,
                            engine::RunId named) {
@@ -72,19 +120,20 @@ Result<NodeRun> passed_run(const store::Store& store, const std::string& node,
                    fmt::format("{0} did not pass run {1}: cupel show {0} --run {1}", node, named)};
     return found;
   }
-  TRY(const auto runs, store.runs_of(node, kMostRuns));
   std::optional<NodeRun> best;
   Names tested;
-  for (const auto id : runs) {
-    TRY(auto found, read_run(store, id, node));
-    const auto loads = loads_of(found.record);
-    if (!has_passed(found.record) || loads.empty()) continue;
+  std::size_t loaded = 0;
+  TRY(each_run(store, node, 0, [&](NodeRun found) {
+    auto loads = loads_of(found.record);
+    if (loads.empty()) return true;
     const bool more = loads.size() > tested.size() && std::ranges::includes(loads, tested);
-    if (best && !more) continue;
-    tested = loads;
-    best = std::move(found);
-    if (best->run.playbook == kRequalify) break;  // it stands for all that came before it
-  }
+    if (has_passed(found.record) && (!best || more)) {
+      tested = std::move(loads);
+      best = std::move(found);
+      if (best->run.playbook == kRequalify) return false;  // it stands for all before it
+    }
+    return ++loaded < kMostLoads;
+  }));
   if (best) return *std::move(best);
   return Error{Code::kNotFound,
                fmt::format("{0} has passed no run with a stage that loads it: there is nothing to "
@@ -105,6 +154,49 @@ Result<NodeRun> failed_run(const store::Store& store, const std::string& node) {
 Result<std::optional<NodeRun>> seen_since(const store::Store& store, const std::string& node,
                                           engine::RunId base) {
   return newest(store, node, tells_parts, base);
+}
+
+Result<std::vector<NodeRun>> failed_since(const store::Store& store, const std::string& node,
+                                          engine::RunId base) {
+  std::vector<NodeRun> failed;
+  TRY(each_run(store, node, base, [&](NodeRun found) {
+    if (has_failed(found.record)) failed.push_back(std::move(found));
+    return failed.size() < kMostFailures;
+  }));
+  return failed;
+}
+
+Result<NodeRun> seen_in(const store::Store& store, const std::string& node, engine::RunId look) {
+  TRY(auto seen, read_run(store, look, node));
+  if (!tells_parts(seen.record))
+    return Error{Code::kInvalid,
+                 fmt::format("run {0} was to read what is in {1} now, and neither {1} nor its BMC "
+                             "reported a part: cupel show {1} --run {0}",
+                             look, node)};
+  return seen;
+}
+
+std::map<std::string, std::string, std::less<>> failed_stages(std::span<const NodeRun> failed) {
+  std::map<std::string, std::string, std::less<>> stages;
+  for (const auto& each : failed) {
+    if (!each.record.verdict) continue;
+    for (const auto& cause : each.record.verdict->causes)
+      for (const auto& stage : stages_of(cause))
+        if (cause.decision == burnin::Decision::fail)
+          stages.emplace(
+              stage, fmt::format("{} failed there in run {}",
+                                 cause.part.empty() ? each.record.node : cause.part, each.run.id));
+  }
+  return stages;
+}
+
+std::vector<std::string> other_failures(const NodeRun& failed) {
+  std::vector<std::string> texts;
+  if (!failed.record.verdict) return texts;
+  for (const auto& cause : failed.record.verdict->causes)
+    if (cause.decision == burnin::Decision::fail && stages_of(cause).empty())
+      texts.push_back(cause.part.empty() ? cause.criterion : cause.part + ": " + cause.criterion);
+  return texts;
 }
 
 }  // namespace cupel::requalify

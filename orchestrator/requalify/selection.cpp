@@ -103,11 +103,11 @@ std::optional<PlaybookStep> whole_stage(const inventory::Profile& profile, const
   return step;
 }
 
-/// Before what reads the counters last, or before the audit.
-std::vector<PlaybookStep>::iterator place_of_whole(std::vector<PlaybookStep>& steps,
-                                                   const burnin::RequalifyRules& rules) {
-  auto last = std::ranges::find_if(steps.rbegin(), steps.rend(), [&](const PlaybookStep& step) {
-    return step.kind == StepKind::stage && !always_runs(burnin::base_name(step.name), rules);
+/// Before what reads the counters last, or before the audit. A watch looks at the machine after its
+/// load, so the load comes before it.
+std::vector<PlaybookStep>::iterator place_of_whole(std::vector<PlaybookStep>& steps) {
+  auto last = std::ranges::find_if(steps.rbegin(), steps.rend(), [](const PlaybookStep& step) {
+    return step.kind == StepKind::stage && burnin::is_load(*burnin::stage(step.name));
   });
   if (last != steps.rend()) return last.base();
   // No load at all is left: behind the first look.
@@ -152,6 +152,8 @@ Result<playbooks::Plan> plan_of(const Playbook& playbook, const inventory::Inven
 }
 
 std::string description_of(const Request& request) {
+  if (request.changes.empty())
+    return fmt::format("what failed, with the parameters of run {}", request.run);
   std::vector<std::string> names;
   for (const auto& each : request.changes)
     names.push_back(fmt::format("{} {}", each.part, to_string(each.kind)));
@@ -161,14 +163,16 @@ std::string description_of(const Request& request) {
                      request.run);
 }
 
-void sort_stage(PlaybookStep step, const Reasons& reasons, const burnin::RequalifyRules& rules,
+void sort_stage(PlaybookStep step, const Reasons& reasons, const Request& request,
                 Selection& selection) {
   const auto base = burnin::base_name(step.name);
-  if (always_runs(base, rules)) {
+  const auto reason = reasons.find(base);
+  if (always_runs(base, burnin::requalify_rules())) {
+    // Only what is wanted is a reason for a run: a look that failed must be passed.
+    if (request.wanted.contains(base)) selection.again.push_back({step.name, reason->second, {}});
     selection.playbook.steps.push_back(std::move(step));
     return;
   }
-  const auto reason = reasons.find(base);
   if (reason == reasons.end()) {
     selection.kept.push_back(step.name);
     return;
@@ -221,13 +225,15 @@ Result<Selection> select_stages(const Playbook& passed, const inventory::Invento
     }
     if (!is_done_here(step, inventory, node)) continue;
     ++selection.stages;
-    sort_stage(std::move(step), reasons, rules, selection);
+    sort_stage(std::move(step), reasons, request, selection);
   }
   for (const auto& [base, why] : reasons) selection.voided.push_back(base);
+  for (const auto& [base, why] : request.wanted)
+    if (!reasons.contains(base)) selection.elsewhere.push_back(base);
   if (selection.is_empty()) return selection;
   if (auto whole = whole_stage(profile, reasons)) {
     selection.whole = whole->name;
-    playbook.steps.insert(place_of_whole(playbook.steps, rules), *std::move(whole));
+    playbook.steps.insert(place_of_whole(playbook.steps), *std::move(whole));
   }
   TRY(settle_playbook(selection));
   TRY(const auto plan, plan_of(playbook, inventory, node));

@@ -25,12 +25,14 @@ struct Selection {
   std::vector<std::string> kept{};    // stages whose evidence stands
   std::vector<std::string> open{};    // void, and not to be done with one node alone
   std::vector<std::string> voided{};  // base names of all that is void
-  std::string whole{};                // the short stage of the whole node; empty: none is needed
-  std::size_t stages = 0;             // of the run that was passed
-  std::chrono::seconds takes{};       // all of the playbook, as planned
-  std::chrono::seconds whole_run{};   // all of the run that was passed
+  /// Base names of what is wanted and no stage of the run that was passed.
+  std::vector<std::string> elsewhere{};
+  std::string whole{};               // the short stage of the whole node; empty: none is needed
+  std::size_t stages = 0;            // of the run that was passed
+  std::chrono::seconds takes{};      // all of the playbook, as planned
+  std::chrono::seconds whole_run{};  // all of the run that was passed
 
-  bool is_empty() const { return again.empty() && open.empty(); }
+  bool is_empty() const { return again.empty() && open.empty() && elsewhere.empty(); }
 };
 
 /// What is asked for.

@@ -9,11 +9,13 @@
 namespace cupel::requalify {
 
 enum class SwapTold {
-  part,     // the finding went with the part: replace it
-  place,    // another part fails in the same place: slot, cable, riser, baseboard
-  gone,     // neither fails any more: it was the contact, or it comes and goes
-  both,     // both fail: it is neither of the two alone
-  unmoved,  // the part sits where it was: nothing was told
+  part,        // the finding went with the part: replace it
+  place,       // another part fails in the same place: slot, cable, riser, baseboard
+  gone,        // neither fails any more: it was the contact, or it comes and goes
+  both,        // both fail: it is neither of the two alone
+  unmoved,     // the part sits where it was: it decides nothing
+  unmeasured,  // place or part was not measured again, or reports no serial number: nothing is
+               // known
 };
 
 struct SwapAnswer {
@@ -25,7 +27,9 @@ struct SwapAnswer {
 };
 
 /// One answer for each part and criterion that failed before and that nothing else explained. Parts
-/// are told by their serial numbers.
+/// are known by their serial numbers. `unmeasured` unless the verdict of `after` has the criterion
+/// for the place and for the part that moved; a part that is in no place of this machine now leaves
+/// only a finding of the part that sits there instead.
 std::vector<SwapAnswer> read_swap(const record::NodeRecord& before,
                                   const record::NodeRecord& after);
 

@@ -37,23 +37,11 @@ const NodeSummary* node_in(const RunSummary& summary, const std::string& name) {
   return found == summary.nodes.end() ? nullptr : &*found;
 }
 
-/// "gpu3" itself, a place on it, or a pair with it.
-bool is_about(std::string_view subject, std::string_view part) {
-  if (part.empty() || subject == part) return true;
-  for (auto at = subject.find(part); at != subject.npos; at = subject.find(part, at + 1)) {
-    const auto end = at + part.size();
-    const bool begins = at == 0 || subject[at - 1] == '-';
-    const bool ends = end == subject.size() || subject[end] == '-' || subject[end] == '/';
-    if (begins && ends) return true;
-  }
-  return false;
-}
-
 std::vector<Cause> causes_about(const NodeSummary& node, const std::string& part) {
   std::vector<Cause> causes;
   for (const auto& each : node.causes) {
     const bool failed = each.decision == burnin::Decision::fail;
-    if (failed && is_about(each.part, part)) causes.push_back(each);
+    if (failed && inventory::is_about(each.part, part)) causes.push_back(each);
   }
   return causes;
 }

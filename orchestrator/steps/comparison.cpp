@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "burnin/criteria/fleet_measures.h"
+#include "inventory/parts.h"
 #include "inventory/subject.h"
+#include "orchestrator/record/serials.h"
 #include "orchestrator/store/earlier.h"
 
 namespace cupel::steps {
@@ -27,6 +31,27 @@ std::string words_of(const FleetBoard::Learned& learned, const burnin::FleetCrit
     return fmt::format("numbers compared with {} nodes of this run and {} of earlier ones",
                        learned.nodes, learned.earlier);
   return {};
+}
+
+/// What an earlier run counts for.
+struct EarlierRun {
+  bool counts = false;
+  std::vector<std::string> replaced{};  // parts that are others by now
+};
+
+/// A run whose record cannot be read proves nothing of the node, and does not count.
+EarlierRun earlier_run(const store::Store& store, engine::RunId run, const std::string& node,
+                       const record::NodeRecord& now) {
+  const auto record = record::node_record(store, run, node);
+  if (!record || !record->verdict || record->verdict->decision != burnin::Decision::pass) return {};
+  if (record::is_other_machine(*record, now)) return {};
+  return {true, record::replaced_parts(*record, now)};
+}
+
+bool is_of_replaced(const EarlierRun& run, std::string_view part) {
+  return !part.empty() && std::ranges::any_of(run.replaced, [&](const std::string& each) {
+    return inventory::is_about(part, each);
+  });
 }
 
 }  // namespace
@@ -51,24 +76,40 @@ double day_of(const record::NodeRecord& record) {
   return in_days(last);
 }
 
-Result<std::vector<burnin::EarlierValue>> earlier_of(const std::filesystem::path& folder,
+Result<std::vector<burnin::EarlierValue>> earlier_of(const store::Store& store,
                                                      engine::RunId before,
-                                                     const inventory::Node& node) {
+                                                     const inventory::Node& node,
+                                                     const record::NodeRecord& now) {
+  constexpr std::size_t kMostRuns = 12;
+  constexpr int kMostPages = 4;  // of so many runs, some of which it did not pass
   const auto units = burnin::fleet_units();
-  TRY(const auto values,
-      store::earlier_values(
-          folder, {.profile = node.profile, .node = node.name, .before = before, .units = units}));
   std::vector<burnin::EarlierValue> earlier;
-  for (const auto& each : values) {
-    const auto subject = inventory::parse_subject(each.subject);
-    if (!subject || subject->name != node.name) continue;
-    earlier.push_back({.run = each.run,
-                       .days = in_days(each.time),
-                       .stage = each.stage,
-                       .part = subject->part,
-                       .measure = each.measure,
-                       .unit = each.unit,
-                       .value = each.value});
+  std::set<engine::RunId> counted;
+  for (int page = 0; page < kMostPages && counted.size() < kMostRuns; ++page) {
+    TRY(const auto values, store::earlier_values(store.folder(), {.profile = node.profile,
+                                                                  .node = node.name,
+                                                                  .before = before,
+                                                                  .most_runs = kMostRuns,
+                                                                  .units = units}));
+    if (values.empty()) break;
+    before = values.back().run;
+    std::map<engine::RunId, EarlierRun> runs;
+    for (const auto& each : values) {
+      const auto [run, fresh] = runs.try_emplace(each.run);
+      if (fresh && counted.size() < kMostRuns)
+        run->second = earlier_run(store, each.run, node.name, now);
+      const auto subject = inventory::parse_subject(each.subject);
+      if (!run->second.counts || !subject || subject->name != node.name) continue;
+      if (is_of_replaced(run->second, subject->part)) continue;
+      counted.insert(each.run);
+      earlier.push_back({.run = each.run,
+                         .days = in_days(each.time),
+                         .stage = each.stage,
+                         .part = subject->part,
+                         .measure = each.measure,
+                         .unit = each.unit,
+                         .value = each.value});
+    }
   }
   return earlier;
 }
@@ -90,7 +131,7 @@ Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& boa
     result.words = words_of(*learned, criteria);
   }
   if (criteria.history) {
-    TRY(const auto earlier, earlier_of(store.folder(), run, node));
+    TRY(const auto earlier, earlier_of(store, run, node, record));
     auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
     std::ranges::move(own, std::back_inserter(result.compared));
     std::set<engine::RunId> runs;

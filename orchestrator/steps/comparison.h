@@ -21,10 +21,13 @@ burnin::FindingsByStage findings_to_compare(const record::NodeRecord& record);
 /// Whether any of it is compared between machines.
 bool has_rates(const burnin::FindingsByStage& findings);
 
-/// Errors: kStorage.
-Result<std::vector<burnin::EarlierValue>> earlier_of(const std::filesystem::path& folder,
+/// The rates of the newest earlier runs that the node passed, at most 12 of them, as far as they
+/// are of what is there now: `now` is its record in the new run. A run of another chassis is left
+/// out, and so is a value of a part that has another serial number since. Errors: kStorage.
+Result<std::vector<burnin::EarlierValue>> earlier_of(const store::Store& store,
                                                      engine::RunId before,
-                                                     const inventory::Node& node);
+                                                     const inventory::Node& node,
+                                                     const record::NodeRecord& now);
 
 /// In days since 1970: when the record's newest stage ended.
 double day_of(const record::NodeRecord& record);

@@ -156,15 +156,17 @@ class Recomputer {
     TRY(const auto criteria, criteria_of(node));
     TRY(result.compared, with_fleet(judged, node, findings, criteria));
     if (criteria.history && !judged.history.empty()) {
-      TRY(auto earlier, earlier_of(store_.folder(), request_.run, node));
+      TRY(auto earlier, earlier_of(store_, request_.run, node, record));
       std::set<engine::RunId> missing(judged.history.begin(), judged.history.end());
       std::erase_if(earlier, [&](const burnin::EarlierValue& each) {
         return std::ranges::find(judged.history, each.run) == judged.history.end();
       });
       for (const auto& each : earlier) missing.erase(each.run);
       if (!missing.empty())
-        result.note = fmt::format("run {} is no longer in the store: not compared with it again",
-                                  *missing.begin());
+        result.note = fmt::format(
+            "run {} is no longer in the store, or does not count as an earlier run "
+            "of this machine that it passed: not compared with it again",
+            *missing.begin());
       auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
       std::ranges::move(own, std::back_inserter(result.compared));
     }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDatabase = "cupel.db";
+constexpr const char* kEvidence = "evidence";
 constexpr std::string_view kBackupMark = "BACKUP";
 constexpr std::string_view kBackupNote =
     "This folder is a backup of a Cupel state folder: bring it back with cupel restore FOLDER\n";
@@ -79,7 +81,7 @@ bool same_size(const fs::path& one, const fs::path& other) {
 }
 
 /// One file of evidence, or a console's record, which grows.
-Result<void> copy_evidence_file(const fs::path& from, const fs::path& to, Copied& copied) {
+Result<void> copy_kept_file(const fs::path& from, const fs::path& to, Copied& copied) {
   if (same_size(from, to)) {
     ++copied.present;
     return ok();
@@ -90,12 +92,13 @@ Result<void> copy_evidence_file(const fs::path& from, const fs::path& to, Copied
 }
 
 /// A file that another process has removed meanwhile is not missed here: check_store() misses it.
-Result<void> copy_evidence(const fs::path& state, const fs::path& to, Copied& copied) {
-  const auto root = state / "evidence";
+Result<void> copy_folder(const fs::path& state, const fs::path& to, const char* folder,
+                         Copied& copied) {
+  const auto root = state / folder;
   std::error_code failure;
-  make_private_folder(to / "evidence");
+  make_private_folder(to / folder);
   for (const auto& entry : fs::recursive_directory_iterator{root, failure}) {
-    const auto target = to / "evidence" / entry.path().lexically_relative(root);
+    const auto target = to / folder / entry.path().lexically_relative(root);
     if (entry.is_symlink(failure)) continue;
     if (entry.is_directory(failure)) {
       make_private_folder(target);
@@ -103,7 +106,7 @@ Result<void> copy_evidence(const fs::path& state, const fs::path& to, Copied& co
     }
     const bool half_written = entry.path().filename().string().find(".new") != std::string::npos;
     if (half_written || !entry.is_regular_file(failure)) continue;
-    const auto done = copy_evidence_file(entry.path(), target, copied);
+    const auto done = copy_kept_file(entry.path(), target, copied);
     if (!done && fs::exists(entry.path(), failure)) return done.error();
   }
   return ok();
@@ -135,6 +138,16 @@ Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& co
   return ok();
 }
 
+/// By these notes the runs that a certificate refers to are not pruned.
+Result<void> copy_certificate_notes(const fs::path& state, const fs::path& to, Copied& copied) {
+  std::error_code failure;
+  if (!fs::exists(state / kCertificateFolder, failure)) return ok();
+  Copied notes;
+  TRY(copy_folder(state, to, kCertificateFolder, notes));
+  copied.bytes += notes.bytes;
+  return ok();
+}
+
 /// All that was written to the folder's file system is on its disk. Errors: kStorage.
 Result<void> make_durable(const fs::path& folder) {
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -151,7 +164,8 @@ Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
     TRY(keep_for_rehearsals(to));
   }
   TRY(copy_database(state, to, copied));
-  TRY(copy_evidence(state, to, copied));
+  TRY(copy_folder(state, to, kEvidence, copied));
+  TRY(copy_certificate_notes(state, to, copied));
   TRY(make_durable(to));
   TRY(copied.checked, check_store(to));
   return copied;

@@ -16,11 +16,12 @@ struct Copied {
   Checked checked{};         // of the whole copy, read back
 };
 
-/// Copies the store in `state` to `to`: the database as one snapshot, then the evidence that `to`
-/// does not have yet. Never removes evidence from a backup, so that what a broken disk has lost is
-/// still there. The folder is made (mode 0700); one that is there must be empty or a backup.
-/// Repeatable. Errors: kNotFound: there is no store in `state`; kInvalid: `to` holds something
-/// else, or one of the folders lies in the other; kUnsupported: a newer Cupel wrote it; kStorage.
+/// Copies the store in `state` to `to`: the database as one snapshot, then the evidence and the
+/// notes of issued certificates that `to` does not have yet. Never removes evidence from a backup,
+/// so that what a broken disk has lost is still there. The folder is made (mode 0700); one that is
+/// there must be empty or a backup. Repeatable. Errors: kNotFound: there is no store in `state`;
+/// kInvalid: `to` holds something else, or one of the folders lies in the other; kUnsupported: a
+/// newer Cupel wrote it; kStorage.
 Result<Copied> back_up(const std::filesystem::path& state, const std::filesystem::path& to);
 
 /// Copies a backup to `state`, which must hold no run and have no controller. Errors: kNotFound:

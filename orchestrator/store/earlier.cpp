@@ -5,16 +5,18 @@
 namespace cupel::store {
 namespace {
 
-std::vector<RunId> earlier_runs(soci::session& sql, const EarlierQuery& query) {
-  std::vector<RunId> runs;
-  const auto most = static_cast<long long>(query.most_runs);
+constexpr std::size_t kPage = 64;         // runs that are listed at a time
+constexpr std::size_t kMostLooked = 512;  // runs, however few of them measured
+
+/// The newest ones older than `before`, at most a page.
+std::vector<RunId> earlier_runs(soci::session& sql, const EarlierQuery& query, RunId before) {
+  const auto most = static_cast<long long>(kPage);
   const soci::rowset<long long> ids =
       (sql.prepare << "SELECT DISTINCT run.id FROM run JOIN run_node ON run_node.run = run.id "
                       "WHERE run.id < :before AND run.phase = 'ended' AND (:any = '' OR "
                       "run_node.node = :node) ORDER BY run.id DESC LIMIT :most",
-       soci::use(query.before), soci::use(query.node), soci::use(query.node), soci::use(most));
-  runs.assign(ids.begin(), ids.end());
-  return runs;
+       soci::use(before), soci::use(query.node), soci::use(query.node), soci::use(most));
+  return {ids.begin(), ids.end()};
 }
 
 /// The series of the profile whose numbers have one of these units.
@@ -39,6 +41,32 @@ std::vector<std::int64_t> subjects_of(soci::session& sql, const std::string& nod
        soci::use(node), soci::use(first), soci::use(last));
   return {ids.begin(), ids.end()};
 }
+
+/// Whether a run has a number of a series at all: an audit has of none.
+class SeriesOfRun {
+ public:
+  explicit SeriesOfRun(soci::session& sql) : statement_{sql} {
+    statement_.exchange(soci::use(series_));
+    statement_.exchange(soci::use(run_));
+    statement_.exchange(soci::into(found_));
+    statement_.alloc();
+    statement_.prepare(
+        "SELECT EXISTS (SELECT 1 FROM measurement WHERE series = :series AND run = :run)");
+    statement_.define_and_bind();
+  }
+
+  bool has(std::int64_t series, RunId run) {
+    series_ = series;
+    run_ = run;
+    statement_.execute(true);
+    return found_ != 0;
+  }
+
+ private:
+  std::int64_t series_ = 0, run_ = 0;
+  int found_ = 0;
+  soci::statement statement_;
+};
 
 /// One series of one run, of one subject or of all.
 class Rows {
@@ -80,6 +108,40 @@ class Rows {
   soci::statement statement_;
 };
 
+/// Reads runs one by one.
+class Reader {
+ public:
+  Reader(soci::session& sql, const EarlierQuery& query)
+      : most_{query.most},
+        series_{series_of(sql, query)},
+        subjects_{query.node.empty() ? std::vector<std::int64_t>{0} : subjects_of(sql, query.node)},
+        of_run_{sql},
+        rows_{sql, !query.node.empty()} {}
+
+  bool has_series() const { return !series_.empty(); }
+
+  /// Whether the run has such a number.
+  bool read(RunId run, std::vector<Measured>& into) {
+    const auto before = into.size();
+    for (const auto series : series_) {
+      if (!of_run_.has(series, run)) continue;
+      for (const auto subject : subjects_) {
+        rows_.run = run;
+        rows_.series = series;
+        rows_.subject = subject;
+        rows_.read(most_, into);
+      }
+    }
+    return into.size() > before;
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<std::int64_t> series_, subjects_;
+  SeriesOfRun of_run_;
+  Rows rows_;
+};
+
 }  // namespace
 
 Result<std::vector<Measured>> earlier_values(const std::filesystem::path& folder,
@@ -88,20 +150,19 @@ Result<std::vector<Measured>> earlier_values(const std::filesystem::path& folder
     soci::session sql;
     open_session(sql, folder / "cupel.db", Access::read_only);
     std::vector<Measured> found;
-    const auto runs = earlier_runs(sql, query);
-    const auto series = runs.empty() ? std::vector<std::int64_t>{} : series_of(sql, query);
-    if (series.empty()) return found;
-    const bool of_node = !query.node.empty();
-    const auto subjects = of_node ? subjects_of(sql, query.node) : std::vector<std::int64_t>{0};
-    Rows rows{sql, of_node};
-    for (const auto run : runs)
-      for (const auto each : series)
-        for (const auto subject : subjects) {
-          rows.run = run;
-          rows.series = each;
-          rows.subject = subject;
-          rows.read(query.most, found);
-        }
+    Reader reader{sql, query};
+    if (!reader.has_series()) return found;
+    auto before = query.before;
+    std::size_t counted = 0;
+    for (std::size_t looked = 0; looked < kMostLooked; looked += kPage) {
+      const auto runs = earlier_runs(sql, query, before);
+      for (const auto run : runs) {
+        if (counted == query.most_runs) return found;
+        counted += reader.read(run, found) ? 1 : 0;
+      }
+      if (runs.size() < kPage) break;
+      before = runs.back();
+    }
     return found;
   });
 }

@@ -15,12 +15,13 @@ struct EarlierQuery {
   std::string profile{};
   std::string node{};                    // empty: every node
   engine::RunId before = 0;              // only runs older than this one
-  std::size_t most_runs = 12;            // the newest of them that ended
+  std::size_t most_runs = 12;            // the newest of them that ended and have such a number
   std::span<const std::string> units{};  // only numbers of these
   std::size_t most = 500'000;            // numbers
 };
 
-/// By run, the newest first. Of a node: only runs in which it took part. Errors: kStorage.
+/// By run, the newest first. Of a node: only runs in which it took part. A run without such a
+/// number, as an audit, is passed over; at most 512 runs are looked at. Errors: kStorage.
 Result<std::vector<Measured>> earlier_values(const std::filesystem::path& folder,
                                              const EarlierQuery& query);
 

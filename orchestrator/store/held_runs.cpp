@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNote = 64UL << 10U, kMostNotes = 100'000;
-constexpr std::string_view kFolder = "certificates";
 
 void hold_by_note(const fs::path& file, WallTime at, std::map<RunId, std::string>& held) {
   const auto text = read_file(file, kMostNote);
@@ -53,21 +52,22 @@ void hold_bases(soci::session& sql, std::map<RunId, std::string>& held) {
 Result<void> note_certificate(const fs::path& folder, const std::string& sha256,
                               const std::vector<RunId>& runs, WallTime expires) {
   std::error_code failure;
-  fs::create_directories(folder / kFolder, failure);
+  fs::create_directories(folder / kCertificateFolder, failure);
   if (failure)
     return Error{Code::kStorage,
-                 fmt::format("{}: {}", (folder / kFolder).string(), failure.message())};
-  fs::permissions(folder / kFolder, fs::perms::owner_all, failure);
+                 fmt::format("{}: {}", (folder / kCertificateFolder).string(), failure.message())};
+  fs::permissions(folder / kCertificateFolder, fs::perms::owner_all, failure);
   const json::object note{{"runs", json::array(runs.begin(), runs.end())},
                           {"expires_ms", count_of(expires)}};
-  return write_file(folder / kFolder / (sha256 + ".json"), json::serialize(note) + "\n", 0600);
+  return write_file(folder / kCertificateFolder / (sha256 + ".json"), json::serialize(note) + "\n",
+                    0600);
 }
 
 std::map<RunId, std::string> held_runs(soci::session& sql, const fs::path& folder, WallTime at) {
   std::map<RunId, std::string> held;
   std::error_code failure;
   std::size_t notes = 0;
-  for (const auto& entry : fs::directory_iterator{folder / kFolder, failure}) {
+  for (const auto& entry : fs::directory_iterator{folder / kCertificateFolder, failure}) {
     if (++notes > kMostNotes) break;
     if (is_evidence_name(entry.path().stem().string())) hold_by_note(entry.path(), at, held);
   }

@@ -181,14 +181,16 @@ Result<Run> Store::run(RunId id) const {
   });
 }
 
-Result<std::vector<RunId>> Store::runs_of(std::string_view node, std::size_t most) const {
+Result<std::vector<RunId>> Store::runs_of(std::string_view node, std::size_t most,
+                                          RunId before) const {
   auto& sql = database_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
     const std::string name{node};
     const soci::rowset<int> rows =
-        (sql.prepare << "SELECT run FROM run_node WHERE node = :node ORDER BY run DESC LIMIT " +
+        (sql.prepare << "SELECT run FROM run_node WHERE node = :node AND (:any = 0 OR run < "
+                        ":before) ORDER BY run DESC LIMIT " +
                             std::to_string(most),
-         soci::use(name));
+         soci::use(name), soci::use(before), soci::use(before));
     return std::vector<RunId>(rows.begin(), rows.end());
   });
 }

@@ -85,8 +85,10 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// Errors: kStorage, naming the event at which the chain breaks. In journal_file.cpp.
   Result<void> each_event(RunId run, const std::function<void(const EventRow&)>& visit) const;
 
-  /// Newest runs in which the node took part. Errors: kStorage.
-  Result<std::vector<RunId>> runs_of(std::string_view node, std::size_t most) const;
+  /// Newest runs in which the node took part; older than `before`, where that is not 0. Errors:
+  /// kStorage.
+  Result<std::vector<RunId>> runs_of(std::string_view node, std::size_t most,
+                                     RunId before = 0) const;
 
   /// What people ask of a run while its controller works, in the order in which they asked; the
   /// controller takes them, and the event that it writes names the command. In commands.cpp.

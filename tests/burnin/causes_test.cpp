@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "burnin/criteria/fleet_measures.h"
+#include "burnin/measures/measure.h"
 #include "burnin/xids.h"
 #include "inventory/load_profile.h"
 #include "inventory/shipped.h"
@@ -59,6 +61,39 @@ TEST(Causes, HaveAnEntryForWhateverTheAuditFinds) {
     for (const auto* part :
          {"gpu3", "dimm A7", "psu2", "fan1", "nvme0", "mlx5_5", "cpu1", "system"})
       EXPECT_NE(name_of(failure(finding, part)), "nothing") << finding << " of " << part;
+}
+
+TEST(Causes, HaveAnEntryForEveryRateThatIsComparedBetweenMachinesAndRuns) {
+  int compared = 0;
+  for (const auto& group : measure_rows())
+    for (const auto& row : group) {
+      std::string measure{row.name};
+      if (const auto star = measure.find('*'); star != measure.npos)
+        measure.replace(star, 1, "bf16");
+      if (!is_fleet_measure(measure)) continue;
+      ++compared;
+      for (const auto* against : {"fleet: ", "history: ", "trend: "})
+        for (const auto* part : {"", "gpu3", "gpu0-gpu1", "nvme0", "numa1", "mlx5_0"})
+          EXPECT_NE(name_of(failure(against + measure, part)), "nothing") << measure << " " << part;
+    }
+  EXPECT_GT(compared, 20);
+}
+
+TEST(Causes, ExplainAComparedNumberAsTheNumberItself) {
+  EXPECT_EQ(name_of(failure("fleet: hbm.copy", "gpu3")), "gpu-slow");
+  EXPECT_EQ(name_of(failure("trend: pcie.h2d", "gpu3")), "gpu-pcie");
+  EXPECT_EQ(name_of(failure("history: hbm.copy", "")), "gpus-slow");
+  EXPECT_EQ(name_of(failure("fleet: nothing.such", "gpu3")), "nothing");
+  auto doubtful = failure("fleet: hbm.copy", "gpu3");
+  doubtful.decision = Decision::inconclusive;
+  EXPECT_EQ(name_of(doubtful), "nothing") << "which of two groups is right is not known";
+}
+
+TEST(Causes, HaveAnEntryForWhatIsUnlikeInTheRun) {
+  EXPECT_EQ(name_of(failure("same version in the run", "gpu3")), "machine-settings");
+  EXPECT_EQ(name_of(failure("same value in the run", "bios.SMT")), "machine-settings");
+  EXPECT_EQ(name_of(failure("same PCIe address in the run", "mlx5_1")), "slot-unlike");
+  EXPECT_EQ(name_of(failure("serial number of its own", "")), "machine-mixed-up");
 }
 
 TEST(Causes, TheCatalogueOfXidsIsTheOneThatJudges) {

@@ -127,7 +127,31 @@ TEST(CompareAssets, CallsOnlyThoseExtraOfWhoseKindTheListHasSomeOfThatMachine) {
   EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\n"), two_machines())),
               ElementsAre("n1 G2 not in the list"));
   EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,dimm,G1\n"), two_machines())),
-              ElementsAre("n1 G1 missing"));
+              ElementsAre("n1 G1 not read"));
+}
+
+TEST(CompareAssets, CallsAPartMissingOnlyWhereItsKindWasRead) {
+  using enum PartKind;
+  const auto assets = parsed("Node,Kind,Serial\nn1,psu,P1\nn1,gpu,G1\nn1,gpu,G2\nn2,psu,P2\n");
+  const SeenAssets unread{{"n1", {seen_part(psu, "psu0", "P1")}},
+                          {"n2", {seen_part(psu, "psu0", "P3")}}};
+  auto seen = two_machines();
+  seen["n2"].push_back(seen_part(psu, "psu1", "P4"));
+
+  EXPECT_THAT(told(compare_assets(assets, two_machines())),
+              ElementsAre("n1 P1 not read", "n2 P2 not read"));
+  EXPECT_THAT(told(compare_assets(assets, seen, unread)),
+              ElementsAre("n1 P1 not read", "n2 P2 missing", "n2 P4 not in the list"));
+}
+
+TEST(Arrivals, SayOfWhatWasNotReadThatItWasNot) {
+  const auto assets = parsed("Node,Kind,Serial,Due\nn1,gpu,G1,\nn1,psu,P1,2026-12-01\n");
+
+  const auto arrivals = arrivals_of(assets, two_machines());
+
+  ASSERT_EQ(arrivals.size(), 1);
+  EXPECT_FALSE(arrivals[0].can_start());
+  EXPECT_THAT(arrivals[0].due, ElementsAre("psu P1, not read, due 2026-12-01"));
 }
 
 TEST(CompareAssets, FindsTwoMachinesWithOneSerialNumber) {

@@ -27,5 +27,16 @@ TEST(WrittenPci, IsOneTextForOnePlaceAndNothingForWhatIsNoAddress) {
     EXPECT_FALSE(written_pci(text)) << text;
 }
 
+TEST(Parts, AreWhatTheirPlacesAndPairsAreAbout) {
+  EXPECT_TRUE(is_about("gpu3", "gpu3"));
+  EXPECT_TRUE(is_about("gpu3/nvlink2", "gpu3"));
+  EXPECT_TRUE(is_about("gpu3-gpu4", "gpu4"));
+  EXPECT_TRUE(is_about("mlx5_10-mlx5_1", "mlx5_1"));
+  EXPECT_TRUE(is_about("gpu3", ""));
+  EXPECT_FALSE(is_about("mlx5_10", "mlx5_1"));
+  EXPECT_FALSE(is_about("gpu1", "gpu"));
+  EXPECT_FALSE(is_about("", "gpu3"));
+}
+
 }  // namespace
 }  // namespace cupel::inventory

@@ -83,6 +83,10 @@ class FleetVerdict : public store::StoreTest {
       const double share = slow.contains(i) ? slow.at(i) : 1;
       findings.measurements.push_back({"hbm.copy", fmt::format("gpu{}", i),
                                        3000 * share * (1 + 0.003 * fleets::normal(draw)), "GB/s"});
+      if (serials_.contains(i))
+        findings.parts.push_back({.kind = inventory::PartKind::gpu,
+                                  .name = fmt::format("gpu{}", i),
+                                  .serial = serials_.at(i)});
     }
     auto began = made(EventKind::step_began, node, "hbm");
     began->data = {{"attempt", 1}};
@@ -90,8 +94,22 @@ class FleetVerdict : public store::StoreTest {
     auto ended = made(EventKind::step_ended, node, "hbm");
     ended->data = record::to_json(findings);
     ended->data["outcome"] = "done";
+    ended->data["facts"] = {{"system.serial", chassis_}};
     ASSERT_TRUE(store_->append(run_, *ended));
     state_.nodes[node].steps[0].phase = engine::StepState::Phase::done;
+  }
+
+  /// A run that is over, with a verdict for each node.
+  void run_whole(const std::string& slow = {}, std::map<int, double> parts = {}) {
+    begin();
+    measure_all(slow, std::move(parts));
+    for (const auto& node : inventory_.nodes) judge_and_write(node.name);
+    end_run();
+  }
+
+  void run_audit() {
+    begin();
+    end_run();
   }
 
   void measure_all(const std::string& slow, std::map<int, double> parts) {
@@ -160,6 +178,8 @@ class FleetVerdict : public store::StoreTest {
   engine::RunState state_{};
   std::shared_ptr<FleetBoard> board_{};
   engine::RunId run_ = 0;
+  std::map<int, std::string> serials_{};  // of GPUs that report one
+  std::string chassis_ = "CHASSIS1";
 };
 
 TEST_F(FleetVerdict, NamesThePartThatMeetsItsCriterionAndIsSlowerThanItsLike) {
@@ -229,13 +249,64 @@ TEST_F(FleetVerdict, ComparesFewNodesWithThoseOfEarlierRuns) {
   EXPECT_THAT(judge("new").detail, HasSubstr("2 nodes of this run and 7 of earlier ones"));
 }
 
+TEST_F(FleetVerdict, LooksPastAuditsForEarlierRunsOfOtherNodes) {
+  begin();
+  measure_all("", {});
+  end_run();
+  for (int i = 0; i < 70; ++i) run_audit();
+  inventory_.nodes.resize(2);
+  inventory_.nodes[1].name = "new";
+  begin();
+  measure_all("new", {{2, 0.95}});
+
+  EXPECT_THAT(judge_and_write("new"), ElementsAre(HasSubstr("gpu2: fleet: hbm.copy")));
+}
+
+TEST_F(FleetVerdict, LooksPastAuditsForEarlierRunsOfTheNode) {
+  inventory_.nodes.resize(2);
+  for (int i = 0; i < 4; ++i) run_whole();
+  for (int i = 0; i < 70; ++i) run_audit();
+  begin();
+  measure_all("n1", {{6, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n1"), ElementsAre(HasSubstr("gpu6: history: hbm.copy")));
+}
+
+TEST_F(FleetVerdict, ComparesAReplacedPartWithNoValueOfTheFormerOne) {
+  inventory_.nodes.resize(2);
+  for (int i = 0; i < kGpus; ++i) serials_[i] = fmt::format("old{}", i);
+  for (int i = 0; i < 4; ++i) run_whole();
+  serials_[6] = "new";
+  begin();
+  measure_all("n1", {{5, 0.95}, {6, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n1"), ElementsAre(HasSubstr("gpu5: history: hbm.copy")));
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+TEST_F(FleetVerdict, ComparesAnotherMachineOfTheSameNameWithNoneOfItsValues) {
+  inventory_.nodes.resize(2);
+  for (int i = 0; i < 4; ++i) run_whole();
+  chassis_ = "CHASSIS2";
+  begin();
+  measure_all("n1", {{6, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n1"), IsEmpty());
+}
+
+TEST_F(FleetVerdict, CountsNoEarlierRunThatTheNodeDidNotPass) {
+  inventory_.nodes.resize(2);
+  for (int i = 0; i < 4; ++i) run_whole();
+  for (int i = 0; i < 13; ++i) run_whole("n1", {{3, 0.7}, {6, 0.95}});
+  begin();
+  measure_all("n1", {{6, 0.95}});
+
+  EXPECT_THAT(judge_and_write("n1"), ElementsAre(HasSubstr("gpu6: history: hbm.copy")));
+}
+
 TEST_F(FleetVerdict, FindsAPartThatIsWorseThanInItsEarlierRuns) {
   inventory_.nodes.resize(2);
-  for (int i = 0; i < 4; ++i) {
-    begin();
-    measure_all("", {});
-    end_run();
-  }
+  for (int i = 0; i < 4; ++i) run_whole();
   begin();
   measure_all("n1", {{6, 0.95}});
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/stage.h"
+#include "burnin/undo.h"
 #include "inventory/load_profile.h"
 #include "orchestrator/requalify/changes.h"
 #include "orchestrator/requalify/selection.h"
@@ -142,10 +143,10 @@ Stages names_of(const Selection& selection) {
   return names;
 }
 
-const Stages kGpu{"gemm", "hbm", "pcie", "p2p", "collective", "train", "thermal", "psu"};
-const Stages kLinks{"pcie", "p2p", "collective", "train", "thermal"};
-const Stages kDriver{"gemm", "hbm", "pcie", "p2p", "collective", "train"};
-const Stages kBoard{"cpu", "memory", "pcie", "nvme", "p2p", "collective", "train"};
+const Stages kGpu{"gemm", "hbm", "pcie", "p2p", "collective", "train", "thermal", "psu", "watch"};
+const Stages kLinks{"pcie", "p2p", "collective", "train", "thermal", "watch"};
+const Stages kDriver{"gemm", "hbm", "pcie", "p2p", "collective", "train", "watch"};
+const Stages kBoard{"cpu", "memory", "pcie", "nvme", "p2p", "collective", "train", "watch"};
 const Stages kAll{"cpu", "memory", "nvme",       "gemm", "hbm",     "pcie",
                   "p2p", "train",  "collective", "psu",  "thermal", "watch"};
 
@@ -176,20 +177,20 @@ std::vector<Repair> repairs() {
       {"the GPU baseboard with its switches was replaced",
        serial("nvswitch0"),
        "",
-       {"p2p", "collective", "train"}},
+       {"p2p", "collective", "train", "watch"}},
       {"a CPU was replaced",
        serial("cpu1"),
        "",
-       {"cpu", "memory", "pcie", "nvme", "thermal", "psu", "train"}},
-      {"a DIMM was replaced", serial("dimm A2"), "", {"memory"}},
+       {"cpu", "memory", "pcie", "nvme", "thermal", "psu", "train", "watch"}},
+      {"a DIMM was replaced", serial("dimm A2"), "", {"memory", "watch"}},
       {"two DIMMs changed places",
        [](NodeRecord& record) {
          std::swap(of(record, "dimm A1").serial, of(record, "dimm A2").serial);
        },
        "",
-       {"memory"}},
-      {"an NVMe drive was replaced", serial("nvme1"), "", {"nvme"}},
-      {"an NVMe drive's firmware was updated", version("nvme0"), "", {"nvme"}},
+       {"memory", "watch"}},
+      {"an NVMe drive was replaced", serial("nvme1"), "", {"nvme", "watch"}},
+      {"an NVMe drive's firmware was updated", version("nvme0"), "", {"nvme", "watch"}},
       {"a supply was replaced", serial("psu1"), "", {"psu"}},
       {"a supply's firmware was updated", version("psu0"), "", {"psu"}},
       {"a fan was replaced", serial("fan0"), "", {"thermal"}},
@@ -201,11 +202,14 @@ std::vector<Repair> repairs() {
       {"the kernel was updated",
        version("kernel"),
        "",
-       {"cpu", "nvme", "pcie", "p2p", "collective", "train"}},
+       {"cpu", "nvme", "pcie", "p2p", "collective", "train", "watch"}},
       {"the firmware of a part that no rule knows was updated", version("CPLDMB_0"), "", kAll},
-      {"an HCA was replaced, in a playbook without stages of links", serial("mlx5_1"), "", {}},
-      {"an HCA's firmware was updated", version("mlx5_0"), "", {}},
-      {"a cable was replaced, as its person says", nothing, "cable:mlx5_1", {}},
+      {"an HCA was replaced, in a playbook without stages of links",
+       serial("mlx5_1"),
+       "",
+       {"watch"}},
+      {"an HCA's firmware was updated", version("mlx5_0"), "", {"watch"}},
+      {"a cable was replaced, as its person says", nothing, "cable:mlx5_1", {"watch"}},
       {"a GPU was reseated, as its person says", nothing, "gpu3", kGpu},
       {"a GPU is gone",
        [](NodeRecord& record) {
@@ -330,6 +334,23 @@ TEST(Requalify, TakesWhatFailedBeforeASwapWhateverTheRulesSayAndHandsNothingOver
   for (const auto& step : selection->playbook.steps) EXPECT_NE(step.name, "hand-off");
 }
 
+TEST(Requalify, RunsALookAgainThatFailedAndNamesWhatThePlaybookLacks) {
+  const auto machine = dgx();
+  Request request{.run = 12};
+  request.wanted = {{"gpu-facts", "gpu3 failed there in run 20"},
+                    {"fabric-nccl", "a01-n07 failed there in run 20"}};
+
+  const auto selection =
+      select_stages(machine.playbook, machine.inventory, machine.node(), request);
+
+  ASSERT_TRUE(selection) << selection.error().what;
+  EXPECT_FALSE(selection->is_empty());
+  EXPECT_EQ(names_of(*selection), (Stages{"gpu-facts", "gpu-facts@after"}));
+  EXPECT_EQ(selection->whole, "train@whole");
+  EXPECT_THAT(selection->elsewhere, ElementsAre("fabric-nccl"));
+  EXPECT_EQ(selection->playbook.description, "what failed, with the parameters of run 12");
+}
+
 TEST(RequalifyChanges, TellsASwapOfTwoFromTwoNewParts) {
   auto swapped = healthy();
   std::swap(of(swapped, "gpu3").serial, of(swapped, "gpu4").serial);
@@ -387,23 +408,35 @@ TEST(RequalifyChanges, NamesWhatWasSaidToBeReplacedAndIsTheSame) {
   EXPECT_THAT(unseen(declared, std::vector{declared[0]}), IsEmpty());
 }
 
-burnin::Cause failure(const std::string& part) {
+burnin::Cause failure(const std::string& part, const std::string& criterion = "pcie.h2d",
+                      std::vector<std::string> stages = {"pcie"}) {
   burnin::Cause cause;
   cause.part = part;
-  cause.criterion = "pcie.h2d";
+  cause.criterion = criterion;
+  cause.stages = std::move(stages);
   return cause;
 }
 
-NodeRecord swapped_with(std::vector<burnin::Cause> causes) {
+burnin::Checked checked(const std::string& part, burnin::Met met = burnin::Met::met) {
+  return {.stage = "pcie", .part = part, .measure = "pcie.h2d", .met = met};
+}
+
+NodeRecord failed_with(const burnin::Cause& cause) {
+  auto record = healthy();
+  record.verdict = burnin::Verdict{burnin::Decision::fail, {cause}, {}};
+  return record;
+}
+
+NodeRecord swapped_with(std::vector<burnin::Cause> causes,
+                        std::vector<burnin::Checked> all = {checked("gpu3"), checked("gpu4")}) {
   auto record = healthy();
   std::swap(of(record, "gpu3").serial, of(record, "gpu4").serial);
-  record.verdict = burnin::Verdict{burnin::Decision::fail, std::move(causes), {}};
+  record.verdict = burnin::Verdict{burnin::Decision::fail, std::move(causes), std::move(all)};
   return record;
 }
 
 TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
-  auto before = healthy();
-  before.verdict = burnin::Verdict{burnin::Decision::fail, {failure("gpu3")}, {}};
+  const auto before = failed_with(failure("gpu3"));
   const auto told = [&](std::vector<burnin::Cause> causes) {
     return read_swap(before, swapped_with(std::move(causes))).front().told;
   };
@@ -417,19 +450,87 @@ TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
             "gpu3 (now gpu4): pcie.h2d went with the part: replace it");
 }
 
-TEST(RequalifyRules, NameEveryKindOfPartOrLeaveNothingStanding) {
+TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
+  const auto before = failed_with(failure("gpu3"));
+  const auto told = [&](const NodeRecord& after) { return read_swap(before, after).front().told; };
+  auto unjudged = swapped_with({});
+  unjudged.verdict.reset();
+  auto gone = swapped_with({});
+  of(gone, "gpu4").serial = "";
+
+  EXPECT_EQ(told(unjudged), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {checked("gpu3")})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapTold::unmeasured);
+  EXPECT_EQ(told(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
+            SwapTold::unmeasured);
+  EXPECT_EQ(told(gone), SwapTold::unmeasured);
+  EXPECT_THAT(to_string(read_swap(before, unjudged).front()), HasSubstr("not measured: pcie.h2d"));
+}
+
+TEST(RequalifySwap, DecidesNothingOfAPartWithoutASerialNumber) {
+  auto before = failed_with(failure("gpu3"));
+  of(before, "gpu3").serial = "";
+
+  EXPECT_EQ(read_swap(before, swapped_with({})).front().told, SwapTold::unmeasured);
+}
+
+TEST(RequalifySwap, ReadsComparedNumbersAndPartsThatGaveNone) {
+  const auto compared = failed_with(failure("gpu3", "fleet: pcie.h2d"));
+  const auto silent = failed_with(failure("gpu3", "pcie"));
+
+  EXPECT_EQ(read_swap(compared, swapped_with({})).front().told, SwapTold::gone);
+  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")})).front().told,
+            SwapTold::part);
+}
+
+TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
+  const auto before = failed_with(failure("gpu3"));
+  const auto with = [](std::vector<burnin::Cause> causes) {
+    auto after = healthy();
+    of(after, "gpu3").serial = "of another machine";
+    after.verdict = burnin::Verdict{
+        burnin::Decision::fail, std::move(causes), {checked("gpu3", burnin::Met::failed)}};
+    return after;
+  };
+
+  EXPECT_EQ(read_swap(before, with({failure("gpu3")})).front().told, SwapTold::place);
+  EXPECT_EQ(read_swap(before, with({})).front().told, SwapTold::unmeasured);
+}
+
+/// Logs, and what is set and set back: every run does them, and no evidence of theirs is kept.
+bool is_done_by_every_run(const burnin::Stage& stage) {
+  return stage.is_bmc_log || stage.is_kernel_log || stage.undo != nullptr ||
+         burnin::undone_by(stage.name) != nullptr;
+}
+
+TEST(RequalifyRules, NameEveryStageSoThatNoneIsKeptForWantOfARule) {
   const auto& rules = burnin::requalify_rules();
-  using enum PartKind;
-  for (const auto kind : {gpu, cpu, dimm, nvme, drive, psu, fan, hca, nic, dpu, switch_chip, pcie})
-    for (const auto change : {ChangeKind::replaced, ChangeKind::moved, ChangeKind::added,
-                              ChangeKind::removed, ChangeKind::firmware})
-      EXPECT_FALSE(voided_by(rules, {change, std::string{to_string(kind)}, "x"}).all)
-          << to_string(kind) << " " << to_string(change);
-  EXPECT_TRUE(voided_by(rules, {ChangeKind::replaced, "system", "x"}).all);
-  EXPECT_TRUE(voided_by(rules, {ChangeKind::firmware, "firmware", "CPLD"}).all);
-  EXPECT_EQ(burnin::subject_of_version(rules, "HostBMC_0"), "bmc");
-  EXPECT_EQ(burnin::subject_of_version(rules, "HGX_FW_GPU_SXM_1"), "gpu");
-  EXPECT_EQ(burnin::subject_of_version(rules, "CPLDMB_0"), "firmware");
+  Stages named{rules.always.begin(), rules.always.end()};
+  for (const auto& rule : rules.rules) named.insert(rule.stages.begin(), rule.stages.end());
+
+  for (const auto& stage : burnin::stages())
+    EXPECT_NE(named.contains(std::string{stage.name}), is_done_by_every_run(stage)) << stage.name;
+}
+
+TEST(RequalifyRules, MakeStagesOfSeveralNodesVoidWhereAPartOfTheirLinksChanges) {
+  const auto voids = [](const char* of, ChangeKind kind, const char* stage) {
+    return voided_by(burnin::requalify_rules(), {kind, of, "x"}).stages.contains(stage);
+  };
+
+  for (const auto* of : {"gpu", "switch", "hca", "nic", "dpu", "pcie", "cpu"})
+    EXPECT_TRUE(voids(of, ChangeKind::replaced, "fabric-nccl")) << of;
+  for (const auto* of : {"driver", "bios", "kernel"})
+    EXPECT_TRUE(voids(of, ChangeKind::firmware, "fabric-nccl")) << of;
+  EXPECT_TRUE(voids("cable", ChangeKind::cable, "fabric-nccl"));
+  EXPECT_TRUE(voids("setting", ChangeKind::setting, "fabric-nccl"));
+  for (const auto* of : {"hca", "nic", "dpu"}) {
+    EXPECT_TRUE(voids(of, ChangeKind::replaced, "fabric-cables")) << of;
+    EXPECT_TRUE(voids(of, ChangeKind::firmware, "roce")) << of;
+  }
+  EXPECT_TRUE(voids("cable", ChangeKind::cable, "fabric-cables"));
+  EXPECT_TRUE(voids("setting", ChangeKind::setting, "roce"));
+  EXPECT_TRUE(voids("kernel", ChangeKind::firmware, "roce"));
 }
 
 TEST(RequalifyRules, AreRefusedWithAllTheirFaults) {

@@ -6,8 +6,10 @@
 
 #include "base/digest.h"
 #include "orchestrator/store/backup.h"
+#include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/prune.h"
 #include "orchestrator/store/purpose.h"
 #include "tests/orchestrator/store_fixture.h"
 
@@ -68,6 +70,27 @@ TEST_F(BackupTest, CopiesOnlyNewEvidenceAndRemovesNone) {
   EXPECT_EQ(copied.files, 1);
   EXPECT_THAT(copied.checked.faults, IsEmpty()) << "the state folder has lost it, the backup not";
   EXPECT_EQ(copied.checked.evidence, 2);
+}
+
+TEST_F(BackupTest, BringsBackTheNotesOfCertificatesSoThatTheirRunsAreNotPruned) {
+  const auto certified = open()->begin_run(run_on({"n1"})).value();
+  auto ended = event(EventKind::run_ended);
+  ASSERT_TRUE(open()->append(certified, ended));
+  const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours{24};
+  ASSERT_TRUE(note_certificate(folder_, std::string(64, 'c'), {certified},
+                               std::chrono::floor<std::chrono::milliseconds>(tomorrow)));
+  const auto copied = back_up(folder_, backup());
+  ASSERT_TRUE(copied) << copied.error().what;
+  EXPECT_EQ(copied->files, 0) << "of evidence";
+  fs::remove_all(folder_);
+  ASSERT_TRUE(restore(backup(), folder_));
+
+  const auto pruned = prune(folder_, {.keep = 0, .by = "ada"});
+
+  ASSERT_TRUE(pruned) << pruned.error().what;
+  EXPECT_THAT(pruned->runs, IsEmpty());
+  ASSERT_THAT(pruned->held, SizeIs(1));
+  EXPECT_EQ(pruned->held[0].first, certified);
 }
 
 TEST_F(BackupTest, ComesBackAsItWas) {

@@ -1,6 +1,7 @@
 // The numbers of the journal as a table beside it.
 #include "base/json.h"
 #include "orchestrator/store/check.h"
+#include "orchestrator/store/earlier.h"
 #include "orchestrator/store/measured.h"
 #include "orchestrator/store/prune.h"
 #include "tests/orchestrator/store_fixture.h"
@@ -194,6 +195,35 @@ TEST_F(MeasurementsTest, AreCheckedAgainstTheJournal) {
   EXPECT_THAT(faults(), ElementsAre(HasSubstr("run 1, event 2: the table of measurements")));
   sql("DELETE FROM measurement");
   EXPECT_THAT(faults(), ElementsAre(HasSubstr("run 1, event 2: the table of measurements")));
+}
+
+TEST_F(MeasurementsTest, CountsAsEarlierOnlyRunsThatHaveSuchANumber) {
+  const std::vector<std::string> units{"TFLOP/s"};
+  const auto runs = [&](std::size_t most) {
+    std::vector<RunId> found;
+    const auto values = earlier_values(
+        folder_,
+        {.profile = "h100", .node = "n1", .before = run_ + 1, .most_runs = most, .units = units});
+    EXPECT_TRUE(values) << (values ? "" : values.error().what);
+    for (const auto& each : values.value())
+      if (found.empty() || found.back() != each.run) found.push_back(each.run);
+    return found;
+  };
+  const auto oldest = run_;
+  end("n1", "gemm", kRates);
+  append(run_, EventKind::run_ended, "", "", "{}");
+  run_ = begin();
+  const auto second = run_;
+  end("n1", "gemm", kRates);
+  append(run_, EventKind::run_ended, "", "", "{}");
+  for (int audit = 0; audit < 130; ++audit) {
+    run_ = begin();
+    end("n2", "gemm", kRates);
+    append(run_, EventKind::run_ended, "", "", "{}");
+  }
+
+  EXPECT_THAT(runs(1), ElementsAre(second));
+  EXPECT_THAT(runs(12), ElementsAre(second, oldest));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "burnin/criteria/causes.h"
 #include "orchestrator/steps/verdict.h"
 #include "tests/orchestrator/engine_fixture.h"
 
@@ -56,8 +57,10 @@ class Uniformity : public ::testing::Test {
   }
   std::vector<std::string> differences(const std::string& name) const {
     std::vector<std::string> words;
-    for (const auto& cause : version_differences(inventory_, *inventory_.node(name), run_))
+    for (const auto& cause : version_differences(inventory_, *inventory_.node(name), run_)) {
+      EXPECT_TRUE(burnin::causes().diagnose(cause, {})) << cause.criterion;
       words.push_back(cause.part + ": " + cause.measured + ", expected " + cause.wanted);
+    }
     return words;
   }
 

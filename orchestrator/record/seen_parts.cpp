@@ -1,0 +1,97 @@
+#include "orchestrator/record/seen_parts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "burnin/stage.h"
+#include "orchestrator/record/serials.h"
+
+namespace cupel::record {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+
+constexpr std::string_view kBmcStep = "bmc-facts";
+
+/// The chassis is one part, whoever reports it.
+std::vector<Part> without_system(std::vector<Part> parts) {
+  std::erase_if(parts, [](const Part& each) { return each.kind == PartKind::system; });
+  return parts;
+}
+
+/// By source: the last reading of this run.
+std::map<std::string, std::vector<Part>, std::less<>> readings_of(const NodeRecord& record) {
+  std::map<std::string, std::vector<Part>, std::less<>> readings;
+  if (record.bmc_told || !record.bmc_parts.empty())
+    readings[std::string{kBmcStep}] = without_system(record.bmc_parts);
+  const auto take = [&](const std::string& stage, const burnin::Findings& findings) {
+    if (!findings.parts.empty())
+      readings[std::string{burnin::base_name(stage)}] = without_system(findings.parts);
+  };
+  for (const auto& [stage, findings] : record.findings) take(stage, findings);
+  for (const auto& step : record.steps)
+    if (const auto found = record.findings.find(step.name); found != record.findings.end())
+      take(found->first, found->second);
+  return readings;
+}
+
+bool has_failed(const StepRecord& step) {
+  if (step.outcome == "skipped") return step.skipped == Skipped::failure;
+  return !step.outcome.empty() && step.outcome != "done";
+}
+
+bool lists_parts(std::string_view step) {
+  const auto* stage = burnin::stage(step);
+  return step == kBmcStep || (stage != nullptr && stage->lists != burnin::Lists::nothing);
+}
+
+}  // namespace
+
+bool SeenParts::take(const NodeRecord& record) {
+  if (newest_ && is_other_machine(record, *newest_)) return false;
+  if (!newest_ && !chassis_serial(record).empty()) newest_ = record;
+  const auto readings = readings_of(record);
+  for (const auto& [name, parts] : readings) {
+    auto& source = sources_[name];
+    if (!source.is_read) source.parts = parts;
+    source.is_read = true;
+  }
+  for (const auto& step : record.steps) {
+    const auto base = burnin::base_name(step.name);
+    if (!lists_parts(base) || readings.contains(base) || !has_failed(step)) continue;
+    auto& source = sources_[std::string{base}];
+    if (!source.is_read) source.failed_since = true;
+  }
+  return !all_read();
+}
+
+bool SeenParts::all_read() const {
+  const auto is_read = [&](std::string_view name) {
+    const auto source = sources_.find(name);
+    return source != sources_.end() && source->second.is_read;
+  };
+  return is_read(kBmcStep) && std::ranges::all_of(burnin::stages(), [&](const auto& stage) {
+           return stage.lists == burnin::Lists::nothing || is_read(stage.name);
+         });
+}
+
+std::vector<Part> SeenParts::parts() const {
+  std::vector<Part> all;
+  for (const auto& [name, source] : sources_)
+    if (source.is_read && !source.failed_since)
+      all.insert(all.end(), source.parts.begin(), source.parts.end());
+  if (newest_)
+    all.push_back({.kind = PartKind::system, .name = "system", .serial = chassis_serial(*newest_)});
+  return all;
+}
+
+std::vector<Part> SeenParts::unread() const {
+  std::vector<Part> all;
+  for (const auto& [name, source] : sources_)
+    if (source.is_read && source.failed_since)
+      all.insert(all.end(), source.parts.begin(), source.parts.end());
+  return all;
+}
+
+}  // namespace cupel::record

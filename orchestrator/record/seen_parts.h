@@ -1,0 +1,40 @@
+#pragma once
+// What one machine has reported of its parts, over several runs: of each source (the BMC, a stage)
+// the newest reading counts. Pure.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::record {
+
+class SeenParts {
+ public:
+  /// The node's record of a run, the newest run first. False: no older one is needed, since each
+  /// source that lists parts was read, or since this record is of another machine, by its chassis
+  /// serial number, and was not taken.
+  bool take(const NodeRecord& record);
+
+  /// Parts of the sources whose newest try succeeded, the chassis among them (PartKind::system).
+  std::vector<inventory::Part> parts() const;
+
+  /// Parts of the sources that failed in a newer run than the one that read them: whether they are
+  /// still there is not known.
+  std::vector<inventory::Part> unread() const;
+
+ private:
+  struct Source {
+    bool is_read = false;
+    bool failed_since = false;
+    std::vector<inventory::Part> parts{};
+  };
+
+  bool all_read() const;
+
+  std::map<std::string, Source, std::less<>> sources_{};
+  std::optional<NodeRecord> newest_{};  // that has a chassis serial number
+};
+
+}  // namespace cupel::record

@@ -1,0 +1,157 @@
+// `cupel verify` with files alone: what it refuses, and with which exit status. The built cupel.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "orchestrator/certificate/envelope.h"
+#include "orchestrator/certificate/statement.h"
+#include "tests/support/child.h"
+
+namespace cupel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr int kValid = 0, kRefused = 1, kInvalidInput = 2;
+
+class Verify : public ::testing::Test {
+ protected:
+  Verify() {
+    std::string made = (fs::temp_directory_path() / "cupel-verify-XXXXXX").string();
+    folder_ = ::mkdtemp(made.data());
+  }
+  ~Verify() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  void SetUp() override {
+    const auto made =
+        run({"openssl", "genpkey", "-algorithm", "ed25519", "-out", file("site.key")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    const auto opened =
+        run({"openssl", "pkey", "-in", file("site.key"), "-pubout", "-out", file("site.pub")});
+    ASSERT_EQ(opened.status, 0) << opened.err;
+  }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, std::string_view text) const {
+    EXPECT_TRUE(write_file(file(name), text));
+  }
+  std::string payload(const std::string& expires = "2126-11-23T00:00:00Z",
+                      const std::string& verdict = "pass", bool met = true) const {
+    const json::object node{{"node", "a01-n01"},
+                            {"chassis_serial", "1660A"},
+                            {"profile", "dgx-h100"},
+                            {"verdict", verdict},
+                            {"criteria", json::array{json::object{{"met", met}}}}};
+    const json::object subject{{"name", "a01-n01"},
+                               {"digest", json::object{{"sha256", sha256_hex("1660A")}}}};
+    return certificate::payload_of({{"_type", certificate::kStatementType},
+                                    {"predicateType", certificate::kPredicateType},
+                                    {"subject", json::array{subject}},
+                                    {"predicate", json::object{{"run", 12},
+                                                               {"site", "lab"},
+                                                               {"rehearsal", false},
+                                                               {"issued", "2025-11-23T00:00:00Z"},
+                                                               {"expires", expires},
+                                                               {"nodes", json::array{node}}}}});
+  }
+  std::string sealed(const std::string& payload) const {
+    const auto key = SigningKey::of_private_key(*read_file(file("site.key"), 10'000));
+    return *certificate::seal(payload, *key);
+  }
+  Ran verify(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{CUPEL_BINARY, "verify", file("it"), "--key", file("site.pub")};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(Verify, PrintsWhatAValidCertificateSaysAndTheDigestByWhichItIsRevoked) {
+  write("it", sealed(payload()));
+  write("revoked.txt", "# none so far\n");
+
+  const auto checked = verify({"--revoked", file("revoked.txt")});
+
+  EXPECT_EQ(checked.status, kValid) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("valid, signed by key "));
+  EXPECT_THAT(checked.out, HasSubstr("payload SHA-256 " + sha256_hex(payload())));
+}
+
+TEST_F(Verify, RefusesACertificateThatExpired) {
+  write("it", sealed(payload("2026-01-01T00:00:00Z")));
+
+  const auto checked = verify();
+
+  EXPECT_EQ(checked.status, kRefused);
+  EXPECT_THAT(checked.err, HasSubstr("it expired at 2026-01-01T00:00:00Z"));
+}
+
+TEST_F(Verify, RefusesWhatWasRevokedHoweverItsEnvelopeIsWritten) {
+  const auto original = sealed(payload());
+  write("revoked.txt", sha256_hex(payload()) + " the rack was returned\n");
+  auto renamed = json::parse(original).as_object();
+  renamed["signatures"].as_array()[0].as_object()["keyid"] = "another";
+
+  for (const auto& text : {original, original + "\n", json::serialize(renamed)}) {
+    write("it", text);
+    EXPECT_EQ(verify().status, kValid);
+
+    const auto checked = verify({"--revoked", file("revoked.txt")});
+
+    EXPECT_EQ(checked.status, kRefused);
+    EXPECT_THAT(checked.err, HasSubstr("this certificate was revoked"));
+    EXPECT_THAT(checked.err, HasSubstr("the rack was returned"));
+  }
+}
+
+TEST_F(Verify, RefusesWhatARevokedKeyHasSigned) {
+  write("it", sealed(payload()));
+  write("revoked.txt", *certificate::key_id(*read_file(file("site.pub"), 10'000)) + "\n");
+
+  const auto checked = verify({"--revoked", file("revoked.txt")});
+
+  EXPECT_EQ(checked.status, kRefused);
+  EXPECT_THAT(checked.err, HasSubstr("the key that signed it was revoked"));
+}
+
+TEST_F(Verify, ReportsALineOfTheListThatItCannotReadAsAnErrorOfTheInput) {
+  write("it", sealed(payload()));
+  write("revoked.txt", sha256_hex("other") + "\nfingerprint: 12ab\n");
+
+  const auto checked = verify({"--revoked", file("revoked.txt")});
+  const auto absent = verify({"--revoked", file("none.txt")});
+
+  EXPECT_EQ(checked.status, kInvalidInput);
+  EXPECT_THAT(checked.err, HasSubstr("revoked.txt: line 2 does not begin with a SHA-256"));
+  EXPECT_EQ(absent.status, kInvalidInput);
+}
+
+TEST_F(Verify, RefusesWhatWasChangedAndWhatContradictsItself) {
+  auto changed = json::parse(sealed(payload())).as_object();
+  changed["payload"] = json::parse(sealed(payload("2127-01-01T00:00:00Z"))).at("payload");
+  write("it", json::serialize(changed));
+  const auto forged = verify();
+
+  write("it", sealed(payload("2126-11-23T00:00:00Z", "pass", false)));
+  const auto contradicts = verify();
+
+  write("it", "no certificate");
+  const auto none = verify();
+
+  EXPECT_EQ(forged.status, kRefused);
+  EXPECT_THAT(forged.err, HasSubstr("it is not what was signed"));
+  EXPECT_EQ(contradicts.status, kRefused);
+  EXPECT_THAT(contradicts.err, HasSubstr("1 of its 1 criteria are not met"));
+  EXPECT_EQ(none.status, kRefused);
+}
+
+}  // namespace
+}  // namespace cupel::testing
