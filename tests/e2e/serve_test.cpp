@@ -403,5 +403,16 @@ TEST(ServiceUnit, IsHardened) {
   EXPECT_EQ(ran.status, 0) << ran.out;
 }
 
+TEST(ServiceUnit, KeepsTheFolderOfTheSocketWhileItIsStopped) {
+  const auto package = std::filesystem::path{SOURCE_DIR} / "cmake/package";
+
+  const auto service = read_file(package / "cupel.service", 64u << 10).value();
+  const auto socket = read_file(package / "cupel.socket", 64u << 10).value();
+
+  ASSERT_THAT(socket, HasSubstr("ListenStream=/run/cupel/cupel.sock\n"));
+  EXPECT_THAT(service, HasSubstr("RuntimeDirectory=cupel\n"));
+  EXPECT_THAT(service, HasSubstr("RuntimeDirectoryPreserve=yes\n"));
+}
+
 }  // namespace
 }  // namespace cupel::testing
