@@ -167,8 +167,10 @@ Result<void> Service::Impl::open_sockets() {
   }
   auto listen = options.listen;
   const auto site = shared.site.get();
-  // What systemd listens at for us, the settings need not name again.
-  if (options.passed.empty())
+  // A TCP socket of systemd stands for the addresses of the settings; its Unix socket for none.
+  const bool has_tcp = std::ranges::any_of(
+      addresses, [](const std::string& address) { return address.starts_with("https://"); });
+  if (!has_tcp)
     listen.insert(listen.end(), site->settings.listen.begin(), site->settings.listen.end());
   for (const auto& each : listen) {
     TRY(auto address, listener.listen_tls(each));

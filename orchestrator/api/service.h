@@ -29,7 +29,8 @@ struct ServiceOptions {
   std::string inventory{};            // instead of that of the settings
   std::vector<std::string> listen{};  // beside those of the settings
   std::filesystem::path socket{};     // empty: none
-  std::vector<int> passed{};          // sockets that systemd has passed
+  /// Sockets that systemd has passed. One of TCP replaces the addresses of the settings.
+  std::vector<int> passed{};
   std::span<const StaticFile> page{};
   std::string_view page_policy{};  // its Content-Security-Policy
   ListenerLimits limits{};
