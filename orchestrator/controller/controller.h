@@ -57,6 +57,8 @@ class Controller {
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);
+  void end_companions(Driven& driven);
+  void forget_ended_runs();
   void announce(Weight weight, engine::RunId run, std::string_view event, const std::string& line);
   std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
@@ -72,8 +74,9 @@ class Controller {
   engine::Engine engine_;
   Notifier notifier_;
   std::vector<std::unique_ptr<Driven>> runs_{};
-  std::optional<TaskGroup> companions_{};
-  std::set<engine::RunId> refused_{};  // and that could not be written: not tried again
+  std::optional<TaskGroup> companions_{};  // of the controller itself; each run has its own
+  std::exception_ptr companion_bug_{};     // the first of a run that is over
+  std::set<engine::RunId> refused_{};      // and that could not be written: not tried again
   std::string published_{};
   bool stopping_ = false;
   bool hung_up_ = false;
