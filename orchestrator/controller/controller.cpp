@@ -11,11 +11,13 @@
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/controller/eta.h"
 #include "orchestrator/controller/event_words.h"
+#include "orchestrator/controller/own_runs.h"
 #include "orchestrator/controller/power_watch.h"
 #include "orchestrator/controller/repair_watch.h"
 #include "orchestrator/controller/run_events.h"
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/controller/run_status.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/clocked_journal.h"
 #include "orchestrator/store/resume.h"
@@ -113,6 +115,7 @@ Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Pla
   driven->first =
       fresh ? run_started(*driven->planned, driven->options, *programs_, settings_.version)
             : run_resumed();
+  if (settings_.stays) driven->first->data[kDrivenByService] = true;
   driven->taken = driven->state.last_command;
   return driven;
 }
@@ -195,6 +198,7 @@ Task<Result<void>> Controller::work_all() {
   companions_->start(listen());
   companions_->start(attend());
   companions_->start(notifier_.serve());
+  if (settings_.stays) resume_own_runs();
   take_up_submitted();
   auto ran = co_await run_all();
   for (auto& driven : runs_)
@@ -378,7 +382,27 @@ void Controller::take_up_submitted() {
   }
 }
 
-void Controller::take_up(const store::Run& run) {
+/// After an upgrade, a reboot or a crash: without a person's word.
+void Controller::resume_own_runs() {
+  const auto journal = store::JournalReader::open(store_.folder());
+  const auto own = journal ? own_runs(*journal) : Result<std::vector<OwnRun>>{journal.error()};
+  if (!own) {
+    log::error({}, "runs-not-resumed", own.error().what + ": resume them with cupel resume");
+    return;
+  }
+  for (const auto& each : *own) {
+    const auto run = store_.run(each.run);
+    if (!run) continue;
+    if (each.stuck)
+      refuse(*run, fmt::format("the service died {} times in a row while it drove this run, and no "
+                               "step ended: cupel resume {}",
+                               kMostRestarts, each.run));
+    else
+      take_up(*run, true);
+  }
+}
+
+void Controller::take_up(const store::Run& run, bool restarted) {
   auto planned = plan_again(run);
   if (!planned) {
     announce(Weight::warning, run.id, "no-plan", to_string(planned.error()));
@@ -390,8 +414,16 @@ void Controller::take_up(const store::Run& run) {
     refuse(run, driven.error().what);
     return;
   }
-  announce(Weight::information, run.id, "run-submitted",
-           fmt::format("run {} was submitted, and begins here", run.id));
+  if (restarted) {
+    auto& first = (*driven)->first->data;
+    first["by"] = engine::kByItself;
+    first["why"] = kServiceRestarted;
+    announce(Weight::information, run.id, "run-continued",
+             fmt::format("run {} was interrupted with the service, and is resumed", run.id));
+  } else {
+    announce(Weight::information, run.id, "run-submitted",
+             fmt::format("run {} was submitted, and begins here", run.id));
+  }
   (*driven)->origin = Origin::submitted;
   (*driven)->view = front_.view((*driven)->planned->plan, run.id, Origin::submitted);
   drive(*std::move(driven));

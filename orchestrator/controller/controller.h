@@ -19,7 +19,8 @@ namespace cupel::controller {
 struct Settings {
   std::string version;               // of this program, for the runs' records
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
-  bool stays = false;                // also when nothing is left to do, until it is stopped
+  /// Also when nothing is left to do, until it is stopped. Resumes what one like it drove before.
+  bool stays = false;
 };
 
 class Controller {
@@ -53,7 +54,8 @@ class Controller {
   void note_lost_terminal();
   Task<Result<void>> take_commands(Driven& driven);
   void take_up_submitted();
-  void take_up(const store::Run& run);
+  void resume_own_runs();
+  void take_up(const store::Run& run, bool restarted = false);
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -291,6 +292,44 @@ TEST_F(SubmitTest, AControllerThatStaysKeepsNothingOfARunThatHasEnded) {
   EXPECT_TRUE(worked) << worked.error().what;
   EXPECT_LT(ticks, 30) << "what went on beside the first run did not end with it";
   EXPECT_THAT(front.viewed, ElementsAre(first, second));
+}
+
+TEST_F(SubmitTest, AControllerThatStaysResumesWhatOneLikeItDroveWhenItWasStopped) {
+  write("judge.yaml",
+        "playbook: judge\nsteps:\n  - step: approval\n    with: {message: look first}\n"
+        "  - step: verdict\n");
+  const auto lock = ControllerLock::take(state());
+  const auto run = submit_to(Where::background)->run.id;
+  const auto stay = [&](const std::function<bool()>& through) {
+    StayingFront front;
+    int ticks = 0;
+    front.at_tick = [&] {
+      if (through() || ++ticks == 30) ::raise(SIGTERM);
+    };
+    Controller controller{front, store(), {.version = "test", .stays = true}};
+    [[maybe_unused]] const auto worked = controller.work();
+    EXPECT_LT(ticks, 30);
+  };
+  const auto phase = [&] { return store().run(run)->phase; };
+
+  stay([&] { return phase() == RunPhase::running; });
+  const auto stopped = phase();
+  stay([&] {
+    engine::Command approve;
+    approve.run = run;
+    approve.kind = engine::Command::Kind::approve;
+    approve.by = "alice";
+    return phase() == RunPhase::ended || !store().ask(approve);
+  });
+
+  EXPECT_EQ(stopped, RunPhase::interrupted);
+  EXPECT_EQ(phase(), RunPhase::ended);
+  const auto events = store().events(run).value();
+  const auto resumed =
+      std::ranges::find(events, engine::EventKind::run_resumed, &engine::Event::kind);
+  ASSERT_NE(resumed, events.end());
+  EXPECT_EQ(resumed->data.at("why"), "service-restarted");
+  EXPECT_EQ(resumed->data.at("by"), "cupel");
 }
 
 TEST(CompanionTasks, AreCancelledOnceAndMayAwaitWhileTheyCleanUp) {
