@@ -61,6 +61,11 @@ std::string user_name(std::uint32_t user) {
 
 Problem unauthenticated(std::string detail) { return {401, "unauthenticated", std::move(detail)}; }
 
+Problem refused_token() {
+  return unauthenticated(
+      "the token is not one of this service, has expired or is revoked: see cupel token list");
+}
+
 }  // namespace
 
 std::string csrf_of(std::string_view token) {
@@ -82,8 +87,7 @@ std::variant<Identity, Problem> Authenticator::refuse(const Request& request,
   const auto now = LoginLimits::Clock::now();
   if (!request.peer.local) limits_.refused(request.peer.address, now);
   if (!token.empty()) limits_.refused("token " + std::string{token}, now);
-  return unauthenticated(
-      "the token is not one of this service, has expired or is revoked: see cupel token list");
+  return refused_token();
 }
 
 std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
@@ -98,7 +102,9 @@ std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
   const bool good = found && found->session == session && found->expires > now &&
                     found->revoked == engine::WallTime{};
   const auto role = found ? role_of(found->role) : std::nullopt;
-  if (!good || !role) return refuse(request, id);
+  // Its secret is right: it has expired or was revoked, and no one guesses.
+  if (found && (!good || !role)) return refused_token();
+  if (!found) return refuse(request, id);
   limits_.accepted("token " + id);
   if (!request.peer.local) limits_.accepted(request.peer.address);
   if (auto& last = noted_[id]; now - last > minutes{1}) {

@@ -11,7 +11,6 @@
 namespace cupel::api {
 namespace {
 
-constexpr std::chrono::seconds kHeartbeat{15};
 constexpr std::size_t kMostPiece = 256u * 1024;
 constexpr std::size_t kMostEvents = 500;
 constexpr std::size_t kMostStreamRuns = 1000;
@@ -60,62 +59,74 @@ bool ends_a_run(std::string_view kind) { return kind == "run-ended" || kind == "
 
 class EventFeed final : public Feed {
  public:
-  EventFeed(Bell& bell, OnDesk on_desk, engine::RunId run, std::string after, Identity identity)
+  EventFeed(Bell& bell, OnDesk on_desk, StreamPlace place, Identity identity,
+            std::unique_ptr<FeedSlot> slot, FeedPace pace)
       : bell_{bell},
         on_desk_{std::move(on_desk)},
-        run_{run},
-        after_{std::move(after)},
-        identity_{std::move(identity)} {}
+        place_{std::move(place)},
+        identity_{std::move(identity)},
+        slot_{std::move(slot)},
+        pace_{pace} {}
 
   Task<std::optional<std::string>> next() override {
     for (;;) {
       const auto heard = bell_.rung();
       auto piece = co_await on_desk_([this](Desk& desk) { return read(desk); });
       if (!piece) co_return std::nullopt;
-      if (!piece->empty()) co_return *std::move(piece);
-      const bool rang = co_await bell_.wait(heard, patience());
-      if (rang) continue;
-      checked_ = false;
-      co_return ": alive\n\n";
+      const auto now = Clock::now();
+      const bool silent = now - sent_ >= pace_.heartbeat;
+      if (!piece->empty() || silent) {
+        sent_ = now;
+        co_return piece->empty() ? std::string{": alive\n\n"} : *std::move(piece);
+      }
+      // Behind a page of what this person may not see there may be another one.
+      if (!moved_) co_await bell_.wait(heard, patience());
     }
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// Until the next heartbeat, or until the login expires.
   std::chrono::milliseconds patience() const {
-    if (identity_.expires == engine::WallTime{}) return kHeartbeat;
-    const auto left = identity_.expires - report::wall_now() + std::chrono::milliseconds{1};
-    return std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds{1}, kHeartbeat);
+    using std::chrono::milliseconds;
+    auto left = std::chrono::ceil<milliseconds>(sent_ + pace_.heartbeat - Clock::now());
+    if (identity_.expires != engine::WallTime{})
+      left = std::min<milliseconds>(left, identity_.expires - report::wall_now() + milliseconds{1});
+    return std::max(left, milliseconds{1});
   }
 
   Result<std::string> read(Desk& desk) {
     TRY(check_identity(desk));
-    if (!begun_) {
-      TRY(place_, stream_begin(desk, run_, after_));
-      begun_ = true;
-      return std::string{"retry: 2000\n\n"};
-    }
-    return stream_piece(desk, place_, identity_);
+    if (!std::exchange(begun_, true)) return std::string{"retry: 2000\n\n"};
+    const auto before = place_;
+    auto piece = stream_piece(desk, place_, identity_);
+    moved_ = place_ != before;
+    return piece;
   }
 
   /// Whoever may not ask any more is not to be answered either.
   Result<void> check_identity(Desk& desk) {
-    const auto now = report::wall_now();
-    const bool expired = identity_.expires != engine::WallTime{} && identity_.expires <= now;
+    const auto wall = report::wall_now();
+    const bool expired = identity_.expires != engine::WallTime{} && identity_.expires <= wall;
     if (expired) return Error{Code::kRefused, "the login has expired"};
-    if (checked_ || identity_.token.empty()) return ok();
-    checked_ = true;
-    return desk.authenticator().tokens().check(identity_.token, now);
+    const auto now = Clock::now();
+    const bool is_due = !checked_ || now - *checked_ >= pace_.heartbeat;
+    if (!is_due || identity_.token.empty()) return ok();
+    checked_ = now;
+    return desk.authenticator().tokens().check(identity_.token, wall);
   }
 
   Bell& bell_;
   OnDesk on_desk_;
-  engine::RunId run_;
-  std::string after_;
+  StreamPlace place_;
   Identity identity_;
-  StreamPlace place_{};
+  std::unique_ptr<FeedSlot> slot_;
+  FeedPace pace_;
+  Clock::time_point sent_ = Clock::now();
+  std::optional<Clock::time_point> checked_{};  // however busy the stream is
   bool begun_ = false;
-  bool checked_ = false;  // since the last heartbeat
+  bool moved_ = false;
 };
 
 }  // namespace
@@ -194,9 +205,19 @@ Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity&
   return text;
 }
 
-std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, engine::RunId run, std::string after,
-                                const Identity& identity) {
-  return std::make_shared<EventFeed>(bell, std::move(on_desk), run, std::move(after), identity);
+std::unique_ptr<FeedSlot> FeedSlot::take(std::atomic<std::size_t>& taken, std::size_t most) {
+  if (++taken > most) {
+    --taken;
+    return nullptr;
+  }
+  return std::unique_ptr<FeedSlot>{new FeedSlot{taken}};
+}
+
+std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, StreamPlace place,
+                                const Identity& identity, std::unique_ptr<FeedSlot> slot,
+                                FeedPace pace) {
+  return std::make_shared<EventFeed>(bell, std::move(on_desk), std::move(place), identity,
+                                     std::move(slot), pace);
 }
 
 }  // namespace cupel::api

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "orchestrator/api/desk.h"
+#include "orchestrator/api/stream_place.h"
 
 namespace cupel::api {
 
@@ -25,26 +26,39 @@ class Bell {
   std::set<asio::steady_timer*> waiting_{};
 };
 
-/// Up to where a reader has read. As text it is what Last-Event-ID holds.
-struct StreamPlace {
-  bool all = false;          // of all runs
-  engine::RunId newest = 0;  // of all runs: later ones are read from their beginning
-  std::map<engine::RunId, std::int64_t> at{};
-
-  std::string text() const;
-};
-
 /// Where a stream begins: behind `after`; at the end of what is there for "now", and for a stream
 /// of all runs where nothing is said. Errors: kInvalid; kStorage.
 Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view after);
 
-/// What was written behind the place, which moves; empty: nothing. Bounded. Errors: kStorage.
+/// What was written behind the place, which moves; empty: nothing that the person may see. Bounded:
+/// where the place moved there may be more. Errors: kStorage.
 Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity& identity);
 
 /// A desk's own thread, as streams use it.
 using OnDesk = std::function<Task<Result<std::string>>(std::function<Result<std::string>(Desk&)>)>;
 
-std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, engine::RunId run, std::string after,
-                                const Identity& identity);
+/// One of the streams that may be open at a time; its place is free again at its end.
+class FeedSlot {
+ public:
+  /// nullptr: `most` are taken. From any thread; `taken` must outlive it.
+  static std::unique_ptr<FeedSlot> take(std::atomic<std::size_t>& taken, std::size_t most);
+  FeedSlot(const FeedSlot&) = delete;
+  FeedSlot& operator=(const FeedSlot&) = delete;
+  ~FeedSlot() { --taken_; }
+
+ private:
+  explicit FeedSlot(std::atomic<std::size_t>& taken) : taken_{taken} {}
+  std::atomic<std::size_t>& taken_;
+};
+
+/// How a stream shows that it lives, and how often it asks whether its login is still valid.
+struct FeedPace {
+  std::chrono::milliseconds heartbeat{15'000};
+};
+
+/// Ends where the login has expired or was revoked.
+std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, StreamPlace place,
+                                const Identity& identity, std::unique_ptr<FeedSlot> slot,
+                                FeedPace pace = {});
 
 }  // namespace cupel::api

@@ -118,7 +118,7 @@ struct Listener::Impl {
   std::shared_ptr<asio::ssl::context> tls{};
   std::list<Door> doors{};
   std::map<std::string, std::size_t> per_address{};
-  std::atomic<std::size_t> open{0}, feeding{0};
+  std::atomic<std::size_t> open{0};
   std::vector<std::filesystem::path> made{};
   std::thread thread{};
 };
@@ -129,7 +129,6 @@ Listener::~Listener() = default;
 
 asio::io_context& Listener::io() { return impl_->io; }
 std::size_t Listener::connections() const { return impl_->open; }
-std::size_t Listener::feeds() const { return impl_->feeding; }
 
 void Listener::Impl::open_door(int descriptor, int family, bool is_local) {
   doors.emplace_back(io, stream_protocol{family, 0}, descriptor, is_local);
@@ -344,17 +343,13 @@ Task<bool> Listener::Impl::write(Stream& stream, const Answer& answer, bool head
   if (!co_await write_text(stream, text)) co_return false;
   if (bodiless) co_return true;
   if (!answer.feed) co_return small || co_await write_text(stream, *answer.body);
-  if (feeding >= limits.feeds) co_return false;
-  ++feeding;
   for (;;) {
     boost::beast::get_lowest_layer(stream).expires_never();
     const auto piece = co_await answer.feed->next();
-    if (!piece) break;
+    if (!piece) co_return false;
     const bool sent = co_await write_text(stream, *piece);
-    if (!sent) break;
+    if (!sent) co_return false;
   }
-  --feeding;
-  co_return false;
 }
 
 }  // namespace cupel::api

@@ -27,7 +27,6 @@ struct ListenerLimits {
   std::uint64_t body = 1024 * 1024;
   std::size_t connections = 1024;
   std::size_t connections_per_address = 64;
-  std::size_t feeds = 600;
   std::chrono::milliseconds head_patience{10'000};  // for the handshake, and for a whole head
   std::chrono::milliseconds idle{75'000};           // between two requests
   std::chrono::milliseconds body_patience{30'000};
@@ -64,7 +63,6 @@ class Listener {
 
   asio::io_context& io();
   std::size_t connections() const;
-  std::size_t feeds() const;
 
  private:
   struct Impl;

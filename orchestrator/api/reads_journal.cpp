@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "orchestrator/api/event_streams.h"
 #include "orchestrator/api/event_text.h"
 #include "orchestrator/api/handlers.h"
 
@@ -65,9 +66,17 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
   const Field cursor{.name = "Last-Event-ID", .kind = Field::Kind::cursor};
   if (!after.empty() && !wrong_text(cursor, after).empty())
     return invalid("Last-Event-ID is none of this service");
+  auto place = stream_begin(desk, run, after);
+  if (!place) return problem_of(place.error());
   Answer answer;
   answer.type = "text/event-stream";
-  answer.feed = desk.shared().feed(run, std::move(after), call.identity);
+  answer.feed = desk.shared().feed(*std::move(place), call.identity);
+  if (!answer.feed)
+    return Problem{503,
+                   "busy",
+                   "as many event streams are open as there may be",
+                   {},
+                   std::chrono::seconds{10}};
   answer.fields.emplace_back("X-Accel-Buffering", "no");
   return answer;
 }

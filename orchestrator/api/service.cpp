@@ -25,6 +25,18 @@ constexpr std::size_t kMostQueued = 512;  // requests that wait for a desk
 constexpr std::size_t kMostQueuedHeavy = 64;
 constexpr std::chrono::seconds kMostSilence{30};  // of the controller's loop
 
+/// Counts one for as long as it lives, however that ends.
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::size_t>& count) : count_{count} { ++count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  std::atomic<std::size_t>& count_;
+};
+
 /// A desk on a thread of its own.
 struct Lane {
   explicit Lane(std::size_t most_queued) : most{most_queued} {}
@@ -36,10 +48,9 @@ struct Lane {
       // To end with the lane's thread, not with the caller's.
       co_return does(*lane.desk);
     }(*this, std::move(work));
-    ++queued;
+    const Counted counted{queued};
     auto result =
         co_await asio::co_spawn(pool->get_executor(), std::move(on_lane), asio::use_awaitable);
-    --queued;
     co_return result;
   }
   bool is_full() const { return queued >= most; }
@@ -88,8 +99,7 @@ struct Service::Impl {
     listener.stop();
     notices.reset();
     // Before the listener's loop: what waits for a lane is the loop's.
-    light.pool.reset();
-    heavy.pool.reset();
+    for (auto* lane : {&light, &heavy, &streams}) lane->pool.reset();
   }
 
   Result<void> open();
@@ -107,7 +117,9 @@ struct Service::Impl {
   Shared shared{};
   std::vector<std::string> addresses{};
   std::string fingerprint{};
-  Lane light{kMostQueued}, heavy{kMostQueuedHeavy};
+  // All streams wake at each event: a lane of their own, so that no request waits behind them.
+  Lane light{kMostQueued}, heavy{kMostQueuedHeavy}, streams{kMostQueued};
+  std::atomic<std::size_t> open_streams{0};
   std::unique_ptr<Notices> notices{};
   Listener listener;
   Bell bell;
@@ -143,20 +155,24 @@ Result<void> Service::Impl::open() {
     TRY(listener.use(files.tls));
   }
   use(files);
-  for (auto* lane : {&light, &heavy}) {
+  for (auto* lane : {&light, &heavy, &streams}) {
     TRY(lane->desk, Desk::open(shared));
   }
   TRY(notices, Notices::open(shared));
   TRY(auto replies, store::KeptReplies::open(options.state));
   TRY(replies.forget_unfinished());
   const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
-    return light.run<Result<std::string>>(std::move(work));
+    return streams.run<Result<std::string>>(std::move(work));
   };
-  shared.feed = [this, on_desk](engine::RunId run, std::string after, const Identity& identity) {
-    return make_feed(bell, on_desk, run, std::move(after), identity);
+  shared.feed = [this, on_desk](StreamPlace place,
+                                const Identity& identity) -> std::shared_ptr<Feed> {
+    auto slot = FeedSlot::take(open_streams, options.streams);
+    if (!slot) return nullptr;
+    return make_feed(bell, on_desk, std::move(place), identity, std::move(slot),
+                     {options.heartbeat});
   };
   shared.connections = [this] { return listener.connections(); };
-  shared.streams = [this] { return listener.feeds(); };
+  shared.streams = [this] { return open_streams.load(); };
   return open_sockets();
 }
 
@@ -167,8 +183,10 @@ Result<void> Service::Impl::open_sockets() {
   }
   auto listen = options.listen;
   const auto site = shared.site.get();
-  // What systemd listens at for us, the settings need not name again.
-  if (options.passed.empty())
+  // A TCP socket of systemd stands for the addresses of the settings; its Unix socket for none.
+  const bool has_tcp = std::ranges::any_of(
+      addresses, [](const std::string& address) { return address.starts_with("https://"); });
+  if (!has_tcp)
     listen.insert(listen.end(), site->settings.listen.begin(), site->settings.listen.end());
   for (const auto& each : listen) {
     TRY(auto address, listener.listen_tls(each));

@@ -1,6 +1,7 @@
 #pragma once
-// The API as a whole: its sockets, its two desks, its page, and how it hears of the controller that
+// The API as a whole: its sockets, its desks, its page, and how it hears of the controller that
 // works in the same process. Threads of its own; the controller's loop waits for none of them.
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -29,10 +30,14 @@ struct ServiceOptions {
   std::string inventory{};            // instead of that of the settings
   std::vector<std::string> listen{};  // beside those of the settings
   std::filesystem::path socket{};     // empty: none
-  std::vector<int> passed{};          // sockets that systemd has passed
+  /// Sockets that systemd has passed. One of TCP replaces the addresses of the settings.
+  std::vector<int> passed{};
   std::span<const StaticFile> page{};
   std::string_view page_policy{};  // its Content-Security-Policy
   ListenerLimits limits{};
+  std::size_t streams = 600;  // open at a time; a further one gets 503
+  /// Between two signs of life of a stream, and between two looks at its login.
+  std::chrono::milliseconds heartbeat{15'000};
 };
 
 class Service {

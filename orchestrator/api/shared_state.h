@@ -10,6 +10,7 @@
 #include "orchestrator/api/authenticator.h"
 #include "orchestrator/api/counters.h"
 #include "orchestrator/api/login_limits.h"
+#include "orchestrator/api/stream_place.h"
 
 namespace cupel::api {
 
@@ -68,8 +69,8 @@ struct Shared {
   RequestRate rate{200};
   WaitingWords waiting{};
   Counters counters{};
-  std::function<std::shared_ptr<Feed>(engine::RunId run, std::string after, const Identity&)>
-      feed{};
+  /// A stream from this place on; nullptr: as many are open as there may be.
+  std::function<std::shared_ptr<Feed>(StreamPlace place, const Identity&)> feed{};
   std::function<std::size_t()> connections{}, streams{};
 };
 

@@ -11,11 +11,13 @@
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/controller/eta.h"
 #include "orchestrator/controller/event_words.h"
+#include "orchestrator/controller/own_runs.h"
 #include "orchestrator/controller/power_watch.h"
 #include "orchestrator/controller/repair_watch.h"
 #include "orchestrator/controller/run_events.h"
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/controller/run_status.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/clocked_journal.h"
 #include "orchestrator/store/resume.h"
@@ -84,8 +86,9 @@ struct Controller::Driven {
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
   bool shown_to_its_end = false;
-  bool waits = false;      // for operator actions alone
-  std::int64_t taken = 0;  // commands up to this one were handed to the engine
+  bool waits = false;                     // for operator actions alone
+  std::int64_t taken = 0;                 // commands up to this one were handed to the engine
+  std::optional<TaskGroup> companions{};  // while the run works; they use what stands above
 };
 
 Controller::Controller(Front& front, store::Store& store, Settings settings)
@@ -112,6 +115,7 @@ Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Pla
   driven->first =
       fresh ? run_started(*driven->planned, driven->options, *programs_, settings_.version)
             : run_resumed();
+  if (settings_.stays) driven->first->data[kDrivenByService] = true;
   driven->taken = driven->state.last_command;
   return driven;
 }
@@ -145,7 +149,9 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
   publish();
 }
 
+/// What goes on beside the run for as long as it works.
 void Controller::start_companions(Driven& driven) {
+  auto& companions = driven.companions.emplace(network_.io.get_executor());
   auto& connections = driven.connections;
   const auto bmc = [&connections](const inventory::Node& node) { return connections.bmc(node); };
   if (driven.options.consoles) {
@@ -154,7 +160,7 @@ void Controller::start_companions(Driven& driven) {
     recording.folder = console::console_folder(store_.folder(), driven.run.id);
     recording.locks = store_.folder() / "locks";
     for (const auto& each : driven.planned->plan.nodes) recording.nodes.push_back(each.node);
-    companions_->start(console::record_consoles(std::move(recording)));
+    companions.start(console::record_consoles(std::move(recording)));
   }
   PowerWatch power;
   power.run = driven.run.id;
@@ -167,7 +173,7 @@ void Controller::start_companions(Driven& driven) {
     driven.steps.sensed(node, sensors);
   };
   power.pause = driven.options.measure_power;
-  companions_->start(watch_power(std::move(power)));
+  companions.start(watch_power(std::move(power)));
   RepairWatch watch;
   watch.run = driven.run.id;
   watch.plan = &driven.planned->plan;
@@ -181,7 +187,7 @@ void Controller::start_companions(Driven& driven) {
   };
   watch.store = &store_;
   watch.pause = driven.options.look_again;
-  companions_->start(watch_repairs(std::move(watch)));
+  companions.start(watch_repairs(std::move(watch)));
 }
 
 Result<void> Controller::work() { return run_to_end(network_.io, work_all()); }
@@ -192,10 +198,17 @@ Task<Result<void>> Controller::work_all() {
   companions_->start(listen());
   companions_->start(attend());
   companions_->start(notifier_.serve());
+  if (settings_.stays) resume_own_runs();
   take_up_submitted();
   auto ran = co_await run_all();
+  for (auto& driven : runs_)
+    if (driven->companions) driven->companions->cancel();
+  // First: attend() may be about to forget a run.
   co_await companions_->end();
   companions_.reset();
+  for (auto& driven : runs_)
+    if (driven->companions) co_await driven->companions->end();
+  if (companion_bug_) std::rethrow_exception(companion_bug_);
   co_await notifier_.flush();
   for (auto& driven : runs_)
     if (driven->view && !driven->shown_to_its_end) driven->view->finish();
@@ -266,6 +279,9 @@ Task<Result<void>> Controller::attend() {
     if (stop) co_return ok();
     CO_TRY(co_await pause_for(kTick));
     front_.tick();
+    // Before another run takes up the nodes, and their consoles.
+    for (auto& driven : runs_) end_companions(*driven);
+    forget_ended_runs();
     if (!stopping_) take_up_submitted();
     // By index: a run may be taken up while a command is being written.
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -319,6 +335,26 @@ void Controller::show(Driven& driven) {
   front_.outlast(id, others);
 }
 
+/// Of a run that is over. Waits for none of them: a BMC may take its time to close a console.
+void Controller::end_companions(Driven& driven) {
+  if (!driven.companions || !engine_.finished(driven.run.id)) return;
+  driven.companions->cancel();
+  if (!driven.companions->ended()) return;
+  if (!companion_bug_) companion_bug_ = driven.companions->bug();
+  driven.companions.reset();
+}
+
+/// A process that stays has many runs; one that ends with them shows how they ended.
+void Controller::forget_ended_runs() {
+  if (!settings_.stays) return;
+  std::erase_if(runs_, [this](const auto& driven) {
+    if (driven->companions || !engine_.forget(driven->run.id)) return false;
+    if (driven->view && !driven->shown_to_its_end) driven->view->finish();
+    dispatcher_.let_go(driven->planned->inventory);
+    return true;
+  });
+}
+
 /// Where a table is drawn it stands above it, and stays.
 void Controller::announce(Weight weight, engine::RunId run, std::string_view event,
                           const std::string& line) {
@@ -346,7 +382,27 @@ void Controller::take_up_submitted() {
   }
 }
 
-void Controller::take_up(const store::Run& run) {
+/// After an upgrade, a reboot or a crash: without a person's word.
+void Controller::resume_own_runs() {
+  const auto journal = store::JournalReader::open(store_.folder());
+  const auto own = journal ? own_runs(*journal) : Result<std::vector<OwnRun>>{journal.error()};
+  if (!own) {
+    log::error({}, "runs-not-resumed", own.error().what + ": resume them with cupel resume");
+    return;
+  }
+  for (const auto& each : *own) {
+    const auto run = store_.run(each.run);
+    if (!run) continue;
+    if (each.stuck)
+      refuse(*run, fmt::format("the service died {} times in a row while it drove this run, and no "
+                               "step ended: cupel resume {}",
+                               kMostRestarts, each.run));
+    else
+      take_up(*run, true);
+  }
+}
+
+void Controller::take_up(const store::Run& run, bool restarted) {
   auto planned = plan_again(run);
   if (!planned) {
     announce(Weight::warning, run.id, "no-plan", to_string(planned.error()));
@@ -358,8 +414,16 @@ void Controller::take_up(const store::Run& run) {
     refuse(run, driven.error().what);
     return;
   }
-  announce(Weight::information, run.id, "run-submitted",
-           fmt::format("run {} was submitted, and begins here", run.id));
+  if (restarted) {
+    auto& first = (*driven)->first->data;
+    first["by"] = engine::kByItself;
+    first["why"] = kServiceRestarted;
+    announce(Weight::information, run.id, "run-continued",
+             fmt::format("run {} was interrupted with the service, and is resumed", run.id));
+  } else {
+    announce(Weight::information, run.id, "run-submitted",
+             fmt::format("run {} was submitted, and begins here", run.id));
+  }
   (*driven)->origin = Origin::submitted;
   (*driven)->view = front_.view((*driven)->planned->plan, run.id, Origin::submitted);
   drive(*std::move(driven));

@@ -19,7 +19,8 @@ namespace cupel::controller {
 struct Settings {
   std::string version;               // of this program, for the runs' records
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
-  bool stays = false;                // also when nothing is left to do, until it is stopped
+  /// Also when nothing is left to do, until it is stopped. Resumes what one like it drove before.
+  bool stays = false;
 };
 
 class Controller {
@@ -53,10 +54,13 @@ class Controller {
   void note_lost_terminal();
   Task<Result<void>> take_commands(Driven& driven);
   void take_up_submitted();
-  void take_up(const store::Run& run);
+  void resume_own_runs();
+  void take_up(const store::Run& run, bool restarted = false);
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);
+  void end_companions(Driven& driven);
+  void forget_ended_runs();
   void announce(Weight weight, engine::RunId run, std::string_view event, const std::string& line);
   std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
@@ -72,8 +76,9 @@ class Controller {
   engine::Engine engine_;
   Notifier notifier_;
   std::vector<std::unique_ptr<Driven>> runs_{};
-  std::optional<TaskGroup> companions_{};
-  std::set<engine::RunId> refused_{};  // and that could not be written: not tried again
+  std::optional<TaskGroup> companions_{};  // of the controller itself; each run has its own
+  std::exception_ptr companion_bug_{};     // the first of a run that is over
+  std::set<engine::RunId> refused_{};      // and that could not be written: not tried again
   std::string published_{};
   bool stopping_ = false;
   bool hung_up_ = false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "orchestrator/controller/own_runs.h"
 #include "orchestrator/engine/event_data.h"
 
 namespace cupel::controller {
@@ -81,9 +82,10 @@ std::string words_of(const Event& event) {
     case EventKind::run_started:
       return "run started";
     case EventKind::run_resumed:
-      return text_in(event, "why") == "terminal-lost"
-                 ? "the controller goes on without its terminal"
-                 : "run resumed";
+      if (text_in(event, "why") == "terminal-lost")
+        return "the controller goes on without its terminal";
+      return text_in(event, "why") == kServiceRestarted ? "the restarted service resumes the run"
+                                                        : "run resumed";
     default:
       return words_of_run(event);
   }

@@ -1,8 +1,11 @@
 #pragma once
 // Coroutines that go on beside the work for as long as it lasts, and end with it: none outlives
 // end(). Not for the work itself.
+#include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <exception>
 #include <list>
+#include <utility>
 
 #include "base/log.h"
 #include "base/task.h"
@@ -29,13 +32,23 @@ class TaskGroup {
         }));
   }
 
-  /// Cancels all of them and waits for their clean-up. A bug that one of them threw is thrown here.
-  Task<void> end() {
-    ending_ = true;
+  /// Cancels all of them, and returns at once. Again: nothing, since they clean up.
+  void cancel() {
+    if (std::exchange(ending_, true)) return;
     for (auto& one : all_)
       if (!one.ended) one.stop.emit(asio::cancellation_type::terminal);
-    while (std::ranges::any_of(all_, [](const One& one) { return !one.ended; }))
-      co_await all_gone_.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+  /// None of them goes on.
+  bool ended() const {
+    return std::ranges::all_of(all_, [](const One& one) { return one.ended; });
+  }
+  /// The first bug that one of them threw; nullptr: none did.
+  std::exception_ptr bug() const { return bug_; }
+
+  /// Cancels all of them and waits for their clean-up. A bug that one of them threw is thrown here.
+  Task<void> end() {
+    cancel();
+    while (!ended()) co_await all_gone_.async_wait(asio::as_tuple(asio::use_awaitable));
     all_.clear();
     if (bug_) std::rethrow_exception(bug_);
   }

@@ -1,6 +1,7 @@
 #pragma once
 // What a person asks of a run that works. Durable: it is written to the store, and taken from there
 // by the run's controller, which says so in the journal.
+#include <optional>
 #include <string>
 
 #include "orchestrator/engine/event.h"

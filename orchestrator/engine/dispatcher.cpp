@@ -57,6 +57,8 @@ void Dispatcher::know(const inventory::Inventory& inventory) {
   s.look_again();
 }
 
+void Dispatcher::let_go(const inventory::Inventory& inventory) { state_->tree.let_go(inventory); }
+
 void Dispatcher::limit(const std::map<std::string, int, std::less<>>& slots) {
   auto& s = *state_;
   for (const auto& [name, count] : slots) {

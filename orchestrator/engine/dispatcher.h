@@ -59,9 +59,12 @@ class Dispatcher {
   explicit Dispatcher(Limits limits = {});
   ~Dispatcher();
 
-  /// The power tree and the nodes of one inventory; must outlive the dispatcher. Again with another
+  /// The power tree and the nodes of one inventory, which stays until let_go(). Again with another
   /// one: levels of the same name are the same level, the smaller watts count.
   void know(const inventory::Inventory& inventory);
+  /// The inventory goes. No step of its nodes is offered any more; its levels and nodes stay known
+  /// by their names.
+  void let_go(const inventory::Inventory& inventory);
 
   /// What a further run's playbook says of slots: the smaller count of a claim holds from now on.
   void limit(const std::map<std::string, int, std::less<>>& slots);

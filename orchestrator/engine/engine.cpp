@@ -51,6 +51,14 @@ void Engine::add(RunSetup setup) {
   nudge();
 }
 
+bool Engine::forget(RunId id) {
+  const auto* run = find(id);
+  if (run == nullptr) return true;
+  if (!run->finished || run->works > 0 || !run->queue.empty()) return false;
+  std::erase_if(runs_, [run](const auto& each) { return each.get() == run; });
+  return true;
+}
+
 Task<Result<void>> Engine::run() {
   executor_ = co_await asio::this_coro::executor;
   const auto above = co_await asio::this_coro::cancellation_state;
@@ -144,7 +152,8 @@ bool Engine::queued() const {
 /// all of it is looked at when this has ended. What was written takes effect before anything else
 /// of its run is written.
 Task<void> Engine::commit() {
-  // By index: a run may be added while another one's events are being written.
+  // By index: a run may be added or forgotten while another one's events are being written. One
+  // that is passed over then is written in the next round.
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     auto& run = *runs_[i];
     if (run.queue.empty()) continue;

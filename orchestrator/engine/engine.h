@@ -30,7 +30,8 @@ struct Backoff {
   std::chrono::milliseconds longest{60'000};
 };
 
-/// A run as the engine takes it. What is referred to must outlive the engine.
+/// A run as the engine takes it. What is referred to must outlive the engine, or stay until
+/// forget().
 struct RunSetup {
   RunId run = 0;
   const playbooks::Plan& plan;
@@ -53,6 +54,10 @@ class Engine {
 
   /// At any time, also while run() works.
   void add(RunSetup setup);
+
+  /// At any time: lets go of a run that is finished, and of all that its setup refers to. False:
+  /// the run is not finished, and stays. A run that is not here is forgotten already.
+  bool forget(RunId run);
 
   /// Until every run has ended, each with its last event (run_ended, run_interrupted,
   /// run_cancelled) in its journal. Cancel-safe: as stop(interrupt). Errors: kStorage (a journal

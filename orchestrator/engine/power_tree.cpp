@@ -111,6 +111,10 @@ void PowerTree::know(const inventory::Inventory& inventory) {
   }
 }
 
+void PowerTree::let_go(const inventory::Inventory& inventory) {
+  for (const auto& each : inventory.nodes) node_by_place_.erase(&each);
+}
+
 PowerTree::NodeId PowerTree::node(const inventory::Node& node) {
   const auto known = node_by_place_.find(&node);
   if (known != node_by_place_.end()) return known->second;

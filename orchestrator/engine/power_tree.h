@@ -42,6 +42,9 @@ class PowerTree {
   /// watts from here on: fully on each of its feeds, since one of them may have to carry it alone,
   /// and once on each level above them. A rack without watts of its own is a level without a limit.
   void know(const inventory::Inventory& inventory);
+  /// The inventory goes, and its addresses may become those of another one. What was learned of its
+  /// levels and nodes stays, by their names.
+  void let_go(const inventory::Inventory& inventory);
 
   /// By its name. A node of no inventory that is known here draws nothing.
   NodeId node(const inventory::Node& node);

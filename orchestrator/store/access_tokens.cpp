@@ -111,8 +111,10 @@ Result<std::string> AccessTokens::add(AccessToken token) {
     const auto racks = fmt::format("{}", fmt::join(token.racks, ","));
     const int session = token.session ? 1 : 0;
     const auto made = count_of(token.made), expires = count_of(token.expires);
+    const auto oldest =
+        made - std::chrono::duration_cast<std::chrono::milliseconds>(kExpiredSessions).count();
     Writing writing{sql};
-    sql << "DELETE FROM access_token WHERE session = 1 AND expires < :made", soci::use(made);
+    sql << "DELETE FROM access_token WHERE session = 1 AND expires < :oldest", soci::use(oldest);
     int count = 0;
     sql << "SELECT COUNT(*) FROM access_token WHERE expires >= :made AND revoked = 0",
         soci::use(made), soci::into(count);

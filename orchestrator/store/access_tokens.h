@@ -1,6 +1,7 @@
 #pragma once
 // Who may use the service: tokens, as hashes. The secret itself is shown once, when it is made, and
 // kept nowhere. A page's session is a token too, that ends sooner. For one thread.
+#include <chrono>
 #include <memory>
 
 #include "orchestrator/store/store.h"
@@ -52,6 +53,8 @@ class AccessTokens {
   Result<void> note_use(std::string_view id, WallTime now);
 
   static constexpr int kMost = 10'000;  // tokens and sessions that have not expired
+  /// So long a session is known after its end: a page that still shows it does not guess.
+  static constexpr std::chrono::hours kExpiredSessions{7 * 24};
 
  private:
   struct Connection;

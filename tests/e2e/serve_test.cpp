@@ -128,7 +128,7 @@ TEST_F(ServeTest, ARunBeginsWaitsIsApprovedAndEndsThroughTheApi) {
   EXPECT_EQ(service.wait().status, 0);
 }
 
-TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceKnowsIt) {
+TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceResumesIt) {
   {
     Child service{serving()};
     ASSERT_TRUE(service.wait_for("serving "));
@@ -140,10 +140,31 @@ TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceKnowsIt) {
   Child service{serving()};
   ASSERT_TRUE(service.wait_for("serving "));
 
-  EXPECT_EQ(ask("GET", "/api/v1/runs/1").body.at("state"), "interrupted");
-  // At a service that had nothing to do.
-  ASSERT_EQ(ask("POST", "/api/v1/runs/1/resume", "{}").status, 202);
-  stream_until("event: run-resumed");
+  const auto events = stream_until("event: run-resumed");
+  EXPECT_THAT(events, HasSubstr("event: run-interrupted"));
+  EXPECT_THAT(stream_until("service-restarted"), HasSubstr("\"by\":\"cupel\""));
+  const auto approved = ask("POST", "/api/v1/runs/1/commands",
+                            R"({"command":"approve","step":"approval","reason":"looked"})");
+  ASSERT_EQ(approved.status, 202) << json::serialize(approved.body);
+  stream_until("event: run-ended");
+  EXPECT_EQ(ask("GET", "/api/v1/runs/1").body.at("pass"), 1);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait().status, 0);
+}
+
+TEST_F(ServeTest, AServiceThatWasKilledResumesItsRunAtTheNextStart) {
+  {
+    Child service{serving()};
+    ASSERT_TRUE(service.wait_for("serving "));
+    ASSERT_EQ(start().status, 201);
+    stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
+    service.signal(SIGKILL);
+    service.wait();
+  }
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+
+  stream_until("service-restarted");
   const auto approved = ask("POST", "/api/v1/runs/1/commands",
                             R"({"command":"approve","step":"approval","reason":"looked"})");
   ASSERT_EQ(approved.status, 202) << json::serialize(approved.body);
@@ -336,13 +357,11 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
 
 TEST_P(EitherWay, AnInterruptedRunIsResumedAndFollowed) {
   {
-    Child service{serving()};
-    ASSERT_TRUE(service.wait_for("serving "));
-    const auto begun = either({"run", playbook(), "--no-console", "-n", "v01-n01", "--detach"});
-    ASSERT_EQ(begun.status, 0) << begun.err;
-    stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
-    service.signal(SIGTERM);
-    ASSERT_EQ(service.wait().status, 0);
+    // Of a terminal: no service resumes it by itself.
+    Child terminal{site.cupel({"run", "books/waiting.yaml", "--no-console", "-n", "v01-n01"})};
+    ASSERT_TRUE(terminal.wait_for("bmc-facts done"));
+    terminal.signal(SIGTERM);
+    ASSERT_EQ(terminal.wait().status, 3);
   }
   Child service{serving()};
   ASSERT_TRUE(service.wait_for("serving "));
@@ -401,6 +420,17 @@ TEST(ServiceUnit, IsHardened) {
   CUPEL_NEEDS_REAL_PART(ran.status != 127, "no systemd-analyze: apt-get install systemd");
 
   EXPECT_EQ(ran.status, 0) << ran.out;
+}
+
+TEST(ServiceUnit, KeepsTheFolderOfTheSocketWhileItIsStopped) {
+  const auto package = std::filesystem::path{SOURCE_DIR} / "cmake/package";
+
+  const auto service = read_file(package / "cupel.service", 64u << 10).value();
+  const auto socket = read_file(package / "cupel.socket", 64u << 10).value();
+
+  ASSERT_THAT(socket, HasSubstr("ListenStream=/run/cupel/cupel.sock\n"));
+  EXPECT_THAT(service, HasSubstr("RuntimeDirectory=cupel\n"));
+  EXPECT_THAT(service, HasSubstr("RuntimeDirectoryPreserve=yes\n"));
 }
 
 }  // namespace

@@ -99,6 +99,19 @@ TEST_F(Dispatching, ANodeDoesOneStepAtATimeEvenOfTwoRuns) {
   EXPECT_THAT(start(), ElementsAre(second));
 }
 
+TEST_F(Dispatching, AnInventoryAtTheAddressesOfOneThatWentIsKnownByItsNames) {
+  know({.nodes = 2});
+  dispatcher_->let_go(site_);
+  std::swap(site_.nodes[0].name, site_.nodes[1].name);
+  dispatcher_->know(site_);
+
+  const auto first = offer(0, look_, 2h, 1);
+  const auto second = offer(0, look_, 1h, 2);
+
+  EXPECT_THAT(start(), ElementsAre(first));
+  EXPECT_EQ(why(second), "a01-n02 is busy with look");
+}
+
 TEST_F(Dispatching, ABreakerCarriesAsManyLoadsAsItsWattsSay) {
   know({.nodes = 4, .breaker_watts = 24'000});  // four idle: 8 kW; each load 8 kW more
   std::vector<Ticket> soaks;

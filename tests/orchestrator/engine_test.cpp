@@ -26,6 +26,23 @@ TEST_F(EngineTest, WorksOnNoMoreNodesAtOnceThanThePlanAllows) {
   EXPECT_EQ(steps_.most_at_once, 1);
 }
 
+TEST_F(EngineTest, ForgetsARunOnlyOnceItIsFinished) {
+  asio::io_context io;
+  Dispatcher dispatcher;
+  RealClock clock;
+  Engine engine{dispatcher, clock};
+  engine.add(setup(initial_state(plan_), steps_, observer_));
+
+  EXPECT_FALSE(engine.forget(1));
+  ASSERT_TRUE(run_to_end(io, engine.run()));
+  EXPECT_EQ(engine.state(1).phase, RunPhase::ended);
+  EXPECT_TRUE(engine.forget(1));
+
+  EXPECT_TRUE(engine.finished(1));
+  EXPECT_TRUE(engine.forget(1)) << "a second time";
+  EXPECT_TRUE(run_to_end(io, engine.run())) << "it has nothing to do";
+}
+
 TEST_F(EngineTest, RetriesWhatIsTransientAndGivesUpAfterTheLastTry) {
   const auto busy = ends(Outcome::retry, "HTTP 503");
   steps_.script["n1/power-on"] = {busy, busy};

@@ -46,6 +46,8 @@ TEST(EventWords, SayWhatAnEventMeansWithoutItsNodeAndStep) {
   EXPECT_EQ(words_of(event_of(EventKind::run_paused, {{"by", "ada"}})), "paused by ada");
   EXPECT_EQ(words_of(event_of(EventKind::run_resumed, {{"why", "terminal-lost"}})),
             "the controller goes on without its terminal");
+  EXPECT_EQ(words_of(event_of(EventKind::run_resumed, {{"why", "service-restarted"}})),
+            "the restarted service resumes the run");
   EXPECT_EQ(words_of(event_of(EventKind::step_began)), "");
 }
 

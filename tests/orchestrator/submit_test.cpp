@@ -2,9 +2,13 @@
 #include "orchestrator/controller/submit.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <set>
 
 #include "inventory/rehearsal_mark.h"
 #include "orchestrator/controller/background.h"
@@ -31,6 +35,30 @@ struct NoFront : Front {
   void refuse(engine::RunId, const std::string&) override {}
   void outlast(engine::RunId, const std::vector<engine::RunId>&) override {}
   bool hang_up() override { return false; }
+};
+
+/// Notes which of its views are alive, and acts once a second.
+struct StayingFront : NoFront {
+  struct View : RunView {
+    View(std::set<engine::RunId>& all, engine::RunId which) : living{all}, run{which} {
+      living.insert(run);
+    }
+    ~View() override { living.erase(run); }
+    void on_event(const engine::Event&, const engine::RunState&) override {}
+    void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+    void announce(Weight, const std::string&) override {}
+    std::set<engine::RunId>& living;
+    engine::RunId run;
+  };
+
+  std::set<engine::RunId> living{};
+  std::function<void()> at_tick{};
+  std::unique_ptr<RunView> view(const playbooks::Plan& plan, engine::RunId run,
+                                Origin origin) override {
+    [[maybe_unused]] const auto none = NoFront::view(plan, run, origin);
+    return std::make_unique<View>(living, run);
+  }
+  void tick() override { at_tick(); }
 };
 
 /// Two machines that nobody reaches, a playbook that judges what is known, and a state folder.
@@ -240,6 +268,93 @@ TEST_F(SubmitTest, DrivesNoRunOfAnotherProcess) {
   ASSERT_FALSE(drove);
   EXPECT_EQ(drove.error().code, Code::kInvalid);
   EXPECT_EQ(store().run(id)->phase, RunPhase::submitted);
+}
+
+TEST_F(SubmitTest, AControllerThatStaysKeepsNothingOfARunThatHasEnded) {
+  const auto lock = ControllerLock::take(state());
+  ASSERT_TRUE(lock);
+  StayingFront front;
+  const auto is_gone = [&](engine::RunId run) {
+    return store().run(run)->phase == RunPhase::ended && !front.living.contains(run);
+  };
+  const auto first = submit_to(Where::background)->run.id;
+  engine::RunId second = 0;
+  int ticks = 0;
+  front.at_tick = [&] {
+    if (second == 0 && is_gone(first)) second = submit_to(Where::background)->run.id;
+    const bool through = second != 0 && is_gone(second);
+    if (through || ++ticks == 30) ::raise(SIGTERM);
+  };
+
+  Controller controller{front, store(), {.version = "test", .stays = true}};
+  const auto worked = controller.work();
+
+  EXPECT_TRUE(worked) << worked.error().what;
+  EXPECT_LT(ticks, 30) << "what went on beside the first run did not end with it";
+  EXPECT_THAT(front.viewed, ElementsAre(first, second));
+}
+
+TEST_F(SubmitTest, AControllerThatStaysResumesWhatOneLikeItDroveWhenItWasStopped) {
+  write("judge.yaml",
+        "playbook: judge\nsteps:\n  - step: approval\n    with: {message: look first}\n"
+        "  - step: verdict\n");
+  const auto lock = ControllerLock::take(state());
+  const auto run = submit_to(Where::background)->run.id;
+  const auto stay = [&](const std::function<bool()>& through) {
+    StayingFront front;
+    int ticks = 0;
+    front.at_tick = [&] {
+      if (through() || ++ticks == 30) ::raise(SIGTERM);
+    };
+    Controller controller{front, store(), {.version = "test", .stays = true}};
+    [[maybe_unused]] const auto worked = controller.work();
+    EXPECT_LT(ticks, 30);
+  };
+  const auto phase = [&] { return store().run(run)->phase; };
+
+  stay([&] { return phase() == RunPhase::running; });
+  const auto stopped = phase();
+  stay([&] {
+    engine::Command approve;
+    approve.run = run;
+    approve.kind = engine::Command::Kind::approve;
+    approve.by = "alice";
+    return phase() == RunPhase::ended || !store().ask(approve);
+  });
+
+  EXPECT_EQ(stopped, RunPhase::interrupted);
+  EXPECT_EQ(phase(), RunPhase::ended);
+  const auto events = store().events(run).value();
+  const auto resumed =
+      std::ranges::find(events, engine::EventKind::run_resumed, &engine::Event::kind);
+  ASSERT_NE(resumed, events.end());
+  EXPECT_EQ(resumed->data.at("why"), "service-restarted");
+  EXPECT_EQ(resumed->data.at("by"), "cupel");
+}
+
+TEST(CompanionTasks, AreCancelledOnceAndMayAwaitWhileTheyCleanUp) {
+  asio::io_context io;
+  bool cleaned = false, ended_at_once = true;
+  const auto companion = [](bool& done) -> Task<Result<void>> {
+    [[maybe_unused]] const auto cut = co_await pause_for(std::chrono::hours{1});
+    const auto rest = co_await pause_for(std::chrono::milliseconds{1});
+    done = !cut && rest;
+    co_return ok();
+  };
+  const auto all = [&]() -> Task<bool> {
+    TaskGroup group{io.get_executor()};
+    group.start(companion(cleaned));
+    [[maybe_unused]] const auto begun = co_await pause_for(std::chrono::milliseconds{1});
+    group.cancel();
+    ended_at_once = group.ended();
+    group.cancel();
+    co_await group.end();
+    co_return group.ended();
+  };
+
+  EXPECT_TRUE(run_to_end(io, all()));
+  EXPECT_FALSE(ended_at_once);
+  EXPECT_TRUE(cleaned) << "a second wish to end cuts no clean-up";
 }
 
 using Background = SubmitTest;

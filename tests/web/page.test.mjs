@@ -266,3 +266,21 @@ test('evidence is downloaded, and what the server refuses is said', {timeout: 20
   await page.getByRole('alert').waitFor();
   await context.close();
 });
+
+test('a page whose token is revoked asks for a login, and for its events no more', {timeout: 200_000}, async () => {
+  const made = run(['token', 'add', 'eve', '--role', 'viewer']);
+  const its = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
+  const context = await browser.newContext({ignoreHTTPSErrors: true});
+  context.setDefaultTimeout(kPatience);
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.getByLabel('Token').fill(its);
+  await page.getByRole('button', {name: 'Log in'}).click();
+  await page.locator('.l-live').waitFor();
+  let refused = 0;
+  page.on('response', (response) => { if (response.url().includes('/stream') && response.status() === 401) ++refused; });
+  run(['token', 'revoke', its.slice(6, 22)]);
+  await page.getByLabel('Token').waitFor();  // the stream ends within 15 s
+  assert.ok(refused <= 1, `the stream was refused ${refused} times`);
+  await context.close();
+});

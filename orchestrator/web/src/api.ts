@@ -216,8 +216,8 @@ export const nodePath = (run: number, node: string) => `/runs/${run}/nodes/${enc
 export type Link = 'connecting' | 'live' | 'lost';
 
 /// Events of all runs from now on. The browser reconnects by itself and names the last event that it has, so that
-/// none is lost. Returns what ends it.
-export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => void): () => void {
+/// none is lost. `onGone`: the login is not valid any more, and the stream is not asked for again. Returns what ends it.
+export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => void, onGone: () => void): () => void {
   let source: EventSource | undefined;
   let again: number | undefined;
   let stopped = false;
@@ -228,6 +228,15 @@ export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => 
       onEvent(JSON.parse(message.data) as Event);
     } catch { /* not an event of ours */ }
   };
+  const later = () => {
+    clearTimeout(again);
+    if (!stopped) again = window.setTimeout(open, 5000);
+  };
+  const gone = () => {
+    if (stopped) return;
+    stopped = true;
+    onGone();
+  };
   const open = () => {
     if (stopped) return;
     source = new EventSource(`${kBase}/stream?after=${encodeURIComponent(last || 'now')}`);
@@ -237,8 +246,8 @@ export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => 
     source.onerror = () => {
       onLink('lost');
       if (source?.readyState !== EventSource.CLOSED) return;
-      clearTimeout(again);
-      again = window.setTimeout(open, 5000);
+      // The stream was refused; the browser does not report why.
+      whoami().then(later, (problem: Problem) => problem.status === 401 ? gone() : later());
     };
   };
   open();

@@ -26,13 +26,14 @@ function tell(): void {
   for (const event of events) for (const listener of [...listeners]) listener(event);
 }
 
-export function startListening(): () => void {
+/// `onGone`: the login is not valid any more.
+export function startListening(onGone: () => void): () => void {
   return listen(
     (event) => {
       gathered.push(normal(event));
       timer ||= window.setTimeout(tell, Math.max(0, told + kTogether - Date.now()));
     },
-    (now) => { link = now; for (const listener of [...linkListeners]) listener(); });
+    (now) => { link = now; for (const listener of [...linkListeners]) listener(); }, onGone);
 }
 
 export function useLink(): Link {

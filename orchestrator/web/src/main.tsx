@@ -86,7 +86,7 @@ function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
   const status = useGet<Status>('/status', {every: 60_000});
   const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
   useKeys(() => setHelp(true), search);
-  useEffect(() => startListening(), []);
+  useEffect(() => startListening(onGone), []);
   useEffect(() => { if (status.problem?.status === 401) onGone(); }, [status.problem]);
   const where = path.join(' ');
   useEffect(() => {

@@ -80,6 +80,35 @@ TEST_F(ApiIdentity, SlowsDownWhoGuesses) {
   EXPECT_EQ(get("/api/v1/runs").status, 200) << "another way in is not slowed down";
 }
 
+TEST_F(ApiIdentity, CountsNoExpiredOrRevokedTokenAsAGuess) {
+  serve();
+  const auto good = token("alice", "viewer"), expired = token("bob", "viewer", {}, seconds{-1});
+  const auto revoked = token("eve", "viewer");
+  auto tokens = store::AccessTokens::open(state()).value();
+  ASSERT_TRUE(tokens.revoke(store::token_id(revoked), report::wall_now()));
+  const auto now = report::wall_now();
+  const auto session = tokens
+                           .add({.name = "carol",
+                                 .role = "viewer",
+                                 .session = true,
+                                 .made_by = "carol",
+                                 .made = now - std::chrono::hours{13},
+                                 .expires = now - std::chrono::hours{1}})
+                           .value();
+  const auto later = token("dave", "viewer");  // tidies sessions up that ended long ago
+
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(status(expired), 401) << i;
+    EXPECT_EQ(status(revoked), 401) << i;
+    const auto page =
+        ask_tls({.target = "/api/v1/stream", .fields = {"Cookie: __Host-cupel=" + session}});
+    EXPECT_EQ(page.status, 401) << i;
+  }
+
+  EXPECT_EQ(status(good), 200);
+  EXPECT_EQ(status(later), 200);
+}
+
 TEST_F(ApiIdentity, BoundsWhatARoleMayDo) {
   run_of_two();
   serve();

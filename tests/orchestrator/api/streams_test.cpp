@@ -10,19 +10,24 @@ using ::testing::Not;
 /// A stream that is read until a text was in it.
 class Reader {
  public:
-  Reader(const std::string& path, const std::string& target, const std::string& last = {}) {
+  Reader(const std::string& path, const std::string& target, const std::string& last = {},
+         const std::string& token = {}) {
     socket_.connect({path});
-    Ask asked{.target = target};
+    Ask asked{.target = target, .token = token};
     if (!last.empty()) asked.fields.push_back("Last-Event-ID: " + last);
     asio::write(socket_, asio::buffer(request_text(asked)));
   }
+  /// Waits for what comes next; false: the stream has ended.
+  bool read() {
+    boost::system::error_code ended;
+    std::array<char, 4096> piece{};
+    const auto size = socket_.read_some(asio::buffer(piece), ended);
+    read_.append(piece.data(), size);
+    return !ended;
+  }
   /// All that came so far; fails where the stream ends before.
   std::string until(const std::string& text) {
-    boost::system::error_code ended;
-    while (read_.find(text) == read_.npos && !ended) {
-      std::array<char, 4096> piece{};
-      const auto size = socket_.read_some(asio::buffer(piece), ended);
-      read_.append(piece.data(), size);
+    while (read_.find(text) == read_.npos && read()) {
     }
     EXPECT_THAT(read_, HasSubstr(text));
     return read_;
@@ -95,11 +100,99 @@ TEST_F(ApiStreams, EndWithTheTokenThatOpenedThem) {
   EXPECT_THAT(text, HasSubstr("id: 1:6"));
 }
 
+TEST_F(ApiStreams, EndWithTheirTokenHoweverBusyTheyAre) {
+  const auto run = run_of_two();
+  auto options = usual();
+  options.heartbeat = std::chrono::milliseconds{50};
+  serve(options);
+  const auto secret = token("alice", "viewer");
+  Reader reader{file("s"), "/api/v1/runs/1/stream", {}, secret};
+  reader.until("id: 1:6");
+  auto tokens = store::AccessTokens::open(state()).value();
+  ASSERT_TRUE(tokens.revoke(store::token_id(secret), report::wall_now()));
+
+  const auto enough = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  bool open = true;
+  while (open && std::chrono::steady_clock::now() < enough) {
+    append(run, engine::EventKind::step_retried, "a02-n01", "bmc-facts", R"({"why":"busy"})");
+    service().front().announce(controller::Weight::information, "as the controller does");
+    open = reader.read();
+  }
+
+  EXPECT_FALSE(open);
+}
+
+TEST_F(ApiStreams, PassOverPagesOfHiddenEventsAtOnce) {
+  const auto run = run_of_two();
+  std::vector<engine::Event> hidden(1200);
+  for (auto& event : hidden) {
+    event.kind = engine::EventKind::step_retried;
+    event.node = "a01-n01";
+    event.step = "bmc-facts";
+  }
+  ASSERT_TRUE(store().append(run, hidden));
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts", R"({"outcome":"done"})");
+  serve();
+
+  Reader reader{file("s"), "/api/v1/runs/1/stream", {}, token("bob", "viewer", {"a02"})};
+  const auto text = reader.until("id: 1:1207");
+
+  EXPECT_THAT(text, Not(HasSubstr(": alive"))) << "it waited";
+  EXPECT_THAT(text, Not(HasSubstr("a01-n01")));
+}
+
+TEST_F(ApiStreams, LiveWhileOthersSeeEvents) {
+  const auto run = run_of_two();
+  auto options = usual();
+  options.heartbeat = std::chrono::milliseconds{50};
+  serve(options);
+  Reader bounded{file("s"), "/api/v1/runs/1/stream", "1:6", token("bob", "viewer", {"a02"})};
+  Reader other{file("s"), "/api/v1/runs/1/stream", "1:6"};
+  bounded.until("retry: 2000");
+
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{200};
+  while (std::chrono::steady_clock::now() < end) {
+    append(run, engine::EventKind::step_retried, "a01-n01", "bmc-facts", R"({"why":"busy"})");
+    service().front().announce(controller::Weight::information, "as the controller does");
+    other.read();
+  }
+
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts", R"({"outcome":"done"})");
+  service().front().announce(controller::Weight::information, "as the controller does");
+
+  EXPECT_THAT(bounded.until("event: step-ended"), HasSubstr(": alive"));
+}
+
+TEST_F(ApiStreams, BeyondTheirNumberAreRefusedAndTheRestOfTheApiIsNot) {
+  run_of_two();
+  auto options = usual();
+  options.streams = 1;
+  options.heartbeat = std::chrono::milliseconds{20};
+  serve(options);
+  {
+    Reader first{file("s"), "/api/v1/runs/1/stream"};
+    first.until("id: 1:6");
+
+    const auto second = get("/api/v1/runs/1/stream");
+
+    EXPECT_EQ(second.status, 503);
+    EXPECT_NE(second.field("Retry-After"), "");
+    EXPECT_EQ(get("/api/v1/runs").status, 200);
+  }
+  // The service notices at its next heartbeat that the first one is gone.
+  std::string head = "HTTP/1.1 503";
+  for (int i = 0; i < 10'000 && head.starts_with("HTTP/1.1 503"); ++i)
+    head = Reader{file("s"), "/api/v1/runs/1/stream"}.until("\r\n");
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200")) << head;
+}
+
 TEST_F(ApiStreams, RefuseAPlaceOfNoStream) {
   run_of_two();
   serve();
 
   EXPECT_EQ(get("/api/v1/runs/1/stream", {"Last-Event-ID: <x>"}).status, 422);
+  EXPECT_EQ(get("/api/v1/runs/1/stream", {"Last-Event-ID: 2:5"}).status, 422);
+  EXPECT_EQ(get("/api/v1/stream?after=1:5").status, 422);
   EXPECT_EQ(get("/api/v1/runs/9/stream").status, 404);
 }
 
