@@ -85,6 +85,20 @@ TEST_F(Choosing, TakesADiskByModelAndSizeWhereItIsTheOnlyOne) {
   EXPECT_EQ(choice({.model = "MODEL 2", .size_min = 1}), "disk-missing");
 }
 
+TEST_F(Choosing, TakesADiskByItsWwnHoweverItIsWritten) {
+  add("sda", "S1", bytes_with("XFSB", 0));
+  add("sdb", "");
+  node_.write("/sys/block/sda/device/wwid", "naa.5000cca27a1b2c3d");
+  node_.write("/sys/block/sdb/device/wwid", "t10.ATA     MODEL 1");
+
+  for (const std::string wwn : {"5000cca27a1b2c3d", "0x5000CCA27A1B2C3D", "naa.5000cca27a1b2c3d"}) {
+    EXPECT_EQ(choice({.wwn = wwn}), "disk-not-empty") << wwn;
+    EXPECT_EQ(choice({.wwn = wwn}, wwn), "sda") << wwn;
+  }
+  EXPECT_EQ(choice({.serial = "S2", .wwn = "5000cca27a1b2c3d"}), "disk-missing");
+  EXPECT_EQ(choice({.wwn = "t10.ATA     MODEL 1"}), "disk-missing") << "made of its model";
+}
+
 TEST_F(Choosing, TwoDisksOfOneSerialAreAmbiguous) {
   add("sda", "S1");
   add("sdb", "S1");
