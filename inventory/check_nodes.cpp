@@ -165,6 +165,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once macs{"BMC MAC", problems};
   Once boot_macs{"boot MAC", problems};
   Once disks{"disk", problems};
+  Once wwns{"disk WWN", problems};
   Once ssh{"SSH address", problems};
   Once serials{"serial", problems};
   Once units{"unit", problems};
@@ -188,6 +189,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
     for (const auto& mac : node.boot.macs) boot_macs.use(mac, node);
     disks.use(node.boot.disk, node);
+    wwns.use(node.boot.disk_wwn, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);
     if (inventory.profiles.contains(node.profile))

@@ -38,6 +38,18 @@ bool is_plain(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c <= '~'; });
 }
 
+/// "0x5000CCA27A1B2C3D", "eui.0025385b21404321": its digits in lower case, as the RAM system
+/// compares them.
+std::optional<std::string> wwn_of(std::string_view text) {
+  constexpr std::size_t kShortest = 16, kLongest = 36;  // IEEE 64 bits; a UUID
+  auto wwn = lower_case(text);
+  for (const std::string_view prefix : {"wwn-", "naa.", "eui.", "uuid.", "0x"})
+    if (wwn.starts_with(prefix)) wwn.erase(0, prefix.size());
+  const bool is_one = wwn.size() >= kShortest && wwn.size() <= kLongest &&
+                      wwn.find_first_not_of("0123456789abcdef-") == wwn.npos;
+  return is_one ? std::optional{std::move(wwn)} : std::nullopt;
+}
+
 bool is_interface(std::string_view name) {
   return !name.empty() && name.size() <= kLongestInterface && name != "." && name != ".." &&
          std::ranges::all_of(name, [](unsigned char c) {
@@ -231,10 +243,12 @@ std::vector<NodeBoot> read_node_boot(const YamlValue* value, std::size_t count,
   const auto macs = each_nodes(fields, "macs", count, problems);
   const auto addresses = each_nodes(fields, "address", count, problems);
   const auto disks = each_nodes(fields, "disk", count, problems);
+  const auto wwns = each_nodes(fields, "disk_wwn", count, problems);
   for (std::size_t i = 0; i < count; ++i) {
     if (!macs.empty()) nodes[i].macs = macs_of(fields, macs[i]);
     if (!addresses.empty()) nodes[i].address = addresses[i];
     if (!disks.empty()) nodes[i].disk = disks[i];
+    if (!wwns.empty()) nodes[i].disk_wwn = wwn_of(wwns[i]).value_or("");
   }
   for (const auto& address : addresses)
     if (!is_interface_address(address))
@@ -243,6 +257,10 @@ std::vector<NodeBoot> read_node_boot(const YamlValue* value, std::size_t count,
   for (const auto& disk : disks)
     if (!is_plain(disk))
       fields.report(fields.place("disk"), "'" + printable(disk) + "' is not a disk's serial");
+  for (const auto& wwn : wwns)
+    if (!wwn_of(wwn))
+      fields.report(fields.place("disk_wwn"),
+                    "'" + printable(wwn) + "' is not a disk's WWN: 0x5000cca27a1b2c3d");
   fields.finish();
   return nodes;
 }

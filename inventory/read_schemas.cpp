@@ -77,7 +77,7 @@ nodes:
     slurm_name: n1
     kubernetes_name: n1
     host_name: any
-    boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X}
+    boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X, disk_wwn: "0x5000cca27a1b2c3d"}
     bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}
     ssh: {address: 10.0.2.11, user: root, key: agent, host_key: first-use, sudo: false}
 )";

@@ -12,7 +12,10 @@ constexpr std::chrono::hours kTicketLives{6};
 constexpr std::chrono::hours kErasingTicketLives{30};
 
 Result<json::object> disk_of(const inventory::Inventory& inventory, const inventory::Node& node) {
-  if (!node.boot.disk.empty()) return json::object{{"serial", node.boot.disk}};
+  json::object named;
+  if (!node.boot.disk.empty()) named["serial"] = node.boot.disk;
+  if (!node.boot.disk_wwn.empty()) named["wwn"] = node.boot.disk_wwn;
+  if (!named.empty()) return named;
   const auto& os = inventory.profile_of(node).os;
   if (os.disk_model.empty())
     return Error{Code::kInvalid,
@@ -65,14 +68,15 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   image["compression"] = disk.compression;
   TRY(order["disk"], disk_of(inventory, node));
   order["image"] = std::move(image);
-  if (wish.wipe && node.boot.disk.empty())
+  const auto& named = node.boot.disk.empty() ? node.boot.disk_wwn : node.boot.disk;
+  if (wish.wipe && named.empty())
     return Error{Code::kInvalid, node.name +
-                                     ": wipe needs the disk's serial in the inventory: "
-                                     "boot: {disk: SERIAL}"};
+                                     ": wipe needs the disk's serial or WWN in the inventory: "
+                                     "boot: {disk: SERIAL}, or boot: {disk_wwn: WWN}"};
   if (wish.erase != "none" && !wish.wipe)
     return Error{Code::kInvalid,
                  node.name + ": erase needs wipe: \"yes\": the drive loses all that it holds"};
-  if (wish.wipe) order["wipe"] = node.boot.disk;
+  if (wish.wipe) order["wipe"] = named;
   order["erase"] = wish.erase;
   order["grow"] = true;
   order["seed"] = true;

@@ -51,18 +51,20 @@ json::object disk_line(const Drive& drive) {
 Result<Drive> drive_for(const Hardware& hardware, const json::object& order, std::string& cause) {
   const json::value root = order;
   const auto serial = text_at(root, "disk/serial").value_or("");
+  const auto wwn = text_at(root, "disk/wwn").value_or("");  // a virtual drive has none
   const auto model = text_at(root, "disk/model").value_or("");
   const auto least = number_at(root, "disk/size_min").value_or(0);
   const auto most = number_at(root, "disk/size_max").value_or(HUGE_VAL);
   std::vector<Drive> found;
   for (const auto& drive : hardware.drives)
-    if ((serial.empty() || drive.serial == serial) && (model.empty() || drive.model == model) &&
-        drive.bytes >= least && drive.bytes <= most && !drive.broken)
+    if (wwn.empty() && (serial.empty() || drive.serial == serial) &&
+        (model.empty() || drive.model == model) && drive.bytes >= least && drive.bytes <= most &&
+        !drive.broken)
       found.push_back(drive);
   cause = found.empty() ? "disk-missing" : "disk-ambiguous";
   if (found.size() == 1) return found.front();
-  return Error{Code::kFailed,
-               fmt::format("serial '{}', model '{}': {} such disks", serial, model, found.size())};
+  return Error{Code::kFailed, fmt::format("serial '{}', WWN '{}', model '{}': {} such disks",
+                                          serial, wwn, model, found.size())};
 }
 
 }  // namespace

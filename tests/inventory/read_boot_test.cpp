@@ -125,6 +125,23 @@ TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {
   EXPECT_EQ(nodes[1].boot, (NodeBoot{{"52:54:00:00:00:02"}, "10.0.2.12/24", "S4YNNE0N800002"}));
 }
 
+TEST(BootOfNodes, HaveTheWwnsOfTheirDisksInOneForm) {
+  const auto loaded = load("",
+                           "    boot: {disk_wwn: [\"0x5000CCA27A1B2C3D\", "
+                           "eui.0025385b21404321]}\n");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  EXPECT_EQ(loaded.inventory->nodes[0].boot.disk_wwn, "5000cca27a1b2c3d");
+  EXPECT_EQ(loaded.inventory->nodes[1].boot.disk_wwn, "0025385b21404321");
+
+  const auto wrong = load("", "    boot: {disk_wwn: [\"0x5000\", \"0x5000\"]}\n");
+  EXPECT_THAT(said(wrong.problems), ::testing::Each(HasSubstr("'0x5000' is not a disk's WWN")));
+  EXPECT_FALSE(wrong.problems.empty());
+  const auto same =
+      load("", "    boot: {disk_wwn: [\"0x5000cca27a1b2c3d\", naa.5000CCA27A1B2C3D]}\n");
+  EXPECT_THAT(said(same.problems), ElementsAre(HasSubstr("is already that of 'n1'")));
+}
+
 TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
   const auto loaded = load("",
                            "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:01\"], "

@@ -62,6 +62,21 @@ TEST_F(DeployOrder, BootsTheDefaultLoaderOfAnImageThatNamesNone) {
   EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTAA64.EFI)");
 }
 
+TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
+  wish_.wipe = true;
+  node_.boot.disk_wwn = "5000cca27a1b2c3d";
+  EXPECT_EQ(at("/disk/serial"), "DISK1");
+  EXPECT_EQ(at("/disk/wwn"), "5000cca27a1b2c3d");
+  EXPECT_EQ(at("/wipe"), "DISK1");
+
+  node_.boot.disk.clear();
+  EXPECT_FALSE(order()->order.at("disk").as_object().contains("serial"));
+  EXPECT_EQ(at("/wipe"), "5000cca27a1b2c3d");
+
+  node_.boot.disk_wwn.clear();
+  EXPECT_FALSE(order()) << "no disk is named";
+}
+
 TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
   wish_.erase = "nvme";
 

@@ -106,6 +106,22 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
   }
 }
 
+TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
+  std::vector<Problem> problems;
+  const Arguments arguments{
+      {"wipe", "yes"}, {"erase", "nvme"}, {"reinstall", "yes"}, {"network_first", "yes"}};
+  const auto playbook = load_playbook("os", problems, arguments);
+  ASSERT_TRUE(playbook) << to_string(problems);
+
+  const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
+
+  ASSERT_TRUE(made.plan) << made.told();
+  const auto& steps = *made.plan->nodes[0].steps;
+  const auto os = std::ranges::find(steps, StepKind::os, &PlannedStep::kind);
+  ASSERT_NE(os, steps.end());
+  for (const auto& [name, value] : arguments) EXPECT_EQ(os->with.at(name), value) << name;
+}
+
 TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
   std::vector<Problem> problems;
   std::vector<std::string> rails;

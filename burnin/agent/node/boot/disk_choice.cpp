@@ -46,11 +46,6 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-bool is_named(const Disk& disk, std::string_view wipe) {
-  if (!disk.serial.empty()) return trimmed(wipe) == disk.serial;
-  return !disk.wwn.empty() && plain_wwn(wipe) == disk.wwn;
-}
-
 Outcome<void> must_be_free(const Disk& disk, std::string_view wipe) {
   if (disk.read_only) return Failure{Cause::kDiskRefused, described(disk) + ": it is read-only"};
   if (!disk.used_by.empty())
@@ -69,6 +64,11 @@ Outcome<void> must_be_free(const Disk& disk, std::string_view wipe) {
 }
 
 }  // namespace
+
+bool is_named(const Disk& disk, std::string_view wipe) {
+  const bool by_serial = !disk.serial.empty() && trimmed(wipe) == disk.serial;
+  return by_serial || (!disk.wwn.empty() && plain_wwn(wipe) == disk.wwn);
+}
 
 Outcome<Disk> choose_disk(const std::vector<Disk>& disks, const DiskHint& hint,
                           std::string_view wipe) {

@@ -19,10 +19,13 @@ struct DiskHint {
   std::optional<std::uint64_t> size_max{};
 };
 
-/// The disk that fits the hint and may be overwritten. `wipe`: a serial number, or the WWN of a
-/// disk that reports no serial number; a USB disk and one that holds anything is taken only with
-/// its own there. What is read-only or in use is never taken; what we left unfinished always.
-/// Errors: kDiskMissing, kDiskAmbiguous, kDiskRefused, kDiskNotEmpty, kOrder.
+/// Whether `wipe` is the disk's own serial number or WWN.
+bool is_named(const Disk& disk, std::string_view wipe);
+
+/// The disk that fits the hint and may be overwritten. `wipe`: a serial number or a WWN; a USB disk
+/// and one that holds anything is taken only with its own there. What is read-only or in use is
+/// never taken; what we left unfinished always. Errors: kDiskMissing, kDiskAmbiguous, kDiskRefused,
+/// kDiskNotEmpty, kOrder.
 Outcome<Disk> choose_disk(const std::vector<Disk>& disks, const DiskHint& hint,
                           std::string_view wipe);
 

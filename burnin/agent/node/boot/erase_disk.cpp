@@ -62,10 +62,10 @@ Outcome<Disk> same_disk(const Tree& tree, const Disk& disk) {
 Outcome<void> erase_disk(const Tree& tree, const Disk& disk, Erase how, std::string_view wipe,
                          const RunTool& run) {
   if (how == Erase::kNone) return {};
-  if (disk.serial.empty() || disk.serial != trimmed(wipe))
+  if (!is_named(disk, wipe))
     return Failure{Cause::kErase, described(disk) +
                                       ": it is erased only where the order says `wipe` with its "
-                                      "serial number"};
+                                      "serial number or WWN"};
   TRY(const auto before, same_disk(tree, disk));
   if (!before.used_by.empty()) return Failure{Cause::kErase, described(disk) + ": it is in use"};
   if (how == Erase::kNvme) {
