@@ -183,7 +183,7 @@ class PairRounds : public GroupRounds {
   }
 
   Result<GroupFindings> findings() const override {
-    TRY(auto found, fabric::pair_findings(screen_, names_, left_));
+    TRY(auto found, fabric::pair_findings(screen_, names_, left_, unmeasured_));
     if (exchanged_.empty()) return found;
     for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
     found.reasons.push_back("measured with the plugs of " + exchanged_ + " exchanged");
@@ -191,12 +191,21 @@ class PairRounds : public GroupRounds {
   }
 
  private:
-  /// Between nodes that both did their part a flow without a number carried nothing.
-  double read(const Flow& flow, std::span<const std::optional<Output>> outputs) const {
+  /// Between nodes that both did their part a flow without a number carried nothing, unless
+  /// perftest itself did not come so far.
+  double read(const Flow& flow, std::span<const std::optional<Output>> outputs) {
     const auto &sender = outputs[static_cast<std::size_t>(flow.from)],
                &receiver = outputs[static_cast<std::size_t>(flow.to)];
     if (!sender || !receiver) return std::nan("");
-    return fabric::reading_of(*sender, flow.rail).value_or(0);
+    if (const auto reading = fabric::reading_of(*sender, flow.rail)) return *reading;
+    const auto error = fabric::tool_error(*sender, *receiver, flow.rail);
+    if (!error) return 0;
+    const auto at = static_cast<std::size_t>(error->of_receiver ? flow.to : flow.from);
+    const auto line = names_.nodes[at] + ": " + error->line;
+    unmeasured_.why.try_emplace({flow.from, flow.rail, 0}, line);
+    unmeasured_.why.try_emplace({flow.to, flow.rail, 1}, line);
+    if (unmeasured_.first.empty()) unmeasured_.first = line;
+    return std::nan("");
   }
 
   std::string exchanged_;
@@ -205,6 +214,7 @@ class PairRounds : public GroupRounds {
   std::vector<fabric::PairNode> nodes_;
   fabric::PairScreen screen_;
   std::vector<bool> left_;
+  fabric::Unmeasured unmeasured_{};
 };
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
