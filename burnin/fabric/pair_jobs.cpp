@@ -22,6 +22,8 @@ std::string options(const Perftest& perftest, const PairNode& node, int rail) {
   auto words = fmt::format("-d {} -p {} -D {} -s 1048576 -F --report_gbits",
                            shell_quoted(node.hcas[static_cast<std::size_t>(rail)]),
                            perftest.port + rail, perftest.duration.count());
+  if (perftest.gid) words += fmt::format(" -x {}", *perftest.gid);
+  if (perftest.tclass) words += fmt::format(" --tclass={}", *perftest.tclass);
   if (perftest.gpu_memory) words += fmt::format(" --use_cuda={}", rail);
   return words;
 }

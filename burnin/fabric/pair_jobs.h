@@ -14,8 +14,9 @@ namespace cupel::burnin::fabric {
 struct Perftest {
   std::string program = "ib_write_bw";
   std::chrono::seconds duration{10};
-  int port = 18515;         // of rail 0; rail k listens on the k-th after it
-  bool gpu_memory = false;  // of GPU k on rail k
+  int port = 18515;                    // of rail 0; rail k listens on the k-th after it
+  bool gpu_memory = false;             // of GPU k on rail k
+  std::optional<int> gid{}, tclass{};  // of RoCE; nothing: as perftest chooses
 };
 
 /// A node as perftest sees it.

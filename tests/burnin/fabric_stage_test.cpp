@@ -386,6 +386,29 @@ TEST(FabricPairsStage, GivesEachNodeAServerForWhatComesAndAClientForWhatGoes) {
   EXPECT_EQ(fabric::pair_script({}, nodes, 1, {}), "");
 }
 
+TEST(FabricPairsStage, GivesPerftestTheGidAndTheTrafficClassOfTheSite) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const inventory::NcclSettings site{
+      .environment = {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_TC", "106"}}};
+  const inventory::NcclSettings wrong{.environment = {{"NCCL_IB_TC", "low"}}};
+  const inventory::NcclSettings chooses{.environment = {{"NCCL_IB_GID_INDEX", "-1"}}};
+  const auto script = [&](Parameters more, const inventory::NcclSettings* nccl) {
+    more.insert(kOwnHcas.begin(), kOwnHcas.end());
+    const auto begun =
+        pairs().rounds({.profile = profile, .members = nodes, .parameters = more, .nccl = nccl});
+    return begun ? (*begun)->next().at(0)->script : begun.error().what;
+  };
+
+  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 >\"$folder/server0\""));
+  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 '10.0.0.2' >"));
+  EXPECT_THAT(script({{"gid", "5"}, {"tclass", "41"}}, &site), HasSubstr(" -x 5 --tclass=41 "));
+  for (const auto* none : {&chooses, static_cast<const inventory::NcclSettings*>(nullptr)})
+    EXPECT_THAT(script({}, none), AllOf(Not(HasSubstr(" -x ")), Not(HasSubstr("--tclass"))));
+  EXPECT_THAT(script({}, &wrong),
+              HasSubstr("NCCL_IB_TC of the inventory's fabric: nccl: is 'low'"));
+}
+
 TEST(FabricPairsStage, ReadsNothingFromASectionThatIsCutOrNoTable) {
   const auto whole = section(3, printed(391.5));
   EXPECT_EQ(fabric::reading_of({whole, "", 0}, 3), 391.5);
@@ -401,6 +424,8 @@ TEST(FabricPairsStage, RefusesWhatIsNoHcaPortOrGroup) {
       {{{"hcas", ""}}, "hcas must be HCAs"},
       {{{"port", "80"}}, "port must be 1024 to"},
       {{{"group", "0"}}, "group must be 1 to"},
+      {{{"gid", "256"}}, "gid must be 0 to"},
+      {{{"tclass", "-1"}}, "tclass must be 0 to"},
       {{{"test", "send"}}, "test"}};
   for (const auto& [with, why] : wrong) {
     const auto job = stage("fabric-pairs")->prepare({}, with);
