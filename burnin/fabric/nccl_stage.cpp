@@ -12,6 +12,7 @@
 #include "burnin/fabric/nccl_jobs.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "inventory/node_range.h"
 
 namespace cupel::burnin {
 namespace {
@@ -165,11 +166,16 @@ Result<int> ranks_of(const inventory::Profile& profile, const Parameters& parame
                                            profile.name)};
 }
 
-bool is_an_address(const std::string& text) {
-  std::array<unsigned char, 16> bytes{};
-  return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
-         ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+/// Its bytes: an address may be written in several ways. Nothing of a host name.
+std::optional<std::vector<unsigned char>> address_bytes(const std::string& text) {
+  std::vector<unsigned char> bytes(sizeof(in6_addr));
+  if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return bytes;
+  bytes.resize(sizeof(in_addr));
+  if (::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return bytes;
+  return std::nullopt;
 }
+
+bool is_an_address(const std::string& text) { return address_bytes(text).has_value(); }
 
 class NcclRounds : public GroupRounds {
  public:
@@ -212,8 +218,8 @@ class NcclRounds : public GroupRounds {
     if (!hex) return std::optional<std::string>{};
     const auto id = decode_nccl_id(*hex);
     const auto& member = members_[leader];
-    if (place_.any_address || !is_an_address(member.address) || id->address == member.address)
-      return hex;
+    if (place_.any_address || !is_an_address(member.address)) return hex;
+    if (address_bytes(id->address) == address_bytes(member.address)) return hex;
     return Error{Code::kFailed,
                  fmt::format("NCCL on {} chose {} for the ranks to meet, and the inventory has {}: "
                              "say fabric: {{nccl: {{interface: NAME}}}} in the inventory, or "
@@ -242,7 +248,10 @@ class NcclRounds : public GroupRounds {
 
   Result<GroupFindings> findings() const override {
     TRY(auto found, fabric::across_findings(runs_, names_, hcas_, rails_, left_));
-    for (auto& member : found.members) add_facts(member);
+    const auto versions = versions_of_members();
+    for (std::size_t i = 0; i < found.members.size(); ++i) add_facts(versions[i], found.members[i]);
+    if (auto line = versions_that_differ(versions); !line.empty())
+      found.reasons.push_back(std::move(line));
     return found;
   }
 
@@ -259,12 +268,32 @@ class NcclRounds : public GroupRounds {
     return free ? std::string_view{} : std::string_view{address};
   }
 
-  /// What was set, and NCCL's version: the figures depend on both.
-  void add_facts(Findings& findings) const {
+  /// As each member reported it; empty: it did not.
+  std::vector<std::string> versions_of_members() const {
+    std::vector<std::string> versions(members_.size());
     for (const auto& run : runs_)
-      for (const auto& report : run.reports)
-        if (report && !report->burn.nccl.empty())
-          findings.facts["nccl.version"] = report->burn.nccl;
+      for (std::size_t place = 0; place < run.team.members.size(); ++place)
+        if (const auto& report = run.reports[place]; report && !report->burn.nccl.empty())
+          versions[run.team.members[place]] = report->burn.nccl;
+    return versions;
+  }
+
+  /// "NCCL's versions differ: 2.28.9 on n1, n2; 2.27.3 on n3"; empty: all have one.
+  std::string versions_that_differ(const std::vector<std::string>& versions) const {
+    std::map<std::string, std::vector<std::string>> nodes;
+    for (std::size_t i = 0; i < versions.size(); ++i)
+      if (!versions[i].empty()) nodes[versions[i]].push_back(names_[i]);
+    if (nodes.size() < 2) return {};
+    std::string line;
+    for (const auto& [version, names] : nodes)
+      line += fmt::format("{} {} on {}", line.empty() ? "NCCL's versions differ:" : ";", version,
+                          inventory::fold(names));
+    return line;
+  }
+
+  /// What was set, and NCCL's version: the figures depend on both.
+  void add_facts(const std::string& version, Findings& findings) const {
+    if (!version.empty()) findings.facts["nccl.version"] = version;
     std::string set;
     for (const auto& [name, value] : collectives_.environment)
       set += fmt::format("{}{}={}", set.empty() ? "" : " ", name, value);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 namespace cupel::burnin::fabric {
@@ -14,8 +15,10 @@ constexpr double kPercent = 100;
 
 class Writer {
  public:
-  Writer(const PairScreen& screen, const Names& names, const std::vector<bool>& left)
-      : screen_{screen},
+  Writer(const PairScreen& screen, const Names& names, const std::vector<bool>& left,
+         const Unmeasured& unmeasured)
+      : unmeasured_{unmeasured},
+        screen_{screen},
         topology_{screen.topology()},
         names_{names},
         left_{left},
@@ -27,7 +30,10 @@ class Writer {
 
   Result<GroupFindings> write() {
     count_flows();
-    if (!carried_) return Error{Code::kNoMeasurement, "no flow between any two nodes carried data"};
+    if (!carried_)
+      return Error{Code::kNoMeasurement,
+                   fmt::format("no flow between any two nodes carried data{}{}",
+                               unmeasured_.first.empty() ? "" : ": ", unmeasured_.first)};
     for (const auto& each : culprits_.named) accuse(each);
     for (const auto& each : culprits_.open) suspect(each);
     unexplained_.resize(found_.members.size());
@@ -54,6 +60,8 @@ class Writer {
       const auto& flow = readings.flow(id);
       const double gigabits = readings.best(id) * screen_.limits(topology_.across(flow)).usual;
       carried_ |= readings.best(id) > 0 && gigabits > kLeast;
+      measured_.insert({flow.from, flow.rail, 0});
+      measured_.insert({flow.to, flow.rail, 1});
       for (const int node : {flow.from, flow.to}) {
         ++flows_[static_cast<std::size_t>(node)];
         auto& best = best_[port_of(node, flow.rail)];
@@ -167,6 +175,20 @@ class Writer {
     return "";
   }
 
+  /// Of a link one way or both were never measured: neither a fault of it nor a pass. Empty: none.
+  std::string why_unmeasured(int node) const {
+    std::string words, line;
+    for (auto at = unmeasured_.why.lower_bound({node, 0, 0});
+         at != unmeasured_.why.end() && at->first[0] == node; ++at) {
+      if (measured_.contains(at->first)) continue;
+      const auto& hca = names_.hcas[port_of(node, at->first[1])];
+      words +=
+          fmt::format("{}{} {}", words.empty() ? "" : ", ", at->first[2] == 0 ? "from" : "to", hca);
+      if (line.empty()) line = at->second;
+    }
+    return words.empty() ? words : fmt::format("no flow was measured {}: {}", words, line);
+  }
+
   void write_node(int node) {
     const auto at = static_cast<std::size_t>(node);
     auto& findings = found_.members[at];
@@ -176,6 +198,13 @@ class Writer {
       findings.unknown.push_back({"fabric.flows", "pairs", std::string{kWhy}});
       findings.measurements.push_back({"fabric.undecided", "all", 1, "count", std::string{kWhy}});
       return;
+    }
+    if (const auto why = why_unmeasured(node); !why.empty()) {
+      findings.measurements.push_back({"fabric.undecided", "unmeasured", 1, "count", why});
+      if (flows_[at] == 0) {
+        findings.unknown.push_back({"fabric.flows", "pairs", why});
+        return;
+      }
     }
     findings.measurements.push_back({"fabric.flows", "", static_cast<double>(flows_[at]), "count"});
     if (flows_[at] == 0) return;
@@ -194,6 +223,7 @@ class Writer {
   static constexpr double kLeast = 1e-3;  // Gb/s
   static constexpr std::size_t kMostFlowsOfANode = 4;
 
+  const Unmeasured& unmeasured_;
   const PairScreen& screen_;
   const Topology& topology_;
   const Names& names_;
@@ -204,14 +234,15 @@ class Writer {
   std::vector<std::string> open_;  // of each part: what it is suspected with
   std::vector<int> flows_;
   std::vector<std::vector<FlowId>> unexplained_{};  // of each node
+  std::set<std::array<int, 3>> measured_{};         // as Unmeasured::why
   bool carried_ = false;
 };
 
 }  // namespace
 
 Result<GroupFindings> pair_findings(const PairScreen& screen, const Names& names,
-                                    const std::vector<bool>& left) {
-  return Writer{screen, names, left}.write();
+                                    const std::vector<bool>& left, const Unmeasured& unmeasured) {
+  return Writer{screen, names, left, unmeasured}.write();
 }
 
 }  // namespace cupel::burnin::fabric

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 #include "burnin/script.h"
 #include "burnin/tools/perftest.h"
@@ -13,11 +16,14 @@ using std::chrono::seconds;
 
 constexpr int kTries = 60;  // a second apart: as long as nodes may begin after each other
 constexpr seconds kStart{20};
+constexpr seconds kEnd{10};  // beyond the last program: to print what they said
 
 std::string options(const Perftest& perftest, const PairNode& node, int rail) {
   auto words = fmt::format("-d {} -p {} -D {} -s 1048576 -F --report_gbits",
                            shell_quoted(node.hcas[static_cast<std::size_t>(rail)]),
                            perftest.port + rail, perftest.duration.count());
+  if (perftest.gid) words += fmt::format(" -x {}", *perftest.gid);
+  if (perftest.tclass) words += fmt::format(" --tclass={}", *perftest.tclass);
   if (perftest.gpu_memory) words += fmt::format(" --use_cuda={}", rail);
   return words;
 }
@@ -29,10 +35,15 @@ std::string begin(const Perftest& perftest) {
          "trap 'rm -rf \"$folder\"' EXIT\n";
 }
 
+/// As long as a client may try, and measure then.
+seconds server_limit(const Perftest& perftest) {
+  return seconds{kTries} + perftest.duration + kStart;
+}
+
 std::string server(const Perftest& perftest, const PairNode& node, int rail) {
   return fmt::format("timeout {} {} {} >\"$folder/server{}\" 2>&1 &\n",
-                     pair_limit(perftest).count(), perftest.program, options(perftest, node, rail),
-                     rail);
+                     server_limit(perftest).count(), perftest.program,
+                     options(perftest, node, rail), rail);
 }
 
 std::string client(const Perftest& perftest, const PairNode& from, const PairNode& to, int rail) {
@@ -41,20 +52,54 @@ std::string client(const Perftest& perftest, const PairNode& from, const PairNod
       "  tries=0\n"
       "  while [ $tries -lt {0} ]; do\n"
       "    timeout {1} {2} {3} {4} >\"$folder/client{5}\" 2>&1\n"
+      "    status=$?\n"
       "    grep -q \"Couldn't connect\" \"$folder/client{5}\" || break\n"
       "    tries=$((tries + 1))\n"
       "    sleep 1\n"
       "  done\n"
+      // A firewall that drops packets: the two programs never met.
+      "  [ $status -ne 124 ] || grep -q 'local address' \"$folder/client{5}\" ||\n"
+      "    printf \"Couldn't connect to %s in {1} s: no answer\\n\" {4} >>\"$folder/client{5}\"\n"
       ") &\n",
       kTries, (perftest.duration + kStart).count(), perftest.program, options(perftest, from, rail),
       shell_quoted(to.address), rail);
 }
 
+/// "cupel-begin: rail3": the last lines of a program's output.
+std::string printed(std::string_view section, std::string_view file, int rail) {
+  return fmt::format(
+      "echo 'cupel-begin: {0}{2}'\ntail -n 100 \"$folder/{1}{2}\"\necho\necho cupel-end\n", section,
+      file, rail);
+}
+
+std::string_view section_of(const Output& output, std::string_view kind, int rail) {
+  const auto name = fmt::format("{}{}", kind, rail);
+  for (const auto& section : script::sections(output.text))
+    if (section.name == name && section.whole) return section.text;
+  return {};
+}
+
+/// The flow was tried, or its HCA is not there to try it with.
+bool carried_nothing(std::string_view text) {
+  return std::ranges::any_of(
+      std::array{"state is Down", "Failed status", "IB device", "Did not detect devices"},
+      [&](const char* words) { return text.contains(words); });
+}
+
+std::optional<std::string> error_line(std::string_view text) {
+  constexpr std::array<std::string_view, 11> kErrors{
+      "Couldn't connect", "Couldn't listen",        "Couldn't allocate",  "Couldn't init",
+      "Couldn't create",  "Address already in use", "that support CUDA",  " error=",
+      ") returned ",      "No such device ID (",    "unrecognized option"};
+  for (const auto line : lines(text))
+    for (const auto words : kErrors)
+      if (line.contains(words)) return script::clean(line);
+  return std::nullopt;
+}
+
 }  // namespace
 
-seconds pair_limit(const Perftest& perftest) {
-  return seconds{kTries} + perftest.duration + kStart;
-}
+seconds pair_limit(const Perftest& perftest) { return server_limit(perftest) + kEnd; }
 
 std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
                         std::span<const Flow> flows) {
@@ -63,26 +108,30 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
   };
   std::string servers, clients, results;
   for (const auto& flow : flows) {
-    if (flow.to == node) servers += server(perftest, at(node), flow.rail);
+    if (flow.to == node) {
+      servers += server(perftest, at(node), flow.rail);
+      results += printed("server", "server", flow.rail);
+    }
     if (flow.from != node) continue;
     clients += client(perftest, at(node), at(flow.to), flow.rail);
-    results += fmt::format(
-        "echo 'cupel-begin: rail{0}'\ncat \"$folder/client{0}\"\necho\n"
-        "echo cupel-end\n",
-        flow.rail);
+    results += printed("rail", "client", flow.rail);
   }
   if (servers.empty() && clients.empty()) return {};
   return begin(perftest) + servers + clients + "wait\n" + results;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {
-  const auto name = fmt::format("rail{}", rail);
-  for (const auto& section : script::sections(output.text)) {
-    if (section.name != name || !section.whole) continue;
-    const auto rows = read_perftest(section.text);
-    if (!rows) return std::nullopt;
-    return rows->back().average;
-  }
+  const auto rows = read_perftest(section_of(output, "rail", rail));
+  return rows ? rows->back().average : std::nullopt;
+}
+
+std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail) {
+  const auto client = section_of(sender, "rail", rail);
+  const auto server = section_of(receiver, "server", rail);
+  if (carried_nothing(client) || carried_nothing(server)) return std::nullopt;
+  // Where the server gave up, the client has found none to connect to.
+  if (auto line = error_line(server)) return ToolError{true, *std::move(line)};
+  if (auto line = error_line(client)) return ToolError{false, *std::move(line)};
   return std::nullopt;
 }
 

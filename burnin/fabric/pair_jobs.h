@@ -14,8 +14,9 @@ namespace cupel::burnin::fabric {
 struct Perftest {
   std::string program = "ib_write_bw";
   std::chrono::seconds duration{10};
-  int port = 18515;         // of rail 0; rail k listens on the k-th after it
-  bool gpu_memory = false;  // of GPU k on rail k
+  int port = 18515;                    // of rail 0; rail k listens on the k-th after it
+  bool gpu_memory = false;             // of GPU k on rail k
+  std::optional<int> gid{}, tclass{};  // of RoCE; nothing: as perftest chooses
 };
 
 /// A node as perftest sees it.
@@ -34,5 +35,18 @@ std::chrono::seconds pair_limit(const Perftest& perftest);
 
 /// In Gb/s, of the flow that this node sent on that rail; nothing where none was measured.
 std::optional<double> reading_of(const Output& output, int rail);
+
+/// What kept perftest from measuring a flow at all: no connection between the two programs, a port
+/// that is in use, memory that it did not get.
+struct ToolError {
+  bool of_receiver = false;  // else of the sender
+  std::string line{};        // perftest's own, clean
+};
+
+/// Of a flow without a reading. Nothing where the flow was tried and carried nothing, which is a
+/// fault of what it crosses: a port is down, or the queue pair timed out.
+/// Source: linux-rdma/perftest, src/perftest_communication.c, src/perftest_resources.c and
+/// src/cuda_memory.c.
+std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail);
 
 }  // namespace cupel::burnin::fabric

@@ -33,6 +33,15 @@ constexpr std::array kPairParameters{
                  "host", kMemories},
     ParameterRow{"port", ParameterRow::Kind::text,
                  "on which rail 0 listens; rail k on the k-th after it", "18515"},
+    ParameterRow{
+        "gid", ParameterRow::Kind::text,
+        "index of RoCE's GID, 0 to 255; site: NCCL_IB_GID_INDEX of the inventory's fabric: "
+        "nccl:, else as perftest chooses",
+        "site"},
+    ParameterRow{"tclass", ParameterRow::Kind::text,
+                 "traffic class of RoCE, 0 to 255; site: NCCL_IB_TC of the inventory's fabric: "
+                 "nccl:, else none",
+                 "site"},
     ParameterRow{"routing", ParameterRow::Kind::word,
                  "how leaves choose uplinks: only by-destination lets uplinks be named", "unknown",
                  kRoutings},
@@ -60,13 +69,35 @@ Result<int> number_between(const Parameters& parameters, std::string_view name, 
                                            shortened(printable(written), 80))};
 }
 
-Result<Perftest> perftest_of(const Parameters& parameters) {
+/// As the step says, or else the variable of NCCL's that the site sets; nothing: neither does.
+Result<std::optional<int>> of_roce(const Parameters& parameters, std::string_view name,
+                                   const inventory::NcclSettings* site, const char* variable) {
+  constexpr int kMost = 255;
+  if (text_parameter(kPairParameters, parameters, name) != "site") {
+    TRY(const auto value, number_between(parameters, name, 0, kMost));
+    return std::optional{value};
+  }
+  if (site == nullptr) return std::optional<int>{};
+  const auto set = site->environment.find(variable);
+  if (set == site->environment.end()) return std::optional<int>{};
+  const auto value = number<int>(set->second);
+  if (value && *value >= 0 && *value <= kMost) return std::optional{*value};
+  if (value && *value < 0) return std::optional<int>{};  // NCCL's own word for: choose
+  return Error{Code::kInvalid,
+               fmt::format("{} of the inventory's fabric: nccl: is '{}', not 0 to {}: say {} with "
+                           "the step",
+                           variable, shortened(printable(set->second), 80), kMost, name)};
+}
+
+Result<Perftest> perftest_of(const Parameters& parameters, const inventory::NcclSettings* site) {
   constexpr int kMostPort = 65535;
   Perftest made;
   TRY(made.duration, duration_parameter(kPairParameters, parameters, "duration"));
   TRY(const auto test, word_parameter(kPairParameters, parameters, "test"));
   TRY(const auto memory, word_parameter(kPairParameters, parameters, "memory"));
   TRY(made.port, number_between(parameters, "port", 1024, kMostPort - kMostRails));
+  TRY(made.gid, of_roce(parameters, "gid", site, "NCCL_IB_GID_INDEX"));
+  TRY(made.tclass, of_roce(parameters, "tclass", site, "NCCL_IB_TC"));
   made.program = "ib_" + test + "_bw";
   made.gpu_memory = memory == "gpu";
   return made;
@@ -183,7 +214,7 @@ class PairRounds : public GroupRounds {
   }
 
   Result<GroupFindings> findings() const override {
-    TRY(auto found, fabric::pair_findings(screen_, names_, left_));
+    TRY(auto found, fabric::pair_findings(screen_, names_, left_, unmeasured_));
     if (exchanged_.empty()) return found;
     for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
     found.reasons.push_back("measured with the plugs of " + exchanged_ + " exchanged");
@@ -191,12 +222,21 @@ class PairRounds : public GroupRounds {
   }
 
  private:
-  /// Between nodes that both did their part a flow without a number carried nothing.
-  double read(const Flow& flow, std::span<const std::optional<Output>> outputs) const {
+  /// Between nodes that both did their part a flow without a number carried nothing, unless
+  /// perftest itself did not come so far.
+  double read(const Flow& flow, std::span<const std::optional<Output>> outputs) {
     const auto &sender = outputs[static_cast<std::size_t>(flow.from)],
                &receiver = outputs[static_cast<std::size_t>(flow.to)];
     if (!sender || !receiver) return std::nan("");
-    return fabric::reading_of(*sender, flow.rail).value_or(0);
+    if (const auto reading = fabric::reading_of(*sender, flow.rail)) return *reading;
+    const auto error = fabric::tool_error(*sender, *receiver, flow.rail);
+    if (!error) return 0;
+    const auto at = static_cast<std::size_t>(error->of_receiver ? flow.to : flow.from);
+    const auto line = names_.nodes[at] + ": " + error->line;
+    unmeasured_.why.try_emplace({flow.from, flow.rail, 0}, line);
+    unmeasured_.why.try_emplace({flow.to, flow.rail, 1}, line);
+    if (unmeasured_.first.empty()) unmeasured_.first = line;
+    return std::nan("");
   }
 
   std::string exchanged_;
@@ -205,10 +245,11 @@ class PairRounds : public GroupRounds {
   std::vector<fabric::PairNode> nodes_;
   fabric::PairScreen screen_;
   std::vector<bool> left_;
+  fabric::Unmeasured unmeasured_{};
 };
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
-  TRY(auto perftest, perftest_of(request.parameters));
+  TRY(auto perftest, perftest_of(request.parameters, request.nccl));
   TRY(const auto routing, routing_of(request.parameters));
   TRY(const auto planned_fabric, cabled_fabric(request, routing));
   if (const int planes = inventory::plane_count(planned_fabric); planes > 1)
@@ -233,7 +274,7 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
 }
 
 Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameters) {
-  TRY(const auto perftest, perftest_of(parameters));
+  TRY(const auto perftest, perftest_of(parameters, nullptr));
   TRY(routing_of(parameters));
   TRY(number_between(parameters, "group", 1, kMostGroup));
   if (text_parameter(kPairParameters, parameters, "hcas") != "plan") {

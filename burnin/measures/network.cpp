@@ -39,7 +39,8 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{
         "fabric.undecided", "count",
         "1: the part is suspected, and no measurement tells it from another one; of `flows`: "
-        "some of the node are slow, and no part explains it",
+        "some of the node are slow, and no part explains it; of `unmeasured`: perftest did "
+        "not come so far",
         Better::less, true},
     MeasureRow{"nccl.groups", "count", "collectives over several nodes that came to their end",
                Better::more},

@@ -272,17 +272,27 @@ TEST_F(Cabled, TakesTwoLeavesWithEachOthersCablesForExchangedSwitches) {
   EXPECT_THAT(audit.findings[0].what, HasSubstr("leaf1-r1 and leaf1-r4 have each other's 8"));
 }
 
-TEST_F(Cabled, BelievesAGuidBeforeANodeDescription) {
+TEST_F(Cabled, TakesAnHcaForTheOneOfItsGuidAndNotOfItsNodeDescription) {
+  // Two nodes report each other's names; their cables are in their ports.
+  swap(cable("n01", "mlx5_0"), cable("n02", "mlx5_0"));
   const auto report = seen();
   HcaGuids guids;
   for (const auto& device : report.devices)
-    if (device.name == "n01" && device.hca == "mlx5_0") guids[device.guid] = {"n02", "mlx5_0", 1};
+    if (device.hca == "mlx5_0" && (device.name == "n01" || device.name == "n02"))
+      guids[device.guid] = {device.name == "n01" ? "n02" : "n01", "mlx5_0", 1};
 
-  const auto audit = audit_fabric(plan, report, guids);
+  const auto by_names = audit_fabric(plan, report);
+  const auto by_guids = audit_fabric(plan, report, guids);
 
-  std::vector<CableFault> faults;
-  for (const auto& finding : audit.findings) faults.push_back(finding.fault);
-  EXPECT_THAT(faults, ::testing::Contains(CableFault::wrong_name));
+  const auto faults_of = [](const FabricAudit& audit) {
+    std::vector<CableFault> faults;
+    for (const auto& finding : audit.findings) faults.push_back(finding.fault);
+    return faults;
+  };
+  EXPECT_THAT(faults_of(by_names), ElementsAre(CableFault::swapped));
+  EXPECT_THAT(faults_of(by_guids), ElementsAre(CableFault::wrong_name, CableFault::wrong_name));
+  EXPECT_EQ(by_guids.right, plan.cables.size());
+  EXPECT_EQ(by_guids.moves(), 0u);
 }
 
 TEST(CableAudit, FindsEachFaultThatWasPlantedInARealToolsOutput) {

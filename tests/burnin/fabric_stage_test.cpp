@@ -48,6 +48,8 @@ const GroupStage& pairs() { return *stage("fabric-pairs")->group; }
 struct PairsRun {
   double of_slow = 390;
   int slow = -1, dies = -1;
+  int deaf = -1;  // no client reaches its servers
+  std::string of_server{}, of_client{"Couldn't connect to 10.0.0.6:18515\n"};
   const inventory::Fabric* fabric = nullptr;
   inventory::Profile of{};
   Parameters with = kOwnHcas;
@@ -76,9 +78,16 @@ struct PairsRun {
     for (const int rail : {0, 1}) {
       if (!script.contains(fmt::format("client{}", rail))) continue;
       const bool to_slow = script.contains(fmt::format("'10.0.0.{}'", slow + 1));
+      if (script.contains(fmt::format("'10.0.0.{}'", deaf + 1))) {
+        output.text += section(rail, of_client);
+        continue;
+      }
       const bool is_slow = rail == 1 && (node == slow || to_slow);
       output.text += section(rail, printed(is_slow ? of_slow : 390 - 0.1 * node));
     }
+    for (const int rail : {0, 1})
+      if (node == deaf && script.contains(fmt::format("server{}", rail)))
+        output.text += fmt::format("cupel-begin: server{}\n{}\ncupel-end\n", rail, of_server);
     return output;
   }
 };
@@ -134,6 +143,59 @@ TEST(FabricPairsStage, TakesALinkThatCarriesNothingForItsSlowest) {
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(number_of(found->members[5], "fabric.link.loss", "mlx5_6"), 100);
   EXPECT_EQ(number_of(found->members[4], "fabric.link.loss", "mlx5_6"), 0);
+}
+
+TEST(FabricPairsStage, TakesAFirewallForNoFaultOfALink) {
+  PairsRun run{.deaf = 5};
+
+  const auto found = run.on(8);
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (const auto* hca : {"mlx5_0", "mlx5_6"})
+      EXPECT_EQ(number_of(found->members[i], "fabric.link.loss", hca), 0) << i;
+    EXPECT_EQ(number_of(found->members[i], "fabric.undecided", "unmeasured"),
+              i == 5 ? std::optional{1.0} : std::nullopt)
+        << i;
+  }
+  const auto& undecided = found->members[5].measurements.front();
+  EXPECT_THAT(undecided.traced_to, AllOf(HasSubstr("no flow was measured to mlx5_0, to mlx5_6: n"),
+                                         HasSubstr(": Couldn't connect to 10.0.0.6:18515")));
+}
+
+TEST(FabricPairsStage, NamesWhatTheServersProgramReportsBeforeItsClient) {
+  PairsRun run{.deaf = 5,
+               .of_server =
+                   "initializing CUDA\ncuMemAlloc() of a 131072 bytes GPU buffer\n"
+                   "Couldn't allocate MR with error=14\nfailed to create mr\n"};
+
+  const auto found = run.on(8);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->members[5].measurements.front().traced_to,
+              HasSubstr(": n6: Couldn't allocate MR with error=14"));
+}
+
+TEST(FabricPairsStage, TakesAPortThatIsDownOrTimesOutForOneThatCarriesNothing) {
+  PairsRun down{.deaf = 5, .of_server = " Port number 1 state is Down\n Couldn't get context\n"};
+  PairsRun times_out{.deaf = 5, .of_client = " Failed status 12: wr_id 0 syndrom 0x81\n"};
+  for (auto* run : {&down, &times_out}) {
+    const auto found = run->on(8);
+
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(number_of(found->members[5], "fabric.undecided", "unmeasured"), std::nullopt);
+    EXPECT_THAT(found->reasons, Contains(HasSubstr("slow: ")));
+  }
+}
+
+TEST(FabricPairsStage, LeavesBothOfTwoNodesInconclusiveWhereOneDoesNotAnswer) {
+  PairsRun run{.deaf = 1};
+  run.with["group"] = "2";
+  const auto found = run.on(2);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[0], "fabric.undecided", "unmeasured"), 1);
+  EXPECT_EQ(number_of(found->members[1], "fabric.undecided", "unmeasured"), 1);
 }
 
 TEST(FabricPairsStage, GoesOnWithoutAMemberThatDiesAndSaysSo) {
@@ -265,6 +327,27 @@ TEST(FabricPairsStage, ProvesNothingWhereNoFlowCarriedData) {
 
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("carried data: n1: Couldn't connect"));
+}
+
+/// ib_write_bw as a node without an answer has it: nothing comes back, until it is ended.
+TEST(FabricPairsStage, SaysInItsScriptThatTheOtherNodeDoesNotAnswer) {
+  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"10.0.0.2", {"mlx5_3"}}};
+  const std::vector<fabric::Flow> flows{{0, 1, 0}};
+  const test::TemporaryFolder folder;
+  const auto tool = folder.path() / "ib_write_bw";
+  std::ofstream{tool} << "#!/bin/sh\nexec sleep 60\n";
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  auto script = fabric::pair_script({}, nodes, 0, flows);
+  const std::string limit = "timeout 30 ";
+  script.replace(script.find(limit), limit.size(), "timeout 0.2 ");
+
+  const auto output = run_script(script, "PATH=" + folder.path().string() + ":$PATH\n");
+
+  const auto error = fabric::tool_error(output, {}, 0);
+  ASSERT_TRUE(error) << output.text << output.errors;
+  EXPECT_EQ(error->line, "Couldn't connect to 10.0.0.2 in 30 s: no answer");
+  EXPECT_FALSE(error->of_receiver);
 }
 
 TEST(FabricPairsStage, NamesLeavesAndUplinksOfThePlanBySwitchAndPort) {
@@ -303,6 +386,29 @@ TEST(FabricPairsStage, GivesEachNodeAServerForWhatComesAndAClientForWhatGoes) {
   EXPECT_EQ(fabric::pair_script({}, nodes, 1, {}), "");
 }
 
+TEST(FabricPairsStage, GivesPerftestTheGidAndTheTrafficClassOfTheSite) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const inventory::NcclSettings site{
+      .environment = {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_TC", "106"}}};
+  const inventory::NcclSettings wrong{.environment = {{"NCCL_IB_TC", "low"}}};
+  const inventory::NcclSettings chooses{.environment = {{"NCCL_IB_GID_INDEX", "-1"}}};
+  const auto script = [&](Parameters more, const inventory::NcclSettings* nccl) {
+    more.insert(kOwnHcas.begin(), kOwnHcas.end());
+    const auto begun =
+        pairs().rounds({.profile = profile, .members = nodes, .parameters = more, .nccl = nccl});
+    return begun ? (*begun)->next().at(0)->script : begun.error().what;
+  };
+
+  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 >\"$folder/server0\""));
+  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 '10.0.0.2' >"));
+  EXPECT_THAT(script({{"gid", "5"}, {"tclass", "41"}}, &site), HasSubstr(" -x 5 --tclass=41 "));
+  for (const auto* none : {&chooses, static_cast<const inventory::NcclSettings*>(nullptr)})
+    EXPECT_THAT(script({}, none), AllOf(Not(HasSubstr(" -x ")), Not(HasSubstr("--tclass"))));
+  EXPECT_THAT(script({}, &wrong),
+              HasSubstr("NCCL_IB_TC of the inventory's fabric: nccl: is 'low'"));
+}
+
 TEST(FabricPairsStage, ReadsNothingFromASectionThatIsCutOrNoTable) {
   const auto whole = section(3, printed(391.5));
   EXPECT_EQ(fabric::reading_of({whole, "", 0}, 3), 391.5);
@@ -318,6 +424,8 @@ TEST(FabricPairsStage, RefusesWhatIsNoHcaPortOrGroup) {
       {{{"hcas", ""}}, "hcas must be HCAs"},
       {{{"port", "80"}}, "port must be 1024 to"},
       {{{"group", "0"}}, "group must be 1 to"},
+      {{{"gid", "256"}}, "gid must be 0 to"},
+      {{{"tclass", "-1"}}, "tclass must be 0 to"},
       {{{"test", "send"}}, "test"}};
   for (const auto& [with, why] : wrong) {
     const auto job = stage("fabric-pairs")->prepare({}, with);

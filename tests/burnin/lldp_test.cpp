@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/text.h"
 #include "tests/support/fabric_files.h"
 
 namespace cupel::burnin {
@@ -57,13 +58,35 @@ TEST(Lldpctl, ReadsTheCapturesOfAllItsFormatsAlike) {
   EXPECT_EQ((*of_node)[1].device, "sw2");
 }
 
-TEST(Lldpctl, SurvivesEveryCut) {
+TEST(Lldpctl, RefusesEveryCut) {
   CUPEL_NEEDS_FABRIC_FILE(whole, "generated/lldp_sw1.json0");
+  const auto text = trimmed(whole);
 
-  for (std::size_t size = 0; size < whole.size(); size += 7)
-    if (const auto found = parse_lldpctl(std::string_view{whole}.substr(0, size))) {
-      EXPECT_THAT(*found, SizeIs(4));
+  for (std::size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(parse_lldpctl(text.substr(0, size))) << size;
+  const auto found = parse_lldpctl(text);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(*found, SizeIs(4));
+}
+
+TEST(Lldpctl, InventsNoNeighbourFromAChangedByte) {
+  CUPEL_NEEDS_FABRIC_FILE(whole, "generated/lldp_sw1.json0");
+  std::size_t read = 0;
+
+  for (std::size_t at = 0; at < whole.size(); at += 5)
+    for (const char changed : {'\0', '\x7f', '"', '{', '7'}) {
+      auto text = whole;
+      text[at] = changed;
+      const auto found = parse_lldpctl(text);
+      if (!found) continue;
+      ++read;
+      EXPECT_LE(found->size(), 4u) << at;
+      for (const auto& each : *found)
+        for (const auto* name : {&each.port, &each.device, &each.chassis, &each.remote})
+          EXPECT_EQ(printable(*name), *name) << at;
     }
+
+  EXPECT_GT(read, 0u);
 }
 
 }  // namespace

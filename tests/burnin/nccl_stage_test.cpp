@@ -230,6 +230,27 @@ TEST(NcclStage, WrongResultsCountOnTheirNode) {
   EXPECT_EQ(number_of(found->members[0], "nccl.errors"), 0);
 }
 
+TEST(NcclStage, GivesEachNodeItsOwnVersionOfNcclAndSaysThatTheyDiffer) {
+  const auto with_versions = [](std::string_view of_the_second) {
+    return run(3, kTwo, [&](int, int node, const MemberJob&) {
+      auto output = Said{}.output();
+      const std::string own = "2.28.9";
+      if (node == 1) output.text.replace(output.text.find(own), own.size(), of_the_second);
+      return output;
+    });
+  };
+
+  const auto mixed = with_versions("2.27.3");
+  const auto alike = with_versions("2.28.9");
+
+  ASSERT_TRUE(mixed) << mixed.error().what;
+  EXPECT_EQ(mixed->members[0].facts.at("nccl.version"), "2.28.9");
+  EXPECT_EQ(mixed->members[1].facts.at("nccl.version"), "2.27.3");
+  EXPECT_EQ(mixed->members[2].facts.at("nccl.version"), "2.28.9");
+  EXPECT_THAT(mixed->reasons, Contains("NCCL's versions differ: 2.27.3 on n2; 2.28.9 on n[1,3]"));
+  EXPECT_THAT(alike->reasons, Not(Contains(HasSubstr("versions differ"))));
+}
+
 TEST(NcclStage, ASlowGpuShowsByItsOwnWork) {
   const auto found = run(3, kTwo, [](int, int node, const MemberJob&) {
     return Said{.own = node == 2 ? 250.0 : 100.0}.output();
@@ -469,6 +490,24 @@ TEST(NcclStage, TakesAnIdOnlyWithTheAddressThatTheInventoryHas) {
   EXPECT_EQ(**shared({{"ranks", "2"}, {"address", "any"}}, id_line(docker, "172.17.0.1")), docker);
   EXPECT_FALSE(shared(kTwo, id_line(docker, "10.0.0.1"))) << "the line says another than the id";
   EXPECT_FALSE(shared(kTwo, id_line("00", "10.0.0.1")));
+}
+
+TEST(NcclStage, TakesAnAddressHoweverItIsWritten) {
+  const std::vector<Member> nodes{{"n1", "FD00:0:0:0::01"}, {"n2", "fd00::2"}};
+  const inventory::Profile profile;
+  const auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = kTwo});
+  const auto id_at = [](std::string_view last_digit) {
+    return "9a5de56de6ae7fa60a00987b00000000fd00" + std::string(27, '0') + std::string{last_digit} +
+           std::string(192, '0');
+  };
+
+  const auto own = (*begun)->shared(0, id_line(id_at("1"), "fd00::1"));
+  const auto other = (*begun)->shared(0, id_line(id_at("9"), "fd00::9"));
+
+  ASSERT_TRUE(own) << own.error().what;
+  EXPECT_EQ(**own, id_at("1"));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().what, HasSubstr("n1 chose fd00::9"));
 }
 
 TEST(NcclStage, RefusesWhatAPlaybookMustNotSay) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
 
 #include "tests/e2e/site.h"
 
@@ -43,12 +44,16 @@ const std::vector<std::string>& sample() {
   return names;
 }
 
-void expect_all_found(const Ran& ran, std::size_t at_least) {
+/// `waiting`: faults that no stage looks for yet.
+void expect_all_found(const Ran& ran, std::size_t at_least,
+                      const std::set<std::string>& waiting = {}) {
   const auto lines = json_lines(ran.out);
   ASSERT_GT(lines.size(), at_least) << ran.err;
   for (const auto& line : lines) {
     const auto outcome = text_at(line, "outcome").value_or("");
-    if (outcome == "found" || outcome == "borne" || outcome == "not looked for yet") continue;
+    const bool waits = outcome == "not looked for yet" &&
+                       waiting.contains(std::string{text_at(line, "fault").value_or("")});
+    if (waits || outcome == "found" || outcome == "borne") continue;
     if (!outcome.empty()) ADD_FAILURE() << json::serialize(line);
   }
   const auto& score = lines.back();
@@ -73,7 +78,8 @@ using LongCatalogueTest = CatalogueTest;
 TEST_F(LongCatalogueTest, FindsAndNamesEveryFaultThatStagesLookForAndBlamesNobodyElse) {
   const auto ran = rehearse({"--catalogue"});
 
-  expect_all_found(ran, 120);
+  expect_all_found(ran, 120,
+                   {"cords-on-one-feed", "dhcp-silent", "gid-wrong", "no-pxe", "outlet-elsewhere"});
   const auto score = json_lines(ran.out).back();
   EXPECT_GE(number_at(score, "score/looked_for"), 105);
   EXPECT_GE(number_at(score, "score/healthy"), 40);
