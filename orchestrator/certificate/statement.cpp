@@ -28,24 +28,61 @@ constexpr std::string_view kByBmc = "out of band";
 constexpr std::string_view kByNode = "the node itself";
 constexpr std::string_view kByBoth = "out of band and the node itself";
 
-std::set<std::string> serials_of(const std::vector<inventory::Part>& parts) {
-  std::set<std::string> serials;
-  for (const auto& part : parts) serials.insert(part.serial);
+std::string_view seen_by(bool bmc, bool node) {
+  return bmc && node ? kByBoth : bmc ? kByBmc : kByNode;
+}
+
+/// By kind: a supply and a drive may have one serial number.
+using KindsAndSerials = std::set<std::pair<std::string, std::string>>;
+
+void add_serials(const std::vector<inventory::Part>& parts, KindsAndSerials& serials) {
+  for (const auto& part : parts) serials.emplace(to_string(part.kind), part.serial);
+}
+
+KindsAndSerials seen_by_node(const record::NodeRecord& record) {
+  KindsAndSerials serials;
+  for (const auto& [stage, findings] : record.findings) add_serials(findings.parts, serials);
+  return serials;
+}
+
+const std::string& word_of_chassis() {
+  static const std::string kWord{to_string(inventory::PartKind::system)};
+  return kWord;
+}
+
+/// The chassis is among them: the fact of its serial number is bmc-facts' own.
+KindsAndSerials seen_by_bmc(const record::NodeRecord& record) {
+  KindsAndSerials serials;
+  add_serials(record.bmc_parts, serials);
+  if (!record.system_serial.empty()) serials.emplace(word_of_chassis(), record.system_serial);
+  if (const auto fact = record.facts.find("system.serial"); fact != record.facts.end())
+    serials.emplace(word_of_chassis(), fact->second);
   return serials;
 }
 
 json::array parts_json(const record::NodeRecord& record) {
-  const auto by_bmc = serials_of(record.bmc_parts);
-  std::set<std::string> by_node;
-  for (const auto& [stage, findings] : record.findings) by_node.merge(serials_of(findings.parts));
+  const auto by_bmc = seen_by_bmc(record), by_node = seen_by_node(record);
   auto all = report::serials_json(record);
   for (auto& each : all) {
-    const std::string serial{each.at("serial").as_string()};
-    const bool bmc = by_bmc.contains(serial);
-    const bool node = by_node.contains(serial);
-    each.as_object()["seen_by"] = bmc && node ? kByBoth : bmc ? kByBmc : kByNode;
+    const std::pair key{std::string{each.at("kind").as_string()},
+                        std::string{each.at("serial").as_string()}};
+    each.as_object()["seen_by"] = seen_by(by_bmc.contains(key), by_node.contains(key));
   }
   return all;
+}
+
+json::array versions_json(const record::NodeRecord& record) {
+  json::array all;
+  for (const auto& each : report::versions_of(record))
+    all.push_back({{"name", each.name},
+                   {"version", each.version},
+                   {"seen_by", seen_by(each.by_bmc, each.by_node)}});
+  return all;
+}
+
+std::string_view chassis_seen_by(const record::NodeRecord& record) {
+  const std::pair key{word_of_chassis(), report::chassis_serial(record)};
+  return seen_by(seen_by_bmc(record).contains(key), seen_by_node(record).contains(key));
 }
 
 /// A stage, what worked beside it ("cpu@train"), or what a log gained meanwhile ("sel@train").
@@ -68,7 +105,7 @@ json::array criteria_json(const record::NodeRecord& record, json::object& source
     for (const auto* key : {"source", "subject"}) object.erase(key);
     if (object.contains("value"))
       for (const auto* key : {"measured", "expected", "margin"}) object.erase(key);
-    object["seen_by"] = burnin::is_bmc_log(each.stage) ? kByBmc : kByNode;
+    object["seen_by"] = burnin::is_seen_by_bmc(each.stage) ? kByBmc : kByNode;
     all.push_back(std::move(object));
   }
   return all;
@@ -129,7 +166,9 @@ json::object node_json(const NodeSummary& node, const Issue& issue, json::object
       {"unit", node.position.unit}, {"verdict", to_string(node.decision)}};
   object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
   object["hand_off"] = record.hand_off.empty() ? "none" : record.hand_off;
+  object["chassis_seen_by"] = chassis_seen_by(record);
   object["parts"] = parts_json(record);
+  object["versions"] = versions_json(record);
   object["criteria"] = criteria_json(record, sources);
   object["evidence_sha256"] = evidence_json(record);
   object["steps"] = steps_json(record);
