@@ -143,17 +143,18 @@ json::array kept_json(const std::string& name, const Issue& issue, json::object&
     json::object evidence;
     for (const auto& [step, sha256] : node->record.evidence)
       if (is_of(step, each.stages)) evidence[step] = sha256;
-    all.push_back(
-        {{"run", summary.run.id},
-         {"playbook", summary.run.playbook},
-         {"ended", report::utc(summary.run.ended)},
-         {"chassis_serial", report::chassis_serial(node->record)},
-         {"verdict", to_string(node->decision)},
-         {"journal",
-          {{"events", summary.provenance.events}, {"head_sha256", summary.provenance.head}}},
-         {"stages", json::array(each.stages.begin(), each.stages.end())},
-         {"criteria", criteria_json(node->record, sources, &each.stages)},
-         {"evidence_sha256", std::move(evidence)}});
+    json::object journal{{"events", summary.provenance.events},
+                         {"head_sha256", summary.provenance.head}};
+    if (!each.journal_sha256.empty()) journal["file_sha256"] = each.journal_sha256;
+    all.push_back({{"run", summary.run.id},
+                   {"playbook", summary.run.playbook},
+                   {"ended", report::utc(summary.run.ended)},
+                   {"chassis_serial", report::chassis_serial(node->record)},
+                   {"verdict", to_string(node->decision)},
+                   {"journal", std::move(journal)},
+                   {"stages", json::array(each.stages.begin(), each.stages.end())},
+                   {"criteria", criteria_json(node->record, sources, &each.stages)},
+                   {"evidence_sha256", std::move(evidence)}});
   }
   return all;
 }
@@ -236,8 +237,19 @@ void count_criteria(const json::value& criteria, CertifiedNode& node) {
   }
 }
 
+void read_kept_journal(const json::value& kept, engine::RunId run,
+                       std::vector<KeptJournal>& journals) {
+  if (std::ranges::find(journals, run, &KeptJournal::run) != journals.end()) return;
+  journals.push_back(
+      {.run = run,
+       .events = static_cast<std::int64_t>(number_at(kept, "journal/events").value_or(0)),
+       .head = text_at(kept, "journal/head_sha256").value_or(""),
+       .file_sha256 = text_at(kept, "journal/file_sha256").value_or("")});
+}
+
 /// Earlier runs: of the same machine, passed, and with criteria that bear it.
-Result<void> read_kept(const json::value& value, CertifiedNode& node) {
+Result<void> read_kept(const json::value& value, CertifiedNode& node,
+                       std::vector<KeptJournal>& journals) {
   const auto* kept = find(value, "kept");
   if (kept == nullptr) return ok();
   if (!kept->is_array())
@@ -257,11 +269,12 @@ Result<void> read_kept(const json::value& value, CertifiedNode& node) {
           fmt::format("{} keeps evidence of run {}, which it did not pass", node.node, run)};
     count_criteria(*criteria, node);
     node.kept.push_back(run);
+    read_kept_journal(each, run, journals);
   }
   return ok();
 }
 
-Result<CertifiedNode> read_node(const json::value& value) {
+Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJournal>& journals) {
   CertifiedNode node{.node = printable(text_at(value, "node").value_or("")),
                      .serial = printable(text_at(value, "chassis_serial").value_or("")),
                      .profile = printable(text_at(value, "profile").value_or("")),
@@ -272,7 +285,7 @@ Result<CertifiedNode> read_node(const json::value& value) {
   if (criteria == nullptr || !criteria->is_array())
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
   count_criteria(*criteria, node);
-  TRY(read_kept(value, node));
+  TRY(read_kept(value, node, journals));
   if (node.decision == "pass" && (node.not_met > 0 || node.criteria == 0))
     return Error{Code::kMalformed,
                  fmt::format("it says that {} passed, and {} of its {} criteria are not met",
@@ -403,7 +416,7 @@ Result<Certified> read_statement(std::string_view payload) {
       nodes->get_array().size() > kMostNodes)
     return Error{Code::kMalformed, "it is of no nodes"};
   for (const auto& each : nodes->get_array()) {
-    TRY(auto node, read_node(each));
+    TRY(auto node, read_node(each, read.kept));
     read.nodes.push_back(std::move(node));
   }
   TRY(check_subjects(value, read.nodes));
