@@ -105,6 +105,11 @@ bool is_log(std::string_view step) {
   return is_bmc_log(step) || base_name(step) == kernel_log_stage().name;
 }
 
+bool is_seen_by_bmc(std::string_view step) {
+  const auto* one = stage(step);
+  return one != nullptr && (one->is_bmc_log || one->beside.bmc_sensors);
+}
+
 bool is_load(const Stage& stage) {
   constexpr double kLeast = 0.1;
   return std::max(stage.load.share, stage.load.without_gpus) >= kLeast;

@@ -96,6 +96,10 @@ std::string kernel_log_name(std::string_view step);
 /// Whether the step is a reading of either log.
 bool is_log(std::string_view step);
 
+/// Whether the step's numbers are the BMC's and not the node's: its log, or what its sensors read
+/// beside a load.
+bool is_seen_by_bmc(std::string_view step);
+
 /// Whether the stage makes a machine work, and does not only look at it.
 bool is_load(const Stage& stage);
 

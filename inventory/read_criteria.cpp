@@ -68,6 +68,15 @@ void read_limit(YamlFields& fields, std::string_view key, std::optional<double>&
   if (!count_of) fields.report(fields.place(key), "'" + value->text + "' counts no kind of part");
 }
 
+/// No value meets both limits; empty: some may.
+std::string contradiction_in(const Criterion& criterion) {
+  if (!criterion.at_least || !criterion.at_most || *criterion.at_least <= *criterion.at_most)
+    return {};
+  return fmt::format("criterion '{}' asks for at least {} and at most {}: no value is both",
+                     criterion.measure, plain(*criterion.at_least, 6),
+                     plain(*criterion.at_most, 6));
+}
+
 Criterion read_criterion(const YamlValue& value, const std::string& file, Problems& problems) {
   YamlFields fields{value, "criterion", file, problems};
   Criterion criterion;
@@ -82,6 +91,8 @@ Criterion read_criterion(const YamlValue& value, const std::string& file, Proble
   if (!fields.has("at_least") && !fields.has("at_most"))
     fields.report(fields.place(),
                   "criterion '" + criterion.measure + "' needs at_least or at_most");
+  if (const auto fault = contradiction_in(criterion); !fault.empty())
+    fields.report(fields.place("at_least"), fault);
   if (criterion.source.empty())
     fields.report(fields.place(), "criterion '" + criterion.measure +
                                       "' needs a source: where does the number come from?");
@@ -227,8 +238,11 @@ void leave_out(const std::vector<std::string>& names, const Place& where, Profil
 void count_parts(Profile& profile, std::vector<Problem>& problems) {
   for (auto& criterion : profile.criteria) {
     count_names(criterion, profile, problems);
+    const bool counted = criterion.at_least_count || criterion.at_most_count;
     count_limit(criterion.at_least_count, criterion.at_least, criterion, profile, problems);
     count_limit(criterion.at_most_count, criterion.at_most, criterion, profile, problems);
+    if (auto fault = contradiction_in(criterion); counted && !fault.empty())
+      problems.push_back({criterion.where, std::move(fault)});
   }
   std::erase_if(profile.criteria, [](const Criterion& each) { return each.parts.empty(); });
 }

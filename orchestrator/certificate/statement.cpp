@@ -28,24 +28,61 @@ constexpr std::string_view kByBmc = "out of band";
 constexpr std::string_view kByNode = "the node itself";
 constexpr std::string_view kByBoth = "out of band and the node itself";
 
-std::set<std::string> serials_of(const std::vector<inventory::Part>& parts) {
-  std::set<std::string> serials;
-  for (const auto& part : parts) serials.insert(part.serial);
+std::string_view seen_by(bool bmc, bool node) {
+  return bmc && node ? kByBoth : bmc ? kByBmc : kByNode;
+}
+
+/// By kind: a supply and a drive may have one serial number.
+using KindsAndSerials = std::set<std::pair<std::string, std::string>>;
+
+void add_serials(const std::vector<inventory::Part>& parts, KindsAndSerials& serials) {
+  for (const auto& part : parts) serials.emplace(to_string(part.kind), part.serial);
+}
+
+KindsAndSerials seen_by_node(const record::NodeRecord& record) {
+  KindsAndSerials serials;
+  for (const auto& [stage, findings] : record.findings) add_serials(findings.parts, serials);
+  return serials;
+}
+
+const std::string& word_of_chassis() {
+  static const std::string kWord{to_string(inventory::PartKind::system)};
+  return kWord;
+}
+
+/// The chassis is among them: the fact of its serial number is bmc-facts' own.
+KindsAndSerials seen_by_bmc(const record::NodeRecord& record) {
+  KindsAndSerials serials;
+  add_serials(record.bmc_parts, serials);
+  if (!record.system_serial.empty()) serials.emplace(word_of_chassis(), record.system_serial);
+  if (const auto fact = record.facts.find("system.serial"); fact != record.facts.end())
+    serials.emplace(word_of_chassis(), fact->second);
   return serials;
 }
 
 json::array parts_json(const record::NodeRecord& record) {
-  const auto by_bmc = serials_of(record.bmc_parts);
-  std::set<std::string> by_node;
-  for (const auto& [stage, findings] : record.findings) by_node.merge(serials_of(findings.parts));
+  const auto by_bmc = seen_by_bmc(record), by_node = seen_by_node(record);
   auto all = report::serials_json(record);
   for (auto& each : all) {
-    const std::string serial{each.at("serial").as_string()};
-    const bool bmc = by_bmc.contains(serial);
-    const bool node = by_node.contains(serial);
-    each.as_object()["seen_by"] = bmc && node ? kByBoth : bmc ? kByBmc : kByNode;
+    const std::pair key{std::string{each.at("kind").as_string()},
+                        std::string{each.at("serial").as_string()}};
+    each.as_object()["seen_by"] = seen_by(by_bmc.contains(key), by_node.contains(key));
   }
   return all;
+}
+
+json::array versions_json(const record::NodeRecord& record) {
+  json::array all;
+  for (const auto& each : report::versions_of(record))
+    all.push_back({{"name", each.name},
+                   {"version", each.version},
+                   {"seen_by", seen_by(each.by_bmc, each.by_node)}});
+  return all;
+}
+
+std::string_view chassis_seen_by(const record::NodeRecord& record) {
+  const std::pair key{word_of_chassis(), report::chassis_serial(record)};
+  return seen_by(seen_by_bmc(record).contains(key), seen_by_node(record).contains(key));
 }
 
 /// A stage, what worked beside it ("cpu@train"), or what a log gained meanwhile ("sel@train").
@@ -68,7 +105,7 @@ json::array criteria_json(const record::NodeRecord& record, json::object& source
     for (const auto* key : {"source", "subject"}) object.erase(key);
     if (object.contains("value"))
       for (const auto* key : {"measured", "expected", "margin"}) object.erase(key);
-    object["seen_by"] = burnin::is_bmc_log(each.stage) ? kByBmc : kByNode;
+    object["seen_by"] = burnin::is_seen_by_bmc(each.stage) ? kByBmc : kByNode;
     all.push_back(std::move(object));
   }
   return all;
@@ -106,17 +143,18 @@ json::array kept_json(const std::string& name, const Issue& issue, json::object&
     json::object evidence;
     for (const auto& [step, sha256] : node->record.evidence)
       if (is_of(step, each.stages)) evidence[step] = sha256;
-    all.push_back(
-        {{"run", summary.run.id},
-         {"playbook", summary.run.playbook},
-         {"ended", report::utc(summary.run.ended)},
-         {"chassis_serial", report::chassis_serial(node->record)},
-         {"verdict", to_string(node->decision)},
-         {"journal",
-          {{"events", summary.provenance.events}, {"head_sha256", summary.provenance.head}}},
-         {"stages", json::array(each.stages.begin(), each.stages.end())},
-         {"criteria", criteria_json(node->record, sources, &each.stages)},
-         {"evidence_sha256", std::move(evidence)}});
+    json::object journal{{"events", summary.provenance.events},
+                         {"head_sha256", summary.provenance.head}};
+    if (!each.journal_sha256.empty()) journal["file_sha256"] = each.journal_sha256;
+    all.push_back({{"run", summary.run.id},
+                   {"playbook", summary.run.playbook},
+                   {"ended", report::utc(summary.run.ended)},
+                   {"chassis_serial", report::chassis_serial(node->record)},
+                   {"verdict", to_string(node->decision)},
+                   {"journal", std::move(journal)},
+                   {"stages", json::array(each.stages.begin(), each.stages.end())},
+                   {"criteria", criteria_json(node->record, sources, &each.stages)},
+                   {"evidence_sha256", std::move(evidence)}});
   }
   return all;
 }
@@ -129,7 +167,9 @@ json::object node_json(const NodeSummary& node, const Issue& issue, json::object
       {"unit", node.position.unit}, {"verdict", to_string(node.decision)}};
   object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
   object["hand_off"] = record.hand_off.empty() ? "none" : record.hand_off;
+  object["chassis_seen_by"] = chassis_seen_by(record);
   object["parts"] = parts_json(record);
+  object["versions"] = versions_json(record);
   object["criteria"] = criteria_json(record, sources);
   object["evidence_sha256"] = evidence_json(record);
   object["steps"] = steps_json(record);
@@ -197,8 +237,19 @@ void count_criteria(const json::value& criteria, CertifiedNode& node) {
   }
 }
 
+void read_kept_journal(const json::value& kept, engine::RunId run,
+                       std::vector<KeptJournal>& journals) {
+  if (std::ranges::find(journals, run, &KeptJournal::run) != journals.end()) return;
+  journals.push_back(
+      {.run = run,
+       .events = static_cast<std::int64_t>(number_at(kept, "journal/events").value_or(0)),
+       .head = text_at(kept, "journal/head_sha256").value_or(""),
+       .file_sha256 = text_at(kept, "journal/file_sha256").value_or("")});
+}
+
 /// Earlier runs: of the same machine, passed, and with criteria that bear it.
-Result<void> read_kept(const json::value& value, CertifiedNode& node) {
+Result<void> read_kept(const json::value& value, CertifiedNode& node,
+                       std::vector<KeptJournal>& journals) {
   const auto* kept = find(value, "kept");
   if (kept == nullptr) return ok();
   if (!kept->is_array())
@@ -218,11 +269,12 @@ Result<void> read_kept(const json::value& value, CertifiedNode& node) {
           fmt::format("{} keeps evidence of run {}, which it did not pass", node.node, run)};
     count_criteria(*criteria, node);
     node.kept.push_back(run);
+    read_kept_journal(each, run, journals);
   }
   return ok();
 }
 
-Result<CertifiedNode> read_node(const json::value& value) {
+Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJournal>& journals) {
   CertifiedNode node{.node = printable(text_at(value, "node").value_or("")),
                      .serial = printable(text_at(value, "chassis_serial").value_or("")),
                      .profile = printable(text_at(value, "profile").value_or("")),
@@ -233,7 +285,7 @@ Result<CertifiedNode> read_node(const json::value& value) {
   if (criteria == nullptr || !criteria->is_array())
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
   count_criteria(*criteria, node);
-  TRY(read_kept(value, node));
+  TRY(read_kept(value, node, journals));
   if (node.decision == "pass" && (node.not_met > 0 || node.criteria == 0))
     return Error{Code::kMalformed,
                  fmt::format("it says that {} passed, and {} of its {} criteria are not met",
@@ -364,7 +416,7 @@ Result<Certified> read_statement(std::string_view payload) {
       nodes->get_array().size() > kMostNodes)
     return Error{Code::kMalformed, "it is of no nodes"};
   for (const auto& each : nodes->get_array()) {
-    TRY(auto node, read_node(each));
+    TRY(auto node, read_node(each, read.kept));
     read.nodes.push_back(std::move(node));
   }
   TRY(check_subjects(value, read.nodes));

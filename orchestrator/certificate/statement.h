@@ -22,6 +22,7 @@ inline constexpr std::string_view kPredicateType = "urn:cupel:qualification:1";
 struct KeptRun {
   report::RunSummary summary{};
   std::vector<std::string> stages{};  // whose evidence stands: "cpu", "gemm@waves"
+  std::string journal_sha256{};       // of its journal's file beside it; empty: there is none
 };
 
 /// The runs on which this one builds, the newest first, each with what no later run has renewed or
@@ -55,6 +56,14 @@ struct CertifiedNode {
   std::size_t not_met = 0;
 };
 
+/// The journal of an earlier run whose evidence stands.
+struct KeptJournal {
+  engine::RunId run = 0;
+  std::int64_t events = 0;
+  std::string head{};         // the last event's hash
+  std::string file_sha256{};  // empty: it was not written
+};
+
 struct Certified {
   std::string site{}, playbook{};
   engine::RunId run = 0;
@@ -65,6 +74,7 @@ struct Certified {
   std::string head{};  // of the journal: the last event's hash
   std::string journal_sha256{};
   std::vector<CertifiedNode> nodes{};
+  std::vector<KeptJournal> kept{};  // each run once
 };
 
 /// What a payload says. Errors: kMalformed: it is no certificate of this version, or contradicts

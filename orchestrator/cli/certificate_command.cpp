@@ -13,6 +13,7 @@
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 #include "orchestrator/certificate/envelope.h"
+#include "orchestrator/certificate/meant_run.h"
 #include "orchestrator/certificate/revoked.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/cli/context.h"
@@ -34,6 +35,7 @@ constexpr std::size_t kLargestRevoked = 1UL << 20U;
 constexpr std::string_view kJournalEnding = ".journal";
 
 struct IssueAsked {
+  std::string what{};  // a number, a node or a rack; empty: the newest run
   engine::RunId run = 0;
   std::string nodes{}, key{}, file{};
   std::string valid = "365d";
@@ -50,6 +52,11 @@ Result<std::set<std::string>> names_in(const std::string& nodes) {
   TRY(auto expanded, inventory::expand(nodes));
   names.insert(std::make_move_iterator(expanded.begin()), std::make_move_iterator(expanded.end()));
   return names;
+}
+
+/// Beside the certificate: "it.certificate.run-12.journal".
+std::string kept_journal_name(const std::string& certificate, engine::RunId run) {
+  return fmt::format("{}.run-{}{}", certificate, run, kJournalEnding);
 }
 
 struct Issued {
@@ -76,6 +83,11 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
     TRY(const auto end,
         store::write_journal(store, asked.run, asked.file + std::string{kJournalEnding}));
     issue.journal_sha256 = end.sha256;
+    for (auto& each : issue.kept) {
+      const auto run = each.summary.run.id;
+      TRY(const auto kept, store::write_journal(store, run, kept_journal_name(asked.file, run)));
+      each.journal_sha256 = kept.sha256;
+    }
   }
   TRY(const auto statement, certificate::statement_of(summary, issue));
   const auto payload = certificate::payload_of(statement);
@@ -87,29 +99,47 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   return Issued{std::move(sealed), sha256_hex(payload)};
 }
 
+/// The run that is meant, its nodes and the file. Errors: kInvalid; kNotFound; kStorage.
+Result<void> settle(const store::Store& store, IssueAsked& asked) {
+  if (const auto number = cupel::number<engine::RunId>(asked.what); number && *number > 0) {
+    asked.run = *number;
+  } else if (asked.what.empty()) {
+    TRY(const auto run, meant_run(store, 0));
+    asked.run = run.id;
+  } else {
+    if (!asked.nodes.empty())
+      return Error{Code::kInvalid, "name a node or a rack, or a run with --nodes, not both"};
+    TRY(const auto meant, certificate::meant_run(store, asked.what));
+    asked.run = meant.run;
+    asked.nodes = fmt::format("{}", fmt::join(meant.nodes, ","));
+    if (asked.file.empty()) asked.file = asked.what + ".certificate";
+  }
+  if (asked.file.empty()) asked.file = fmt::format("run-{}.certificate", asked.run);
+  return ok();
+}
+
 Exit issue(const Context& context, IssueAsked asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
-  if (asked.run == 0) {
-    const auto runs = (*store)->runs(1);
-    if (!runs) return complain(context, runs.error(), Exit::unfinished);
-    if (!runs->empty()) asked.run = runs->front().id;
-  }
-  if (asked.file.empty()) asked.file = fmt::format("run-{}.certificate", asked.run);
+  if (const auto settled = settle(**store, asked); !settled)
+    return complain(context, settled.error(),
+                    settled.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
   const auto issued = issue(**store, asked);
   if (!issued) return complain(context, issued.error(), Exit::invalid);
   const auto digest = sha256_hex(issued->sealed);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(
                             boost::json::object{{"certificate", asked.file},
+                                                {"run", asked.run},
                                                 {"sha256", digest},
                                                 {"payload_sha256", issued->payload_sha256}})
                             .c_str());
   else
-    say("wrote {}{}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel verify {} "
+    say("wrote {}{} of run {}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel "
+        "verify {} "
         "--key PUBLIC\n",
-        asked.file, asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "", digest,
-        issued->payload_sha256, asked.file);
+        asked.file, asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "",
+        asked.run, digest, issued->payload_sha256, asked.file);
   return Exit::passed;
 }
 
@@ -122,6 +152,7 @@ struct Verified {
   Certified says{};
   std::string key_id{}, sha256{}, payload_sha256{};
   std::string journal{};  // what was found out about it, for people
+  std::vector<std::pair<engine::RunId, std::string>> kept_journals{};  // the same
 };
 
 Result<void> check_revoked(const std::string& file, const Verified& verified) {
@@ -131,22 +162,39 @@ Result<void> check_revoked(const std::string& file, const Verified& verified) {
                           list, {verified.payload_sha256, verified.sha256, verified.key_id}));
 }
 
-/// That the journal beside it is the one of which the certificate tells, whole to the run's start.
-Result<std::string> check_journal(const VerifyAsked& asked, const Certified& says) {
-  auto file = asked.journal;
-  const auto beside = asked.file + std::string{kJournalEnding};
-  if (file.empty() && std::filesystem::exists(beside)) file = beside;
-  if (file.empty()) return fmt::format("not checked: no {} beside it", std::string{kJournalEnding});
+/// That the file is the journal of which the certificate tells, whole to the run's start. Empty
+/// `file`: there is none.
+Result<std::string> check_journal(const std::string& file, const certificate::KeptJournal& says) {
+  if (file.empty()) return std::string{"not checked: no file of it beside the certificate"};
   TRY(const auto end, within(file, store::check_journal(file)));
   if (end.run != says.run || end.events != says.events || end.head != says.head)
     return Error{Code::kUntrusted,
                  fmt::format("{}: it is not the journal of this certificate: {} events of run {}, "
                              "not {} of run {}, or they end in another hash",
                              file, end.events, end.run, says.events, says.run)};
-  if (!says.journal_sha256.empty() && says.journal_sha256 != end.sha256)
+  if (!says.file_sha256.empty() && says.file_sha256 != end.sha256)
     return Error{Code::kUntrusted, file + ": it has another SHA-256 than the certificate says"};
   return fmt::format("whole: {} events up to the run's start, each held against the one before it",
                      end.events);
+}
+
+/// Empty where there is none.
+std::string where_it_is(const std::string& file) {
+  return std::filesystem::exists(file) ? file : std::string{};
+}
+
+/// Of the run and of each run whose evidence is kept.
+Result<void> check_journals(const VerifyAsked& asked, Verified& verified) {
+  const auto& says = verified.says;
+  const auto own =
+      asked.journal.empty() ? where_it_is(asked.file + std::string{kJournalEnding}) : asked.journal;
+  TRY(verified.journal,
+      check_journal(own, {says.run, says.events, says.head, says.journal_sha256}));
+  for (const auto& each : says.kept) {
+    TRY(auto words, check_journal(where_it_is(kept_journal_name(asked.file, each.run)), each));
+    verified.kept_journals.emplace_back(each.run, std::move(words));
+  }
+  return ok();
 }
 
 Result<Verified> verify(const VerifyAsked& asked) {
@@ -165,7 +213,7 @@ Result<Verified> verify(const VerifyAsked& asked) {
   if (verified.says.expires <= now())
     return Error{Code::kUntrusted, fmt::format("{}: it expired at {}", asked.file,
                                                report::utc(verified.says.expires))};
-  TRY(verified.journal, check_journal(asked, verified.says));
+  TRY(check_journals(asked, verified));
   return verified;
 }
 
@@ -180,6 +228,9 @@ boost::json::object to_json(const Verified& verified) {
                      {"criteria", node.criteria},
                      {"not_met", node.not_met},
                      {"kept_runs", boost::json::array(node.kept.begin(), node.kept.end())}});
+  boost::json::array kept;
+  for (const auto& [run, words] : verified.kept_journals)
+    kept.push_back({{"run", run}, {"journal", words}});
   return {{"valid", true},
           {"sha256", verified.sha256},
           {"payload_sha256", verified.payload_sha256},
@@ -192,6 +243,7 @@ boost::json::object to_json(const Verified& verified) {
           {"issued_by", says.issued_by},
           {"expires", report::utc(says.expires)},
           {"journal", verified.journal},
+          {"kept_journals", std::move(kept)},
           {"nodes", std::move(nodes)}};
 }
 
@@ -202,7 +254,10 @@ void print(const VerifyAsked& asked, const Verified& verified) {
   say("  site {}, run {} ({}), issued {} by {}, until {}\n", says.site, says.run, says.playbook,
       report::utc(says.issued), says.issued_by, report::utc(says.expires));
   say("  payload SHA-256 {}\n", verified.payload_sha256);
-  say("  journal {}\n\n", verified.journal);
+  say("  journal {}\n", verified.journal);
+  for (const auto& [run, words] : verified.kept_journals)
+    say("  journal of run {}, whose evidence is kept: {}\n", run, words);
+  say("\n");
   say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", "node", "chassis serial", "profile", "verdict",
       "criteria", "not met");
   for (const auto& node : says.nodes)
@@ -234,14 +289,20 @@ Exit verify(const Context& context, const VerifyAsked& asked) {
 void add_certificate(CLI::App& app, Context& context, Exit& exit) {
   auto asked = std::make_shared<IssueAsked>();
   auto* command = app.add_subcommand("certificate", "sign what a run has found out, for others");
-  command->footer("Example: cupel certificate 12 --key site.key --journal");
-  command->add_option("RUN", asked->run, "its number [the newest]");
+  command->footer(
+      "Examples: cupel certificate 12 --key site.key --journal\n"
+      "          cupel certificate a01-n07 --key site.key");
+  command->add_option("RUN", asked->what,
+                      "its number [the newest]; or a node or a rack: the newest run that has a "
+                      "verdict of it, with these nodes alone");
   command->add_option("-n,--nodes", asked->nodes, "such as a01-n[01-08] [all of the run]");
   command->add_option("--key", asked->key, std::string{kSigningKeyHelp})->required();
-  command->add_option("-o,--output", asked->file, "[run-RUN.certificate]");
+  command->add_option("-o,--output", asked->file, "[run-RUN.certificate, NODE.certificate]");
   command->add_option("--valid", asked->valid, "how long, such as 365d [365d]");
-  command->add_flag("--journal", asked->journal,
-                    "write the run's journal beside it, to be checked up to its start");
+  command->add_flag(
+      "--journal", asked->journal,
+      "write the run's journal beside it, to be checked up to its start, and those of "
+      "runs whose evidence is kept");
   add_json_flag(*command, context);
   command->callback([&context, &exit, asked] { exit = issue(context, *asked); });
 }

@@ -7,10 +7,12 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/parts.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/controller/site_secrets.h"
 #include "orchestrator/rma/bundle.h"
 
 namespace cupel::cli {
@@ -20,8 +22,10 @@ constexpr std::size_t kLargestAttached = 256UL << 20U;
 
 struct RmaAsked {
   std::string node{}, part{}, file{};
+  std::string inventory{};  // empty: the usual one, where there is one
   engine::RunId run = 0;
   std::vector<std::string> attached{};
+  bool no_inventory = false;
 };
 
 /// The newest run in which something was wrong with it.
@@ -33,7 +37,7 @@ Result<report::RunSummary> run_to_complain_of(const store::Store& store, const R
     for (const auto& node : summary.nodes)
       for (const auto& cause : node.causes)
         if (node.record.node == asked.node && cause.decision == burnin::Decision::fail &&
-            (asked.part.empty() || cause.part.starts_with(asked.part)))
+            inventory::is_about(cause.part, asked.part))
           return summary;
   }
   return Error{Code::kNotFound,
@@ -51,10 +55,38 @@ std::string file_of(const RmaAsked& asked) {
   return name;
 }
 
+/// The site's own passwords around the node, to be taken out wherever they stand; nothing, and
+/// `exit`, where an inventory or a secret of it cannot be read. Without an inventory there are
+/// none.
+std::optional<std::vector<std::string>> secrets_or_complain(const Context& context,
+                                                            const RmaAsked& asked, Exit& exit) {
+  const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
+  if (asked.no_inventory) return std::vector<std::string>{};
+  if (asked.inventory.empty() && !std::filesystem::exists(file)) {
+    say(stderr,
+        "cupel: warning: no inventory ({}), so that the site's own passwords are not looked for: "
+        "name it with --inventory\n",
+        file);
+    return std::vector<std::string>{};
+  }
+  const auto site = inventory_or_complain(context, file, exit);
+  if (!site) return std::nullopt;
+  auto secrets = controller::site_secrets(*site, asked.node);
+  if (secrets) return *std::move(secrets);
+  exit =
+      complain(context,
+               Error{secrets.error().code,
+                     secrets.error().what + ". It cannot be taken out of what is sent; without it: "
+                                            "--no-inventory"},
+               Exit::invalid);
+  return std::nullopt;
+}
+
 Result<std::vector<rma::BundleFile>> files_of(const store::Store& store, const RmaAsked& asked,
+                                              std::vector<std::string> secrets,
                                               report::RunSummary& summary) {
   TRY(summary, run_to_complain_of(store, asked));
-  rma::BundleRequest request{.node = asked.node, .part = asked.part};
+  rma::BundleRequest request{.node = asked.node, .part = asked.part, .secrets = std::move(secrets)};
   for (const auto& path : asked.attached) {
     TRY(auto bytes, read_file(path, kLargestAttached));
     request.attached.push_back({std::filesystem::path{path}.filename().string(), std::move(bytes)});
@@ -68,8 +100,11 @@ Result<std::vector<rma::BundleFile>> files_of(const store::Store& store, const R
 Exit write_bundle(const Context& context, const RmaAsked& asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
+  Exit exit = Exit::passed;
+  auto secrets = secrets_or_complain(context, asked, exit);
+  if (!secrets) return exit;
   report::RunSummary summary;
-  const auto files = files_of(**store, asked, summary);
+  const auto files = files_of(**store, asked, *std::move(secrets), summary);
   if (!files) return complain(context, files.error(), Exit::invalid);
   const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
   const auto tar = rma::tar_of(*files, ended);
@@ -108,6 +143,14 @@ void add_rma(CLI::App& app, Context& context, Exit& exit) {
       ->take_all()
       ->allow_extra_args(false);
   command->add_option("-o,--output", asked->file, "[rma-NODE-PART.tar]");
+  auto* site = command->add_option(
+      "-i,--inventory", asked->inventory,
+      "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml]");
+  command
+      ->add_flag("--no-inventory", asked->no_inventory,
+                 "look for no password of the site; what stands behind words such as password is "
+                 "taken out all the same")
+      ->excludes(site);
   add_json_flag(*command, context);
   command->callback([&context, &exit, asked] { exit = write_bundle(context, *asked); });
 }

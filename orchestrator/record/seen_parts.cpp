@@ -14,7 +14,7 @@ using inventory::PartKind;
 
 constexpr std::string_view kBmcStep = "bmc-facts";
 
-/// The chassis is one part, whoever reports it.
+/// The chassis is one part, by whichever source it is reported.
 std::vector<Part> without_system(std::vector<Part> parts) {
   std::erase_if(parts, [](const Part& each) { return each.kind == PartKind::system; });
   return parts;

@@ -1,6 +1,7 @@
 #include "orchestrator/report/serials.h"
 
 #include <boost/json.hpp>
+#include <map>
 #include <set>
 
 namespace cupel::report {
@@ -24,6 +25,28 @@ boost::json::array serials_json(const record::NodeRecord& record) {
   add(record.bmc_parts);
   for (const auto& [stage, findings] : record.findings) add(findings.parts);
   return all;
+}
+
+std::vector<Version> versions_of(const record::NodeRecord& record) {
+  std::map<std::pair<std::string, std::string>, Version> found;
+  const auto take = [&](const std::string& name, const std::string& version, bool by_bmc) {
+    if (name.empty() || version.empty()) return;
+    auto& one = found.try_emplace({name, version}, Version{name, version}).first->second;
+    (by_bmc ? one.by_bmc : one.by_node) = true;
+  };
+  const auto take_parts = [&](const std::vector<inventory::Part>& parts, bool by_bmc) {
+    for (const auto& part : parts)
+      if (part.kind == inventory::PartKind::firmware) take(part.name, part.firmware, by_bmc);
+  };
+  take_parts(record.bmc_parts, true);
+  for (const auto& [stage, findings] : record.findings) take_parts(findings.parts, false);
+  for (const auto* name : {"bios", "bmc"})
+    if (const auto fact = record.facts.find(std::string{name} + ".version");
+        fact != record.facts.end())
+      take(name, fact->second, true);
+  std::vector<Version> versions;
+  for (auto& [key, each] : found) versions.push_back(std::move(each));
+  return versions;
 }
 
 }  // namespace cupel::report

@@ -37,6 +37,13 @@ const NodeSummary* node_in(const RunSummary& summary, const std::string& name) {
   return found == summary.nodes.end() ? nullptr : &*found;
 }
 
+boost::json::array versions_json(const record::NodeRecord& record) {
+  boost::json::array all;
+  for (const auto& each : report::versions_of(record))
+    all.push_back({{"name", each.name}, {"version", each.version}});
+  return all;
+}
+
 std::vector<Cause> causes_about(const NodeSummary& node, const std::string& part) {
   std::vector<Cause> causes;
   for (const auto& each : node.causes) {
@@ -263,7 +270,8 @@ Result<std::vector<BundleFile>> bundle_of(const store::Store& store, const RunSu
   alone.nodes = {*node};
   boost::json::object parts{{"node", request.node},
                             {"chassis_serial", report::chassis_serial(node->record)},
-                            {"parts", report::serials_json(node->record)}};
+                            {"parts", report::serials_json(node->record)},
+                            {"versions", versions_json(node->record)}};
   std::vector<BundleFile> files{{"cover.txt", cover_page(summary, *node, request, causes)},
                                 {"verdict.json", verdict_text_json(summary, *node, causes)},
                                 {"criteria.csv", report::to_csv(alone)},

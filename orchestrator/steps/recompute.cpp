@@ -121,13 +121,20 @@ class Recomputer {
     return replaced ? *request_.profile : inventory_.profile_of(node);
   }
 
-  Result<burnin::FleetCriteria> criteria_of(const inventory::Node& node) const {
+  /// Of the verdict step that was judged: a playbook may have several ("verdict@final"). One that
+  /// the plan no longer has by its name was judged by the first.
+  Result<burnin::FleetCriteria> criteria_of(const inventory::Node& node,
+                                            std::string_view judged) const {
+    const playbooks::PlannedStep* found = nullptr;
     for (const auto& each : plan_.nodes) {
       if (each.node->name != node.name) continue;
-      for (const auto& step : *each.steps)
-        if (step.kind == playbooks::StepKind::verdict) return burnin::fleet_criteria(step.with);
+      for (const auto& step : *each.steps) {
+        if (step.kind != playbooks::StepKind::verdict) continue;
+        if (found == nullptr || step.name == judged) found = &step;
+      }
     }
-    return burnin::FleetCriteria{};
+    if (found == nullptr) return burnin::FleetCriteria{};
+    return burnin::fleet_criteria(found->with);
   }
 
   Result<std::vector<burnin::Compared>> with_fleet(const Judged& judged,
@@ -153,7 +160,7 @@ class Recomputer {
     result.recorded = record::verdict_from(judged.event->data);
     const auto record = record_before(judged);
     const auto findings = findings_to_compare(record);
-    TRY(const auto criteria, criteria_of(node));
+    TRY(const auto criteria, criteria_of(node, judged.event->step));
     TRY(result.compared, with_fleet(judged, node, findings, criteria));
     if (criteria.history && !judged.history.empty()) {
       TRY(auto earlier, earlier_of(store_, request_.run, node, record));

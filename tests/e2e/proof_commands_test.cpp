@@ -109,12 +109,15 @@ void ProofCommands::pack_what_a_vendor_wants() {
   const auto packed = run({"rma", "v01-n02", "--part", "dimm A7", "-o", site_->file("out.tar")});
   const auto listed = testing::run({"tar", "-tf", site_->file("out.tar")});
   const auto nothing = run({"rma", "v01-n01"});
+  const auto beginning = run({"rma", "v01-n02", "--part", "dimm A"});
 
   ASSERT_EQ(packed.status, 0) << packed.err;
   EXPECT_THAT(listed.out, HasSubstr("out/cover.txt\nout/verdict.json\n"));
   EXPECT_THAT(listed.out, HasSubstr("out/MANIFEST.sha256"));
   EXPECT_EQ(nothing.status, 2);
   EXPECT_THAT(nothing.err, HasSubstr("no run found anything wrong with v01-n01"));
+  EXPECT_EQ(beginning.status, 2);
+  EXPECT_THAT(beginning.err, HasSubstr("no run found anything wrong with dimm A:"));
 }
 
 void ProofCommands::name_both_suspects_and_the_test_that_decides() {

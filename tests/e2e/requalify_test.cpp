@@ -65,9 +65,10 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
   EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme             done")));
 
   make_keys();
-  const auto issued =
-      site.run({"certificate", "--key", site.file("site.key"), "-o", site.file("it.certificate")});
+  const auto issued = site.run({"certificate", "v01-n01", "--journal", "--key",
+                                site.file("site.key"), "-o", site.file("it.certificate")});
   ASSERT_EQ(issued.status, 0) << issued.err;
+  EXPECT_TRUE(std::filesystem::exists(site.file("it.certificate.run-1.journal")));
   const auto verified =
       site.run({"verify", site.file("it.certificate"), "--key", site.file("site.pub"), "--json"});
   ASSERT_EQ(verified.status, 0) << verified.out << verified.err;
@@ -76,6 +77,9 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
   EXPECT_EQ(text_at(node, "verdict"), "pass");
   EXPECT_EQ(node.at("kept_runs"), (json::array{1}));
   EXPECT_GT(number_at(node, "criteria"), 100);
+  const auto& kept = told.at("kept_journals").at(0);
+  EXPECT_EQ(kept.at("run"), 1);
+  EXPECT_THAT(*text_at(kept, "journal"), HasSubstr("whole: "));
 }
 
 TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIsSaid) {

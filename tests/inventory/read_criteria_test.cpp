@@ -65,6 +65,36 @@ criteria:
   EXPECT_EQ(to_string(problems), "");
 }
 
+TEST_F(Criteria, ThatNoValueMeetsAreAnErrorWithTheirLine) {
+  put("crossed", R"(parts: {gpu: {count: 8}}
+criteria:
+  gemm:
+    - {measure: gpu.power, at_least: 700, at_most: 690.5, unit: W, source: ours}
+    - {measure: gpu.idle, at_least: 1, at_most: 1, source: ours}
+)");
+
+  told("crossed");
+
+  EXPECT_THAT(
+      to_string(problems),
+      HasSubstr("crossed.yaml:6:38: criterion 'gpu.power' asks for at least 700 and at most "
+                "690.5: no value is both"));
+  EXPECT_THAT(to_string(problems), ::testing::Not(HasSubstr("gpu.idle")));
+}
+
+TEST_F(Criteria, ThatACountMakesContradictoryAreAnErrorWithTheirLine) {
+  put("counted", R"(parts: {gpu: {count: 8}}
+criteria:
+  hbm:
+    - {measure: burn.gpus, at_least: count of gpu, at_most: 7, unit: GPUs, source: ours}
+)");
+
+  told("counted");
+
+  EXPECT_THAT(to_string(problems), HasSubstr("counted.yaml:6:7: criterion 'burn.gpus' asks for at "
+                                             "least 8 and at most 7: no value is both"));
+}
+
 TEST_F(Criteria, OfPartsThatTheProfileHasNoneOfGo) {
   put("none", R"(parts: {hca: {count: 0}}
 criteria:

@@ -194,6 +194,55 @@ TEST_F(Certificate, SaysWhatTheRunFoundOutOfEachMachine) {
   EXPECT_EQ(*text_at(statement->at("subject").at(1), "digest/sha256"), sha256_hex("1660B"));
 }
 
+TEST_F(Certificate, SaysWhoHasSeenEachFact) {
+  using enum inventory::PartKind;
+  const std::vector<inventory::Part> by_bmc{
+      {.kind = psu, .name = "psu1", .serial = "X1"},
+      {.kind = gpu, .name = "GPU_SXM_1", .serial = "G1"},
+      {.kind = firmware, .name = "HGX_FW_BMC_0", .firmware = "24.09"}};
+  burnin::Findings by_node;
+  by_node.parts = {{.kind = system, .name = "system", .serial = "1660A"},
+                   {.kind = gpu, .name = "gpu0", .serial = "G1"},
+                   {.kind = nvme, .name = "nvme0", .serial = "X1"},
+                   {.kind = firmware, .name = "driver", .firmware = "550.90"},
+                   {.kind = firmware, .name = "bios", .firmware = "1.1.3"}};
+  end("a01-n01", "bmc-facts",
+      {{"bmc_parts", record::to_json(by_bmc)},
+       {"system_serial", "1660A"},
+       {"facts", {{"bios.version", "1.1.3"}, {"bmc.version", "23.11"}}}});
+  end("a01-n01", "node-facts", record::to_json(by_node));
+  auto verdict = passed();
+  verdict.checked.push_back(verdict.checked.front());
+  verdict.checked.back().stage = "psu";
+  end("a01-n01", "verdict", record::to_json(verdict));
+  end_run();
+
+  const auto statement = statement_of(summary(), issue);
+  ASSERT_TRUE(statement) << statement.error().what;
+
+  const auto& node = statement->at("predicate").at("nodes").at(0);
+  const auto seen = [&](const char* list) {
+    std::map<std::string, std::string> found;
+    for (const auto& each : node.at(list).as_array())
+      found[*text_at(each, "name") + " " + text_at(each, "version").value_or("")] =
+          *text_at(each, "seen_by");
+    return found;
+  };
+  const std::string outside = "out of band", inside = "the node itself",
+                    both = "out of band and the node itself";
+  using Seen = std::map<std::string, std::string>;
+  EXPECT_EQ(text_at(node, "chassis_seen_by"), both);
+  EXPECT_EQ(
+      seen("parts"),
+      (Seen{{"psu1 ", outside}, {"GPU_SXM_1 ", both}, {"nvme0 ", inside}, {"system ", both}}));
+  EXPECT_EQ(seen("versions"), (Seen{{"HGX_FW_BMC_0 24.09", outside},
+                                    {"bios 1.1.3", both},
+                                    {"bmc 23.11", outside},
+                                    {"driver 550.90", inside}}));
+  EXPECT_EQ(text_at(node.at("criteria").at(0), "seen_by"), inside);
+  EXPECT_EQ(text_at(node.at("criteria").at(1), "seen_by"), outside);
+}
+
 TEST_F(Certificate, IsOfTheNodesThatItWasAskedFor) {
   end_run();
   issue.nodes = {"a01-n02"};

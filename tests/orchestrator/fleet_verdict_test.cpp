@@ -118,14 +118,15 @@ class FleetVerdict : public store::StoreTest {
     for (auto& [node, state] : state_.nodes) state.steps[1].attempt = 1;
   }
 
-  engine::StepEnd judge(const std::string& node, std::chrono::seconds patience = seconds{60}) {
+  engine::StepEnd judge(const std::string& node, std::chrono::seconds patience = seconds{60},
+                        std::size_t step = 1) {
     StepEnvironment doors{inventory_, *store_, {}, {}, nullptr};
     doors.fleet = board_;
     const auto stop = engine::Stop::no;
     const engine::StepRequest request{run_,
                                       *inventory_.node(node),
                                       {},
-                                      (*planned_)[1],
+                                      (*planned_)[step],
                                       1,
                                       {},
                                       Deadline::in(patience),
@@ -325,6 +326,26 @@ TEST_F(FleetVerdict, IsMadeAgainOfTheRecordAndIsTheSame) {
   ASSERT_EQ(all.size(), kNodes);
   for (const auto& each : all) EXPECT_TRUE(each.is_same()) << each.node;
   EXPECT_EQ(all[3].now.decision, burnin::Decision::fail);
+}
+
+TEST_F(FleetVerdict, IsMadeAgainByTheCriteriaOfTheStepThatWasJudged) {
+  planned_->insert(planned_->begin() + 1, planned_->back());
+  (*planned_)[1].name = "verdict@early";
+  (*planned_)[1].with = {{"fleet", "no"}, {"history", "no"}};
+  begin();
+  for (auto& [node, state] : state_.nodes) state.steps.resize(3);
+  measure_all("n3", {{5, 0.95}});
+  auto end = judge("n3", seconds{60}, 2);
+  auto ended = made(EventKind::step_ended, "n3", "verdict");
+  ended->data = end.found;
+  ended->data["outcome"] = "done";
+  ASSERT_TRUE(store_->append(run_, *ended));
+
+  const auto all = again({});
+
+  ASSERT_EQ(all.size(), 1);
+  EXPECT_EQ(all[0].recorded.decision, burnin::Decision::fail);
+  EXPECT_TRUE(all[0].is_same());
 }
 
 TEST_F(FleetVerdict, ShowsWhatOtherCriteriaWouldHaveDecided) {

@@ -452,19 +452,21 @@ TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
 
 TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
   const auto before = failed_with(failure("gpu3"));
-  const auto told = [&](const NodeRecord& after) { return read_swap(before, after).front().told; };
+  const auto answer = [&](const NodeRecord& after) {
+    return read_swap(before, after).front().told;
+  };
   auto unjudged = swapped_with({});
   unjudged.verdict.reset();
   auto gone = swapped_with({});
   of(gone, "gpu4").serial = "";
 
-  EXPECT_EQ(told(unjudged), SwapTold::unmeasured);
-  EXPECT_EQ(told(swapped_with({}, {})), SwapTold::unmeasured);
-  EXPECT_EQ(told(swapped_with({}, {checked("gpu3")})), SwapTold::unmeasured);
-  EXPECT_EQ(told(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapTold::unmeasured);
-  EXPECT_EQ(told(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
+  EXPECT_EQ(answer(unjudged), SwapTold::unmeasured);
+  EXPECT_EQ(answer(swapped_with({}, {})), SwapTold::unmeasured);
+  EXPECT_EQ(answer(swapped_with({}, {checked("gpu3")})), SwapTold::unmeasured);
+  EXPECT_EQ(answer(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapTold::unmeasured);
+  EXPECT_EQ(answer(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
             SwapTold::unmeasured);
-  EXPECT_EQ(told(gone), SwapTold::unmeasured);
+  EXPECT_EQ(answer(gone), SwapTold::unmeasured);
   EXPECT_THAT(to_string(read_swap(before, unjudged).front()), HasSubstr("not measured: pcie.h2d"));
 }
 

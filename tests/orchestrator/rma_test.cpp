@@ -54,6 +54,16 @@ class Rma : public report::Report {
   std::string evidence;
 };
 
+TEST_F(Rma, HasTheSitesOwnPasswordsNowhere) {
+  const auto made = bundle_of(
+      *store, summary(), {.node = "a01-n01", .part = "gpu3", .secrets = {"gpu.ecc.uncorrected"}});
+  ASSERT_TRUE(made) << made.error().what;
+
+  for (const auto& file : *made)
+    if (file.name != "MANIFEST.sha256")
+      EXPECT_THAT(file.bytes, Not(HasSubstr("gpu.ecc"))) << file.name;
+}
+
 TEST_F(Rma, HoldsTheCoverPageNumbersFleetAndRawOutput) {
   const auto files = bundle("gpu3");
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
 #include <sstream>
 
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/load_profile.h"
+#include "inventory/shipped.h"
 #include "playbooks/format.h"
 #include "playbooks/plan.h"
 #include "tests/playbooks/read.h"
@@ -107,6 +109,37 @@ TEST(Document, TellsWhatEachStageTakesAndIsReckonedToDraw) {
     for (const auto& parameter : stage.parameters)
       EXPECT_THAT(row, HasSubstr(fmt::format("`{}`", parameter.name))) << stage.name;
   }
+}
+
+/// The stages of the shipped playbooks that a text names by `cupel run NAME`.
+std::set<std::string> stages_run_by(std::string_view text) {
+  constexpr std::string_view kRun = "`cupel run ";
+  std::set<std::string> stages;
+  for (auto at = text.find(kRun); at != text.npos; at = text.find(kRun, at + 1)) {
+    const auto rest = text.substr(at + kRun.size());
+    const auto file = fmt::format("playbooks/{}.yaml", rest.substr(0, rest.find_first_of(" `")));
+    const auto* shipped = inventory::shipped_file(file);
+    EXPECT_NE(shipped, nullptr) << file;
+    if (shipped == nullptr) continue;
+    const auto playbook = read(shipped->text);
+    EXPECT_TRUE(playbook.playbook) << playbook.told();
+    if (!playbook.playbook) continue;
+    for (const auto& step : playbook.playbook->steps) stages.emplace(burnin::base_name(step.name));
+  }
+  return stages;
+}
+
+TEST(HealthCheck, NamesPlaybooksThatMeasureWhatItLeavesOut) {
+  std::ostringstream page;
+  page << std::ifstream{SOURCE_DIR "/docs/health-check.md"}.rdbuf();
+  const auto text = page.str();
+  const auto row = text.find("| GPU bandwidth, NCCL, IB bandwidth |");
+  ASSERT_NE(row, text.npos);
+
+  const auto stages = stages_run_by(text.substr(row, text.find('\n', row) - row));
+
+  for (const auto* stage : {"nvbandwidth", "nccl-tests", "fabric-pairs", "fabric-nccl"})
+    EXPECT_TRUE(stages.contains(stage)) << stage;
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+#include "orchestrator/controller/site_secrets.h"
+
+#include <algorithm>
+
+#include "base/task.h"
+#include "inventory/secret.h"
+
+namespace cupel::controller {
+namespace {
+
+using inventory::SecretRef;
+
+constexpr std::chrono::seconds kPatience{30};
+
+std::vector<SecretRef> refs_of(const inventory::Inventory& inventory, const std::string& name) {
+  std::vector<SecretRef> refs;
+  const auto add = [&](const SecretRef& ref) {
+    const bool known = ref.where.empty() || std::ranges::find(refs, ref) != refs.end();
+    if (!known) refs.push_back(ref);
+  };
+  if (const auto* node = inventory.node(name)) {
+    add(node->bmc.password);
+    if (node->bmc.factory) add(node->bmc.factory->password);
+    for (const auto& feed : node->feeds)
+      if (const auto* pdu = inventory.pdu_of(feed)) add(pdu->password);
+  }
+  if (const auto& slurm = inventory.slurm; slurm && slurm->rest && slurm->rest->token)
+    add(*slurm->rest->token);
+  if (inventory.kubernetes) add(inventory.kubernetes->token);
+  return refs;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> site_secrets(const inventory::Inventory& inventory,
+                                              const std::string& node) {
+  std::vector<std::string> secrets;
+  std::string complaints;
+  for (const auto& ref : refs_of(inventory, node)) {
+    asio::io_context io{1};
+    auto secret = run_to_end(io, inventory::resolve_secret(ref, Deadline::in(kPatience)));
+    if (secret)
+      secrets.push_back(*std::move(secret));
+    else
+      complaints += (complaints.empty() ? "" : "; ") + secret.error().what;
+  }
+  if (!complaints.empty()) return Error{Code::kInvalid, complaints};
+  std::ranges::sort(secrets, std::greater{}, &std::string::size);
+  const auto [first, last] = std::ranges::unique(secrets);
+  secrets.erase(first, last);
+  return secrets;
+}
+
+}  // namespace cupel::controller
