@@ -200,6 +200,7 @@ constexpr Operation kOperations[] = {
      .lane = Lane::heavy,
      .body = kPlanBody,
      .answer = "Plan",
+     .keeps_reply = false,
      .handle = make_plan},
     {.method = "GET",
      .path = "/api/v1/runs",

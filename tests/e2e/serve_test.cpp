@@ -199,7 +199,7 @@ TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
 
   int status = 0;
   for (int i = 0; i < 2000 && status != 507; ++i)
-    status = ask("POST", "/api/v1/plans", R"({"playbook":"none","nodes":"all"})").status;
+    status = ask("POST", "/api/v1/runs", R"({"playbook":"none","nodes":"all"})").status;
 
   EXPECT_EQ(status, 507);
   EXPECT_EQ(ask("GET", "/api/v1/runs").status, 200);
