@@ -109,6 +109,24 @@ TEST_F(ApiReads, FindsPartsByTheirSerialNumber) {
   EXPECT_EQ(body.at("items").at(0).at("part"), "gpu3");
 }
 
+TEST_F(ApiReads, SaysWhereASearchEndedBeforeAllWasLookedAt) {
+  store::Run run;
+  run.playbook = "large";
+  for (int i = 0; i < 2001; ++i) run.nodes.push_back("n" + std::to_string(10'000 + i));
+  run_of_two();  // the first two nodes in the order of names
+  serve();
+  const auto whole = get("/api/v1/search?q=nowhere").json();
+  const auto some = get("/api/v1/search?q=gpu3&limit=1").json();
+  ASSERT_TRUE(store().begin_run(run));
+
+  const auto part = get("/api/v1/search?q=nowhere").json();
+
+  EXPECT_EQ(whole, (json::object{{"items", json::array{}}}));
+  EXPECT_EQ(some.at("items").as_array().size(), 1u);
+  EXPECT_EQ(some.at("incomplete"), true);
+  EXPECT_EQ(part, (json::object{{"items", json::array{}}, {"incomplete", true}}));
+}
+
 TEST_F(ApiReads, GivesOutEvidenceThatARunNamesAndNoOther) {
   const auto run = run_of_two();
   const auto named = store().keep_evidence("raw output").value();
