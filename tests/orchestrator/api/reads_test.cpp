@@ -57,6 +57,15 @@ TEST_F(ApiReads, PagesEndWhereThereIsNoMore) {
   EXPECT_FALSE(rest.as_object().contains("next"));
 }
 
+TEST_F(ApiReads, BeginsNoListAnewForACursorThatIsNone) {
+  run_of_two();
+  serve();
+
+  for (const auto* target : {"/api/v1/runs?cursor=x", "/api/v1/runs/1/events?cursor=1:2",
+                             "/api/v1/runs/1/nodes?cursor=-1", "/api/v1/audit?cursor=99e9"})
+    EXPECT_EQ(get(target).status, 422) << target;
+}
+
 TEST_F(ApiReads, SendsWhatAClientHasOnlyOnceUntilItChanges) {
   run_of_two();
   serve();
