@@ -72,6 +72,13 @@ std::string csrf_of(std::string_view token) {
   return sha256_hex(fmt::format("cupel-csrf {}", token)).substr(0, 32);
 }
 
+std::string_view bearer_token(const Request& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  const auto field = request.field("authorization");
+  if (lower_case(field.substr(0, kBearer.size())) != kBearer) return {};
+  return trimmed(field.substr(kBearer.size()));
+}
+
 std::string session_in(const Request& request) {
   for (const auto pair : split(request.field("cookie"), ';')) {
     const auto cookie = trimmed(pair);
@@ -189,12 +196,9 @@ std::variant<Identity, Problem> Authenticator::identify(const Request& request, 
   const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
   if (!request.peer.local && wait.count() > 0)
     return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
-  const auto field = request.field("authorization");
-  if (!field.empty()) {
-    constexpr std::string_view kBearer = "bearer ";
-    if (lower_case(field.substr(0, kBearer.size())) != kBearer)
-      return unauthenticated("Authorization takes Bearer and a token");
-    const std::string token{trimmed(field.substr(kBearer.size()))};
+  if (!request.field("authorization").empty()) {
+    const std::string token{bearer_token(request)};
+    if (token.empty()) return unauthenticated("Authorization takes Bearer and a token");
     if (token.starts_with("cupel_")) return of_token(request, token, false);
     if (auto identity = of_web_token(request, token, site)) return *std::move(identity);
     return refuse(request, {});

@@ -24,6 +24,9 @@ inline constexpr std::string_view kSessionCookie = "__Host-cupel";
 /// What a session of this token must show with each change. Not the token, and leads back to none.
 std::string csrf_of(std::string_view token);
 
+/// What stands behind "Authorization: Bearer"; empty where nothing does, or another scheme.
+std::string_view bearer_token(const Request& request);
+
 /// The value of the page's cookie; empty where there is none.
 std::string session_in(const Request& request);
 

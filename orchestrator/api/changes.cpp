@@ -1,4 +1,5 @@
-// What changes something: runs begin and go on, people ask things of them, lights turn on.
+// What changes something: runs begin and go on, people ask things of them, lights turn on. Each is
+// in the audit log before it is done.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +45,13 @@ std::variant<store::Run, Problem> run_to_change(Desk& desk, const Call& call) {
   auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
   return *std::move(run);
+}
+
+/// Behind an entry of the audit log that came to nothing.
+Problem failed(Desk& desk, const Call& call, std::string_view what, const Error& error) {
+  [[maybe_unused]] const auto noted =
+      desk.note(call.identity, fmt::format("{}-failed", what), {{"why", error.what}});
+  return problem_of(error);
 }
 
 constexpr std::chrono::seconds kLocatorPatience{30};
@@ -100,18 +108,19 @@ Reply start_run(Desk& desk, const Call& call) {
   const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
   if (const auto missing = controller::missing_programs(plan.plan, shelf); !missing.empty())
     return Problem{409, "conflict", missing + "; nothing was touched"};
+  const auto noted = desk.note(call.identity, "start-run",
+                               {{"playbook", call.body_text("playbook")},
+                                {"nodes", call.body_text("nodes")},
+                                {"reason", call.body_text("reason")}});
+  if (!noted) return problem_of(noted.error());
   const auto submitted = controller::submit(desk.store(), plan,
                                             {.flags = flags_of(call),
                                              .begun_by = call.identity.signature(),
                                              .where = controller::Where::background});
-  if (!submitted) return problem_of(submitted.error());
+  if (!submitted) return failed(desk, call, "start-run", submitted.error());
   const auto run = submitted->run.id;
-  const auto noted = desk.note(call.identity, "start-run",
-                               {{"run", run},
-                                {"playbook", call.body_text("playbook")},
-                                {"nodes", call.body_text("nodes")},
-                                {"reason", call.body_text("reason")}});
-  if (!noted) return problem_of(noted.error());
+  // Its number: the run's journal has who began it, too.
+  [[maybe_unused]] const auto numbered = desk.note(call.identity, "start-run-done", {{"run", run}});
   return answer_with(201, {{"run", run}}, fmt::format("/api/v1/runs/{}", run));
 }
 
@@ -127,12 +136,12 @@ Reply resume_run(Desk& desk, const Call& call) {
         fmt::format("run {} is {}: there is nothing to resume", run.id, to_string(run.phase))};
   auto planned = controller::plan_again(run);
   if (!planned) return Problem{409, "conflict", controller::to_string(planned.error())};
-  const auto submitted = controller::submit_again(desk.store(), **planned, run,
-                                                  {.where = controller::Where::background});
-  if (!submitted) return problem_of(submitted.error());
   const auto noted = desk.note(call.identity, "resume-run",
                                {{"run", run.id}, {"reason", call.body_text("reason")}});
   if (!noted) return problem_of(noted.error());
+  const auto submitted = controller::submit_again(desk.store(), **planned, run,
+                                                  {.where = controller::Where::background});
+  if (!submitted) return failed(desk, call, "resume-run", submitted.error());
   return answer_with(202, {{"run", run.id}});
 }
 
@@ -151,14 +160,14 @@ Reply give_command(Desk& desk, const Call& call) {
   if (is_over(run))
     return Problem{409, "conflict",
                    fmt::format("run {} is {} already", run.id, to_string(run.phase))};
-  const auto id = desk.store().ask(command);
-  if (!id) return problem_of(id.error());
-  json::object data{{"run", run.id}, {"command", *id}, {"kind", to_string(command.kind)}};
+  json::object data{{"run", run.id}, {"kind", to_string(command.kind)}};
   for (const auto& [key, text] :
        {std::pair{"node", command.node}, {"step", command.step}, {"reason", command.text}})
     if (!text.empty()) data[key] = text;
   const auto noted = desk.note(call.identity, "command", std::move(data));
   if (!noted) return problem_of(noted.error());
+  const auto id = desk.store().ask(command);
+  if (!id) return failed(desk, call, "command", id.error());
   return answer_with(202,
                      {{"command", *id},
                       {"kind", to_string(command.kind)},
@@ -173,6 +182,8 @@ Reply set_locator(Desk& desk, const Call& call) {
   if (node == nullptr || !call.identity.sees_rack(node->rack))
     return not_found(fmt::format("the inventory has no node '{}'", call.text("node")));
   const bool on = call.body.at("on").get_bool();
+  const auto noted = desk.note(call.identity, "locate", {{"node", node->name}, {"on", on}});
+  if (!noted) return problem_of(noted.error());
   controller::Connections connections{*inventory, desk.store()};
   const auto bmc = connections.bmc(*node);
   auto work = [](bmc::Bmc& asked, bool wanted) -> Task<Result<void>> {
@@ -182,10 +193,7 @@ Reply set_locator(Desk& desk, const Call& call) {
     co_return ok();
   }(*bmc, on);
   const auto done = run_to_end(connections.io(), std::move(work));
-  const auto noted = desk.note(call.identity, "locate",
-                               {{"node", node->name}, {"on", on}, {"done", done.has_value()}});
-  if (!noted) return problem_of(noted.error());
-  if (!done) return problem_of(done.error());
+  if (!done) return failed(desk, call, "locate", done.error());
   return answer_with(200, {{"node", node->name}, {"on", on}});
 }
 

@@ -21,6 +21,7 @@ constexpr std::chrono::minutes kKept{1};  // a failure to plan: its files may be
 constexpr std::size_t kMostPlans = 4;     // of 10,000 nodes each has some 40 MB
 constexpr std::size_t kMostKept = 512;
 constexpr std::size_t kMostKeptBytes = 64u << 20;
+constexpr std::size_t kMostKeptReply = 8u << 10;  // bytes of an answer that the store keeps
 
 bool changes(const Operation& operation) { return operation.method != "GET"; }
 
@@ -57,6 +58,22 @@ bool is_sound_key(std::string_view key) {
 Answer answer_of(Reply reply) {
   if (auto* problem = std::get_if<Problem>(&reply)) return api::answer_of(*problem);
   return std::get<Answer>(std::move(reply));
+}
+
+/// Whose requests are counted before it is known who asks.
+std::string address_of(const Request& request) {
+  const auto& peer = request.peer;
+  return peer.local ? fmt::format("unix user {}", peer.user) : peer.address;
+}
+
+/// What the store keeps of an answer. That of a change is small; a list of faults may not be.
+std::string kept_body(const Answer& answer) {
+  if (!answer.body) return {};
+  if (answer.body->size() <= kMostKeptReply) return *answer.body;
+  if (answer.status < 400) return "{}";
+  const Problem problem{answer.status, "invalid",
+                        "the answer was too large to keep: send it again with another key"};
+  return *api::answer_of(problem).body;
 }
 
 Answer replayed(const store::KeptReply& kept) {
@@ -125,7 +142,9 @@ Answer Desk::answer(const Operation& operation, const Route& route, const Reques
     answer = api::answer_of(Problem{500, "internal", "this is a fault of Cupel; see its log"});
   }
   tag(request, answer);
-  if (answer.status == 401) ++shared_.counters.refused_logins;
+  // Of a token that was shown: a page that asks who is there has none yet.
+  const bool shown = operation.login || !bearer_token(request).empty();
+  if (answer.status == 401 && shown) ++shared_.counters.refused_logins;
   shared_.counters.count(answer.status, std::chrono::duration_cast<std::chrono::microseconds>(
                                             std::chrono::steady_clock::now() - begun));
   return answer;
@@ -136,9 +155,16 @@ Answer Desk::answer_to(const Operation& operation, const Route& route, const Req
   if (!operation.login) {
     const auto site = shared_.site.get();
     auto who = authenticator_.identify(request, *site);
-    if (const auto* problem = std::get_if<Problem>(&who)) return api::answer_of(*problem);
+    if (const auto* problem = std::get_if<Problem>(&who)) {
+      const auto token = bearer_token(request);
+      if (problem->status == 401 && !token.empty()) note_refusal(request, "token-refused", token);
+      return api::answer_of(*problem);
+    }
     identity = std::get<Identity>(std::move(who));
     if (const auto problem = refusal(operation, request, identity)) return api::answer_of(*problem);
+  } else if (changes(operation)) {
+    if (const auto problem = too_many("login " + address_of(request)))
+      return api::answer_of(*problem);
   }
   Call call{request, identity};
   if (const auto problem = take_values(operation, route, call)) return api::answer_of(*problem);
@@ -149,12 +175,7 @@ Answer Desk::answer_to(const Operation& operation, const Route& route, const Req
 std::optional<Problem> Desk::refusal(const Operation& operation, const Request& request,
                                      const Identity& identity) const {
   const auto who = identity.token.empty() ? identity.origin : identity.token;
-  if (!shared_.rate.may(who, RequestRate::Clock::now()))
-    return Problem{429,
-                   "too-many",
-                   "more requests a second than one person may send",
-                   {},
-                   std::chrono::seconds{1}};
+  if (auto problem = too_many(who)) return problem;
   if (!identity.may(operation.role))
     return Problem{403, "forbidden",
                    fmt::format("{} is a {}; this needs the role {}", identity.name,
@@ -166,6 +187,15 @@ std::optional<Problem> Desk::refusal(const Operation& operation, const Request& 
   return std::nullopt;
 }
 
+std::optional<Problem> Desk::too_many(const std::string& who) const {
+  if (shared_.rate.may(who, RequestRate::Clock::now())) return std::nullopt;
+  return Problem{429,
+                 "too-many",
+                 "more requests a second than one person may send",
+                 {},
+                 std::chrono::seconds{1}};
+}
+
 Answer Desk::change(const Operation& operation, const Call& call) {
   const auto key = call.request.field("idempotency-key");
   if (!is_sound_key(key))
@@ -174,6 +204,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
                 "invalid",
                 "the request needs an Idempotency-Key, such as a UUID",
                 {{"field.Idempotency-Key", "is missing, or not 1 to 128 of A-Za-z0-9-_.:"}}});
+  if (!operation.keeps_reply) return answer_of(operation.handle(*this, call));
   store::KeptReply reply{call.identity.name, std::string{key}};
   reply.request = sha256_hex(
       fmt::format("{}\n{}\n{}", call.request.method, call.request.path, call.request.body));
@@ -201,7 +232,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
     return answer;
   }
   reply.status = static_cast<int>(answer.status);
-  reply.body = answer.body ? *answer.body : std::string{};
+  reply.body = kept_body(answer);
   for (const auto& [name, value] : answer.fields)
     if (name == "Location") reply.location = value;
   [[maybe_unused]] const auto kept = replies_.keep(reply);
@@ -250,6 +281,18 @@ bool Desk::sees(const Call& call, engine::RunId run, std::string_view node) {
   return call.identity.racks.empty() || call.identity.sees_rack(rack_of(run, node));
 }
 
+bool Desk::sees_part(const Identity& identity, engine::RunId run) {
+  if (identity.racks.empty()) return true;
+  const auto head = head_of(run);
+  if (head && !(*head)->places.empty())
+    return std::ranges::any_of(
+        (*head)->places, [&](const auto& place) { return identity.sees_rack(place.second.rack); });
+  const auto row = store_->run(run);
+  return row && std::ranges::any_of(row->nodes, [&](const std::string& node) {
+           return identity.sees_rack(rack_of(run, node));
+         });
+}
+
 bool Desk::sees_all(const Call& call, const store::Run& run) {
   return call.identity.racks.empty() ||
          std::ranges::all_of(run.nodes,
@@ -294,10 +337,21 @@ Reply Desk::kept(const Call& call, const std::string& version, const std::functi
 
 Result<void> Desk::note(const Identity& identity, std::string_view what, boost::json::object data) {
   log::info({}, what, fmt::format("by {} from {}", identity.name, identity.origin));
-  return audit_.append({.who = identity.name,
-                        .origin = identity.origin,
-                        .what = std::string{what},
-                        .data = std::move(data)});
+  auto noted = audit_.append({.who = identity.name,
+                              .origin = identity.origin,
+                              .what = std::string{what},
+                              .data = std::move(data)});
+  if (!noted) log::error({}, "audit-not-written", fmt::format("{}: {}", what, noted.error().what));
+  return noted;
+}
+
+void Desk::note_refusal(const Request& request, std::string_view what, std::string_view token) {
+  const auto address = address_of(request);
+  if (!shared_.refusals.may(address, RequestRate::Clock::now())) return;
+  boost::json::object data;
+  if (const auto id = store::token_id(token); !id.empty()) data["token"] = id;
+  // That it cannot be noted changes nothing: it is refused.
+  [[maybe_unused]] const auto noted = note({.name = "-", .origin = address}, what, std::move(data));
 }
 
 }  // namespace cupel::api

@@ -42,12 +42,17 @@ class Desk {
   /// Whether the person may see all nodes of the run.
   bool sees_all(const Call& call, const store::Run& run);
   bool sees(const Call& call, engine::RunId run, std::string_view node);
+  /// Whether the person may see a node of the run; what no node of theirs is in does not exist for
+  /// them.
+  bool sees_part(const Identity& identity, engine::RunId run);
 
   /// What `make` returns, as long as `version` is the same for this target and these racks.
   Reply kept(const Call& call, const std::string& version, const std::function<Reply()>& make);
 
-  /// Errors: kStorage.
+  /// In the audit log, and durable: before what it is about is done. Errors: kStorage.
   Result<void> note(const Identity& identity, std::string_view what, boost::json::object data);
+  /// That a token was refused. Not every one: see RefusalNotes.
+  void note_refusal(const Request& request, std::string_view what, std::string_view token);
 
  private:
   Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
@@ -57,6 +62,7 @@ class Desk {
   Answer answer_to(const Operation& operation, const Route& route, const Request& request);
   std::optional<Problem> refusal(const Operation& operation, const Request& request,
                                  const Identity& identity) const;
+  std::optional<Problem> too_many(const std::string& who) const;
   Answer change(const Operation& operation, const Call& call);
 
   struct Kept {

@@ -32,8 +32,9 @@ std::string words_of_text(const store::EventText& text) {
 }  // namespace
 
 bool may_see(Desk& desk, const Identity& identity, const store::EventText& event) {
-  return identity.racks.empty() || event.node.empty() ||
-         identity.sees_rack(desk.rack_of(event.run, event.node));
+  if (identity.racks.empty()) return true;
+  if (event.node.empty()) return desk.sees_part(identity, event.run);
+  return identity.sees_rack(desk.rack_of(event.run, event.node));
 }
 
 std::string event_json(const store::EventText& event, const Identity& identity) {

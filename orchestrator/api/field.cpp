@@ -18,6 +18,7 @@ using Kind = Field::Kind;
 constexpr std::size_t kMostSettings = 100;
 constexpr std::string_view kNamePattern = "^[A-Za-z0-9._@/:+-]{1,128}$";
 constexpr std::string_view kCursorPattern = "^[A-Za-z0-9:;,._@/-]{1,4096}$";
+constexpr std::string_view kPagePattern = "^[0-9]{1,18}$";
 constexpr std::string_view kDigestPattern = "^[0-9a-f]{64}$";
 
 bool is_one_of(std::string_view text, std::string_view others) {
@@ -70,6 +71,9 @@ json::object texts_schema(const Field& field) {
       break;
     case Kind::cursor:
       schema["pattern"] = kCursorPattern;
+      break;
+    case Kind::page:
+      schema["pattern"] = kPagePattern;
       break;
     case Kind::digest:
       schema["pattern"] = kDigestPattern;
@@ -155,6 +159,11 @@ std::string wrong_text(const Field& field, std::string_view text) {
     case Kind::cursor:
       if (!text.empty() && text.size() <= 4096 && is_one_of(text, ":;,._@/-")) return {};
       return "is no cursor of an earlier answer";
+    case Kind::page: {
+      const bool sound =
+          text.size() <= 18 && text.find_first_not_of("0123456789") == text.npos && !text.empty();
+      return sound ? "" : "is no cursor of an earlier answer";
+    }
     case Kind::digest: {
       const bool sound =
           text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;

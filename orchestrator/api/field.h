@@ -18,6 +18,7 @@ struct Field {
     flag,
     word,    // one of `words`
     cursor,  // as an earlier answer had it
+    page,    // the same, of a list: a number
     name,    // of a node, a step or a measure: letters, digits, and . _ - @ / :
     digest,  // SHA-256, hexadecimal
     time,    // RFC 3339

@@ -48,7 +48,7 @@ void RequestRate::limit(double per_second) {
 
 bool RequestRate::may(const std::string& who, Clock::time_point now) {
   const std::scoped_lock lock{mutex_};
-  const double most = 2 * per_second_;
+  const double most = burst_ > 0 ? burst_ : 2 * per_second_;
   if (!buckets_.contains(who)) {
     bound_by_age(buckets_, LoginLimits::kMost, [](const Bucket& each) { return each.at; });
     buckets_[who] = {most, now};

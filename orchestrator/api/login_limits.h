@@ -32,13 +32,14 @@ class LoginLimits {
   std::map<std::string, Record> records_{};
 };
 
-/// So many requests a second from one person, with bursts of twice as many. Bounded; used from
-/// several threads.
+/// So many requests a second from one person, with bursts of twice as many, or of `burst`. Bounded;
+/// used from several threads.
 class RequestRate {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit RequestRate(double per_second) : per_second_{per_second} {}
+  explicit RequestRate(double per_second, double burst = 0)
+      : per_second_{per_second}, burst_{burst} {}
   void limit(double per_second);
   bool may(const std::string& who, Clock::time_point now);
 
@@ -49,7 +50,20 @@ class RequestRate {
   };
   std::mutex mutex_{};
   double per_second_;
+  double burst_;
   std::map<std::string, Bucket> buckets_{};
+};
+
+/// Which refusals are written down, each with an fsync: of an address the first five and then one a
+/// minute, of all addresses sixty and then ten a minute. Used from several threads.
+class RefusalNotes {
+ public:
+  bool may(const std::string& address, RequestRate::Clock::time_point now) {
+    return of_one_.may(address, now) && of_all_.may({}, now);
+  }
+
+ private:
+  RequestRate of_one_{1.0 / 60, 5}, of_all_{10.0 / 60, 60};
 };
 
 }  // namespace cupel::api

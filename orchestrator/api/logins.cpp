@@ -1,6 +1,7 @@
 // A page's session, and the tokens that are given out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
@@ -31,13 +32,26 @@ json::object token_row(const store::AccessToken& token) {
   return row;
 }
 
+/// Those whose racks the person may all see. Errors: kStorage.
+Result<std::vector<store::AccessToken>> tokens_for(Desk& desk, const Identity& identity) {
+  TRY(auto tokens, desk.authenticator().tokens().list());
+  if (identity.racks.empty()) return tokens;
+  std::erase_if(tokens, [&](const store::AccessToken& token) {
+    return token.racks.empty() || !std::ranges::all_of(token.racks, [&](const std::string& rack) {
+             return identity.sees_rack(rack);
+           });
+  });
+  return tokens;
+}
+
 }  // namespace
 
 Reply log_in(Desk& desk, const Call& call) {
-  auto who = desk.authenticator().identify_token(call.request, call.body_text("token"));
+  const auto token = call.body_text("token");
+  auto who = desk.authenticator().identify_token(call.request, token);
   if (auto* problem = std::get_if<Problem>(&who)) {
-    [[maybe_unused]] const auto noted =
-        desk.note({.name = "-", .origin = call.request.peer.address}, "login-refused", {});
+    // Who is slowed down is not looked at.
+    if (problem->status == 401) desk.note_refusal(call.request, "login-refused", token);
     return std::move(*problem);
   }
   auto identity = std::get<Identity>(std::move(who));
@@ -69,11 +83,11 @@ Reply log_in(Desk& desk, const Call& call) {
 
 Reply log_out(Desk& desk, const Call& call) {
   if (call.identity.kind == Identity::Kind::session) {
+    const auto noted = desk.note(call.identity, "logout", {{"session", call.identity.token}});
+    if (!noted) return problem_of(noted.error());
     const auto ended =
         desk.authenticator().tokens().revoke(call.identity.token, report::wall_now());
     if (!ended) return problem_of(ended.error());
-    const auto noted = desk.note(call.identity, "logout", {{"session", call.identity.token}});
-    if (!noted) return problem_of(noted.error());
   }
   Answer answer;
   answer.status = 204;
@@ -82,8 +96,8 @@ Reply log_out(Desk& desk, const Call& call) {
   return answer;
 }
 
-Reply list_tokens(Desk& desk, const Call&) {
-  const auto tokens = desk.authenticator().tokens().list();
+Reply list_tokens(Desk& desk, const Call& call) {
+  const auto tokens = tokens_for(desk, call.identity);
   if (!tokens) return problem_of(tokens.error());
   json::array items;
   for (const auto& token : *tokens) items.push_back(token_row(token));
@@ -91,10 +105,17 @@ Reply list_tokens(Desk& desk, const Call&) {
 }
 
 Reply revoke_token(Desk& desk, const Call& call) {
-  const auto revoked = desk.authenticator().tokens().revoke(call.text("id"), report::wall_now());
-  if (!revoked) return problem_of(revoked.error());
-  const auto noted = desk.note(call.identity, "revoke-token", {{"token", call.text("id")}});
+  const auto id = call.text("id");
+  if (!call.identity.racks.empty()) {
+    const auto theirs = tokens_for(desk, call.identity);
+    if (!theirs) return problem_of(theirs.error());
+    if (std::ranges::find(*theirs, id, &store::AccessToken::id) == theirs->end())
+      return not_found(fmt::format("there is no token '{}'", printable(id)));
+  }
+  const auto noted = desk.note(call.identity, "revoke-token", {{"token", id}});
   if (!noted) return problem_of(noted.error());
+  const auto revoked = desk.authenticator().tokens().revoke(id, report::wall_now());
+  if (!revoked) return problem_of(revoked.error());
   Answer answer;
   answer.status = 204;
   answer.body = shared_text({});

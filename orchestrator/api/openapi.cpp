@@ -273,7 +273,10 @@ json::object list_of(std::string_view name) {
           {"required", json::array{"items"}},
           {"properties",
            {{"items", {{"type", "array"}, {"items", reference(name)}}},
-            {"next", {{"type", "string"}, {"description", "the cursor of the next page"}}}}}};
+            {"next", {{"type", "string"}, {"description", "the cursor of the next page"}}},
+            {"incomplete",
+             {{"type", "boolean"},
+              {"description", "of a search: it ended before all was looked at"}}}}}};
 }
 
 json::array parameters_of(const Operation& operation) {

@@ -22,7 +22,7 @@ constexpr std::string_view kDecisions[] = {"approve", "reject"};
 
 constexpr Field kRun{"run", Kind::integer, "number of the run", true, 1, kMostId};
 constexpr Field kNode{"node", Kind::name, "name of the node", true};
-constexpr Field kCursor{"cursor", Kind::cursor, "`next` of the answer before"};
+constexpr Field kCursor{"cursor", Kind::page, "`next` of the answer before"};
 constexpr Field kLimit{"limit", Kind::integer, "most items of the answer", false, 1, 1000};
 constexpr Field kLargeLimit{"limit", Kind::integer, "most items of the answer", false, 1, 10'000};
 constexpr Field kOnlyNode{"node", Kind::name, "of this node alone"};
@@ -200,6 +200,7 @@ constexpr Operation kOperations[] = {
      .lane = Lane::heavy,
      .body = kPlanBody,
      .answer = "Plan",
+     .keeps_reply = false,
      .handle = make_plan},
     {.method = "GET",
      .path = "/api/v1/runs",

@@ -7,6 +7,8 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "inventory/select.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/pending_requests.h"
@@ -32,6 +34,36 @@ json::object row_of(const store::PendingRequest& pending) {
                    {"expires", utc_ms(pending.expires)}};
   if (auto what = parse_json(pending.request)) row["what"] = *std::move(what);
   return row;
+}
+
+/// A run that is to begin: all of its nodes, as the inventory has them now.
+bool sees_nodes(Desk& desk, const Identity& identity, const json::object& body) {
+  const auto* terms = body.if_contains("nodes");
+  const auto inventory = desk.shared().inventory.get();
+  if (terms == nullptr || !terms->is_string() || !inventory) return false;
+  const auto nodes = inventory::select(*inventory, std::string_view{terms->get_string()});
+  return nodes && std::ranges::all_of(*nodes, [&](const inventory::Node* node) {
+           return identity.sees_rack(node->rack);
+         });
+}
+
+/// Whether all that the request is about is in racks that the person may see. What cannot be found
+/// out is not.
+bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pending) {
+  if (call.identity.racks.empty()) return true;
+  const auto what = parse_json(pending.request);
+  const auto* path = what ? find(*what, "path") : nullptr;
+  const auto* body = what ? find(*what, "body") : nullptr;
+  if (path == nullptr || !path->is_string() || body == nullptr || !body->is_object()) return false;
+  const auto route = route_of("POST", std::string{path->get_string()});
+  const auto of_run = route.values.find("run");
+  if (of_run == route.values.end()) return sees_nodes(desk, call.identity, body->get_object());
+  const auto id = number<engine::RunId>(of_run->second);
+  if (!id) return false;
+  const auto run = desk.store().run(*id);
+  if (!run) return false;
+  const auto node = text_at(*body, "node");
+  return node ? desk.sees(call, *id, *node) : desk.sees_all(call, *run);
 }
 
 /// The racks that both may see: what one may not change, two may not either.
@@ -100,17 +132,21 @@ Reply ask_second(Desk& desk, const Operation& operation, const Call& call) {
   return answer;
 }
 
-Reply list_approvals(Desk& desk, const Call&) {
+Reply list_approvals(Desk& desk, const Call& call) {
   const auto all = desk.pending().list(report::wall_now());
   if (!all) return problem_of(all.error());
   json::array items;
-  for (const auto& each : *all) items.push_back(row_of(each));
+  for (const auto& each : *all)
+    if (sees_request(desk, call, each)) items.push_back(row_of(each));
   return list_answer(std::move(items), {});
 }
 
 Reply decide_approval(Desk& desk, const Call& call) {
   const auto pending = desk.pending().find(call.text("approval"), report::wall_now());
   if (!pending) return problem_of(pending.error());
+  // Before it is taken: who may not see it does not end it either.
+  if (!sees_request(desk, call, *pending))
+    return not_found("no such request waits for an approval; it may have expired");
   const bool approves = call.body_text("decision") == "approve";
   if (approves && pending->asked_by == call.identity.name)
     return Problem{

@@ -135,6 +135,8 @@ Reply read_command(Desk& desk, const Call& call) {
 }
 
 Reply list_audit(Desk& desk, const Call& call) {
+  if (!call.identity.racks.empty())
+    return Problem{403, "forbidden", "this is of all racks, and you may see some of them"};
   const auto most = static_cast<std::size_t>(call.integer("limit", 100));
   const auto page = desk.audit().page(number<std::int64_t>(call.text("cursor")).value_or(0), most);
   if (!page) return problem_of(page.error());

@@ -64,11 +64,13 @@ Result<json::object> run_row(Desk& desk, const Call& call, const store::Run& run
     const auto found = counts.find(word);
     return found == counts.end() ? std::int64_t{0} : found->second;
   };
+  const auto nodes = std::ranges::count_if(
+      run.nodes, [&](const std::string& node) { return desk.sees(call, run.id, node); });
   json::object row{{"run", run.id},
                    {"playbook", run.playbook},
                    {"state", to_string(run.phase)},
                    {"began", utc_ms(run.began)},
-                   {"nodes", run.nodes.size()},
+                   {"nodes", nodes},
                    {"pass", count("pass")},
                    {"fail", count("fail")},
                    {"inconclusive", count("inconclusive")},
@@ -82,14 +84,18 @@ Result<json::object> run_row(Desk& desk, const Call& call, const store::Run& run
   return row;
 }
 
-/// What the controller says of the run, and what its fold says of its halts and delays.
-void put_standing(Desk& desk, const store::Run& run, const LiveRun& live, json::object& row) {
+/// What the controller says of the run, and what its fold says of its halts and delays: of the
+/// nodes that are seen.
+void put_standing(Desk& desk, const Call& call, const store::Run& run, const LiveRun& live,
+                  json::object& row) {
+  const bool sees_all = desk.sees_all(call, run);
   const auto& state = live.folded().state;
   json::object running, halts;
   std::size_t between_tries = 0, failed = 0;
   json::array overdue;
   const auto now = report::wall_now();
   for (const auto& node : run.nodes) {
+    if (!desk.sees(call, run.id, node)) continue;
     const auto standing = live.standing(node);
     if (standing.state == "between-tries") ++between_tries;
     if (standing.state == "failed" || standing.state == "needs-operator") ++failed;
@@ -102,7 +108,8 @@ void put_standing(Desk& desk, const store::Run& run, const LiveRun& live, json::
            {"step", standing.step->name},
            {"running_ms", std::max((now - standing.step->moved->time).count(), std::int64_t{0})}});
   }
-  for (const auto& [step, why] : state.halts) halts[step] = why;
+  // The reason counts nodes of all racks, as what is held and what waits for approval does below.
+  for (const auto& [step, why] : state.halts) halts[step] = sees_all ? why : std::string{};
   row["standing"] = {{"running", std::move(running)},
                      {"between_tries", between_tries},
                      {"failed", failed},
@@ -113,9 +120,29 @@ void put_standing(Desk& desk, const store::Run& run, const LiveRun& live, json::
   const auto* known = controller::find(status, run.id);
   if (known == nullptr) return;
   auto object = controller::to_json(*known);
-  for (const auto* key : {"ends", "held", "approvals", "hands_until"})
+  for (const auto* key : {"ends", "hands_until", "held", "approvals"}) {
+    const bool of_all = key == std::string_view{"held"} || key == std::string_view{"approvals"};
+    if (of_all && !sees_all) continue;
     if (auto* value = object.if_contains(key); value != nullptr && !value->is_null())
       row[key] = std::move(*value);
+  }
+}
+
+/// What the run's first event says of it, without racks that are not seen. Parameters are of the
+/// whole run, and may name its nodes.
+void put_begin(Desk& desk, const Call& call, const store::Run& run, const json::object& begin,
+               json::object& row) {
+  for (const auto* key : {"steps", "site"})
+    if (const auto* value = begin.if_contains(key)) row[key] = *value;
+  if (const auto* value = begin.if_contains("parameters"); value && desk.sees_all(call, run))
+    row["parameters"] = *value;
+  const auto* racks = begin.if_contains("racks");
+  if (racks == nullptr || !racks->is_array()) return;
+  json::array seen;
+  for (const auto& rack : racks->get_array())
+    if (rack.is_object() && call.identity.sees_rack(text_in(rack.get_object(), "name")))
+      seen.push_back(rack);
+  row["racks"] = std::move(seen);
 }
 
 bool is_wanted(const Call& call, std::string_view rack, std::string_view state) {
@@ -187,9 +214,7 @@ Reply read_run(Desk& desk, const Call& call) {
   auto row = run_row(desk, call, *run);
   if (!row) return problem_of(row.error());
   const auto head = desk.head_of(run->id);
-  if (head)
-    for (const auto* key : {"steps", "racks", "site", "parameters"})
-      if (const auto* value = (*head)->begin.if_contains(key)) (*row)[key] = *value;
+  if (head) put_begin(desk, call, *run, (*head)->begin, *row);
   if (is_over(*run)) {
     const auto summary = report::kept_summary(desk.store(), *run, desk.shared().version);
     const auto* failures = summary ? summary->if_contains("failures") : nullptr;
@@ -199,7 +224,7 @@ Reply read_run(Desk& desk, const Call& call) {
   }
   const auto live = desk.runs().of(run->id, desk.journal());
   if (!live) return problem_of(live.error());
-  put_standing(desk, *run, **live, *row);
+  put_standing(desk, call, *run, **live, *row);
   return json_answer(*row);
 }
 

@@ -226,25 +226,33 @@ Reply search(Desk& desk, const Call& call) {
   if (wanted.size() < 2) return invalid("query.q is to have at least 2 characters");
   const auto most = static_cast<std::size_t>(call.integer("limit", 50));
   json::array items;
+  bool incomplete = false;
   if (inventory)
     for (const auto& node : inventory->nodes) {
-      if (items.size() >= most || !call.identity.sees_rack(node.rack)) continue;
-      if (has_text(node.name, wanted))
-        items.push_back({{"kind", "node"}, {"node", node.name}, {"text", node.name}});
-      else if (has_text(node.serial, wanted))
-        items.push_back({{"kind", "serial"}, {"node", node.name}, {"text", node.serial}});
+      if (!call.identity.sees_rack(node.rack)) continue;
+      const bool by_name = has_text(node.name, wanted);
+      if (!by_name && !has_text(node.serial, wanted)) continue;
+      incomplete = items.size() >= most;
+      if (incomplete) break;
+      items.push_back({{"kind", by_name ? "node" : "serial"},
+                       {"node", node.name},
+                       {"text", by_name ? node.name : node.serial}});
     }
   const auto newest = desk.journal().newest_runs();
   if (!newest) return problem_of(newest.error());
   constexpr std::size_t kMostRecords = 2000;
   std::size_t looked_at = 0;
   for (const auto& [node, run] : *newest) {
-    if (items.size() >= most || ++looked_at > kMostRecords) break;
     if (!desk.sees(call, run, node)) continue;
+    incomplete = incomplete || items.size() >= most || looked_at == kMostRecords;
+    if (incomplete) break;
+    ++looked_at;
     const auto record = record::node_record(desk.store(), run, node);
     if (record) search_record(*record, run, wanted, most, items);
   }
-  return list_answer(std::move(items), {});
+  json::object found{{"items", std::move(items)}};
+  if (incomplete) found["incomplete"] = true;
+  return json_answer(found);
 }
 
 Reply list_playbooks(Desk& desk, const Call&) {

@@ -205,12 +205,19 @@ Result<void> Service::Impl::reload() {
   if (!files.tls.certificate.empty()) {
     TRY(listener.use(files.tls));
   }
+  const bool elsewhere = files.site->settings.listen != shared.site.get()->settings.listen;
+  if (elsewhere)
+    log::warning({}, "listen-not-changed",
+                 "listen: has changed in the settings; the service listens at the same addresses "
+                 "until it is restarted");
   use(files);
   return ok();
 }
 
 void Service::Impl::reload_and_log() {
+  if (options.reloading) options.reloading();
   const auto reloaded = reload();
+  if (options.reloaded) options.reloaded();
   if (reloaded)
     log::info({}, "service-reloaded", "settings, inventory and certificates were read again");
   else

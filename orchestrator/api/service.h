@@ -3,6 +3,7 @@
 // works in the same process. Threads of its own; the controller's loop waits for none of them.
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,9 @@ struct ServiceOptions {
   std::span<const StaticFile> page{};
   std::string_view page_policy{};  // its Content-Security-Policy
   ListenerLimits limits{};
+  /// Before and after files are read again on SIGHUP, whatever comes of it. On the controller's
+  /// thread; empty: nothing is called.
+  std::function<void()> reloading{}, reloaded{};
   std::size_t streams = 600;  // open at a time; a further one gets 503
   /// Between two signs of life of a stream, and between two looks at its login.
   std::chrono::milliseconds heartbeat{15'000};

@@ -67,6 +67,7 @@ struct Shared {
   Replaced<inventory::Inventory> inventory{};
   LoginLimits logins{};
   RequestRate rate{200};
+  RefusalNotes refusals{};
   WaitingWords waiting{};
   Counters counters{};
   /// A stream from this place on; nullptr: as many are open as there may be.

@@ -96,7 +96,10 @@ Exit serve(Context& context, const ServeWish& wish) {
     const bool taken = lock.error().code == Code::kConflict;
     return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
-  auto service = api::Service::open(options_of(context, wish));
+  auto options = options_of(context, wish);
+  options.reloading = [&notice] { notice.send_reloading(); };
+  options.reloaded = [&notice] { notice.send("READY=1"); };
+  auto service = api::Service::open(std::move(options));
   if (!service) {
     const bool storage = service.error().code == Code::kStorage;
     return complain(context, service.error(), storage ? Exit::unfinished : Exit::invalid);

@@ -199,7 +199,7 @@ TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
 
   int status = 0;
   for (int i = 0; i < 2000 && status != 507; ++i)
-    status = ask("POST", "/api/v1/plans", R"({"playbook":"none","nodes":"all"})").status;
+    status = ask("POST", "/api/v1/runs", R"({"playbook":"none","nodes":"all"})").status;
 
   EXPECT_EQ(status, 507);
   EXPECT_EQ(ask("GET", "/api/v1/runs").status, 200);
@@ -208,7 +208,7 @@ TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
   EXPECT_EQ(service.wait().status, 0);
 }
 
-TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
+TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveReloadingAndStopping) {
   const int notices = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -228,11 +228,16 @@ TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
   EXPECT_EQ(next(), "READY=1");
   EXPECT_EQ(next(), "WATCHDOG=1");
   EXPECT_EQ(next(), "WATCHDOG=1");
+  const auto next_change = [&] {
+    auto text = next();
+    while (text == "WATCHDOG=1") text = next();
+    return text;
+  };
+  service.signal(SIGHUP);
+  EXPECT_THAT(next_change(), HasSubstr("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(next_change(), "READY=1");
   service.signal(SIGTERM);
-  std::string last;
-  while ((last = next()) == "WATCHDOG=1") {
-  }
-  EXPECT_EQ(last, "STOPPING=1");
+  EXPECT_EQ(next_change(), "STOPPING=1");
   EXPECT_EQ(service.wait().status, 0);
   ::close(notices);
 }

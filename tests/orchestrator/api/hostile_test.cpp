@@ -28,7 +28,9 @@ TEST_F(ApiHostile, AnswersBrokenRequestsWithAProblem) {
     asio::write(socket, asio::buffer(std::string{text}));
     socket.shutdown(asio::socket_base::shutdown_send);
     const auto heard = heard_of(exchanged(socket, ""));
-    if (!heard.head.empty()) EXPECT_EQ(heard.status, 400) << text << heard.head;
+    // What is no whole head may still become one: it is cut off without an answer.
+    const bool is_whole = std::string_view{text}.ends_with("\r\n\r\n");
+    if (is_whole || !heard.head.empty()) EXPECT_EQ(heard.status, 400) << text << heard.head;
   }
   expect_well();
 }

@@ -57,6 +57,15 @@ TEST_F(ApiReads, PagesEndWhereThereIsNoMore) {
   EXPECT_FALSE(rest.as_object().contains("next"));
 }
 
+TEST_F(ApiReads, BeginsNoListAnewForACursorThatIsNone) {
+  run_of_two();
+  serve();
+
+  for (const auto* target : {"/api/v1/runs?cursor=x", "/api/v1/runs/1/events?cursor=1:2",
+                             "/api/v1/runs/1/nodes?cursor=-1", "/api/v1/audit?cursor=99e9"})
+    EXPECT_EQ(get(target).status, 422) << target;
+}
+
 TEST_F(ApiReads, SendsWhatAClientHasOnlyOnceUntilItChanges) {
   run_of_two();
   serve();
@@ -107,6 +116,24 @@ TEST_F(ApiReads, FindsPartsByTheirSerialNumber) {
   ASSERT_EQ(body.at("items").as_array().size(), 1u);
   EXPECT_EQ(body.at("items").at(0).at("node"), "a01-n01");
   EXPECT_EQ(body.at("items").at(0).at("part"), "gpu3");
+}
+
+TEST_F(ApiReads, SaysWhereASearchEndedBeforeAllWasLookedAt) {
+  store::Run run;
+  run.playbook = "large";
+  for (int i = 0; i < 2001; ++i) run.nodes.push_back("n" + std::to_string(10'000 + i));
+  run_of_two();  // the first two nodes in the order of names
+  serve();
+  const auto whole = get("/api/v1/search?q=nowhere").json();
+  const auto some = get("/api/v1/search?q=gpu3&limit=1").json();
+  ASSERT_TRUE(store().begin_run(run));
+
+  const auto part = get("/api/v1/search?q=nowhere").json();
+
+  EXPECT_EQ(whole, (json::object{{"items", json::array{}}}));
+  EXPECT_EQ(some.at("items").as_array().size(), 1u);
+  EXPECT_EQ(some.at("incomplete"), true);
+  EXPECT_EQ(part, (json::object{{"items", json::array{}}, {"incomplete", true}}));
 }
 
 TEST_F(ApiReads, GivesOutEvidenceThatARunNamesAndNoOther) {

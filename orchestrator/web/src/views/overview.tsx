@@ -1,8 +1,8 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {getAll, type Inventory, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {get, getAll, type Inventory, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
 import {at, clock, folded, moment, plural, span} from '../format';
-import {applyToRows, useEvents, useGet, useList, useNow} from '../live';
+import {applyToRows, useEvents, useFetched, useGet, useList, useNow} from '../live';
 import {link} from '../route';
 import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
@@ -66,8 +66,22 @@ function Active({run, rows}: {run: Run; rows: Row[]}) {
   </a>;
 }
 
+/// What the nodes of several runs are planned to draw together. A run whose power is not known is left out.
+async function powerOf(runs: string): Promise<PowerNow> {
+  const asked = await Promise.allSettled(runs.split(',').map((run) => get<PowerNow>(`/runs/${run}/power`)));
+  const known = asked.filter((each) => each.status === 'fulfilled').map((each) => each.value);
+  const refused = asked.find((each) => each.status === 'rejected');
+  if (!known.length && refused) throw refused.reason;
+  const levels = new Map<string, PowerNow['levels'][number]>();
+  for (const level of known.flatMap((each) => each.levels)) {
+    const key = `${level.kind} ${level.name}`, before = levels.get(key);
+    levels.set(key, before ? {...before, planned_watts: before.planned_watts + level.planned_watts} : level);
+  }
+  return {levels: [...levels.values()]};
+}
+
 function Power({runs}: {runs: number[]}) {
-  const known = useGet<PowerNow>(runs.length ? `/runs/${runs[0]}/power` : undefined, {run: 'any', pause: 2000, every: 10_000});
+  const known = useFetched<PowerNow>(runs.length ? runs.join(',') : undefined, powerOf, {run: 'any', pause: 2000, every: 10_000});
   const [kind, setKind] = useState<'breaker' | 'pdu' | 'rack' | 'room'>('breaker');
   if (!runs.length) return <Nothing>No run draws power now.</Nothing>;
   return <Shown of={known}>{({levels}) => {
@@ -93,6 +107,12 @@ export function FailureList({run}: {run: RunDetail}) {
       <div>{folded(group.nodes)} <span class="dim">({group.nodes.length} of {String(group['ended'] ?? run.nodes)} that did it)</span></div>
       {(group.clusters ?? []).map((cluster, c) => <div class="note" key={c}>{String(cluster['words'] ?? cluster.text ?? `${cluster['trait'] ?? ''} ${cluster['value'] ?? ''}`)}</div>)}
     </div></li>)}</ul>;
+}
+
+function FailuresOf({run}: {run: number}) {
+  const known = useGet<RunDetail>(`/runs/${run}`, {run, pause: 4000}).data;
+  if (!known?.failures?.length) return null;
+  return <Panel title={`Failures alike in run ${run}`}><FailureList run={known} /></Panel>;
 }
 
 /// Where the inventory has it, and how its newest run left it.
@@ -131,7 +151,9 @@ export function Overview({who}: {who: Whoami}) {
   }, [rows, nodes.data, wanted]);
   const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
   const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
-  const newest = useGet<RunDetail>(runs.data?.[0] ? `/runs/${runs.data[0].run}` : undefined, {run: 'any', pause: 4000});
+  // Only of runs that are over: before, the clusters may still change.
+  const failed = (runs.data ?? []).filter((run) => (run.state === 'ended' || run.state === 'cancelled') && run.pass < run.nodes).slice(0, 3);
+  const older = (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)).length;
   const states = [...new Set(places.map((place) => place.state))];
 
   return <div class="overview">
@@ -143,6 +165,7 @@ export function Overview({who}: {who: Whoami}) {
       <Panel title={`Racks`} aside={<Legend states={states.length ? states : ['none']} />}>
         {nodes.problem && !places.length ? <Shown of={nodes}>{() => null}</Shown>
           : places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading ? 'Loading…' : 'The inventory has no nodes.'}</p>}
+        {older > 0 && <p class="quiet">{plural(older, 'node')} without a state here: their newest run is older than the newest {kMostRuns}.</p>}
       </Panel>
     </div>
     <div class="side">
@@ -156,7 +179,7 @@ export function Overview({who}: {who: Whoami}) {
       </Panel>
       {late.length > 0 && <Panel title="Overdue"><ul class="list">{late.slice(0, 10).map((row) => <li key={row.node}><Shape state="overdue" /><div>
         <a href={link('runs', row.run, 'nodes', row.node)}>{row.node}</a> {row.step} <span class="dim">since {clock(at(row.step_began), false)}</span></div></li>)}</ul></Panel>}
-      {newest.data && (newest.data.failures?.length ?? 0) > 0 && <Panel title={`Failures alike in run ${newest.data.run}`}><FailureList run={newest.data} /></Panel>}
+      {failed.map((run) => <FailuresOf key={run.run} run={run.run} />)}
       <ByItselfTrouble />
       <Panel title="Power against limits"><Power runs={active.map((run) => run.run)} /></Panel>
       <Panel title="Newest runs" aside={<a href={link('runs')}>all</a>}>

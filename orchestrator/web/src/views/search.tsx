@@ -5,17 +5,19 @@ import {useGet} from '../live';
 import {link} from '../route';
 import {Cell, Nothing, Rows, Shown} from '../ui/base';
 
+const kIncomplete = ' The search ended before all records were looked at: write more of the text, or open the node.';
+
 export function Search({text}: {text: string}) {
   const enough = text.trim().length >= 2;
-  const known = useGet<{items: Found[]}>(enough ? `/search?q=${encodeURIComponent(text.trim())}&limit=1000` : undefined);
+  const known = useGet<{items: Found[]; incomplete?: boolean}>(enough ? `/search?q=${encodeURIComponent(text.trim())}&limit=1000` : undefined);
   return <div class="page"><h1>Search: {text}</h1>
-    {!enough ? <Nothing>Write at least two characters: a node's name, a serial number, a part, a model.</Nothing> : <Shown of={known}>{({items: all}) => { const items = once(all); return items.length ? <>
-      <p class="dim" role="status">{plural(items.length, 'match', 'matches')}</p>
+    {!enough ? <Nothing>Write at least two characters: a node's name, a serial number, a part, a model.</Nothing> : <Shown of={known}>{({items: all, incomplete}) => { const items = once(all); return items.length ? <>
+      <p class="dim" role="status">{plural(items.length, 'match', 'matches')}{incomplete && kIncomplete}</p>
       <Rows label="matches" items={items} height={34} most={Math.max(300, window.innerHeight - 200)} keyOf={(each, i) => `${i} ${each.node} ${each.part ?? ''}`}
         head={<><Cell head class="c-kind">kind</Cell><Cell head class="c-words">text</Cell><Cell head class="c-step">part</Cell><Cell head class="c-node">node</Cell></>}
         row={(each) => <><Cell class="c-kind">{each.kind}</Cell><Cell class="c-words"><Marked text={each.text} needle={text.trim()} /></Cell><Cell class="c-step">{each.part}</Cell>
           <Cell class="c-node"><a href={each.run ? link('runs', each.run, 'nodes', each.node) : link('nodes', each.node)}>{each.node}</a></Cell></>} /></>
-      : <Nothing>Nothing in the inventory or in a node's newest run has “{text}”.</Nothing>; }}</Shown>}
+      : <Nothing>Nothing in the inventory or in a node's newest run has “{text}”.{incomplete && kIncomplete}</Nothing>; }}</Shown>}
   </div>;
 }
 
