@@ -4,9 +4,11 @@
 
 #include <boost/json.hpp>
 #include <cmath>
+#include <set>
 
 #include "base/for_each_of.h"
 #include "base/process.h"
+#include "burnin/consequences.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
@@ -171,12 +173,15 @@ NodeSummary without_planted_switches(NodeSummary node, const RackRun& run) {
                     place.fault->check == cause.criterion;
            });
   };
-  const bool is_behind = std::erase_if(node.causes, is_planted) > 0;
+  std::set<std::string> planted;
+  for (const auto& cause : node.causes)
+    if (is_planted(cause)) planted.insert(burnin::cause_name(cause));
   // NCCL is as slow as what it crosses.
-  if (is_behind)
-    std::erase_if(node.causes, [](const burnin::Cause& cause) {
-      return cause.criterion == "nccl.loss" || cause.criterion == "nccl.undecided";
-    });
+  std::erase_if(node.causes, [&](const burnin::Cause& cause) {
+    return is_planted(cause) || planted.contains(cause.consequence_of) ||
+           (!planted.empty() &&
+            (cause.criterion == "nccl.loss" || cause.criterion == "nccl.undecided"));
+  });
   if (node.causes.empty()) node.decision = burnin::Decision::pass;
   return node;
 }
