@@ -40,15 +40,30 @@ std::vector<Field> fields_of(std::string_view line) {
   return fields;
 }
 
-enum class Column { from, from_port, to, to_port, speed, length, type, from_place, to_place };
-constexpr std::size_t kColumns = 9;
+enum class Column {
+  from,
+  from_port,
+  to,
+  to_port,
+  speed,
+  length,
+  type,
+  from_place,
+  to_place,
+  serial,
+  from_model,
+  from_serial,
+  to_model,
+  to_serial
+};
+constexpr std::size_t kColumns = 14;
 
 /// Which column of the file holds what; -1: none.
 using Header = std::array<int, kColumns>;
 
 std::optional<Column> column_of(std::string_view name) {
   using enum Column;
-  constexpr std::array<std::pair<std::string_view, Column>, 18> kNames{
+  constexpr std::array<std::pair<std::string_view, Column>, 28> kNames{
       {{"startdevice", from},
        {"startport", from_port},
        {"enddevice", to},
@@ -66,7 +81,17 @@ std::optional<Column> column_of(std::string_view name) {
        {"startdevicelocation", from_place},
        {"enddevicelocation", to_place},
        {"a-rack", from_place},
-       {"z-rack", to_place}}};
+       {"z-rack", to_place},
+       {"cable serial", serial},
+       {"cableserial", serial},
+       {"a-module", from_model},
+       {"startmodule", from_model},
+       {"a-serial", from_serial},
+       {"startserial", from_serial},
+       {"z-module", to_model},
+       {"endmodule", to_model},
+       {"z-serial", to_serial},
+       {"endserial", to_serial}}};
   auto lower = lower_case(trimmed(name));
   if (const auto mark = lower.find("#fields:"); mark != lower.npos) lower.erase(0, mark + 8);
   if (lower.starts_with('#')) lower.erase(0, 1);
@@ -131,6 +156,9 @@ class Table {
     row.location_to = cell(fields, Column::to_place);
     row.type = cable_type(cell(fields, Column::type)).value_or(CableType::unknown);
     row.metres = number<double>(cell(fields, Column::length)).value_or(0);
+    row.serial = cell(fields, Column::serial);
+    row.at_from = {cell(fields, Column::from_model), cell(fields, Column::from_serial), {}};
+    row.at_to = {cell(fields, Column::to_model), cell(fields, Column::to_serial), {}};
     rows.push_back(std::move(row));
   }
 

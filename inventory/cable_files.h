@@ -21,16 +21,20 @@ struct CableRow {
   std::string location_to{};
   CableType type = CableType::unknown;
   double metres = 0;
+  std::string serial{};  // of the cable
+  Transceiver at_from{};
+  Transceiver at_to{};
   Place where{};
   friend bool operator==(const CableRow&, const CableRow&) = default;
 };
 
 /// Every line that is a cable, and every line that should be one and is not. The header says what a
 /// CSV file is: StartDevice, StartPort, EndDevice, EndPort (NDT), or A-Node Name, A-Port, Z-Node
-/// Name, Z-Port (P2P), in any order and with other columns beside them. A .topo file has no header:
-/// "TYPE NAME" for each system, below it "PORT -> TYPE NAME PORT".
-/// Sources: Mellanox/ufm_sdk_3.0, UFM_NDT_Plugin; NVIDIA Cable Validation Tool 1.9, P2P file;
-/// ibutils, man ibdm-topo-file.
+/// Name, Z-Port (P2P), in any order and with other columns beside them, of which Speed, Cable Type,
+/// Length (m), Cable Serial, and the transceivers' A-Module, A-Serial, Z-Module and Z-Serial (in
+/// NDT StartModule ...) are read. A .topo file has no header: "TYPE NAME" for each system, below it
+/// "PORT -> TYPE NAME PORT". Sources: Mellanox/ufm_sdk_3.0, UFM_NDT_Plugin; NVIDIA Cable Validation
+/// Tool 1.9, P2P file; ibutils, man ibdm-topo-file.
 std::vector<CableRow> parse_cables(std::string_view text, const std::string& file,
                                    std::vector<Problem>& problems);
 

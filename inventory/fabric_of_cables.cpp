@@ -80,12 +80,19 @@ class FileFabric {
     }
     locate(*from, row.location_from);
     locate(*to, row.location_to);
-    if (from->at_switch() && !to->at_switch()) std::swap(from, to);
+    auto at_from = row.at_from, at_to = row.at_to;
+    if (from->at_switch() && !to->at_switch()) {
+      std::swap(from, to);
+      std::swap(at_from, at_to);
+    }
     fabric_.cables.push_back({.from = *std::move(from),
                               .to = *std::move(to),
                               .type = row.type,
                               .metres = row.metres,
                               .speed = speed_of(row.speed),
+                              .serial = row.serial,
+                              .at_from = std::move(at_from),
+                              .at_to = std::move(at_to),
                               .where = row.where});
   }
 
@@ -169,8 +176,10 @@ class FileFabric {
     };
     for (auto& one : fabric_.switches) one.level = static_cast<SwitchLevel>(of(one.name));
     for (auto& cable : fabric_.cables)
-      if (!cable.is_access() && of(cable.from.device) > of(cable.to.device))
+      if (!cable.is_access() && of(cable.from.device) > of(cable.to.device)) {
         std::swap(cable.from, cable.to);
+        std::swap(cable.at_from, cable.at_to);
+      }
   }
 
   /// Nodes with the same leaves are a group; a leaf that serves one rail has it.

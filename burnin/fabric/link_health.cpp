@@ -8,6 +8,7 @@
 #include "burnin/fabric/link_criteria.h"
 #include "burnin/fabric/link_repair.h"
 #include "burnin/fabric/odd_links.h"
+#include "burnin/fabric/planned_parts.h"
 
 namespace cupel::burnin {
 namespace {
@@ -30,13 +31,17 @@ Medium medium_at(const LinkLook& look, const LookedLink& link) {
 
 class Judge {
  public:
-  Judge(const LinkLook* before, const LinkLook& after) : before_{before}, after_{after} {
+  Judge(const LinkLook* before, const LinkLook& after, const inventory::Fabric* plan)
+      : before_{before}, after_{after}, plan_{plan} {
     if (before) known_ = ends_of(*before);
   }
 
   LinkHealth judge() {
     std::multimap<std::size_t, LinkDefect> odd;
     for (auto& one : odd_links(after_)) odd.emplace(one.link, std::move(one.defect));
+    if (plan_ != nullptr)
+      for (auto& one : unplanned_parts(after_, *plan_))
+        odd.emplace(one.link, std::move(one.defect));
     for (std::size_t i = 0; i < after_.links.size(); ++i) {
       auto opinion = opinion_of(after_.links[i]);
       const auto [first, last] = odd.equal_range(i);
@@ -136,6 +141,7 @@ class Judge {
 
   const LinkLook* before_;
   const LinkLook& after_;
+  const inventory::Fabric* plan_;
   std::set<Ends> known_{};
   std::map<std::string, std::set<PortId>> unassessed_{};
   LinkHealth health_{};
@@ -172,6 +178,12 @@ std::string_view to_string(LinkFault fault) {
       return "effective-ber";
     case symbol_ber:
       return "symbol-ber";
+    case wrong_type:
+      return "wrong-type";
+    case wrong_length:
+      return "wrong-length";
+    case wrong_serial:
+      return "wrong-serial";
     case odd_width:
       return "odd-width";
     case odd_speed:
@@ -184,8 +196,9 @@ std::string_view to_string(LinkFault fault) {
   return "unknown";
 }
 
-LinkHealth judge_links(const LinkLook* before, const LinkLook& after) {
-  return Judge{before, after}.judge();
+LinkHealth judge_links(const LinkLook* before, const LinkLook& after,
+                       const inventory::Fabric* plan) {
+  return Judge{before, after, plan}.judge();
 }
 
 }  // namespace cupel::burnin

@@ -8,6 +8,7 @@
 
 #include "burnin/fabric/link_look.h"
 #include "burnin/fabric/repair_step.h"
+#include "inventory/fabric.h"
 
 namespace cupel::burnin {
 
@@ -24,6 +25,9 @@ enum class LinkFault {
   raw_ber,
   effective_ber,
   symbol_ber,
+  wrong_type,    // of cable: not the plan's
+  wrong_length,  // not the plan's
+  wrong_serial,  // not the cable or transceiver that the plan has there
   odd_width,
   odd_speed,
   odd_firmware,
@@ -67,7 +71,9 @@ struct LinkHealth {
 inline constexpr double kMinutesOfBer = 125;
 
 /// `before`: nothing where there was one look only; counters are then not judged, but states, BER,
-/// optics and what is unlike the others are.
-LinkHealth judge_links(const LinkLook* before, const LinkLook& after);
+/// optics and what is unlike the others are. `plan`: nothing where there is none; cables and
+/// transceivers are then not compared with it.
+LinkHealth judge_links(const LinkLook* before, const LinkLook& after,
+                       const inventory::Fabric* plan = nullptr);
 
 }  // namespace cupel::burnin

@@ -60,6 +60,15 @@ RepairStep odd_step(LinkFault fault) {
           "other."};
 }
 
+bool is_unplanned(LinkFault fault) {
+  return fault == LinkFault::wrong_type || fault == LinkFault::wrong_length ||
+         fault == LinkFault::wrong_serial;
+}
+
+RepairStep unplanned_step() {
+  return {Repair::cable, "Put the planned cable or transceiver there, or correct the plan."};
+}
+
 bool is_odd(LinkFault fault) {
   return fault == LinkFault::odd_firmware || fault == LinkFault::odd_cable;
 }
@@ -83,6 +92,7 @@ std::vector<RepairStep> steps_of(const LookedLink& link, const std::vector<LinkD
   if (defects.empty()) return {};
   const auto first = defects.front().fault;
   if (is_odd(first)) return {odd_step(first)};
+  if (is_unplanned(first)) return {unplanned_step()};
   std::vector<RepairStep> steps;
   if (first == LinkFault::temperature)
     steps.push_back(

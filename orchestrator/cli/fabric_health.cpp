@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "inventory/load.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/link_health_text.h"
 #include "orchestrator/cli/link_looks.h"
@@ -16,6 +17,8 @@ namespace {
 
 struct HealthAsked {
   std::string folder{};
+  std::string inventory = default_inventory();
+  bool inventory_named = false;
   std::string before{};
   std::string interval{};
 };
@@ -66,14 +69,40 @@ burnin::FabricProgress followed(const Context& context, burnin::LinkHealth& heal
   return progress;
 }
 
+/// The inventory with the cable plan that cables and transceivers are compared with; nothing where
+/// there is none. One that was named must be there and right.
+Result<std::optional<inventory::Inventory>> plan_of(const Context& context,
+                                                    const HealthAsked& asked, Exit& exit) {
+  std::error_code failure;
+  if (asked.inventory_named) {
+    auto named = inventory_or_complain(context, asked.inventory, exit);
+    if (!named) return Error{Code::kInvalid, ""};
+    return named;
+  }
+  if (!std::filesystem::exists(asked.inventory, failure))
+    return std::optional<inventory::Inventory>{};
+  auto usual = inventory::load_inventory(asked.inventory);
+  if (!usual.inventory)
+    say(stderr,
+        "cupel: {} has {} problems: cables are not compared with its plan (cupel inventory "
+        "check)\n",
+        printable(asked.inventory), usual.problems.size());
+  return std::move(usual.inventory);
+}
+
 Exit health(const Context& context, const HealthAsked& asked) {
+  Exit exit = Exit::passed;
+  const auto inventory = plan_of(context, asked, exit);
+  if (!inventory) return exit;
+  const bool has_plan = *inventory && (*inventory)->fabric;
+  const auto* plan = has_plan ? &(*inventory)->fabric->fabric : nullptr;
   const auto looks = looks_of(asked);
   if (!looks) {
     const bool blind = looks.error().code == Code::kNoMeasurement;
     return complain(context, looks.error(), blind ? Exit::unfinished : Exit::invalid);
   }
   const auto* before = looks->first ? &*looks->first : nullptr;
-  auto found = burnin::judge_links(before, looks->second);
+  auto found = burnin::judge_links(before, looks->second, plan);
   const auto progress = followed(context, found, before, looks->second);
   if (context.json)
     say("{}\n", boost::json::serialize(health_json(found, progress)));
@@ -91,6 +120,9 @@ void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
       "The folder holds the outputs of ibnetdiscover or iblinkinfo (named so), of ibqueryerrors,\n"
       "and of mlxlink -m -c for each port: mlxlink/n05/mlx5_3.json, mlxlink/leaf1-r3/7.txt.\n"
       "What two folders say of a link is recorded where it is new: cupel fabric history.\n"
+      "Where the inventory's cable plan has kinds, lengths or serial numbers, those of mlxlink "
+      "are\n"
+      "compared with them.\n"
       "Examples: cupel fabric health now\n"
       "          cupel fabric health now --before earlier\n"
       "Exit codes: 0 nothing is wrong, 1 something is, 2 the input is wrong,\n"
@@ -100,8 +132,13 @@ void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
                     "folder with earlier outputs: counters are judged by their growth since");
   added->add_option("--interval", asked->interval,
                     "time between the looks, such as 130m (default: by the files' times)");
+  auto* named = added->add_option("-i,--inventory", asked->inventory,
+                                  "[$CUPEL_INVENTORY, ./inventory.yaml, where it is there]");
   add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = health(context, *asked); });
+  added->callback([&context, &exit, asked, named] {
+    asked->inventory_named = named->count() > 0;
+    exit = health(context, *asked);
+  });
 }
 
 }  // namespace cupel::cli

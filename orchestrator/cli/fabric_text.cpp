@@ -84,16 +84,44 @@ std::string rails_text(const Fabric& fabric, const FabricMap& map) {
   return table(rows);
 }
 
+bool has_parts(const Cable& cable) {
+  return cable.type != inventory::CableType::unknown || cable.metres > 0 || !cable.serial.empty() ||
+         !cable.at_from.serial.empty() || !cable.at_to.serial.empty();
+}
+
+/// Of the cable, and of the transceivers at its two ends.
+std::string serials_text(const Cable& cable) {
+  std::string text = cable.serial;
+  for (const auto* end : {&cable.at_from, &cable.at_to})
+    if (!end->serial.empty()) text += (text.empty() ? "" : ", ") + end->serial;
+  return printable(text);
+}
+
 std::string cables_text(const Fabric& fabric, const FabricMap& map) {
+  const bool parts = std::ranges::any_of(fabric.cables, has_parts);
   std::vector<Row> rows{{"FROM", "TO", "SPEED"}};
-  for (const auto& cable : fabric.cables)
+  if (parts) rows.front().insert(rows.front().end(), {"TYPE", "LENGTH", "SERIAL NUMBERS"});
+  for (const auto& cable : fabric.cables) {
     rows.push_back({end_text(map, cable.from), end_text(map, cable.to), cable.speed});
+    if (!parts) continue;
+    rows.back().insert(
+        rows.back().end(),
+        {std::string{inventory::to_string(cable.type)},
+         cable.metres > 0 ? fmt::format("{} m", cable.metres) : "", serials_text(cable)});
+  }
   return table(rows);
 }
 
 boost::json::object json_of(const CableEnd& end) {
   boost::json::object object{{"device", end.device}, {"port", end.port}};
   if (!end.at_switch()) object["hca"] = end.hca;
+  return object;
+}
+
+boost::json::object json_of(const inventory::Transceiver& part) {
+  boost::json::object object;
+  if (!part.model.empty()) object["model"] = valid_utf8(part.model);
+  if (!part.serial.empty()) object["serial"] = valid_utf8(part.serial);
   return object;
 }
 
@@ -132,9 +160,16 @@ boost::json::object plan_json(const inventory::FabricSite& site) {
                                            {"group", one.group},
                                            {"rail", one.rail},
                                            {"plane", one.plane}});
-  for (const auto& cable : fabric.cables)
-    cables.push_back(boost::json::object{
-        {"from", json_of(cable.from)}, {"to", json_of(cable.to)}, {"speed", cable.speed}});
+  for (const auto& cable : fabric.cables) {
+    boost::json::object one{
+        {"from", json_of(cable.from)}, {"to", json_of(cable.to)}, {"speed", cable.speed}};
+    if (cable.type != inventory::CableType::unknown) one["type"] = inventory::to_string(cable.type);
+    if (cable.metres > 0) one["metres"] = cable.metres;
+    if (!cable.serial.empty()) one["serial"] = valid_utf8(cable.serial);
+    if (auto part = json_of(cable.at_from); !part.empty()) one["at_from"] = std::move(part);
+    if (auto part = json_of(cable.at_to); !part.empty()) one["at_to"] = std::move(part);
+    cables.push_back(std::move(one));
+  }
   return {{"nodes", fabric.nodes.size()},
           {"oversubscription", oversubscription(fabric)},
           {"switches", std::move(switches)},

@@ -20,6 +20,7 @@ constexpr std::string_view kOptics = R"json({
 			"FW Version" : "40.242.17",
 			"Rx Power Current [dBm]" : "3.583,3.253,3.233,-0.658 [-9.914..6.999]",
 			"Temperature [C]" : "61 [-10..80]",
+			"Transfer Distance [m]" : "100",
 			"Vendor Name" : "NVIDIA          ",
 			"Vendor Part Number" : "MMS4X00-NS400",
 			"Vendor Serial Number" : "MT2336FT01234"
@@ -84,6 +85,7 @@ TEST(Mlxlink, ReadsLinkCountersBerAndTransceiverOfJson) {
   EXPECT_EQ(report->module.part, "MMS4X00-NS400");
   EXPECT_EQ(report->module.serial, "MT2336FT01234");
   EXPECT_EQ(report->module.firmware, "40.242.17");
+  EXPECT_EQ(report->module.metres, 100);
   EXPECT_EQ(report->module.celsius, (Ranged{61, -10, 80}));
   ASSERT_EQ(report->module.rx_dbm.size(), 4u);
   EXPECT_EQ(report->module.rx_dbm[3], (Ranged{-0.658, -9.914, 6.999}));
@@ -129,7 +131,8 @@ TEST(Mlxlink, TakesHostileNumbersForNoReading) {
   const auto report = parse_mlxlink(
       "State : Active\nPhysical state : LinkUp\nWidth : 4000000000x\nRaw Physical BER : nan\n"
       "Effective Physical BER : 7\nSymbol BER : -1\nTime Since Last Clear [Min] : inf\n"
-      "Temperature [C] : 1e999 [-10..80]\nRx Power Current [dBm] : 1,2,N/A,4 [-9..6]\n"
+      "Transfer Distance [m] : -3\nTemperature [C] : 1e999 [-10..80]\nRx Power Current [dBm] : "
+      "1,2,N/A,4 [-9..6]\n"
       "Link Down Counter : 99999999999999999999999\n");
 
   ASSERT_TRUE(report) << report.error().what;

@@ -66,6 +66,23 @@ TEST(CableFiles, ReadsAPointToPointTableInAnyOrderOfItsColumns) {
   EXPECT_EQ(fabric.cables[1].to, (CableEnd{"leaf1", "", 14}));
 }
 
+TEST(CableFiles, ReadsSerialNumbersOfCablesAndOfTransceiversAtTheirEnds) {
+  const auto [fabric, problems] = read(
+      "A-Node Name,A-Port,A-Serial,Z-Node Name,Z-Port,Z-Module,Z-Serial,Cable Serial,Cable Type\n"
+      "leaf1,1,FT-leaf,n01,mlx5_0,MMA4Z00,FT-node,,MPO\n"
+      "n02,mlx5_0,,leaf1,2,,,VS-2,DAC\n"
+      "spine1,1,FT-spine,leaf1,33,,FT-up,,MPO\n",
+      "p2p.csv");
+
+  EXPECT_THAT(problems, IsEmpty());
+  ASSERT_EQ(fabric.cables.size(), 3u);
+  EXPECT_EQ(fabric.cables[0].at_from, (Transceiver{.model = "MMA4Z00", .serial = "FT-node"}));
+  EXPECT_EQ(fabric.cables[0].at_to, (Transceiver{.serial = "FT-leaf"}));
+  EXPECT_EQ(fabric.cables[1].serial, "VS-2");
+  EXPECT_EQ(fabric.cables[2].from.device, "leaf1");
+  EXPECT_EQ(fabric.cables[2].at_from.serial, "FT-up");
+}
+
 TEST(CableFiles, ReadsATopoFile) {
   const auto [fabric, problems] = read(
       "# a comment\n"

@@ -128,6 +128,9 @@ CableModule module_of(const Fields& fields) {
                      .serial = text_of(fields, "Vendor Serial Number"),
                      .firmware = text_of(fields, "FW Version"),
                      .rx_dbm = readings(text_of(fields, "Rx Power Current [dBm]"))};
+  constexpr double kMostMetres = 100'000;
+  const auto metres = finite(text_of(fields, "Transfer Distance [m]"));
+  if (metres && *metres > 0 && *metres <= kMostMetres) module.metres = *metres;
   const auto heat = readings(text_of(fields, "Temperature [C]"));
   if (heat.size() == 1) module.celsius = heat.front();
   return module;

@@ -24,6 +24,7 @@ struct CableModule {
   std::string part{};
   std::string serial{};
   std::string firmware{};
+  double metres = 0;  // of a cable in one piece; of a transceiver its reach; 0: not reported
   std::optional<Ranged> celsius{};
   std::vector<Ranged> rx_dbm{};  // of each lane; empty where one lane has no reading
   friend bool operator==(const CableModule&, const CableModule&) = default;
