@@ -30,6 +30,7 @@
 #include "orchestrator/report/nearest.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/part_telemetry.h"
+#include "orchestrator/report/report_schema.h"
 
 namespace cupel::cli {
 namespace {
@@ -271,7 +272,8 @@ struct ReportWish {
   bool csv = false, junit = false, openmetrics = false;
   std::string ocp{};  // of this node
   bool markdown = false;
-  bool all = false;  // every node, however many lines that is
+  bool all = false;     // every node, however many lines that is
+  bool schema = false;  // of --json, and no report
 };
 
 Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
@@ -369,7 +371,8 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand("report", "the result of a run");
   command->footer(
       "Examples: cupel report 12 --html run-12.html\n"
-      "          cupel report 12 --csv > run-12.csv");
+      "          cupel report 12 --csv > run-12.csv\n"
+      "          cupel report --schema > report.schema.json");
   auto run = std::make_shared<engine::RunId>(0);
   auto wish = std::make_shared<ReportWish>();
   command->add_option("RUN", *run, "its number [the newest]");
@@ -385,11 +388,16 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
       ->type_name("NODE");
   forms->require_option(0, 1);
   command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
+  command->add_flag("--schema", wish->schema, "print the JSON Schema of --json; reads no run");
   add_json_flag(*command, context);
   command->get_option("--json")->excludes("--csv");
   command->get_option("--markdown")->excludes("--csv");
   command->get_option("--markdown")->excludes("--json");
   command->callback([&context, &exit, run, wish] {
+    if (wish->schema) {
+      std::printf("%s\n", boost::json::serialize(report::report_schema()).c_str());
+      return;
+    }
     exit = here_or_there(context, *run, {}, [&](const Context& where, engine::RunId number) {
       return report(where, number, *wish);
     });
