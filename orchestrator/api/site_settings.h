@@ -24,7 +24,8 @@ struct Grant {
 struct OidcSettings {
   std::string issuer{};
   std::string audience{};
-  std::string keys{};                     // file: a JSON Web Key Set
+  std::string keys{};                     // file or https:// address: a JSON Web Key Set
+  std::string ca{};                       // PEM file, for the address; empty: the system's
   std::string name = "sub";               // claim
   std::string groups = "groups";          // claim: a text or a list of them
   std::map<std::string, Grant> grants{};  // by group
