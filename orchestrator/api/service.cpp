@@ -145,6 +145,7 @@ SiteFilesWish Service::Impl::wish() const {
 
 void Service::Impl::use(const SiteFiles& files) {
   if (const auto before = shared.site.get()) take_keys(*before, *files.site);
+  log::use(files.site->settings.json_log ? log::Form::json : log::Form::text);
   shared.rate.limit(files.site->settings.requests_per_second);
   shared.inventory.put(files.inventory);
   shared.site.put(files.site);

@@ -119,6 +119,11 @@ std::optional<SiteSettings> parse_site_settings(std::string_view text, const std
     settings.requests_per_second = *rate;
   }
   settings.session = fields.duration("session").value_or(settings.session);
+  if (const auto form = fields.text("log")) {
+    if (*form != "text" && *form != "json")
+      fields.report(fields.place("log"), "log is text or json, not '" + *form + "'");
+    settings.json_log = *form == "json";
+  }
   fields.finish();
   return problems.size() == before ? std::optional{std::move(settings)} : std::nullopt;
 }

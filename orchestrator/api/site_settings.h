@@ -46,6 +46,7 @@ struct SiteSettings {
   std::vector<NoticeHook> notices{};
   double requests_per_second = 200;  // of one person
   std::chrono::seconds session{12 * 3600};
+  bool json_log = false;  // each line of the log is an object
 
   friend bool operator==(const SiteSettings&, const SiteSettings&) = default;
 };
