@@ -2,6 +2,7 @@
 
 #define SPDLOG_FMT_EXTERNAL  // the fmt that everything here is built with
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
@@ -9,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <boost/json.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -32,7 +36,12 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
     fd_ = fd;
     owned_ = owned;
     journal_ = journal;
-    set_pattern_(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v");
+    choose_pattern();
+  }
+  void use(Form form) {
+    const std::lock_guard lock{mutex_};
+    form_ = form;
+    choose_pattern();
   }
 
  protected:
@@ -50,6 +59,10 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
  private:
+  /// An object has its time and its level in it.
+  void choose_pattern() {
+    set_pattern_(journal_ || form_ == Form::json ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v");
+  }
   /// Source: syslog(3), "level".
   static int priority(spdlog::level::level_enum level) {
     return level >= spdlog::level::err ? 3 : level == spdlog::level::warn ? 4 : 6;
@@ -62,11 +75,13 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
   int fd_ = -1;
   bool owned_ = false;
   bool journal_ = false;
+  Form form_ = Form::text;
 };
 
 struct Log {
   std::shared_ptr<DescriptorSink> sink = std::make_shared<DescriptorSink>();
   spdlog::logger logger{"cupel", sink};
+  std::atomic<Form> form{Form::text};
   Log() { logger.set_level(spdlog::level::off); }
 };
 
@@ -102,14 +117,44 @@ void switch_to(int fd, bool owned) {
 
 std::string field(std::string_view value) { return value.empty() ? "-" : printable(value); }
 
+std::string text_line(const About& about, std::string_view event, std::string_view text) {
+  const auto run = about.run == 0 ? std::string{"-"} : std::to_string(about.run);
+  return fmt::format("run={} node={} step={} {}: {}", run, field(about.node), field(about.step),
+                     event, printable(text));
+}
+
+std::string json_line(Level level, const About& about, std::string_view event,
+                      std::string_view text) {
+  using namespace std::chrono;
+  constexpr std::string_view kLevels[] = {"info", "warning", "error"};
+  const auto now = floor<milliseconds>(system_clock::now());
+  const auto seconds = floor<std::chrono::seconds>(now);
+  const auto plain = [](std::string_view value) { return valid_utf8(printable(value)); };
+  boost::json::object line{
+      {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                           fmt::gmtime(system_clock::to_time_t(seconds)), (now - seconds).count())},
+      {"level", kLevels[static_cast<std::size_t>(level)]},
+      {"event", plain(event)}};
+  if (about.run != 0) line["run"] = about.run;
+  if (!about.node.empty()) line["node"] = plain(about.node);
+  if (!about.step.empty()) line["step"] = plain(about.step);
+  line["text"] = plain(text);
+  return boost::json::serialize(line);
+}
+
 }  // namespace
 
 void write(Level level, const About& about, std::string_view event, std::string_view text) {
   auto& logger = the_log().logger;
   if (!logger.should_log(level_of(level))) return;
-  const auto run = about.run == 0 ? std::string{"-"} : std::to_string(about.run);
-  logger.log(level_of(level), fmt::format("run={} node={} step={} {}: {}", run, field(about.node),
-                                          field(about.step), event, printable(text)));
+  const bool json = the_log().form == Form::json;
+  logger.log(level_of(level),
+             json ? json_line(level, about, event, text) : text_line(about, event, text));
+}
+
+void use(Form form) {
+  the_log().form = form;
+  the_log().sink->use(form);
 }
 
 void to_stderr() { switch_to(STDERR_FILENO, false); }

@@ -36,6 +36,13 @@ inline void error(const About& about, std::string_view event, std::string_view t
   write(Level::error, about, event, text);
 }
 
+/// How each line is written. `json`: one object with `time`, `level`, `event`, `text`, and `run`,
+/// `node` and `step` where they are named; for log collectors.
+enum class Form { text, json };
+
+/// From now on; text before. From any thread.
+void use(Form form);
+
 /// Nothing is logged before one of these. Where standard error is journald's, each line has its
 /// priority in front ("<4>") instead of time and level. Source: sd-daemon(3).
 void to_stderr();

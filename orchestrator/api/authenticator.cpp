@@ -132,9 +132,10 @@ std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
 std::optional<Identity> Authenticator::of_web_token(const Request& request,
                                                     const std::string& token,
                                                     const Site& site) const {
-  if (!site.settings.oidc || !site.oidc_keys) return std::nullopt;
+  const auto keys = site.oidc_keys ? site.oidc_keys->get() : nullptr;
+  if (!site.settings.oidc || !keys) return std::nullopt;
   const auto& oidc = *site.settings.oidc;
-  const auto claims = site.oidc_keys->claims_of(token);
+  const auto claims = keys->claims_of(token);
   if (!claims || !is_for_us(*claims, oidc, report::wall_now())) return std::nullopt;
   Identity identity;
   identity.name = claim_text(*claims, oidc.name);

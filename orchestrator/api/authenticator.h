@@ -7,6 +7,7 @@
 #include "orchestrator/api/exchange.h"
 #include "orchestrator/api/login_limits.h"
 #include "orchestrator/api/problem.h"
+#include "orchestrator/api/replaced.h"
 #include "orchestrator/api/site_settings.h"
 #include "orchestrator/store/access_tokens.h"
 
@@ -15,7 +16,8 @@ namespace cupel::api {
 /// What all threads share: changed only as a whole.
 struct Site {
   SiteSettings settings{};
-  std::shared_ptr<const WebKeys> oidc_keys{};
+  /// nullptr: there is no provider. No keys in it: they could not be fetched yet.
+  std::shared_ptr<Replaced<WebKeys>> oidc_keys{};
   std::vector<std::string> names{};  // host names and addresses that a request's Host may name
 };
 

@@ -12,6 +12,7 @@
 #include "orchestrator/api/browser_guard.h"
 #include "orchestrator/api/endpoint.h"
 #include "orchestrator/api/notices.h"
+#include "orchestrator/api/oidc_keys.h"
 #include "orchestrator/api/schedule_clock.h"
 #include "orchestrator/api/service_front.h"
 #include "orchestrator/api/site_files.h"
@@ -87,6 +88,14 @@ Answer page_answer(const StaticFile& file, std::string_view policy, const Reques
   return answer;
 }
 
+/// Keys that were fetched from the same address, until the next ones are there.
+void take_keys(const Site& before, const Site& now) {
+  const bool has_both = before.settings.oidc && now.settings.oidc;
+  if (!has_both || !is_key_address(now.settings.oidc->keys)) return;
+  if (before.settings.oidc->keys == now.settings.oidc->keys)
+    now.oidc_keys->put(before.oidc_keys->get());
+}
+
 }  // namespace
 
 struct Service::Impl {
@@ -110,6 +119,7 @@ struct Service::Impl {
   void reload_and_log();
   Task<Answer> answer(Request request);
   Task<void> keep_schedules();
+  Task<void> keep_keys();
   Task<void> wake_notices();
   std::optional<Answer> static_answer(const Request& request) const;
 
@@ -134,6 +144,8 @@ SiteFilesWish Service::Impl::wish() const {
 }
 
 void Service::Impl::use(const SiteFiles& files) {
+  if (const auto before = shared.site.get()) take_keys(*before, *files.site);
+  log::use(files.site->settings.json_log ? log::Form::json : log::Form::text);
   shared.rate.limit(files.site->settings.requests_per_second);
   shared.inventory.put(files.inventory);
   shared.site.put(files.site);
@@ -270,6 +282,35 @@ Task<void> Service::Impl::keep_schedules() {
   }
 }
 
+/// Those of an address: at the start, after each reload, and now and then.
+Task<void> Service::Impl::keep_keys() {
+  constexpr std::chrono::seconds kLook{5};
+  using Clock = std::chrono::steady_clock;
+  asio::steady_timer timer{listener.io()};
+  std::shared_ptr<Replaced<WebKeys>> filled;
+  Clock::time_point due{};
+  bool failed = false;
+  for (;;) {
+    const auto site = shared.site.get();
+    const auto& oidc = site->settings.oidc;
+    const bool is_due =
+        oidc && is_key_address(oidc->keys) && (site->oidc_keys != filled || Clock::now() >= due);
+    if (is_due) {
+      filled = site->oidc_keys;
+      auto keys = co_await fetch_oidc_keys(*oidc);
+      due = Clock::now() + (keys ? kKeysFetched : kKeysTriedAgain);
+      if (!keys)
+        log::warning({}, "oidc-keys-not-fetched", printable(keys.error().what));
+      else if (failed)
+        log::info({}, "oidc-keys-fetched", "again");
+      failed = !keys;
+      if (keys) filled->put(std::make_shared<const WebKeys>(*std::move(keys)));
+    }
+    timer.expires_after(kLook);
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+}
+
 Task<void> Service::Impl::wake_notices() {
   constexpr std::chrono::hours kSeldom{1};
   for (;;) {
@@ -292,6 +333,8 @@ void Service::start() {
   impl_->notices->start();
   asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(),
                  [](std::exception_ptr bug) { log_bug("schedules-stopped", bug); });
+  asio::co_spawn(impl_->listener.io(), impl_->keep_keys(),
+                 [](std::exception_ptr bug) { log_bug("oidc-keys-stopped", bug); });
   asio::co_spawn(impl_->listener.io(), impl_->wake_notices(),
                  [](std::exception_ptr bug) { log_bug("notices-stopped", bug); });
   impl_->listener.start();

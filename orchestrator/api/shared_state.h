@@ -10,27 +10,10 @@
 #include "orchestrator/api/authenticator.h"
 #include "orchestrator/api/counters.h"
 #include "orchestrator/api/login_limits.h"
+#include "orchestrator/api/replaced.h"
 #include "orchestrator/api/stream_place.h"
 
 namespace cupel::api {
-
-/// A value that is replaced as a whole, from any thread.
-template <class T>
-class Replaced {
- public:
-  std::shared_ptr<const T> get() const {
-    const std::scoped_lock lock{mutex_};
-    return value_;
-  }
-  void put(std::shared_ptr<const T> value) {
-    const std::scoped_lock lock{mutex_};
-    value_ = std::move(value);
-  }
-
- private:
-  mutable std::mutex mutex_{};
-  std::shared_ptr<const T> value_{};
-};
 
 /// What steps of runs wait for, in words for people. Bounded by the nodes that work.
 class WaitingWords {

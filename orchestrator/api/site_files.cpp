@@ -10,6 +10,7 @@
 #include "base/self_signed.h"
 #include "base/wall_clock.h"
 #include "inventory/load.h"
+#include "orchestrator/api/oidc_keys.h"
 
 namespace cupel::api {
 namespace {
@@ -95,10 +96,11 @@ Result<SiteFiles> read_site_files(const SiteFilesWish& wish) {
   }
   if (!wish.inventory.empty()) site.settings.inventory = wish.inventory;
   TRY(files.inventory, inventory_in(site.settings.inventory));
-  if (site.settings.oidc) {
+  if (site.settings.oidc) site.oidc_keys = std::make_shared<Replaced<WebKeys>>();
+  if (site.settings.oidc && !is_key_address(site.settings.oidc->keys)) {
     TRY(const auto text, within("oidc.keys", read_file(site.settings.oidc->keys, kLargestKeySet)));
     TRY(auto keys, within(site.settings.oidc->keys, WebKeys::read(text)));
-    site.oidc_keys = std::make_shared<const WebKeys>(std::move(keys));
+    site.oidc_keys->put(std::make_shared<const WebKeys>(std::move(keys)));
   }
   auto listen = wish.listen;
   listen.insert(listen.end(), site.settings.listen.begin(), site.settings.listen.end());

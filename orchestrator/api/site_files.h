@@ -1,6 +1,6 @@
 #pragma once
 // What the service reads of the site at its start and on SIGHUP: settings, inventory, keys,
-// certificates. All of it or nothing.
+// certificates. All of it or nothing. Keys of an address are not among it: see oidc_keys.h.
 #include <filesystem>
 
 #include "orchestrator/api/listener.h"

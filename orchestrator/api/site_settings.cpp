@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/ownership.h"
 #include "inventory/yaml.h"
+#include "orchestrator/api/oidc_keys.h"
 
 namespace cupel::api {
 namespace {
@@ -62,7 +63,11 @@ OidcSettings oidc_of(const Reading& reading, const YamlValue& value) {
   OidcSettings oidc;
   oidc.issuer = fields.required("issuer");
   oidc.audience = fields.required("audience");
-  oidc.keys = reading.path(fields.required("keys"));
+  oidc.keys = fields.required("keys");
+  if (oidc.keys.starts_with("http://"))
+    fields.report(fields.place("keys"), "keys is a file or an https:// address");
+  if (!is_key_address(oidc.keys)) oidc.keys = reading.path(oidc.keys);
+  oidc.ca = reading.path(fields.text("ca"));
   oidc.name = fields.text("name").value_or(oidc.name);
   oidc.groups = fields.text("groups").value_or(oidc.groups);
   oidc.grants = grants_of(reading, fields, "grants", "group");
@@ -114,6 +119,11 @@ std::optional<SiteSettings> parse_site_settings(std::string_view text, const std
     settings.requests_per_second = *rate;
   }
   settings.session = fields.duration("session").value_or(settings.session);
+  if (const auto form = fields.text("log")) {
+    if (*form != "text" && *form != "json")
+      fields.report(fields.place("log"), "log is text or json, not '" + *form + "'");
+    settings.json_log = *form == "json";
+  }
   fields.finish();
   return problems.size() == before ? std::optional{std::move(settings)} : std::nullopt;
 }

@@ -24,7 +24,8 @@ struct Grant {
 struct OidcSettings {
   std::string issuer{};
   std::string audience{};
-  std::string keys{};                     // file: a JSON Web Key Set
+  std::string keys{};                     // file or https:// address: a JSON Web Key Set
+  std::string ca{};                       // PEM file, for the address; empty: the system's
   std::string name = "sub";               // claim
   std::string groups = "groups";          // claim: a text or a list of them
   std::map<std::string, Grant> grants{};  // by group
@@ -45,6 +46,7 @@ struct SiteSettings {
   std::vector<NoticeHook> notices{};
   double requests_per_second = 200;  // of one person
   std::chrono::seconds session{12 * 3600};
+  bool json_log = false;  // each line of the log is an object
 
   friend bool operator==(const SiteSettings&, const SiteSettings&) = default;
 };

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace cupel::log {
 namespace {
@@ -24,6 +25,7 @@ class LogTest : public ::testing::Test {
   }
   void TearDown() override {
     off();
+    use(Form::text);
     std::filesystem::remove_all(folder_);
   }
   std::filesystem::path file() const { return folder_ / "cupel.log"; }
@@ -47,6 +49,30 @@ TEST_F(LogTest, WritesTimeLevelRunNodeAndStepOnEachLine) {
                                     " warning run=12 node=- step=- run-halted: 3 of 3 "
                                     "failed\n" +
                                     time + " error run=- node=- step=- store: no space\n"));
+}
+
+TEST_F(LogTest, WritesAnObjectPerLineWhereAskedTo) {
+  ASSERT_TRUE(to_file(file()));
+
+  use(Form::json);
+  warning({.run = 12, .node = "a01-n07"}, "run-halted", "\"3\" of 3\n\xff failed");
+  use(Form::text);
+  info({}, "plain", "again");
+
+  const auto written = lines();
+  const auto end = written.find('\n');
+  const auto object = parse_json(std::string_view{written}.substr(0, end));
+  ASSERT_TRUE(object) << written;
+  EXPECT_EQ(object->at("level"), "warning");
+  EXPECT_EQ(object->at("event"), "run-halted");
+  EXPECT_EQ(object->at("run"), 12);
+  EXPECT_EQ(object->at("node"), "a01-n07");
+  EXPECT_FALSE(object->as_object().contains("step"));
+  EXPECT_THAT(std::string{object->at("text").as_string()}, HasSubstr("\"3\" of 3"));
+  EXPECT_THAT(std::string{object->at("time").as_string()},
+              MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\.[0-9]{3}Z"));
+  EXPECT_THAT(written.substr(end + 1),
+              MatchesRegex("[-0-9:.TZ]+ info run=- node=- step=- plain: again\n"));
 }
 
 TEST_F(LogTest, KeepsOneLineWhateverATextHolds) {

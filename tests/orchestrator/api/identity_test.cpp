@@ -343,7 +343,7 @@ TEST(SiteSettings, ListEveryErrorAtOnce) {
 
   const auto settings = api::parse_site_settings(
       "listen: [127.0.0.1:8443]\nusers:\n  - {user: alice, role: root}\n  - {user: bob}\n"
-      "two_person: [begin]\nnotify: /bin/sh\n",
+      "two_person: [begin]\nnotify: /bin/sh\nlog: xml\n",
       "service.yaml", problems);
 
   EXPECT_FALSE(settings);
@@ -352,6 +352,7 @@ TEST(SiteSettings, ListEveryErrorAtOnce) {
   EXPECT_THAT(text, HasSubstr("role is viewer, operator or admin, not 'root'"));
   EXPECT_THAT(text, HasSubstr("'begin' is none of start"));
   EXPECT_THAT(text, HasSubstr("notify"));
+  EXPECT_THAT(text, HasSubstr("log is text or json, not 'xml'"));
 }
 
 }  // namespace
