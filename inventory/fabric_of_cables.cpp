@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "inventory/cable_files.h"
+#include "inventory/port_names.h"
 
 namespace cupel::inventory {
 namespace {
@@ -112,6 +113,7 @@ class FileFabric {
       found = blade->port;
     }
     if (!found) found = plain_port(port);
+    if (!found) found = port_of_name(port, site_.ports_per_cage);
     if (!found) {
       problems_.push_back(
           {row.where, fmt::format("'{}' is no port of a switch, and the inventory has no node '{}'",

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "burnin/fabric/cable_findings.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
+#include "burnin/fabric/lldp_cables.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin {
@@ -17,7 +18,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 2> kCableMeasures{"fabric.cables", "fabric.cable.wrong"};
+constexpr std::array<std::string_view, 3> kCableMeasures{"fabric.cables", "fabric.cable.wrong",
+                                                         "fabric.undecided"};
 constexpr std::size_t kMostAsked = 3;        // nodes that look, where the ones before could not
 constexpr seconds kLook{120};                // of ibnetdiscover: 4,341 HCAs take 4 s
 constexpr seconds kMostOfARound{8 * kLook};  // eight rails that are fabrics of their own
@@ -90,13 +92,14 @@ class CableRounds : public GroupRounds {
       : plan_{plan}, map_{plan}, islands_{plan}, members_{members.begin(), members.end()} {}
 
   std::vector<std::optional<MemberJob>> next() override {
-    if (seen_ || asked_ == std::min(kMostAsked, members_.size())) return {};
+    if (seen_ || lldp_ || asked_ == std::min(kMostAsked, members_.size())) return {};
     std::vector<std::optional<MemberJob>> jobs(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const bool looks = i == asked_;
       if (!looks && asked_ > 0) continue;
       const auto* node = looks ? map_.find_node(members_[i].node) : nullptr;
-      auto script = script::head() + (asked_ == 0 ? std::string{kGuids} : std::string{});
+      auto script = script::head();
+      if (asked_ == 0) script += std::string{kGuids} + std::string{fabric::lldp_script()};
       if (node != nullptr) script += look_with(islands_.of(*node, map_));
       jobs[i] = MemberJob{looks ? "looks" : "reports its HCAs", std::move(script), kMostOfARound};
     }
@@ -107,8 +110,11 @@ class CableRounds : public GroupRounds {
             const std::vector<bool>& left) override {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (outputs[i]) fabric::read_hca_guids(members_[i].node, outputs[i]->text, guids_);
+    if (asked_ == 0) read_lldp(outputs);
     const auto& from = members_[asked_].node;
-    if (outputs[asked_])
+    if (lldp_)
+      why_.clear();
+    else if (outputs[asked_])
       look(from, *outputs[asked_]);
     else
       why_ += fmt::format("{}{}: its job failed", why_.empty() ? "" : "; ", from);
@@ -117,15 +123,59 @@ class CableRounds : public GroupRounds {
   }
 
   Result<GroupFindings> findings() const override {
-    if (!seen_) return Error{Code::kNoMeasurement, why_};
-    auto found = fabric::cable_findings(plan_, audit_fabric(plan_, *seen_, guids_), members_);
-    found.reasons.insert(found.reasons.begin(), "looked on " + members_[asked_ - 1].node);
+    if (!seen_ && !lldp_) return Error{Code::kNoMeasurement, why_};
+    TRY(auto found, seen_ ? by_ibnetdiscover() : by_lldp());
     for (std::size_t i = 0; i < left_.size(); ++i)
       if (left_[i]) found.members[i] = {};
     return found;
   }
 
  private:
+  Result<GroupFindings> by_ibnetdiscover() const {
+    auto found = fabric::cable_findings(plan_, audit_fabric(plan_, *seen_, guids_), members_);
+    found.reasons.insert(found.reasons.begin(), "looked on " + members_[asked_ - 1].node);
+    return found;
+  }
+
+  Result<GroupFindings> by_lldp() const {
+    if (!*lldp_) return lldp_->error();
+    const auto& lldp = **lldp_;
+    auto found = fabric::cable_findings(lldp.compared, lldp.audit, members_);
+    found.reasons.insert(found.reasons.begin(),
+                         "looked by LLDP on each node: cables between switches are not compared");
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      auto& member = found.members[i];
+      const auto why = lldp.not_compared.find(members_[i].node);
+      if (why != lldp.not_compared.end()) {
+        member = {.measurements = {{"fabric.undecided", "all", 1, "count", why->second}},
+                  .unknown = {{"fabric.cables", "lldpctl", why->second}}};
+        continue;
+      }
+      for (const auto& [end, reason] : lldp.undecided)
+        if (end.device == members_[i].node)
+          member.measurements.push_back({"fabric.undecided", end.hca, 1, "count", reason});
+    }
+    return found;
+  }
+
+  /// Where the fabric is Ethernet, each node reports its own cables.
+  void read_lldp(std::span<const std::optional<Output>> outputs) {
+    std::vector<fabric::EthernetNode> nodes;
+    std::vector<std::string> reported;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i]) continue;
+      reported.push_back(members_[i].node);
+      if (auto node = fabric::read_ethernet(members_[i].node, *outputs[i]))
+        nodes.push_back(*std::move(node));
+    }
+    if (!fabric::is_ethernet(plan_, reported, nodes)) return;
+    lldp_ = fabric::audit_by_lldp(plan_, nodes);
+    if (!*lldp_) return;
+    for (const auto& name : reported)
+      if (std::ranges::find(nodes, name, &fabric::EthernetNode::node) == nodes.end())
+        (*lldp_)->not_compared.try_emplace(name, "none of its HCAs has a port that is Ethernet");
+  }
+
   void look(const std::string& from, const Output& output) {
     std::string text;
     for (const auto& section : script::sections(output.text))
@@ -150,6 +200,7 @@ class CableRounds : public GroupRounds {
   std::vector<bool> left_{};
   inventory::HcaGuids guids_{};
   std::optional<inventory::SeenFabric> seen_{};
+  std::optional<Result<fabric::LldpAudit>> lldp_{};  // of an Ethernet fabric
   std::string why_{};
 };
 
@@ -169,7 +220,9 @@ Result<std::unique_ptr<GroupRounds>> rounds_of_cables(const RoundsRequest& reque
 
 Result<Job> prepare_cables(const inventory::Profile&, const Parameters&) {
   // What one of the nodes runs; the others report their HCAs alone.
-  return Job{script::head() + look_with({Island{"mlx5_0"}}), seconds{20}, kMostOfARound};
+  return Job{script::head() + std::string{kGuids} + std::string{fabric::lldp_script()} +
+                 look_with({Island{"mlx5_0"}}),
+             seconds{20}, kMostOfARound};
 }
 
 Result<Findings> parse_cables(const inventory::Profile&, const Output& output) {
@@ -186,7 +239,8 @@ constexpr GroupStage kCableGroup{
 
 Stage fabric_cables() {
   Stage row{"fabric-cables",
-            "the cables of the nodes against the inventory's plan, to the port (ibnetdiscover)",
+            "the cables of the nodes against the inventory's plan, to the port (ibnetdiscover; of "
+            "Ethernet lldpctl)",
             {},
             prepare_cables,
             parse_cables,

@@ -1,0 +1,203 @@
+#include "burnin/fabric/lldp_cables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "burnin/script.h"
+#include "inventory/port_names.h"
+
+namespace cupel::burnin::fabric {
+namespace {
+
+using inventory::Cable;
+using inventory::CableEnd;
+using inventory::FabricMap;
+using inventory::FabricSwitch;
+using inventory::SeenDevice;
+
+constexpr std::size_t kMostInterfaces = 256, kMostEthernetHcas = 64;
+
+constexpr std::string_view kScript = R"sh(ethernet=
+for folder in /sys/class/infiniband/*; do
+  [ -r "$folder/ports/1/link_layer" ] || continue
+  read -r layer <"$folder/ports/1/link_layer"
+  [ "$layer" = Ethernet ] || continue
+  ethernet=yes
+  echo "ethernet ${folder##*/}"
+  for net in "$folder"/device/net/*; do
+    [ -r "$net/operstate" ] || continue
+    read -r state <"$net/operstate"
+    echo "net ${folder##*/} ${net##*/} $state"
+  done
+done
+if [ -n "$ethernet" ]; then
+  if command -v lldpctl >/dev/null 2>&1; then
+    echo 'cupel-begin: lldp'
+    timeout 20 lldpctl -f json0
+    echo
+    echo cupel-end
+  else
+    echo 'cupel-no-lldp: lldpctl is not installed (lldpd)'
+  fi
+fi
+)sh";
+
+/// "leaf1-r1.site.example" is leaf1-r1 where the plan has that.
+const FabricSwitch* switch_of(const inventory::Fabric& plan, std::string_view system) {
+  const auto whole = lower_case(system);
+  const auto host = whole.substr(0, whole.find('.'));
+  const FabricSwitch* by_host = nullptr;
+  for (const auto& one : plan.switches) {
+    const auto name = lower_case(one.name);
+    if (name == whole) return &one;
+    if (name == host) by_host = &one;
+  }
+  return by_host;
+}
+
+class LldpComparison {
+ public:
+  LldpComparison(const inventory::Fabric& plan, std::span<const EthernetNode> nodes)
+      : plan_{plan}, map_{plan}, nodes_{nodes} {}
+
+  Result<LldpAudit> compare() {
+    for (const auto& node : nodes_) add(node);
+    if (links_ == 0) return Error{Code::kNoMeasurement, "LLDP: " + why_none()};
+    made_.compared = {.switches = plan_.switches, .nodes = plan_.nodes, .cables = {}};
+    for (const auto& cable : plan_.cables)
+      if (cable.is_access() && compared_.contains(cable.from)) {
+        made_.compared.cables.push_back(cable);
+        // A switch shows by its nodes alone: without a link it is not absent.
+        device(SeenDevice::Kind::switch_device, cable.to.device);
+      }
+    TRY(const auto seen, std::move(builder_).finish("lldpctl"));
+    made_.audit = audit_fabric(made_.compared, seen);
+    return std::move(made_);
+  }
+
+ private:
+  std::string why_none() const {
+    std::string all;
+    constexpr std::size_t kShown = 3;
+    for (const auto& node : nodes_.first(std::min(nodes_.size(), kShown)))
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", node.node,
+                         node.why_none.empty() ? "no neighbour of its HCAs is a switch with a name"
+                                               : node.why_none);
+    return all;
+  }
+
+  void add(const EthernetNode& node) {
+    if (!node.why_none.empty()) {
+      made_.not_compared[node.node] = node.why_none;
+      return;
+    }
+    std::set<std::string, std::less<>> linked;
+    for (const auto& [name, interface] : node.interfaces)
+      if (add_link(node, name, interface)) linked.insert(interface.hca);
+    const auto* planned = map_.find_node(node.node);
+    if (planned == nullptr) return;
+    for (const auto& hca : planned->hcas) {
+      const CableEnd end{node.node, hca, 1};
+      const bool up = std::ranges::any_of(node.interfaces, [&](const auto& each) {
+        return each.second.hca == hca && each.second.up;
+      });
+      if (linked.contains(hca) || !up)
+        compared_.insert(end);
+      else
+        made_.undecided.try_emplace(end,
+                                    "its port is up, and LLDP reports no switch at the other end: "
+                                    "turn LLDP on there");
+    }
+  }
+
+  /// Of several neighbours of a port the first that the plan has.
+  bool add_link(const EthernetNode& node, std::string_view name,
+                const EthernetNode::Interface& interface) {
+    const LldpNeighbour* chosen = nullptr;
+    for (const auto& each : node.neighbours) {
+      if (each.port != name || each.device.empty()) continue;
+      const bool of_plan = switch_of(plan_, each.device) != nullptr;
+      if (chosen == nullptr || (of_plan && switch_of(plan_, chosen->device) == nullptr))
+        chosen = &each;
+    }
+    if (chosen == nullptr) return false;
+    const auto* at = switch_of(plan_, chosen->device);
+    const auto port = inventory::port_of_name(chosen->remote, at ? at->ports_per_cage : 1);
+    if (!port) {
+      made_.undecided[{node.node, interface.hca, 1}] = fmt::format(
+          "LLDP reports port '{}' of {}, which has no number", chosen->remote, chosen->device);
+      return false;
+    }
+    const auto hca = device(SeenDevice::Kind::hca, node.node + " " + interface.hca);
+    const auto other = device(SeenDevice::Kind::switch_device, at ? at->name : chosen->device);
+    builder_.link({hca, 1}, {other, *port}, 0, "");
+    ++links_;
+    return true;
+  }
+
+  /// LLDP has no GUIDs: numbers in their place.
+  std::size_t device(SeenDevice::Kind kind, const std::string& name) {
+    const auto guid = numbers_.try_emplace(name, numbers_.size() + 1).first->second;
+    return builder_.device(guid, kind, name, false);
+  }
+
+  const inventory::Fabric& plan_;
+  FabricMap map_;
+  std::span<const EthernetNode> nodes_;
+  inventory::SeenFabricBuilder builder_{};
+  std::map<std::string, std::uint64_t> numbers_{};
+  std::set<CableEnd> compared_{};
+  LldpAudit made_{};
+  std::size_t links_ = 0;
+};
+
+}  // namespace
+
+std::string_view lldp_script() { return kScript; }
+
+std::optional<EthernetNode> read_ethernet(std::string_view node, const Output& output) {
+  EthernetNode found{.node = std::string{node}};
+  for (const auto line : lines(output.text)) {
+    const auto parts = words(line);
+    if (parts.size() == 2 && parts[0] == "ethernet" && found.hcas.size() < kMostEthernetHcas)
+      found.hcas.push_back(script::clean(parts[1]));
+    if (parts.size() == 4 && parts[0] == "net" && found.interfaces.size() < kMostInterfaces)
+      found.interfaces[script::clean(parts[2])] = {script::clean(parts[1]), parts[3] == "up"};
+  }
+  if (found.hcas.empty()) return std::nullopt;
+  if (const auto why = script::said(output, "cupel-no-lldp: "))
+    found.why_none = script::clean(*why);
+  for (const auto& section : script::sections(output.text)) {
+    if (section.name != "lldp" || !section.whole) continue;
+    auto neighbours = parse_lldpctl(section.text);
+    if (neighbours)
+      found.neighbours = *std::move(neighbours);
+    else
+      found.why_none = neighbours.error().what;
+  }
+  if (found.neighbours.empty() && found.why_none.empty()) found.why_none = "lldpctl did not end";
+  return found;
+}
+
+bool is_ethernet(const inventory::Fabric& plan, std::span<const std::string> reported,
+                 std::span<const EthernetNode> nodes) {
+  const FabricMap map{plan};
+  std::size_t planned = 0, ethernet = 0;
+  for (const auto& name : reported)
+    if (const auto* node = map.find_node(name)) planned += node->hcas.size();
+  for (const auto& each : nodes)
+    if (const auto* node = map.find_node(each.node))
+      for (const auto& hca : node->hcas)
+        ethernet += static_cast<std::size_t>(std::ranges::count(each.hcas, hca));
+  return 2 * ethernet > planned;
+}
+
+Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan,
+                                std::span<const EthernetNode> nodes) {
+  return LldpComparison{plan, nodes}.compare();
+}
+
+}  // namespace cupel::burnin::fabric

@@ -1,0 +1,53 @@
+#pragma once
+// Cables of an Ethernet fabric: what LLDP reports on each node, against the plan. Only cables of
+// nodes are seen, each from its node: those between switches are not compared. Pure.
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "burnin/fabric/discovery/lldp.h"
+#include "burnin/job.h"
+#include "inventory/fabric_audit.h"
+
+namespace cupel::burnin::fabric {
+
+/// The lines of a script that report the node's HCAs whose port is Ethernet, their network
+/// interfaces, and their neighbours by `lldpctl -f json0`.
+/// Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband and testing/sysfs-class-net.
+std::string_view lldp_script();
+
+/// A node with HCAs whose port is Ethernet.
+struct EthernetNode {
+  struct Interface {
+    std::string hca{};
+    bool up = false;
+  };
+  std::string node{};
+  std::vector<std::string> hcas{};
+  std::map<std::string, Interface> interfaces{};  // by name: "eth4"
+  std::vector<LldpNeighbour> neighbours{};
+  std::string why_none{};  // why there are no neighbours
+};
+
+/// What the script printed; nothing where no HCA has a port that is Ethernet.
+std::optional<EthernetNode> read_ethernet(std::string_view node, const Output& output);
+
+/// Whether the fabric is Ethernet: most of the planned HCAs of the nodes that reported are.
+bool is_ethernet(const inventory::Fabric& plan, std::span<const std::string> reported,
+                 std::span<const EthernetNode> nodes);
+
+struct LldpAudit {
+  inventory::Fabric compared{};  // of the plan: the cables that could be compared
+  inventory::FabricAudit audit{};
+  std::map<inventory::CableEnd, std::string> undecided{};  // HCAs that could not be judged, and why
+  std::map<std::string, std::string> not_compared{};       // nodes
+};
+
+/// An HCA without a neighbour whose interface is down has no link; one that is up is undecided,
+/// since its switch may not speak LLDP. Errors: kNoMeasurement: no node has a neighbour.
+Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan, std::span<const EthernetNode> nodes);
+
+}  // namespace cupel::burnin::fabric

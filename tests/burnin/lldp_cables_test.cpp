@@ -1,0 +1,228 @@
+// Cables of an Ethernet fabric: LLDP of each node against the plan, and what the stage
+// fabric-cables makes of it.
+#include "burnin/fabric/lldp_cables.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/group_stage.h"
+#include "inventory/fabric_rule.h"
+#include "inventory/port_names.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/fabric_files.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// What a node of an Ethernet fabric prints.
+struct EthernetReport {
+  struct Port {
+    std::string hca{}, interface{}, state{"up"}, device{}, remote{};
+  };
+  std::vector<Port> ports{};
+  bool lldpd = true;
+
+  Output output() const {
+    std::string text, neighbours;
+    for (const auto& each : ports) {
+      text += fmt::format("guid {0} a088:c203:0000:0001\nethernet {0}\nnet {0} {1} {2}\n", each.hca,
+                          each.interface, each.state);
+      if (each.device.empty()) continue;
+      neighbours += fmt::format(
+          R"({}{{"name":"{}","chassis":[{{"id":[{{"type":"mac","value":"3a:49:05:72:bd:15"}}],)"
+          R"("name":[{{"value":"{}"}}]}}],"port":[{{"id":[{{"type":"ifname","value":"{}"}}]}}]}})",
+          neighbours.empty() ? "" : ",", each.interface, each.device, each.remote);
+    }
+    if (!lldpd) return {text + "cupel-no-lldp: lldpctl is not installed (lldpd)\n", "", 0};
+    return {text + "cupel-begin: lldp\n{\"lldp\":[{\"interface\":[" + neighbours +
+                "]}]}\n\ncupel-end\n",
+            "", 0};
+  }
+};
+
+/// Three nodes with two rails, a leaf for each rail, and a spine above them.
+inventory::Fabric ethernet_plan() {
+  std::vector<inventory::FabricMember> members;
+  for (int i = 1; i <= 3; ++i) members.push_back({fmt::format("n{}", i), {"mlx5_0", "mlx5_1"}});
+  std::vector<inventory::Problem> problems;
+  return make_fabric({.group = 3, .spines = 1, .uplinks = 2}, members, problems);
+}
+
+EthernetReport as_planned(int node) {
+  const auto port = fmt::format("swp{}", node);
+  return {{{"mlx5_0", "eth4", "up", "leaf1-r1", port},
+           {"mlx5_1", "eth5", "up", "leaf1-r2.site.example", port}}};
+}
+
+std::vector<EthernetReport> all_as_planned() {
+  return {as_planned(1), as_planned(2), as_planned(3)};
+}
+
+Result<GroupFindings> compared(const std::vector<EthernetReport>& reports) {
+  const auto plan = ethernet_plan();
+  const inventory::Profile profile;
+  std::vector<Member> nodes;
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    nodes.push_back({fmt::format("n{}", i + 1), "10.0.0.1"});
+  const auto begun = stage("fabric-cables")->group->rounds({profile, nodes, {}, &plan}).value();
+  EXPECT_THAT(begun->next().at(2)->script, HasSubstr("lldpctl -f json0"));
+  std::vector<std::optional<Output>> outputs;
+  for (const auto& each : reports) outputs.push_back(each.output());
+  begun->take(outputs, std::vector<bool>(nodes.size()));
+  EXPECT_THAT(begun->next(), IsEmpty()) << "each node has reported its own cables";
+  return begun->findings();
+}
+
+TEST(LldpCables, ThatAreInTheirPortsAreRight) {
+  const auto found = compared(all_as_planned());
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& member : found->members) {
+    EXPECT_EQ(value_of(member, "fabric.cables"), 2);
+    for (const auto* hca : {"mlx5_0", "mlx5_1"})
+      EXPECT_EQ(value_of(member, "fabric.cable.wrong", hca), 0);
+    EXPECT_EQ(value_of(member, "fabric.undecided", "all"), std::nullopt);
+  }
+  EXPECT_THAT(found->reasons, AllOf(Contains(HasSubstr("looked by LLDP on each node")),
+                                    Contains(HasSubstr("6 of 6 cables are in their ports"))));
+  EXPECT_THAT(found->links, IsEmpty());
+}
+
+TEST(LldpCables, ThatAreCrossedAreNamedWithTheMove) {
+  auto reports = all_as_planned();
+  std::swap(reports[0].ports[0].remote, reports[1].ports[0].remote);
+
+  const auto found = compared(reports);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(found->members[0], "fabric.cable.wrong", "mlx5_0"), 1);
+  EXPECT_EQ(value_of(found->members[1], "fabric.cable.wrong", "mlx5_0"), 1);
+  EXPECT_EQ(value_of(found->members[0], "fabric.cable.wrong", "mlx5_1"), 0);
+  EXPECT_EQ(value_of(found->members[2], "fabric.cable.wrong", "mlx5_0"), 0);
+  EXPECT_THAT(found->reasons,
+              Contains(HasSubstr("Swap the plugs in leaf1-r1 port 2 and leaf1-r1 port 1")));
+}
+
+TEST(LldpCables, WithoutANeighbourAreMissingWhereThePortIsDownAndElseUndecided) {
+  auto reports = all_as_planned();
+  reports[0].ports[0] = {"mlx5_0", "eth4", "down", "", ""};
+  reports[1].ports[0] = {"mlx5_0", "eth4", "up", "", ""};
+  reports[2].ports[0].remote = "to-rack-7";
+
+  const auto found = compared(reports);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(found->members[0], "fabric.cable.wrong", "mlx5_0"), 1);
+  EXPECT_EQ(value_of(found->members[1], "fabric.cable.wrong", "mlx5_0"), std::nullopt);
+  EXPECT_EQ(value_of(found->members[1], "fabric.undecided", "mlx5_0"), 1);
+  EXPECT_EQ(value_of(found->members[2], "fabric.undecided", "mlx5_0"), 1);
+  EXPECT_THAT(found->members[2].measurements.back().traced_to,
+              HasSubstr("'to-rack-7' of leaf1-r1"));
+}
+
+TEST(LldpCables, OfANodeWithoutLldpdAreUndecided) {
+  auto reports = all_as_planned();
+  reports[1].lldpd = false;
+
+  const auto found = compared(reports);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(found->members[1], "fabric.cables"), std::nullopt);
+  EXPECT_EQ(value_of(found->members[1], "fabric.undecided", "all"), 1);
+  EXPECT_EQ(value_of(found->members[0], "fabric.cable.wrong", "mlx5_0"), 0);
+}
+
+TEST(LldpCables, ProveNothingWhereNoNodeHasANeighbour) {
+  auto reports = all_as_planned();
+  for (auto& each : reports) each.lldpd = false;
+
+  const auto found = compared(reports);
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("n1: lldpctl is not installed"));
+}
+
+TEST(LldpCables, AreNotLookedForWhereOneHcaOfAnInfiniBandFabricIsInEthernetMode) {
+  const auto plan = ethernet_plan();
+  EthernetReport one;
+  one.ports = {{"mlx5_0", "eth4", "down", "", ""}};
+  const auto node = fabric::read_ethernet("n1", one.output());
+  ASSERT_TRUE(node);
+  const std::vector<std::string> all{"n1", "n2", "n3"};
+
+  EXPECT_FALSE(fabric::is_ethernet(plan, all, std::span{&*node, 1}));
+  EXPECT_FALSE(fabric::read_ethernet("n2", {"guid mlx5_0 a088:c203:0000:0001\n", "", 0}));
+}
+
+TEST(LldpCables, AreReadFromWhatLldpdItselfPrints) {
+  CUPEL_NEEDS_FABRIC_FILE(printed, "generated/lldp_n1.json");
+  inventory::Fabric plan;
+  plan.switches = {{.name = "sw1"}, {.name = "sw2"}};
+  plan.nodes = {{.name = "n1", .hcas = {"mlx5_0", "mlx5_1"}}};
+  plan.cables = {{.from = {"n1", "mlx5_0", 1}, .to = {"sw1", "", 1}},
+                 {.from = {"n1", "mlx5_1", 1}, .to = {"sw2", "", 1}}};
+  const Output output{
+      "ethernet mlx5_0\nnet mlx5_0 eth0 up\nethernet mlx5_1\nnet mlx5_1 eth1 up\n"
+      "cupel-begin: lldp\n" +
+          printed + "\ncupel-end\n",
+      "", 0};
+
+  const auto node = fabric::read_ethernet("n1", output);
+  ASSERT_TRUE(node);
+  const auto found = fabric::audit_by_lldp(plan, std::span{&*node, 1});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_TRUE(found->audit.passed());
+  EXPECT_EQ(found->audit.right, 2u);
+}
+
+TEST(LldpCables, TheScriptReportsEthernetHcasAndTheirInterfacesAlone) {
+  const test::TemporaryFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    const auto path = folder.path() / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path} << text;
+  };
+  write("infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+  write("infiniband/mlx5_0/device/net/eth4/operstate", "up\n");
+  write("infiniband/mlx5_1/ports/1/link_layer", "InfiniBand\n");
+  write("bin/lldpctl", "#!/bin/sh\necho '{\"lldp\":[{\"interface\":[]}]}'\n");
+  std::filesystem::permissions(folder.path() / "bin/lldpctl", std::filesystem::perms::owner_all);
+  std::string script{fabric::lldp_script()};
+  const std::string real = "/sys/class/infiniband";
+  script.replace(script.find(real), real.size(), (folder.path() / "infiniband").string());
+
+  const auto output = run_script(script, "PATH=" + (folder.path() / "bin").string() + ":$PATH\n");
+
+  EXPECT_EQ(output.errors, "");
+  const auto node = fabric::read_ethernet("n1", output);
+  ASSERT_TRUE(node) << output.text;
+  EXPECT_THAT(node->hcas, ::testing::ElementsAre("mlx5_0"));
+  ASSERT_TRUE(node->interfaces.contains("eth4"));
+  EXPECT_TRUE(node->interfaces.at("eth4").up);
+  EXPECT_THAT(node->why_none, HasSubstr("lldpctl reported no neighbour"));
+}
+
+TEST(PortNames, HaveTheNumberOfThePort) {
+  using inventory::port_of_name;
+  EXPECT_EQ(port_of_name("swp13", 1), 13);
+  EXPECT_EQ(port_of_name("swp7s1", 2), 14);
+  EXPECT_EQ(port_of_name("swp7s0", 1), 7);
+  EXPECT_EQ(port_of_name("Ethernet1/13", 1), 13);
+  EXPECT_EQ(port_of_name("Ethernet13/1", 1), 13);
+  EXPECT_EQ(port_of_name("Ethernet7/2", 2), 14);
+  EXPECT_EQ(port_of_name("Eth1/7/2", 2), 14);
+  EXPECT_EQ(port_of_name("etp7", 1), 7);
+  for (const auto* none : {"", "13", "swp", "swp0", "swp7s2", "to n1", "3a:49:05:72:bd:15",
+                           "Ethernet3/4", "Eth2/7/1", "swp99999999999", "swp-1"})
+    EXPECT_EQ(port_of_name(none, 1), std::nullopt) << none;
+}
+
+}  // namespace
+}  // namespace cupel::burnin
