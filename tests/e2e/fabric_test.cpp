@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +13,7 @@ namespace {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 constexpr int kNodes = 6;
@@ -58,14 +60,16 @@ class FabricCommands : public ::testing::Test {
   }
   std::string at(const std::string& name) const { return (folder / name).string(); }
 
-  void write_inventory() const {
+  /// With the cables of a file, where one is named.
+  void write_inventory(const std::string& cables = {}) const {
     write("inventory.yaml",
-          "site: test\ndefaults:\n  profile: hgx-h100-8\n"
-          "  bmc: {user: admin, password: \"env:BMC\", tls: {trust: first-use}}\n"
-          "  ssh: {user: root}\nnodes:\n"
-          "  - {name: \"n[01-06]\", bmc: {address: \"10.0.1.[11-16]\"}, "
-          "ssh: {address: \"10.0.2.[11-16]\"}}\n"
-          "fabric: {layout: fat-tree, hcas: [mlx5_0], group: 6}\n");
+          std::string{"site: test\ndefaults:\n  profile: hgx-h100-8\n"
+                      "  bmc: {user: admin, password: \"env:BMC\", tls: {trust: first-use}}\n"
+                      "  ssh: {user: root}\nnodes:\n"
+                      "  - {name: \"n[01-06]\", bmc: {address: \"10.0.1.[11-16]\"}, "
+                      "ssh: {address: \"10.0.2.[11-16]\"}}\n"} +
+              (cables.empty() ? "fabric: {layout: fat-tree, hcas: [mlx5_0], group: 6}\n"
+                              : "fabric: {hcas: [mlx5_0], cables: " + cables + "}\n"));
   }
 
   /// A folder that was filled so long before now, with so many errors of n03.
@@ -86,6 +90,126 @@ class FabricCommands : public ::testing::Test {
 
   fs::path folder;
 };
+
+TEST_F(FabricCommands, PlanSaysWhatThePlanMeansAndListsItsCables) {
+  write_inventory();
+  const auto plan = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"fabric", "plan", "-i", at("inventory.yaml")};
+    words.insert(words.end(), more.begin(), more.end());
+    return cupel(words);
+  };
+
+  const auto text = plan({}), every = plan({"--cables"}), json = plan({"--json"});
+
+  EXPECT_EQ(text.exit_status, 0) << text.error;
+  EXPECT_THAT(text.output, HasSubstr("6 nodes with 1 rails, 1 leaves, 0 spines, 0 cores\n"
+                                     "6 cables: 6 from nodes to leaves, 0 between switches\n"));
+  EXPECT_THAT(text.output, ContainsRegex("RAIL +HCA OF n01 +LEAF +PORT\n +1 +mlx5_0 +leaf1 +1\n"));
+  EXPECT_THAT(text.output, Not(HasSubstr("n06 mlx5_0")));
+  EXPECT_EQ(every.exit_status, 0) << every.error;
+  EXPECT_THAT(every.output, ContainsRegex("FROM +TO +SPEED\n"));
+  EXPECT_THAT(every.output, ContainsRegex("n06 mlx5_0 \\(rail 1\\) +leaf1 port 6\n"));
+  EXPECT_EQ(json.exit_status, 0) << json.error;
+  const auto document = boost::json::parse(json.output).as_object();
+  EXPECT_EQ(document.at("nodes").to_number<int>(), 6);
+  ASSERT_EQ(document.at("cables").as_array().size(), 6u);
+  EXPECT_EQ(boost::json::serialize(document.at("cables").as_array()[2]),
+            R"({"from":{"device":"n03","port":1,"hca":"mlx5_0"},)"
+            R"("to":{"device":"leaf1","port":3},"speed":""})");
+  EXPECT_EQ(boost::json::serialize(document.at("switches").as_array()[0]),
+            R"({"name":"leaf1","level":"leaf","group":0,"rail":-1,"plane":0})");
+}
+
+TEST_F(FabricCommands, PlanOfAFileListsKindsLengthsAndSerialNumbers) {
+  write_inventory("cables.csv");
+  write("cables.csv",
+        "A-Node Name,A-Port,Z-Node Name,Z-Port,Cable Type,Cable Length,Cable Serial\n"
+        "n01,mlx5_0,leaf1,1,DAC,2.5,MT2201VS00001\nn02,mlx5_0,leaf1,2,AOC,10,\n"
+        "n03,mlx5_0,leaf1,3,,,\nn04,mlx5_0,leaf1,4,,,\nn05,mlx5_0,leaf1,5,,,\n"
+        "n06,mlx5_0,leaf1,6,,,\n");
+
+  const auto every = cupel({"fabric", "plan", "-i", at("inventory.yaml"), "--cables"});
+  const auto json = cupel({"fabric", "plan", "-i", at("inventory.yaml"), "--json"});
+
+  EXPECT_EQ(every.exit_status, 0) << every.error;
+  EXPECT_THAT(every.output, ContainsRegex("FROM +TO +SPEED +TYPE +LENGTH +SERIAL NUMBERS\n"));
+  EXPECT_THAT(every.output, ContainsRegex("n01 mlx5_0.*DAC +2.5 m +MT2201VS00001\n"));
+  EXPECT_THAT(json.output, HasSubstr(R"("type":"DAC","metres":2.5E0,"serial":"MT2201VS00001")"));
+}
+
+TEST_F(FabricCommands, PlanWithoutFabricInTheInventoryIsRefused) {
+  write_inventory();
+  write("bare.yaml",
+        "site: test\ndefaults:\n  profile: hgx-h100-8\n"
+        "  bmc: {user: admin, password: \"env:BMC\", tls: {trust: first-use}}\n"
+        "  ssh: {user: root}\nnodes:\n"
+        "  - {name: n01, bmc: {address: 10.0.1.11}, ssh: {address: 10.0.2.11}}\n");
+
+  const auto without = cupel({"fabric", "plan", "-i", at("bare.yaml")});
+
+  EXPECT_EQ(without.exit_status, 2);
+  EXPECT_THAT(without.error, HasSubstr("has no cable plan: add fabric:"));
+}
+
+TEST_F(FabricCommands, AuditPrintsFindingsMovesBySwitchAndJson) {
+  write_inventory();
+  write("found.txt", discovered({2, 1, 3, 4, 5, 6}));
+  write("right.txt", discovered({1, 2, 3, 4, 5, 6}));
+  write("empty.txt", "");
+  const auto audit = [&](const char* file, std::vector<std::string> more) {
+    std::vector<std::string> words{"fabric",          "audit", "-i", at("inventory.yaml"),
+                                   "--ibnetdiscover", at(file)};
+    words.insert(words.end(), more.begin(), more.end());
+    return cupel(words);
+  };
+
+  const auto text = audit("found.txt", {}), list = audit("found.txt", {"--list"}),
+             json = audit("found.txt", {"--json"});
+
+  EXPECT_EQ(text.exit_status, 1) << text.error;
+  EXPECT_THAT(text.output, HasSubstr("swapped: n01 mlx5_0 (rail 1) is in leaf1 port 2, belongs in "
+                                     "leaf1 port 1; n02 mlx5_0 (rail 1) is in leaf1 port 1"));
+  EXPECT_THAT(text.output,
+              HasSubstr("4 of 6 cables are in their ports; 1 findings, 2 plugs to move\n"));
+  EXPECT_EQ(list.exit_status, 1);
+  EXPECT_EQ(list.output,
+            "leaf1\n"
+            "  [ ] unplug leaf1 port 2: n01 mlx5_0 (rail 1)\n"
+            "  [ ] move n02 mlx5_0 (rail 1) from leaf1 port 1 to leaf1 port 2\n"
+            "  [ ] plug n01 mlx5_0 (rail 1) into leaf1 port 1\n");
+  EXPECT_EQ(json.exit_status, 1);
+  const auto document = boost::json::parse(json.output).as_object();
+  EXPECT_EQ(document.at("planned").to_number<int>(), 6);
+  EXPECT_EQ(document.at("right").to_number<int>(), 4);
+  ASSERT_EQ(document.at("findings").as_array().size(), 1u);
+  const auto& finding = document.at("findings").as_array()[0].as_object();
+  EXPECT_EQ(finding.at("fault"), "swapped");
+  EXPECT_EQ(boost::json::serialize(finding.at("moves").as_array()[1]),
+            R"({"cable":{"device":"n02","port":1,"hca":"mlx5_0"},)"
+            R"("from":{"device":"leaf1","port":1},"to":{"device":"leaf1","port":2}})");
+  EXPECT_EQ(audit("right.txt", {}).exit_status, 0);
+  EXPECT_EQ(audit("empty.txt", {}).exit_status, 3);
+  EXPECT_EQ(audit("nowhere.txt", {}).exit_status, 2);
+}
+
+TEST_F(FabricCommands, HealthComparesCablesWithThePlanOfTheInventoryThatIsNamed) {
+  write_inventory("cables.csv");
+  std::string cables = "A-Node Name,A-Port,Z-Node Name,Z-Port,Cable Length\n";
+  for (int node = 1; node <= kNodes; ++node)
+    cables += fmt::format("n{:02},mlx5_0,leaf1,{},3\n", node, node);
+  write("cables.csv", cables);
+  write_look("now", 0, std::chrono::minutes{1});
+  write("now/mlxlink/n04/mlx5_0.txt",
+        "State : Active\nPhysical state : LinkUp\nCable Type : Passive copper cable\n"
+        "Transfer Distance [m] : 5\n");
+
+  const auto with = cupel({"fabric", "health", at("now"), "-i", at("inventory.yaml")});
+  const auto nowhere = cupel({"fabric", "health", at("now"), "-i", at("nowhere.yaml")});
+
+  EXPECT_EQ(with.exit_status, 1) << with.output << with.error;
+  EXPECT_THAT(with.output, HasSubstr("wrong-length: 5 m at n04 mlx5_0, planned 3 m"));
+  EXPECT_EQ(nowhere.exit_status, 2);
+}
 
 TEST_F(FabricCommands, HealthNamesTheLinkWhoseErrorsGrewBetweenTwoFolders) {
   for (const auto* look : {"earlier", "now"})
