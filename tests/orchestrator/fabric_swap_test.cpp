@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "burnin/fabric/swap_choice.h"
 #include "inventory/fabric_rule.h"
 
 namespace cupel::requalify {
