@@ -10,12 +10,13 @@ namespace {
 
 using Phase = UpdateHandle::Phase;
 
-constexpr std::array<std::pair<Phase, std::string_view>, 5> kPhases{{
+constexpr std::array<std::pair<Phase, std::string_view>, 6> kPhases{{
     {Phase::pushing, "pushing"},
     {Phase::writing, "writing"},
     {Phase::starting, "starting"},
     {Phase::resetting, "resetting"},
     {Phase::refused, "refused"},
+    {Phase::doubtful, "doubtful"},
 }};
 
 std::string_view word_of(Phase phase) {

@@ -130,6 +130,7 @@ Task<Result<StepEnd>> NodeWriter::resume(firmware::UpdateHandle handle) {
                              " was begun, and the profile does not name that component any more"});
   expected_ = &*at;
   Result<Ended> ended = Ended{};
+  if (handle_.phase == Phase::doubtful) co_return co_await run();
   if (handle_.phase == Phase::resetting) {
     ended = co_await reset_and_verify();
   } else {
@@ -146,7 +147,8 @@ Task<Result<void>> NodeWriter::wait_for_end(firmware::UpdateHandle handle) {
   handle_ = std::move(handle);
   const auto at = std::ranges::find(profile().firmware, handle_.component,
                                     &inventory::ExpectedFirmware::component);
-  if (at == profile().firmware.end() || handle_.phase == Phase::resetting) co_return ok();
+  const bool over = handle_.phase == Phase::resetting || handle_.phase == Phase::doubtful;
+  if (at == profile().firmware.end() || over) co_return ok();
   expected_ = &*at;
   CO_TRY(co_await follow(fmt::format("exit {}\n", kNeverBegan)));
   co_return store::release_power(environment_.store, request_.node.name);
@@ -193,7 +195,9 @@ Task<Result<NodeWriter::Ended>> NodeWriter::write(FirmwareUpdate update, NodeLoo
   image->reset();
   const auto longest = kLongestWrite + expected().settles + kHoldMargin;
   CO_TRY(store::hold_power(environment_.store, request_.node.name,
-                           {named(), seconds_now() + longest}));
+                           {.what = named(),
+                            .until = seconds_now() + longest,
+                            .by = std::string{playbooks::row_of(request_.step.kind).name}}));
   CO_TRY(co_await enter(Phase::writing));
   CO_TRY(auto spool, co_await follow(write_script(order)));
   co_return co_await judge(std::move(spool));
@@ -221,7 +225,7 @@ Task<Result<Spool>> NodeWriter::follow(std::string script) {
 }
 
 Task<Result<NodeWriter::Ended>> NodeWriter::judge(Spool spool) {
-  if (spool.stopped) co_return in_doubt(named() + ": the job that wrote it was ended");
+  if (spool.stopped) co_return co_await in_doubt(named() + ": the job that wrote it was ended");
   const int status = spool.output.exit_status;
   // Nothing of it is at work: it never began, or the node was restarted and has forgotten it.
   if (!spool.lost && status == kNeverBegan) {
@@ -229,8 +233,8 @@ Task<Result<NodeWriter::Ended>> NodeWriter::judge(Spool spool) {
     co_return Ended{};
   }
   if (status == kLimit)
-    co_return in_doubt(fmt::format("{}: not written after {} h; {}", named(), kLongestWrite.count(),
-                                   last_words(spool.output)));
+    co_return co_await in_doubt(fmt::format("{}: not written after {} h; {}", named(),
+                                            kLongestWrite.count(), last_words(spool.output)));
   if (!spool.lost && status != 0)
     co_return failed(fmt::format("{}: {}", named(), last_words(spool.output)));
   co_return co_await reset_and_verify();
@@ -308,7 +312,8 @@ Result<NodeWriter::Ended> NodeWriter::failed(std::string why) {
 }
 
 /// A part may be without firmware: nothing may restart the node, and a person decides.
-Result<NodeWriter::Ended> NodeWriter::in_doubt(std::string why) {
+Task<Result<NodeWriter::Ended>> NodeWriter::in_doubt(std::string why) {
+  CO_TRY(co_await enter(Phase::doubtful));
   StepEnd end;
   end.outcome = Outcome::needs_operator;
   end.detail = std::move(why);
@@ -317,7 +322,7 @@ Result<NodeWriter::Ended> NodeWriter::in_doubt(std::string why) {
                            "writes, and at the part; then retry",
                  .part = {},
                  .goes_on = false}});
-  return Ended{std::move(end)};
+  co_return Ended{std::move(end)};
 }
 
 Task<Result<void>> NodeWriter::enter(Phase phase) {

@@ -39,7 +39,7 @@ class NodeWriter {
   Task<Result<void>> verify();
   Result<void> shows_version(const firmware::NodeLook& seen) const;
   Result<Ended> failed(std::string why);
-  Result<Ended> in_doubt(std::string why);
+  Task<Result<Ended>> in_doubt(std::string why);
   Task<Result<void>> enter(firmware::UpdateHandle::Phase phase);
   const inventory::Profile& profile() const;
   const inventory::ExpectedFirmware& expected() const { return *expected_; }

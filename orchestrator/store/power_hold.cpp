@@ -13,7 +13,8 @@ std::string name_of(const std::string& node) { return "firmware-update:" + node;
 }  // namespace
 
 Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold) {
-  const json::object text{{"what", hold.what}, {"until", hold.until.time_since_epoch().count()}};
+  const json::object text{
+      {"what", hold.what}, {"until", hold.until.time_since_epoch().count()}, {"by", hold.by}};
   return store.repin(name_of(node), json::serialize(text));
 }
 
@@ -22,13 +23,14 @@ Result<void> release_power(Store& store, const std::string& node) {
 }
 
 std::optional<std::string> power_is_held(Store& store, const std::string& node,
-                                         std::chrono::sys_seconds now) {
+                                         std::chrono::sys_seconds now, std::string_view except) {
   const auto kept = store.pinned(name_of(node));
   if (!kept) return std::nullopt;
   const auto told = parse_json(*kept);
   const auto seconds = told ? number_at(*told, "until").value_or(0) : 0;
   const std::chrono::sys_seconds until{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
   if (!told || until <= now) return std::nullopt;
+  if (!except.empty() && text_at(*told, "by") == except) return std::nullopt;
   return fmt::format(
       "{} is being written on {}, until {:%F %H:%M} UTC at most: its power is left alone",
       text_at(*told, "what").value_or("firmware"), node, until);

@@ -8,14 +8,17 @@ namespace cupel::store {
 struct PowerHold {
   std::string what{};                // "bios 2.4.1"
   std::chrono::sys_seconds until{};  // it is over by itself then: no update takes longer
+  std::string by{};                  // the kind of step; it does not wait for itself after a crash
 };
 
 /// Errors: kStorage.
 Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold);
 Result<void> release_power(Store& store, const std::string& node);
 
-/// Why the node's power must be left alone now; nothing where it need not.
+/// Why the node's power must be left alone now; nothing where it need not. Not where `except` holds
+/// it.
 std::optional<std::string> power_is_held(Store& store, const std::string& node,
-                                         std::chrono::sys_seconds now);
+                                         std::chrono::sys_seconds now,
+                                         std::string_view except = {});
 
 }  // namespace cupel::store

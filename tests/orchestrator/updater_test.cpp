@@ -390,10 +390,12 @@ TEST_F(Updating, OneByOneGoesOnAfterACrashWithWhatIsNotWrittenYet) {
     machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}};
     machine.activated_by = "restart";
     for (const auto& id : from.written) machine.written[id] = "9.1";
+    const bool was_reset = from.resets_done > 0;
     if (from.phase != UpdateHandle::Phase::pushing) {
       machine.take({.name = from.ids.front() + "=9.1"});
       if (from.phase == UpdateHandle::Phase::resetting) machine.end_of_write();
     }
+    if (was_reset) machine.activate();
     const auto before = machine.pushed.size() + from.written.size();
 
     const auto ended = resume(from);
