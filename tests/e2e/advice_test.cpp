@@ -134,8 +134,8 @@ bool acts(const std::string& command) {
 
 /// What texts say of cupel itself.
 bool is_prose(const std::string& command) {
-  static const std::set<std::string> kVerbs{"brings", "runs", "is", "has", "keeps", "does",
-                                            "was",    "and",  "or", "in",  "on",    "with"};
+  static const std::set<std::string> kVerbs{"brings", "runs", "is", "has", "keeps", "does",  "was",
+                                            "and",    "or",   "in", "on",  "with",  "failed"};
   return kVerbs.contains(command.substr(0, command.find(' ')));
 }
 
