@@ -20,6 +20,9 @@ constexpr double kShareOfNodes = 0.1;
 /// What is learned of few nodes is less sure than Student's distribution says: limits are wider by
 /// this share of a node. Found by tests/bench/fleet_criteria_bench.cpp.
 constexpr double kOfFew = 0.5;
+/// Of fewer nodes FleetLimits::least_effect counts half as much again.
+constexpr int kFewNodes = 16;
+constexpr double kLeastOfFew = 1.5;
 /// The variance of a median of n normal values is this / n.
 constexpr double kMedian = 1.5;
 
@@ -147,7 +150,8 @@ class Learner {
     model_.part_limit = wider * alarm_limit((1 - kShareOfNodes) * limits_.false_alarms, degrees);
     model_.node_limit *= wider;
     // Of few nodes the spread may be learned too small, and no part is exchanged for a percent.
-    const double least = -std::log1p(-limits_.least_effect);
+    const double few = model_.nodes < kFewNodes ? kLeastOfFew : 1;
+    const double least = -std::log1p(-few * limits_.least_effect);
     model_.part_limit = std::max(model_.part_limit, least / model_.spread);
     if (model_.node_spread > 0)
       model_.node_limit = std::max(model_.node_limit, least / model_.node_spread);
