@@ -113,7 +113,8 @@ std::optional<StepEnd> wait_for_update(StepEnvironment& environment,
   const auto now = seconds_now();
   const std::string kind{playbooks::row_of(request.step.kind).name};
   auto why = store::power_is_held(environment.store, request.node.name, now, kind);
-  if (!why) why = store::power_is_held(environment.store, inventory::bmc_name(request.node), now);
+  if (!why)
+    why = store::power_is_held(environment.store, inventory::bmc_name(request.node), now, kind);
   if (!why) return std::nullopt;
   StepEnd end;
   end.outcome = Outcome::wait;
