@@ -1,6 +1,9 @@
 // The client's way of sending a file: like any request, but once.
+#include <algorithm>
+
 #include "base/text.h"
 #include "bmc/redfish/client.h"
+#include "bmc/redfish/refusals.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -11,7 +14,7 @@ constexpr std::string_view kMayHaveIt =
 
 /// A refusal is one; these are as well an update that began.
 bool leaves_it_open(int status) {
-  return status == 401 || status == 500 || status == 502 || status == 504;
+  return status == 401 || std::ranges::find(kMayHaveBegun, status) != kMayHaveBegun.end();
 }
 
 }  // namespace

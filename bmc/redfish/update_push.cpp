@@ -1,6 +1,7 @@
 // An image given to a BMC: in whichever way it takes one. Each way is a row with a function.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -185,8 +186,8 @@ std::string protocol_of_uri(std::string_view uri) {
 
 /// A BMC that failed in the middle of its answer may have begun all the same.
 Error maybe_begun(Error error) {
-  const bool open = is_http(error, 500) || is_http(error, 502) || is_http(error, 504);
-  if (open) error.code = Code::kUnreachable;
+  const auto is = [&](int status) { return is_http(error, status); };
+  if (std::ranges::any_of(kMayHaveBegun, is)) error.code = Code::kUnreachable;
   return error;
 }
 

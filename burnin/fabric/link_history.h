@@ -28,6 +28,8 @@ inline constexpr std::size_t kLongestNote = 1000;  // bytes
 std::string what_text(const LinkEvent& event);
 
 boost::json::object to_json(const LinkEvent& event);
+/// For programs: with its `kind` and `by`, too.
+boost::json::object full_json(const LinkEvent& event);
 /// `by` is its caller's. Errors: kMalformed.
 Result<LinkEvent> link_event(LinkEvent::Kind kind, const boost::json::object& data);
 

@@ -69,6 +69,13 @@ json::object to_json(const LinkEvent& event) {
   return data;
 }
 
+json::object full_json(const LinkEvent& event) {
+  auto object = to_json(event);
+  object["kind"] = event.kind == LinkEvent::Kind::judged ? "judged" : "repaired";
+  object["by"] = valid_utf8(event.by);
+  return object;
+}
+
 Result<LinkEvent> link_event(LinkEvent::Kind kind, const json::object& object) {
   const json::value data = object;
   LinkEvent event{.kind = kind};

@@ -1,5 +1,5 @@
 #pragma once
-// Which two plugs to exchange next, so that parts of a slow link can be told apart. Pure.
+// Which two plugs to exchange next, so that the parts of a slow link can be distinguished. Pure.
 #include <optional>
 #include <set>
 #include <span>

@@ -2,27 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "inventory/boot.h"
 
 namespace cupel::certificate {
 namespace {
 
-constexpr std::size_t kDigestDigits = 64;
 constexpr std::size_t kMostShown = 200;  // bytes of a line, in an error
-
-bool is_digest(std::string_view word) {
-  return word.size() == kDigestDigits && std::ranges::all_of(word, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
 
 /// In lower case; empty: the line has none.
 std::string digest_of(std::string_view line) {
   const auto pieces = words(line);
   auto word = pieces.empty() ? std::string{} : lower_case(pieces.front());
-  return is_digest(word) ? word : std::string{};
+  return inventory::is_sha256(word) ? word : std::string{};
 }
 
 }  // namespace
@@ -46,9 +38,9 @@ Result<void> check_revoked(std::string_view list, const Revocable& certificate) 
   if (malformed == 0) return ok();
   return Error{
       Code::kInvalid,
-      fmt::format("line {} does not begin with a SHA-256 of {} hexadecimal digits: what it "
+      fmt::format("line {} does not begin with a SHA-256 of 64 hexadecimal digits: what it "
                   "revokes is not known",
-                  malformed, kDigestDigits)};
+                  malformed)};
 }
 
 }  // namespace cupel::certificate

@@ -70,8 +70,7 @@ Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
 /// A machine whose firmware is being written keeps its power, and its BMC, unless told otherwise.
 Result<void> may_change_power(Connections& connections, const Node& node, bool despite_update) {
   const auto now = seconds_now();
-  auto held = store::power_is_held(connections.store(), node.name, now);
-  if (!held) held = store::power_is_held(connections.store(), inventory::bmc_name(node), now);
+  const auto held = store::power_is_held(connections.store(), node, now);
   if (!held || despite_update) return ok();
   return Error{Code::kConflict, *held + " (--despite-update where the update is known to be dead)"};
 }

@@ -110,13 +110,7 @@ bool is_at(const LinkEvent& event, const std::optional<burnin::NamedLink>& asked
 void print_history(const Context& context, const std::vector<LinkEvent>& events) {
   if (context.json) {
     boost::json::array all;
-    for (const auto& event : events) {
-      auto object = burnin::to_json(event);
-      const bool judged = event.kind == LinkEvent::Kind::judged;
-      object["kind"] = judged ? "judged" : "repaired";
-      object["by"] = valid_utf8(event.by);
-      all.push_back(std::move(object));
-    }
+    for (const auto& event : events) all.push_back(burnin::full_json(event));
     return say("{}\n", boost::json::serialize(boost::json::object{{"history", std::move(all)}}));
   }
   say("{}", rehearsal_line(context.state));

@@ -59,14 +59,14 @@ Result<std::vector<PairRun>> pair_runs(const store::Store& store, const inventor
                                        const SwapAsked& asked) {
   TRY(const auto runs, store.runs(kMostRuns));
   std::vector<PairRun> found;
-  std::optional<PairReadings> newest;
+  std::optional<std::size_t> newest;  // of those without an exchange
   for (const auto& run : runs) {
     TRY(auto readings, readings_of(store, run, plan));
     if (readings.measured.empty()) continue;
     const bool with_exchange = !readings.exchanged.empty();
     if (!is_asked_for(asked, run.id, with_exchange)) continue;
-    const bool ends = !with_exchange && newest && !shares_one(*newest, readings);
-    if (!with_exchange && !newest) newest = readings;
+    const bool ends = !with_exchange && newest && !shares_one(found[*newest].readings, readings);
+    if (!with_exchange && !newest) newest = found.size();
     found.push_back({run.id, std::move(readings)});
     if (ends) break;
   }

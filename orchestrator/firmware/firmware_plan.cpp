@@ -190,6 +190,14 @@ bool FirmwarePlan::is_at_baseline() const {
   return std::ranges::all_of(components, &ComponentState::is_at_baseline);
 }
 
+std::string FirmwarePlan::refusals() const {
+  std::string all;
+  for (const auto& one : components)
+    if (!one.refusal.empty())
+      all += (all.empty() ? "" : "; ") + one.expected->component + ": " + one.refusal;
+  return all;
+}
+
 FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
                            const std::vector<Part>& reported, Writer writer) {
   FirmwarePlan plan;
@@ -197,9 +205,7 @@ FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
     if (is_of(writer, profile.firmware[place]))
       plan.components.push_back(judge(profile.firmware[place], reported));
   for (auto& state : plan.components) state.refusal = refusal_of(state, machine, plan.components);
-  const bool refused = std::ranges::any_of(
-      plan.components, [](const auto& state) { return !state.refusal.empty(); });
-  if (refused) return plan;
+  if (!plan.refusals().empty()) return plan;
   for (const auto& state : plan.components)
     if (!state.wrong.empty()) ComponentUpdates{state, plan.updates}.add();
   add_times(profile, plan);

@@ -44,6 +44,8 @@ struct FirmwarePlan {
   bool restarts_host = false, cycles_ac = false;
 
   bool is_at_baseline() const;
+  /// "bios: why; bmc: why"; empty: nothing is refused.
+  std::string refusals() const;
 };
 
 /// `reported`: parts of kind firmware (Part::name is the Id, Part::source the URI), and what the

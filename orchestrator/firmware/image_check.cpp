@@ -139,13 +139,24 @@ std::string lacks_approval(const FirmwareUpdate& update, const ImageManifest& ma
 
 Task<Result<std::string>> ImageChecker::digest_of(images::OpenFile::Ptr file, Deadline deadline) {
   Sha256 sum;
+  const auto add = [&](std::string_view piece) -> Result<void> {
+    sum.add(piece);
+    return ok();
+  };
+  CO_TRY(co_await read_pieces(std::move(file), add, deadline));
+  co_return sum.hex();
+}
+
+Task<Result<void>> ImageChecker::read_pieces(images::OpenFile::Ptr file,
+                                             std::function<Result<void>(std::string_view)> take,
+                                             Deadline deadline) {
   std::uint64_t at = 0;
   while (true) {
     if (co_await cancelled()) co_return Error{Code::kCancelled, file->path() + ": not read whole"};
     if (deadline.passed()) co_return Error{Code::kTimeout, file->path() + " was not read in time"};
     CO_TRY(const auto piece, co_await disk_.read(file, at, kPiece));
-    if (piece.empty()) co_return sum.hex();
-    sum.add(piece);
+    if (piece.empty()) co_return ok();
+    CO_TRY(take(piece));
     at += piece.size();
   }
 }
@@ -159,16 +170,17 @@ std::shared_ptr<bmc::Semaphore> ImageChecker::turn_of(const std::string& file) {
 Task<Result<std::string>> ImageChecker::read_whole(images::OpenFile::Ptr file, std::string sha256,
                                                    Deadline deadline) {
   std::string bytes;
-  while (true) {
-    if (deadline.passed()) co_return Error{Code::kTimeout, file->path() + " was not read in time"};
-    CO_TRY(const auto piece, co_await disk_.read(file, bytes.size(), kPiece));
-    if (piece.empty()) break;
+  Sha256 sum;
+  const auto add = [&](std::string_view piece) -> Result<void> {
     if (bytes.size() + piece.size() > kLargestWhole)
-      co_return Error{Code::kInvalid,
-                      fmt::format("{}: more than {} MiB", file->path(), kLargestWhole >> 20)};
+      return Error{Code::kInvalid,
+                   fmt::format("{}: more than {} MiB", file->path(), kLargestWhole >> 20)};
     bytes += piece;
-  }
-  if (sha256_hex(bytes) != sha256)
+    sum.add(piece);
+    return ok();
+  };
+  CO_TRY(co_await read_pieces(file, add, deadline));
+  if (sum.hex() != sha256)
     co_return Error{Code::kUntrusted, file->path() + " was changed after it was checked"};
   co_return bytes;
 }

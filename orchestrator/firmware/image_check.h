@@ -62,6 +62,10 @@ class ImageChecker {
   Task<Result<void>> hold_against(inventory::ListedImage listed, std::string file,
                                   Deadline deadline);
   Task<Result<std::string>> digest_of(images::OpenFile::Ptr file, Deadline deadline);
+  /// The file piece by piece, to its end, or until `take` refuses one.
+  Task<Result<void>> read_pieces(images::OpenFile::Ptr file,
+                                 std::function<Result<void>(std::string_view)> take,
+                                 Deadline deadline);
 
   std::optional<inventory::ImageTrust> trust_;
   std::map<FileState, std::string> known_{};                        // digests

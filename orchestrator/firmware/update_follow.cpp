@@ -28,7 +28,7 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
     if (service && service->is_at_work()) {
       const auto work = std::ranges::find_if(
           service->busy, [](const auto& one) { return one != bmc::kTargetsClaimed; });
-      // Verified images are told apart from written ones by the ticket alone.
+      // Whether an image is verified or written, the ticket alone shows.
       handle_.ticket = {
           .way = handle_.phase == Phase::pushing ? service->verifies : std::string{kInstalls},
           .task = work->starts_with('/') ? *work : ""};

@@ -40,14 +40,6 @@ bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
   return update.expected->component == handle.component && update.version == handle.version;
 }
 
-std::string refusals_of(const FirmwarePlan& plan) {
-  std::string all;
-  for (const auto& one : plan.components)
-    if (!one.refusal.empty())
-      all += (all.empty() ? "" : "; ") + one.expected->component + ": " + one.refusal;
-  return all;
-}
-
 }  // namespace
 
 Task<Result<UpdateEnd>> Updater::run(Deadline deadline) {
@@ -74,7 +66,7 @@ Task<Result<UpdateEnd>> Updater::switched_on(Result<UpdateEnd> ended, Deadline d
 Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
   for (int round = 0; round < kMostUpdates; ++round) {
     CO_TRY(auto seen, co_await look(deadline));
-    if (auto refused = refusals_of(seen.plan); !refused.empty())
+    if (auto refused = seen.plan.refusals(); !refused.empty())
       co_return UpdateEnd{How::failed, std::move(refused)};
     auto& updates = seen.plan.updates;
     // What was written, and begins to run with the resets after the last of its kind.

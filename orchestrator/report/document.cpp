@@ -46,12 +46,7 @@ json::array checked_json(const record::NodeRecord& record) {
 
 json::array links_json(const RunSummary& summary) {
   json::array all;
-  for (const auto& event : summary.links) {
-    auto object = burnin::to_json(event);
-    object["kind"] = event.kind == burnin::LinkEvent::Kind::judged ? "judged" : "repaired";
-    object["by"] = valid_utf8(event.by);
-    all.push_back(std::move(object));
-  }
+  for (const auto& event : summary.links) all.push_back(burnin::full_json(event));
   return all;
 }
 

@@ -110,11 +110,8 @@ std::optional<StepEnd> wait_for_update(StepEnvironment& environment,
                                        const engine::StepRequest& request) {
   // What goes on with a handle may be what holds it.
   if (!disturbs_an_update(request.step.kind) || request.handle) return std::nullopt;
-  const auto now = seconds_now();
-  const std::string kind{playbooks::row_of(request.step.kind).name};
-  auto why = store::power_is_held(environment.store, request.node.name, now, kind);
-  if (!why)
-    why = store::power_is_held(environment.store, inventory::bmc_name(request.node), now, kind);
+  auto why = store::power_is_held(environment.store, request.node, seconds_now(),
+                                  playbooks::row_of(request.step.kind).name);
   if (!why) return std::nullopt;
   StepEnd end;
   end.outcome = Outcome::wait;

@@ -38,14 +38,6 @@ constexpr int kMostUpdates = 64;
 /// What a job that was journalled, and never began, ends with.
 constexpr int kNeverBegan = 75, kLimit = 124;
 
-std::string refusals_of(const firmware::FirmwarePlan& plan) {
-  std::string all;
-  for (const auto& one : plan.components)
-    if (!one.refusal.empty())
-      all += (all.empty() ? "" : "; ") + one.expected->component + ": " + one.refusal;
-  return all;
-}
-
 /// The last line that says something.
 std::string last_words(const burnin::Output& output) {
   std::string last;
@@ -96,7 +88,7 @@ Task<Result<StepEnd>> NodeWriter::run() {
     auto seen = co_await look(request_.deadline.sooner(profile().patience.post));
     if (!seen) co_return ended_by_ssh(std::move(seen).error());
     auto plan = firmware::plan_firmware(profile(), *machine, seen->parts, firmware::Writer::node);
-    if (auto refused = refusals_of(plan); !refused.empty())
+    if (auto refused = plan.refusals(); !refused.empty())
       co_return ended_by({Code::kInvalid, std::move(refused)});
     if (plan.updates.empty()) {
       auto end = written_to_baseline(done_);

@@ -36,4 +36,11 @@ std::optional<std::string> power_is_held(Store& store, const std::string& node,
       text_at(*told, "what").value_or("firmware"), node, until);
 }
 
+std::optional<std::string> power_is_held(Store& store, const inventory::Node& node,
+                                         std::chrono::sys_seconds now, std::string_view except) {
+  auto why = power_is_held(store, node.name, now, except);
+  const auto& bmc = inventory::bmc_name(node);
+  return why || bmc == node.name ? why : power_is_held(store, bmc, now, except);
+}
+
 }  // namespace cupel::store

@@ -15,9 +15,13 @@ struct PowerHold {
 Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold);
 Result<void> release_power(Store& store, const std::string& node);
 
-/// Why the node's power must be left alone now; nothing where it need not. Not where `except` holds
-/// it.
+/// Why the power of the node with this name, or of a BMC with it, must be left alone now; nothing
+/// where it need not. Not where `except` holds it.
 std::optional<std::string> power_is_held(Store& store, const std::string& node,
+                                         std::chrono::sys_seconds now,
+                                         std::string_view except = {});
+/// The same of a node and of its BMC, which other nodes may have too.
+std::optional<std::string> power_is_held(Store& store, const inventory::Node& node,
                                          std::chrono::sys_seconds now,
                                          std::string_view except = {});
 
