@@ -121,7 +121,7 @@ void add_first_messages(std::span<const json::value> rows, std::string_view cloc
   std::map<std::pair<std::string, std::string>, double> first;
   for (const auto& told : rows) {
     const auto at = number_at(told, clock);
-    const auto part = names.of(text_at(told, "part").value_or(""));
+    const auto part = names.of(script::clean(text_at(told, "part").value_or("")));
     const auto event = event_of(told);
     const bool timed = at && std::isfinite(*at) && *at >= 0;
     if (!timed || part.empty() || event.empty()) continue;

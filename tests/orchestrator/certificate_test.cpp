@@ -121,6 +121,33 @@ TEST(CertificateEnvelope, NoChangedByteOfThePayloadOrItsSignatureGoesUnseen) {
   }
 }
 
+TEST(CertificateEnvelope, IsRefusedWhereverItIsCut) {
+  const Keys keys;
+  auto envelope = *seal("{\n\"verdict\": \"pass\"\n}\n", keys.signer());
+  while (envelope.ends_with('\n')) envelope.pop_back();
+
+  for (std::size_t size = 0; size < envelope.size(); ++size)
+    EXPECT_FALSE(open(envelope.substr(0, size), keys.open)) << size << " bytes";
+  EXPECT_TRUE(open(envelope, keys.open));
+}
+
+/// Whoever changes the payload can sign it himself, and leave the former signature beside his own.
+TEST(CertificateEnvelope, IsRefusedWhereAnotherKeyHasSignedAChangedPayload) {
+  const Keys mine, other;
+  const auto original = json::parse(*seal(R"({"verdict": "fail"})", mine.signer()));
+  auto forged = json::parse(*seal(R"({"verdict": "pass"})", other.signer())).as_object();
+  auto& signatures = forged["signatures"].as_array();
+  const auto theirs = signatures.at(0);
+  signatures.push_back(original.at("signatures").at(0));
+
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+  signatures = {original.at("signatures").at(0), theirs};
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+  signatures = {theirs};
+  signatures[0].as_object()["keyid"] = *key_id(mine.open[0]);
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+}
+
 TEST(CertificateEnvelope, IsRefusedUnderAnotherKeyAndOpenedUnderOneOfSeveral) {
   const Keys mine, other;
   const auto envelope = *seal("{}", mine.signer());
