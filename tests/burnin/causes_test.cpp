@@ -302,7 +302,7 @@ TEST(Causes, RefuseAnOrderOfWhatHasNoTime) {
 
   const auto text = to_string(problems);
   for (const auto* fault :
-       {"causes.yaml:2:45: no event with a time is called 'hbm.copy'", "'kernel.xidd'",
+       {"causes.yaml:2:43: no event with a time is called 'hbm.copy'", "'kernel.xidd'",
         "'kernel.xid.x'", "'before' names no event", "causes.yaml:4:", "name it by 'after'"})
     EXPECT_THAT(text, HasSubstr(fault));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("causes.yaml:6:")));
