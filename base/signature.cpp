@@ -46,15 +46,19 @@ Result<Key> private_key_from(std::string_view pem) {
 constexpr std::string_view kOfSsh = "ssh-ed25519";
 constexpr std::size_t kKeyBytes = 32;
 
+Result<Key> key_of_bytes(std::string_view bytes) {
+  return checked(
+      Key{EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, raw(bytes), bytes.size())},
+      "public key");
+}
+
 Result<Key> key_of_ssh(std::string_view line) {
   const auto parts = words(line);
   const auto blob = parts.size() < 2 ? std::nullopt : from_base64(parts[1]);
   const auto size = blob ? blob->size() : 0;
   if (size < kKeyBytes || *blob != ssh_key_blob(blob->substr(size - kKeyBytes)))
     return Error{Code::kInvalid, "no public key of Ed25519 as ssh-keygen -t ed25519 writes it"};
-  return checked(Key{EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
-                                                 raw(*blob) + size - kKeyBytes, kKeyBytes)},
-                 "public key");
+  return key_of_bytes(std::string_view{*blob}.substr(size - kKeyBytes));
 }
 
 Result<Key> public_key_from(std::string_view pem) {
@@ -130,17 +134,28 @@ Result<std::string> public_key_pem(std::string_view text) {
 
 Result<SigningKey> SigningKey::of_private_key(std::string_view pem) {
   TRY(auto open, public_key_of(pem));
-  return SigningKey{std::string{pem}, std::move(open)};
+  return SigningKey{
+      [own = std::string{pem}](std::string_view bytes) { return cupel::sign(bytes, own); },
+      std::move(open)};
 }
 
 Result<SigningKey> SigningKey::of_agent(std::string_view public_key) {
   TRY(auto open, public_key_pem(public_key));
-  return SigningKey{{}, std::move(open)};
+  return SigningKey{[open](std::string_view bytes) { return by_agent(bytes, open); }, open};
+}
+
+Result<SigningKey> SigningKey::of_token(TokenKey key, std::string pin) {
+  TRY(const auto point, token_public_key(key, pin));
+  TRY(const auto checked_key, key_of_bytes(point));
+  TRY(auto open, pem_of(*checked_key));
+  return SigningKey{[key = std::move(key), pin = std::move(pin)](std::string_view bytes) {
+                      return sign_by_token(bytes, key, pin);
+                    },
+                    std::move(open)};
 }
 
 Result<std::string> SigningKey::sign(std::string_view bytes) const {
-  TRY(auto signature,
-      private_key_.empty() ? by_agent(bytes, public_key_) : cupel::sign(bytes, private_key_));
+  TRY(auto signature, signer_(bytes));
   TRY(verify_signature(bytes, signature, public_key_));
   return signature;
 }

@@ -1,9 +1,11 @@
 #pragma once
 // Detached Ed25519 signatures (RFC 8032) over whole texts, by OpenSSL. Whatever is not a valid
 // signature is an error: there is no third answer.
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "base/pkcs11.h"
 #include "base/result.h"
 
 namespace cupel {
@@ -26,24 +28,28 @@ Result<std::string> public_key_of(std::string_view private_key);
 /// ("ssh-ed25519 AAAA... comment"). Errors: kInvalid.
 Result<std::string> public_key_pem(std::string_view text);
 
-/// Who signs: a private key, or one that an SSH agent holds (ssh_agent.h).
+/// Who signs: a private key, or one that an SSH agent (ssh_agent.h) or a token (pkcs11.h) holds.
 class SigningKey {
  public:
   /// Errors: as sign.
   static Result<SigningKey> of_private_key(std::string_view pem);
   /// The agent's key with this public half. Errors: kInvalid: it is none of Ed25519.
   static Result<SigningKey> of_agent(std::string_view public_key);
+  /// `pin` may be empty. Errors: as token_public_key.
+  static Result<SigningKey> of_token(TokenKey key, std::string pin);
 
   /// PEM.
   const std::string& public_key() const { return public_key_; }
-  /// The 64 bytes, which this public key has verified. Errors: as sign, as sign_by_agent.
+  /// The 64 bytes, which this public key has verified. Errors: as sign, as sign_by_agent, as
+  /// sign_by_token.
   Result<std::string> sign(std::string_view bytes) const;
 
  private:
-  SigningKey(std::string secret, std::string public_key)
-      : private_key_{std::move(secret)}, public_key_{std::move(public_key)} {}
+  using Signer = std::function<Result<std::string>(std::string_view bytes)>;
+  SigningKey(Signer signer, std::string public_key)
+      : signer_{std::move(signer)}, public_key_{std::move(public_key)} {}
 
-  std::string private_key_;  // empty: the agent's
+  Signer signer_;
   std::string public_key_;
 };
 

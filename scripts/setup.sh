@@ -7,7 +7,7 @@ build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
-  libctemplate-dev prometheus-cpp-dev openssl
+  libctemplate-dev prometheus-cpp-dev libp11-kit-dev openssl
 )
 # The page of cupel serve: Debian's, unless there is a node with an npm of its own (Debian's npm conflicts with that).
 command -v npm > /dev/null || build_packages+=(nodejs npm)
@@ -25,6 +25,7 @@ test_packages=(
   debian-installer-12-netboot-amd64  # the real installer, for bare-metal tests
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
+  softhsm2
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
 )
 

@@ -176,6 +176,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
        {"base/boost_sources.cpp", "orchestrator/images/", "orchestrator/api/listener.cpp",
         "orchestrator/api/exchange.cpp", "rehearsal/bmc/", "rehearsal/http_client.cpp", "tests/"}},
       {"prometheus/", {"orchestrator/api/metrics.cpp"}},
+      {"p11-kit/", {"base/pkcs11.cpp"}},
       {"openssl/",
        {"base/", "bmc/redfish/tls.cpp", "bmc/ipmi/crypto.cpp", "rehearsal/", "orchestrator/steps/",
         "orchestrator/api/listener.cpp", "tests/"}},

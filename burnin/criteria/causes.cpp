@@ -63,6 +63,54 @@ bool is_of_a_group(const Cause& cause) {
   return cause.decision == Decision::inconclusive && !compared_measure(cause.criterion).empty();
 }
 
+/// By what the times of events name it: "kernel.xid.79" of either reading of the kernel's log.
+std::string event_of(const Cause& cause) {
+  const bool is_sxid = cause.criterion == "nvswitch.sxid" || cause.criterion == "kernel.sxid";
+  if (!is_sxid && !is_xid(cause.criterion)) return cause.criterion;
+  return fmt::format("kernel.{}.{:.0f}", is_sxid ? "sxid" : "xid",
+                     cause.quantity.value.value_or(0));
+}
+
+/// The event behind "first.kernel.xid.79"; empty: the number is no such time.
+std::string_view event_in(const Measurement& number) {
+  constexpr std::string_view kFirst = "first.";
+  const std::string_view name{number.name};
+  return name.starts_with(kFirst) ? name.substr(kFirst.size()) : std::string_view{};
+}
+
+/// Whether one of the events was seen at a time that `is_so` accepts.
+template <class Accepts>
+bool was_seen(const Findings& findings, const std::vector<std::string>& events,
+              std::string_view part, Accepts is_so) {
+  return std::ranges::any_of(findings.measurements, [&](const Measurement& each) {
+    const auto event = event_in(each);
+    return !event.empty() && fits_any(events, event) && fits_pattern(part, each.part) &&
+           is_so(each.value);
+  });
+}
+
+/// In one stage, whose times are of one clock.
+bool fits_order_in(const CauseEntry& entry, const Cause& cause, const Findings& findings) {
+  const auto own = event_of(cause);
+  const auto found = std::ranges::find_if(findings.measurements, [&](const Measurement& each) {
+    return event_in(each) == own && each.part == cause.part;
+  });
+  if (found == findings.measurements.end()) return false;
+  const double at = found->value;
+  const auto& part = entry.of.empty() ? cause.part : entry.of;
+  const bool after = entry.after.empty() || was_seen(findings, entry.after, part,
+                                                     [&](double other) { return other < at; });
+  const bool before = entry.before.empty() || was_seen(findings, entry.before, part,
+                                                       [&](double other) { return other > at; });
+  return after && before;
+}
+
+bool fits_order(const CauseEntry& entry, const Cause& cause, const FindingsByStage& findings) {
+  if (entry.after.empty() && entry.before.empty()) return true;
+  return std::ranges::any_of(
+      findings, [&](const auto& stage) { return fits_order_in(entry, cause, stage.second); });
+}
+
 bool fits(const CauseEntry& entry, const Cause& cause, std::span<const Cause> all) {
   if (!fits_any(entry.criteria, measure_in(cause)) || !fits_pattern(entry.part, cause.part))
     return false;
@@ -94,6 +142,38 @@ void check_criteria_words(YamlFields& fields, std::string_view key,
       fields.report(fields.place(key), fmt::format("no measure is called '{}'", printable(each)));
 }
 
+/// The measure that counts the event: "kernel.xid" of "kernel.xid.79".
+std::string_view measure_of_event(std::string_view event) {
+  for (const std::string_view kind : {"kernel.xid", "kernel.sxid"}) {
+    const bool has_code = event.size() > kind.size() + 1 && event[kind.size()] == '.';
+    if (!event.starts_with(kind) || !has_code) continue;
+    const auto code = event.substr(kind.size() + 1);
+    if (code == "*" || cupel::number<int>(code)) return kind;
+  }
+  return event;
+}
+
+/// Whether its time is measured: one that is not would never come before another.
+bool is_timed(std::string_view event) {
+  const bool timed = event.starts_with("kernel.") || event == "gpu.throttle.thermal" ||
+                     event == "gpu.throttle.power_brake";
+  return timed && names_a_measure(measure_of_event(event));
+}
+
+std::vector<std::string> read_events(YamlFields& fields, std::string_view key) {
+  auto events = fields.texts(key);
+  for (const auto& each : events)
+    if (!is_timed(each))
+      fields.report(fields.place(key),
+                    fmt::format("no event with a time is called '{}': messages of the kernel "
+                                "(kernel.aer.corrected, kernel.xid.79), gpu.throttle.thermal and "
+                                "gpu.throttle.power_brake have one",
+                                printable(each)));
+  if (fields.has(key) && events.empty())
+    fields.report(fields.place(key), fmt::format("'{}' names no event", key));
+  return events;
+}
+
 std::vector<Suspect> read_likely(YamlFields& fields, const std::string& file,
                                  std::vector<Problem>& problems) {
   std::vector<Suspect> all;
@@ -119,7 +199,13 @@ CauseEntry read_entry(const inventory::YamlValue& value, const std::string& file
   CauseEntry entry{.name = fields.required("name"),
                    .criteria = fields.texts("criteria"),
                    .with = fields.texts("with"),
-                   .part = fields.text("part").value_or("*")};
+                   .part = fields.text("part").value_or("*"),
+                   .after = read_events(fields, "after"),
+                   .before = read_events(fields, "before"),
+                   .of = fields.text("of").value_or("")};
+  if (!entry.of.empty() && entry.after.empty() && entry.before.empty())
+    fields.report(fields.place("of"),
+                  "'of' is the part of an event: name it by 'after' or 'before'");
   check_criteria_words(fields, "criteria", entry.criteria);
   check_criteria_words(fields, "with", entry.with);
   for (const auto& each : fields.texts("values"))
@@ -201,10 +287,12 @@ std::optional<Causes> Causes::parse(std::string_view text, const std::string& fi
   return problems.size() == before ? std::optional{std::move(causes)} : std::nullopt;
 }
 
-std::optional<Diagnosis> Causes::diagnose(const Cause& cause, std::span<const Cause> all) const {
+std::optional<Diagnosis> Causes::diagnose(const Cause& cause, std::span<const Cause> all,
+                                          const FindingsByStage& findings) const {
   if (is_of_a_group(cause)) return std::nullopt;
-  const auto entry = std::ranges::find_if(
-      entries_, [&](const CauseEntry& each) { return fits(each, cause, all); });
+  const auto entry = std::ranges::find_if(entries_, [&](const CauseEntry& each) {
+    return fits(each, cause, all) && fits_order(each, cause, findings);
+  });
   if (entry == entries_.end()) return std::nullopt;
   Diagnosis diagnosis{.name = entry->name,
                       .apart = filled(entry->apart, cause.part),

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/criteria/judge.h"
 #include "burnin/verdict.h"
 #include "inventory/problem.h"
 
@@ -42,6 +43,9 @@ struct CauseEntry {
   std::vector<std::string> criteria{}, with{};
   std::string part = "*";
   std::vector<double> values{};
+  // Events that were seen before the finding, or after it: measures, "kernel.xid.79".
+  std::vector<std::string> after{}, before{};
+  std::string of{};  // the part that they are of, '*' for any text; empty: the finding's own
   std::vector<Suspect> likely{};
   std::string apart{}, remedy{};
   std::vector<std::string> vendor{};
@@ -55,8 +59,12 @@ class Causes {
                                      std::vector<inventory::Problem>& problems);
 
   /// Of one cause among all of its node; of a comparison ("fleet: hbm.copy") as of its measure.
-  /// Nothing where no entry fits, or where the nodes fall into two groups.
-  std::optional<Diagnosis> diagnose(const Cause& cause, std::span<const Cause> all) const;
+  /// Nothing where no entry fits, or where the nodes fall into two groups. `findings` have the
+  /// times at which events were first seen ("first.kernel.xid.79"); only those of one stage are
+  /// compared, which one clock has measured. Without them, or with equal ones, no order is known,
+  /// and entries that ask for one do not fit.
+  std::optional<Diagnosis> diagnose(const Cause& cause, std::span<const Cause> all,
+                                    const FindingsByStage& findings = {}) const;
 
   /// "RESET_GPU: reset the GPU, or restart the machine; then CONTACT_SUPPORT: ..."; empty where the
   /// catalogue recommends nothing or does not list the code.

@@ -31,6 +31,13 @@ constexpr std::array kLogMeasures{
     MeasureRow{"kernel.xid", "", "Xid while watched; 0: none", Better::less},
     MeasureRow{"kernel.xid.count", "count", "Xids while watched", Better::less},
     MeasureRow{"kernel.sxid", "", "SXid while watched; 0: none", Better::less},
+    MeasureRow{"first.kernel.*", "s",
+               "when the first such message of the part came: since the boot, or since the watch "
+               "began"},
+    MeasureRow{"first.kernel.*.*", "s",
+               "the same of messages with a weight or a code: `first.kernel.xid.79`"},
+    MeasureRow{"first.gpu.throttle.*", "s",
+               "when the clock was first held back for that reason, since the watch began"},
     MeasureRow{"kernel_log.complete", "",
                "1: the kernel's log was read from before the stage to its end", Better::more, true},
     MeasureRow{"watch.cpu", "%", "of one CPU that watching took", Better::less},

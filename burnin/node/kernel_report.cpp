@@ -1,5 +1,8 @@
 #include "burnin/node/kernel_report.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <set>
 
 #include "burnin/script.h"
@@ -38,6 +41,23 @@ struct Counted {
 std::string meaning_of(double code) {
   const auto* known = xid_of(static_cast<int>(code));
   return known == nullptr ? std::string{} : std::string{known->meaning};
+}
+
+/// "kernel.aer.corrected", "kernel.xid.79"; empty: no measure counts such messages.
+std::string event_of(const json::value& told) {
+  const auto kind = text_at(told, "class").value_or(""),
+             weight = text_at(told, "weight").value_or("");
+  const auto code = number_at(told, "code");
+  if (kind == "xid" || kind == "sxid") {
+    constexpr double kMostCode = 1e6;
+    const bool sound = code && *code > 0 && *code < kMostCode;
+    return sound ? fmt::format("kernel.{}.{:.0f}", kind, *code) : std::string{};
+  }
+  for (const auto& row : kMessages) {
+    const bool counted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
+    if (row.kind == kind && counted) return std::string{row.measure};
+  }
+  return {};
 }
 
 }  // namespace
@@ -93,6 +113,24 @@ void add_kernel_xids(std::span<const json::value> rows, const json::value& hello
     findings.measurements.back().traced_to = meaning_of(code);
   }
   add(findings, "kernel.xid.count", "", count, "count");
+}
+
+void add_first_messages(std::span<const json::value> rows, std::string_view clock,
+                        const Names& names, Findings& findings) {
+  constexpr std::size_t kMostEvents = 64;
+  std::map<std::pair<std::string, std::string>, double> first;
+  for (const auto& told : rows) {
+    const auto at = number_at(told, clock);
+    const auto part = names.of(script::clean(text_at(told, "part").value_or("")));
+    const auto event = event_of(told);
+    const bool timed = at && std::isfinite(*at) && *at >= 0;
+    if (!timed || part.empty() || event.empty()) continue;
+    const std::pair key{event, part};
+    if (first.size() == kMostEvents && !first.contains(key)) continue;
+    auto& known = first.try_emplace(key, *at).first->second;
+    known = std::min(known, *at);
+  }
+  for (const auto& [key, at] : first) add(findings, "first." + key.first, key.second, at, "s");
 }
 
 std::map<std::string, std::string> places_of(const json::value& hello) {

@@ -7,7 +7,7 @@
 
 namespace cupel::burnin {
 
-inline constexpr std::array<std::string_view, 17> kKernelMeasures{"kernel.xid",
+inline constexpr std::array<std::string_view, 19> kKernelMeasures{"kernel.xid",
                                                                   "kernel.xid.count",
                                                                   "kernel.sxid",
                                                                   "kernel.gpu",
@@ -23,7 +23,9 @@ inline constexpr std::array<std::string_view, 17> kKernelMeasures{"kernel.xid",
                                                                   "kernel.link",
                                                                   "kernel.oom",
                                                                   "kernel.hang",
-                                                                  "kernel.thermal"};
+                                                                  "kernel.thermal",
+                                                                  "first.kernel.*",
+                                                                  "first.kernel.*.*"};
 
 /// How many messages of each kind, of the node and of each part that has some. A `row` has "class",
 /// "weight", "count", and "part" and "detail" where they are known.
@@ -33,6 +35,12 @@ void add_kernel_messages(std::span<const json::value> rows, const Names& names, 
 /// where it had none; of switches those that had one.
 void add_kernel_xids(std::span<const json::value> rows, const json::value& hello,
                      const Names& names, Findings& findings);
+
+/// When each kind of message first came, of each part: "first.kernel.xid.79". `clock`: the key of a
+/// row's time, in seconds. Rows without a time, or without a part, say nothing of the order. All
+/// times are of one clock: not for rows of two boots.
+void add_first_messages(std::span<const json::value> rows, std::string_view clock,
+                        const Names& names, Findings& findings);
 
 /// "gpu3" and the like, with the addresses at which `hello` found them.
 std::map<std::string, std::string> places_of(const json::value& hello);

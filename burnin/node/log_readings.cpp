@@ -45,10 +45,12 @@ class Readings {
         places_[part] = address;
     since_known_ = since_known_ || find(reading, "messages") != nullptr;
     restarted_ = restarted_ || flag_at(reading, "restarted") == 1;
+    const double before = latest_;
     lost_ += std::max(0.0, number_at(reading, "lost").value_or(0));
     for (const auto& row : rows_at(reading, "messages")) {
       if (rows_.size() == kMostRows || !row.is_object()) continue;
       rows_.push_back(row);
+      note_time(number_at(row, "since_boot"), before);
       auto& kept = rows_.back().get_object();
       const auto at = by_address_.find(text_at(row, "pci").value_or(""));
       if (at != by_address_.end()) kept["part"] = at->second;
@@ -64,6 +66,7 @@ class Readings {
     const auto rows = named(profile);
     add_kernel_messages(rows, names, found);
     add_kernel_xids(rows, hello, names, found);
+    if (!restarted_ && !clock_jumped_) add_first_messages(rows, "since_boot", names, found);
     const auto why = why_not_whole();
     add(found, "kernel_log.complete", "", why.empty() ? 1 : 0, "");
     if (!why.empty())
@@ -73,6 +76,13 @@ class Readings {
   }
 
  private:
+  /// A later reading has later messages: where it does not say so, no order is known.
+  void note_time(std::optional<double> at, double before) {
+    if (!at) return;
+    clock_jumped_ = clock_jumped_ || *at < before;
+    latest_ = std::max(latest_, *at);
+  }
+
   /// An Xid of a GPU that nobody has seen at its address is a GPU's all the same.
   std::vector<json::value> named(const Profile& profile) const {
     constexpr std::string_view kUnnamed = "pci ";
@@ -115,7 +125,8 @@ class Readings {
   std::map<std::string, std::string> places_{};  // by the node's own names
   std::map<std::string, std::string> by_address_{};
   std::vector<json::value> rows_{};
-  bool since_known_ = false, restarted_ = false;
+  bool since_known_ = false, restarted_ = false, clock_jumped_ = false;
+  double latest_ = 0;  // seconds since the boot
   double lost_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -75,22 +77,24 @@ constexpr std::array kCounters{
 struct Throttle {
   std::string_view measure;
   std::array<std::string_view, 3> reasons;
+  bool is_fault = true;
 };
 constexpr std::array kThrottles{
     Throttle{"gpu.throttle.thermal", {"hw-thermal", "sw-thermal", "hw-slowdown"}},
     Throttle{"gpu.throttle.power_brake", {"power-brake", "", ""}},
-    Throttle{"gpu.throttle.power", {"power-cap", "", ""}},
+    Throttle{"gpu.throttle.power", {"power-cap", "", ""}, false},
 };
 
 constexpr auto kMeasures = [] {
   std::array<std::string_view,
-             kValues.size() + kCounters.size() + kThrottles.size() + kKernelMeasures.size() + 1>
+             kValues.size() + kCounters.size() + kThrottles.size() + kKernelMeasures.size() + 2>
       names{};
   auto at = names.begin();
   for (const auto& each : kValues) *at++ = each.measure;
   for (const auto& each : kCounters) *at++ = each.measure;
   for (const auto& each : kThrottles) *at++ = each.measure;
   for (const auto& each : kKernelMeasures) *at++ = each;
+  *at++ = "first.gpu.throttle.*";
   *at = "watch.cpu";
   return names;
 }();
@@ -180,6 +184,39 @@ std::vector<TimedLine> timed_lines(std::string_view text) {
   }
   std::ranges::stable_sort(found, {}, &TimedLine::seconds);
   return found;
+}
+
+bool has_word(const json::value& words, std::span<const std::string_view> any) {
+  return words.is_array() && std::ranges::any_of(words.get_array(), [&](const json::value& word) {
+           return word.is_string() && !word.get_string().empty() &&
+                  std::ranges::find(any, std::string_view{word.get_string()}) != any.end();
+         });
+}
+
+/// When each fault was first seen, on the clock of the watch, which no one sets.
+void add_first_events(std::string_view text, const Names& names, Findings& findings) {
+  std::vector<json::value> messages;
+  std::map<std::pair<std::string, std::string_view>, double> held_back;
+  for (const auto& line : timed_lines(text)) {
+    auto told = parse_line(line.text);
+    if (!told) continue;
+    if (line.text.starts_with(kMessage)) {
+      messages.push_back(*std::move(told));
+      continue;
+    }
+    const auto* parts = find(*told, "parts");
+    if (parts == nullptr || !parts->is_object()) continue;
+    for (const auto& [part, values] : parts->get_object()) {
+      const auto* words = find(values, "throttle");
+      if (words == nullptr || !part.starts_with("gpu") || held_back.size() >= kMostRows) continue;
+      for (const auto& throttle : kThrottles)
+        if (throttle.is_fault && has_word(*words, throttle.reasons))
+          held_back.try_emplace({names.of(script::clean(part)), throttle.measure}, line.seconds);
+    }
+  }
+  add_first_messages(messages, "seconds", names, findings);
+  for (const auto& [what, seconds] : held_back)
+    add(findings, "first." + std::string{what.second}, what.first, seconds, "s");
 }
 
 /// Reads lines in the order of their time.
@@ -297,6 +334,7 @@ Result<Findings> read_watch(const Profile& profile, std::string_view text) {
     add_kernel_messages(rows_at(sum, "messages"), names, findings);
     add_kernel_xids(xids_in_order(text, sum), hello, names, findings);
   }
+  add_first_events(text, names, findings);
   add(findings, "watch.cpu", "", number_at(sum, "cpu_percent"), "%");
   add_unknown(findings, sum);
   return findings;

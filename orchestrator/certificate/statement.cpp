@@ -165,7 +165,8 @@ json::object node_json(const NodeSummary& node, const Issue& issue, json::object
       {"node", record.node},        {"chassis_serial", report::chassis_serial(record)},
       {"profile", node.profile},    {"rack", node.position.rack},
       {"unit", node.position.unit}, {"verdict", to_string(node.decision)}};
-  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
+  object["causes"] =
+      report::to_json(std::span<const burnin::Cause>{node.causes}, node.record.findings);
   object["hand_off"] = record.hand_off.empty() ? "none" : record.hand_off;
   object["chassis_seen_by"] = chassis_seen_by(record);
   object["parts"] = parts_json(record);

@@ -66,7 +66,7 @@ void print_consequences(const std::vector<burnin::Cause>& consequences, bool eac
 /// What is likely behind a failure, and which test decides.
 void print_diagnosis(const report::NodeSummary& node, const burnin::Cause& cause) {
   if (cause.decision != burnin::Decision::fail) return;
-  const auto diagnosis = burnin::causes().diagnose(cause, node.causes);
+  const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings);
   if (!diagnosis) return;
   say("    likely {}\n", printable(burnin::suspects_text(*diagnosis)));
   if (diagnosis->suspects.size() > 1)

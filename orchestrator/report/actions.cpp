@@ -84,7 +84,7 @@ void add_causes(const RunSummary& summary, const NodeSummary& node,
     item.step = "verdict";
     item.why = burnin::to_string(cause);
     item.consequences = std::move(consequences);
-    const auto diagnosis = burnin::causes().diagnose(cause, node.causes);
+    const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings);
     if (diagnosis && diagnosis->is_open()) {
       item.likely = burnin::suspects_text(*diagnosis);
       item.apart = action_for(diagnosis->apart, item.run, item.node);

@@ -14,7 +14,7 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
   json::object object{
       {"schema", kJsonSchema}, {"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
   object["verdict"] = to_string(node.decision);
-  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
+  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes}, record.findings);
   json::array checked;
   const auto verdict = record.verdict.value_or(burnin::Verdict{});
   for (const auto& each : verdict.checked) checked.push_back(report::to_json(each));

@@ -240,7 +240,8 @@ json::object to_json(const NodeSummary& node) {
   json::object object;
   object["node"] = node.record.node;
   object["verdict"] = to_string(node.decision);
-  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
+  object["causes"] =
+      report::to_json(std::span<const burnin::Cause>{node.causes}, node.record.findings);
   object["hand_off"] = node.record.hand_off.empty() ? "none" : node.record.hand_off;
   if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
   if (!node.console.empty()) object["console"] = to_json(node.console);

@@ -31,12 +31,13 @@ json::object to_json(const burnin::Cause& cause) {
   return object;
 }
 
-json::array to_json(std::span<const burnin::Cause> causes) {
+json::array to_json(std::span<const burnin::Cause> causes,
+                    const burnin::FindingsByStage& findings) {
   json::array all;
   for (const auto& each : causes) {
     auto object = to_json(each);
     const bool acts = each.decision == burnin::Decision::fail && each.consequence_of.empty();
-    const auto diagnosis = acts ? burnin::causes().diagnose(each, causes) : std::nullopt;
+    const auto diagnosis = acts ? burnin::causes().diagnose(each, causes, findings) : std::nullopt;
     if (diagnosis) object["diagnosis"] = to_json(*diagnosis);
     all.push_back(std::move(object));
   }

@@ -90,7 +90,7 @@ std::string part_lines(const record::NodeRecord& record, const std::string& part
 std::string cause_text(const Cause& cause, const NodeSummary& node) {
   auto text = fmt::format("- {}\n", printable(burnin::to_string(cause)));
   if (!cause.stages.empty()) text += fmt::format("  seen in: {}\n", fmt::join(cause.stages, ", "));
-  const auto diagnosis = burnin::causes().diagnose(cause, node.causes);
+  const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings);
   if (!diagnosis) return text;
   text += fmt::format("  likely: {}\n", printable(burnin::suspects_text(*diagnosis)));
   if (!diagnosis->xid_action.empty())
@@ -102,7 +102,7 @@ std::string cause_text(const Cause& cause, const NodeSummary& node) {
 std::vector<std::string> wanted_of(const std::vector<Cause>& causes, const NodeSummary& node) {
   std::vector<std::string> wanted;
   for (const auto& cause : causes)
-    if (const auto diagnosis = burnin::causes().diagnose(cause, node.causes))
+    if (const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings))
       for (const auto& each : diagnosis->vendor)
         if (std::ranges::find(wanted, each) == wanted.end()) wanted.push_back(each);
   return wanted;
@@ -146,7 +146,7 @@ std::string verdict_text_json(const RunSummary& summary, const NodeSummary& node
   boost::json::object object{{"run", summary.run.id}, {"node", node.record.node}};
   if (summary.rehearsal) object["rehearsal"] = true;
   object["verdict"] = to_string(node.decision);
-  object["causes"] = report::to_json(std::span<const Cause>{causes});
+  object["causes"] = report::to_json(std::span<const Cause>{causes}, node.record.findings);
   return boost::json::serialize(object) + "\n";
 }
 

@@ -110,5 +110,40 @@ TEST(Signature, AKeyThatIsMadeSignsAndIsAnotherOneEachTime) {
   EXPECT_FALSE(verify_signature("images: []\n", *signature, *public_key_of(*other)));
 }
 
+TEST(TokenKeyName, IsReadAsTheStandardHasIt) {
+  const auto key = parse_token_key(
+      "pkcs11:token=My%20site;serial=ab12;object=certificates;id=%01%ff;type=private"
+      "?module-path=/usr/lib/x.so&pin-source=file:/etc/cupel/pin");
+
+  ASSERT_TRUE(key) << key.error().what;
+  EXPECT_EQ(*key, (TokenKey{.module = "/usr/lib/x.so",
+                            .pin_source = "file:/etc/cupel/pin",
+                            .token = "My site",
+                            .serial = "ab12",
+                            .object = "certificates",
+                            .id = "\x01\xff"}));
+}
+
+TEST(TokenKeyName, IsRefusedWithTheReason) {
+  const auto why = [](const std::string& uri) {
+    const auto key = parse_token_key(uri);
+    return key ? std::string{"taken"} : key.error().what;
+  };
+
+  EXPECT_THAT(why("pkcs11:object=a?module-path=/x.so&pin-value=1234"),
+              HasSubstr("seen in the list of processes"));
+  EXPECT_THAT(why("pkcs11:object=a;pin-value=1234?module-path=/x.so"),
+              HasSubstr("seen in the list of processes"));
+  EXPECT_THAT(why("pkcs11:token=a?module-path=/x.so"), HasSubstr("which key?"));
+  EXPECT_THAT(why("pkcs11:object=a"), HasSubstr("which module?"));
+  EXPECT_THAT(why("pkcs11:object=a?module-path=x.so"), HasSubstr("absolute"));
+  EXPECT_THAT(why("pkcs11:object=a;object=b?module-path=/x.so"), HasSubstr("object twice"));
+  EXPECT_THAT(why("pkcs11:object=a;colour=b?module-path=/x.so"), HasSubstr("'colour'"));
+  EXPECT_THAT(why("pkcs11:object=%zz?module-path=/x.so"), HasSubstr("no percent-encoded text"));
+  EXPECT_THAT(why("pkcs11:?module-path=/x.so"), HasSubstr("is no attribute"));
+  EXPECT_THAT(why("pkcs12:object=a"), HasSubstr("expected pkcs11:"));
+  EXPECT_THAT(why("pkcs11:object=" + std::string(3000, 'a')), HasSubstr("expected pkcs11:"));
+}
+
 }  // namespace
 }  // namespace cupel

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/text.h"
 #include "burnin/criteria/fleet_measures.h"
 #include "burnin/measures/measure.h"
 #include "burnin/xids.h"
@@ -183,6 +184,128 @@ TEST(Causes, PreferWhatExplainsTheFindingsTogether) {
   auto unknown = failure("psu.lost", "psu2", 1);
   unknown.decision = Decision::inconclusive;
   EXPECT_EQ(name_of(lost, {unknown}), "gpu-off-bus");
+}
+
+/// What a stage has of events: "kernel.xid.79" of gpu3 at 12 s.
+struct Event {
+  std::string what, part;
+  double seconds = 0;
+};
+
+Findings seen(const std::vector<Event>& events) {
+  Findings findings;
+  for (const auto& each : events)
+    findings.measurements.push_back({"first." + each.what, each.part, each.seconds, "s"});
+  return findings;
+}
+
+std::string name_of(const Cause& cause, const FindingsByStage& findings) {
+  const auto diagnosis = causes().diagnose(cause, std::vector{cause}, findings);
+  return diagnosis ? diagnosis->name : "nothing";
+}
+
+TEST(Causes, ExplainAFindingByWhatCameBeforeIt) {
+  const auto lost = failure("kernel.xid", "gpu3", 79);
+  const auto after = [&](const std::string& what, const std::string& part) {
+    return name_of(lost, {{"watch", seen({{what, part, 10}, {"kernel.xid.79", "gpu3", 12}})}});
+  };
+
+  EXPECT_EQ(after("kernel.aer.corrected", "gpu3"), "gpu-off-bus-after-link-errors");
+  EXPECT_EQ(after("kernel.pcie", "gpu3"), "gpu-off-bus-after-link-errors");
+  EXPECT_EQ(after("gpu.throttle.thermal", "gpu3"), "gpu-off-bus-after-heat");
+  EXPECT_EQ(after("gpu.throttle.power_brake", "gpu3"), "gpu-off-bus-after-power-brake");
+  EXPECT_EQ(after("kernel.aer.corrected", "gpu4"), "gpu-off-bus") << "of another GPU";
+  EXPECT_EQ(after("kernel.nvme", "gpu3"), "gpu-off-bus");
+}
+
+TEST(Causes, ExplainAFindingByWhatCameAfterIt) {
+  const auto failed = failure("kernel.xid", "gpu3", 48);
+  const auto before = [&](const std::string& what) {
+    return name_of(failed, {{"watch", seen({{"kernel.xid.48", "gpu3", 10}, {what, "gpu3", 12}})}});
+  };
+
+  EXPECT_EQ(before("kernel.xid.64"), "gpu-memory-not-remapped");
+  EXPECT_EQ(before("kernel.xid.63"), "gpu-memory-remapped");
+  EXPECT_EQ(before("kernel.xid.45"), "gpu-xid-memory");
+}
+
+TEST(Causes, SayWhichEndOfALinkReportedFirst) {
+  const auto events = [](double gpu, double nvswitch) {
+    return FindingsByStage{{"watch", seen({{"kernel.xid.79", "gpu1", gpu},
+                                           {"kernel.xid.74", "gpu3", 20},
+                                           {"kernel.sxid.20034", "nvswitch2", nvswitch}})}};
+  };
+  const auto link = failure("gpu.xid", "gpu3", 74),
+             of_switch = failure("kernel.sxid", "nvswitch2", 20034);
+
+  EXPECT_EQ(name_of(link, events(5, 15)), "nvlink-after-a-lost-gpu");
+  EXPECT_EQ(name_of(of_switch, events(5, 15)), "nvswitch-after-a-gpu");
+  EXPECT_EQ(name_of(link, events(30, 15)), "nvlink-after-a-switch");
+  EXPECT_EQ(name_of(of_switch, events(30, 15)), "nvswitch-fault");
+  EXPECT_EQ(name_of(link, events(30, 25)), "gpu-xid-nvlink");
+}
+
+TEST(Causes, KnowNoOrderWithoutTimesOfOneClock) {
+  const auto lost = failure("kernel.xid", "gpu3", 79);
+  const Event aer{"kernel.aer.corrected", "gpu3", 10}, xid{"kernel.xid.79", "gpu3", 12};
+  const auto at_once = Event{"kernel.aer.corrected", "gpu3", 12};
+
+  EXPECT_EQ(name_of(lost, FindingsByStage{}), "gpu-off-bus");
+  EXPECT_EQ(name_of(lost, {{"watch", seen({aer})}}), "gpu-off-bus") << "no time of its own";
+  EXPECT_EQ(name_of(lost, {{"watch", seen({xid})}}), "gpu-off-bus") << "no time of the other";
+  EXPECT_EQ(name_of(lost, {{"watch", seen({at_once, xid})}}), "gpu-off-bus") << "at once";
+  EXPECT_EQ(name_of(lost, {{"a", seen({aer})}, {"b", seen({xid})}}), "gpu-off-bus")
+      << "two stages, two clocks";
+  EXPECT_EQ(name_of(lost, {{"a", seen({})}, {"b", seen({aer, xid})}}),
+            "gpu-off-bus-after-link-errors");
+}
+
+/// No entry may ask for an order that no event can have.
+TEST(Causes, EachThatAsksForAnOrderIsReached) {
+  int ordered = 0;
+  for (const auto& entry : causes().entries()) {
+    if (entry.after.empty() && entry.before.empty()) continue;
+    ++ordered;
+    const auto part = entry.part.substr(0, entry.part.find('*')) + "1";
+    const auto other = entry.of.empty() ? part : entry.of.substr(0, entry.of.find('*')) + "2";
+    const double code = entry.values.empty() ? 20034 : entry.values.front();
+    const auto cause = failure(entry.criteria.front(), part, code);
+    const bool of_gpu = part.starts_with("gpu");
+    const auto own = std::string{of_gpu ? "kernel.xid." : "kernel.sxid."} + plain(code, 0);
+    const auto event = [](const std::vector<std::string>& events) {
+      auto name = events.empty() ? std::string{} : events.front();
+      if (name.ends_with('*')) name.replace(name.size() - 1, 1, "corrected");
+      return name;
+    };
+    const FindingsByStage findings{
+        {"watch",
+         seen({{event(entry.after), other, 1}, {own, part, 2}, {event(entry.before), other, 3}})}};
+    EXPECT_EQ(name_of(cause, findings), entry.name);
+  }
+  EXPECT_GE(ordered, 5);
+}
+
+TEST(Causes, RefuseAnOrderOfWhatHasNoTime) {
+  std::vector<inventory::Problem> problems;
+
+  EXPECT_FALSE(
+      Causes::parse("causes:\n"
+                    "  - {name: a, criteria: [gpu.xid], after: [hbm.copy, kernel.xidd, "
+                    "kernel.xid.x], before: [],\n"
+                    "     likely: [{part: PART, share: 1}], apart: x, remedy: y, vendor: z}\n"
+                    "  - {name: b, criteria: [gpu.xid], of: \"gpu*\",\n"
+                    "     likely: [{part: PART, share: 1}], apart: x, remedy: y, vendor: z}\n"
+                    "  - {name: c, criteria: [gpu.xid], after: [\"kernel.aer.*\", "
+                    "kernel.sxid.20034], of: \"gpu*\",\n"
+                    "     likely: [{part: PART, share: 1}], apart: x, remedy: y, vendor: z}\n",
+                    "causes.yaml", problems));
+
+  const auto text = to_string(problems);
+  for (const auto* fault :
+       {"causes.yaml:2:43: no event with a time is called 'hbm.copy'", "'kernel.xidd'",
+        "'kernel.xid.x'", "'before' names no event", "causes.yaml:4:", "name it by 'after'"})
+    EXPECT_THAT(text, HasSubstr(fault));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("causes.yaml:6:")));
 }
 
 TEST(Causes, TellXidsApartByTheirCode) {

@@ -64,6 +64,43 @@ TEST(LogReadings, OfAGpuAtNoKnownPlaceAreAGpusAllTheSame) {
   EXPECT_EQ(value_of(*found, "kernel.xid", "gpu at 0000:77:00.0"), 48);
 }
 
+std::string message(const std::string& kind, const std::string& weight, const std::string& more) {
+  return R"({"class":")" + kind + R"(","weight":")" + weight +
+         R"(","part":"gpu0","pci":"0000:1b:00.0","count":1,"detail":"x",)" + more + "}";
+}
+
+const std::string kAer = message("aer", "corrected", R"("since_boot":100.5)");
+const std::string kXid = message("xid", "error", R"("code":79,"since_boot":101.25)");
+
+TEST(LogReadings, SayWhenEachKindOfMessageFirstCame) {
+  const auto found = read({std::string{kMark}, reading(kXid + "," + kAer),
+                           reading(message("aer", "corrected", R"("since_boot":200)"))});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "first.kernel.aer.corrected", "gpu0"), 100.5);
+  EXPECT_EQ(value_of(*found, "first.kernel.xid.79", "gpu0"), 101.25);
+}
+
+TEST(LogReadings, SayNothingOfTheOrderWhereTheClockWasNotOne) {
+  const auto earlier = message("aer", "corrected", R"("since_boot":3)");
+  auto after_a_restart = reading(earlier);
+  after_a_restart.replace(after_a_restart.find(R"("restarted":false)"), 17, R"("restarted":true)");
+  const auto timeless = message("xid", "error", R"("code":79,"since_boot":"soon")");
+  const auto negative = message("xid", "error", R"("code":79,"since_boot":-1)");
+  const std::vector<std::vector<std::string>> readings{{reading(kXid), reading(earlier)},
+                                                       {reading(kXid), after_a_restart},
+                                                       {reading(timeless)},
+                                                       {reading(negative)}};
+
+  for (const auto& each : readings) {
+    const auto found = read(each);
+    ASSERT_TRUE(found) << found.error().what;
+    EXPECT_EQ(value_of(*found, "kernel.xid", "gpu0"), 79);
+    for (const auto& number : found->measurements)
+      EXPECT_FALSE(number.name.starts_with("first.")) << number.name;
+  }
+}
+
 TEST(LogReadings, ThatLackAPartAreNotComplete) {
   const auto restarted = read(
       {R"({"kind":"kernel-log","readable":true,"boot":"b2","last":1,"restarted":true,"lost":0,)"

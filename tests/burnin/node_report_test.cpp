@@ -69,6 +69,22 @@ TEST(WatchReport, GivesEachGpuItsFirstSeriousXidAndNoFloods) {
   EXPECT_EQ(value_of(found, "kernel.oom"), 0);
 }
 
+TEST(WatchReport, SaysWhenAFaultWasFirstSeen) {
+  auto text = std::string{kWatchLines};
+  text.insert(text.find(R"({"kind":"message")"),
+              R"({"kind":"sample","seconds":2.5,"parts":{"gpu0":{"throttle":["sw-thermal"]}}})"
+              "\n");
+
+  const auto found = watched(text);
+
+  EXPECT_EQ(value_of(found, "first.gpu.throttle.thermal", "gpu1"), 2.5);
+  EXPECT_EQ(value_of(found, "first.kernel.xid.94", "gpu1"), 3.1);
+  EXPECT_EQ(value_of(found, "first.kernel.xid.63", "gpu1"), 3.2);
+  EXPECT_EQ(value_of(found, "first.gpu.throttle.power", "gpu1"), std::nullopt)
+      << "power at its limit is no fault";
+  EXPECT_EQ(value_of(watched(), "first.gpu.throttle.thermal", "gpu1"), std::nullopt);
+}
+
 TEST(WatchReport, ProvesNothingOfTheKernelWhereNobodyListened) {
   const auto found =
       watched(replaced(std::string{kWatchLines}, R"("kernel_log":true,"kernel_records")",

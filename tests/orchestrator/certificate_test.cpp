@@ -121,6 +121,33 @@ TEST(CertificateEnvelope, NoChangedByteOfThePayloadOrItsSignatureGoesUnseen) {
   }
 }
 
+TEST(CertificateEnvelope, IsRefusedWhereverItIsCut) {
+  const Keys keys;
+  auto envelope = *seal("{\n\"verdict\": \"pass\"\n}\n", keys.signer());
+  while (envelope.ends_with('\n')) envelope.pop_back();
+
+  for (std::size_t size = 0; size < envelope.size(); ++size)
+    EXPECT_FALSE(open(envelope.substr(0, size), keys.open)) << size << " bytes";
+  EXPECT_TRUE(open(envelope, keys.open));
+}
+
+/// Whoever changes the payload can sign it himself, and leave the former signature beside his own.
+TEST(CertificateEnvelope, IsRefusedWhereAnotherKeyHasSignedAChangedPayload) {
+  const Keys mine, other;
+  const auto original = json::parse(*seal(R"({"verdict": "fail"})", mine.signer()));
+  auto forged = json::parse(*seal(R"({"verdict": "pass"})", other.signer())).as_object();
+  auto& signatures = forged["signatures"].as_array();
+  const auto theirs = signatures.at(0);
+  signatures.push_back(original.at("signatures").at(0));
+
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+  signatures = {original.at("signatures").at(0), theirs};
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+  signatures = {theirs};
+  signatures[0].as_object()["keyid"] = *key_id(mine.open[0]);
+  EXPECT_EQ(open(json::serialize(forged), mine.open).error().code, Code::kUntrusted);
+}
+
 TEST(CertificateEnvelope, IsRefusedUnderAnotherKeyAndOpenedUnderOneOfSeveral) {
   const Keys mine, other;
   const auto envelope = *seal("{}", mine.signer());
@@ -401,6 +428,100 @@ TEST_F(AgentKey, IsNotDeceivedByWhatIsNoAgent) {
     EXPECT_FALSE(signature) << i;
     server.join();
   }
+}
+
+/// A token of SoftHSM's with one key of Ed25519, which OpenSSL made.
+class TokenSigner : public ::testing::Test {
+ protected:
+  static constexpr const char* kModule = "/usr/lib/softhsm/libsofthsm2.so";
+
+  void SetUp() override {
+    CUPEL_NEEDS_REAL_PART(std::filesystem::exists(kModule), "no SoftHSM (package softhsm2)");
+    std::filesystem::create_directory(file("tokens"));
+    ASSERT_TRUE(write_file(file("conf"), "directories.tokendir = " + file("tokens") +
+                                             "\nobjectstore.backend = file\nlog.level = ERROR\n"));
+    ::setenv("SOFTHSM2_CONF", file("conf").c_str(), 1);
+    ASSERT_TRUE(write_file(file("key"), own_));
+    run({"softhsm2-util", "--init-token", "--free", "--label", "site", "--so-pin", "1234", "--pin",
+         "5678"});
+    import("certificates", "01");
+  }
+  void TearDown() override { ::unsetenv("SOFTHSM2_CONF"); }
+
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  void run(std::vector<std::string> words) const {
+    words.front() = "/usr/bin/" + words.front();
+    const auto ran = testing::run(std::move(words), {"SOFTHSM2_CONF=" + file("conf")});
+    ASSERT_EQ(ran.status, 0) << ran.out << ran.err;
+  }
+  void import(const std::string& label, const std::string& id) const {
+    run({"softhsm2-util", "--import", file("key"), "--token", "site", "--label", label, "--id", id,
+         "--pin", "5678"});
+  }
+  static TokenKey named(const std::string& object, const std::string& token = "site") {
+    return {.module = kModule, .token = token, .object = object};
+  }
+  static Error refusal(const TokenKey& key, const std::string& pin) {
+    const auto signer = SigningKey::of_token(key, pin);
+    return signer ? Error{Code::kFailed, "accepted"} : signer.error();
+  }
+
+  const std::string own_ = *make_signing_key();
+
+ private:
+  test::TemporaryFolder folder_{};
+};
+
+TEST_F(TokenSigner, SignsAsTheSameKeyInAFileDoes) {
+  const auto key = SigningKey::of_token(named("certificates"), "5678");
+  ASSERT_TRUE(key) << key.error().what;
+  const std::string large(3u << 20U, 'x');  // a rack's certificate
+
+  const auto signature = key->sign(large);
+
+  ASSERT_TRUE(signature) << signature.error().what;
+  EXPECT_EQ(*signature, *sign(large, own_)) << "Ed25519 is deterministic";
+  EXPECT_EQ(key->public_key(), *public_key_of(own_));
+}
+
+TEST_F(TokenSigner, IsFoundByItsIdAlone) {
+  TokenKey key{.module = kModule, .id = "\x01"};
+
+  EXPECT_TRUE(SigningKey::of_token(key, "5678"));
+  key.id = "\x02";
+  EXPECT_THAT(refusal(key, "5678").what, HasSubstr("no public key of Ed25519 of this name"));
+}
+
+TEST_F(TokenSigner, IsNotAskedTwiceWithAWrongPin) {
+  const auto wrong = refusal(named("certificates"), "9999");
+
+  EXPECT_EQ(wrong.code, Code::kRefused);
+  EXPECT_THAT(wrong.what, HasSubstr("the PIN is wrong"));
+  EXPECT_THAT(refusal(named("certificates"), "").what, HasSubstr("pin-source=file:"));
+}
+
+TEST_F(TokenSigner, SaysWhatIsNotThere) {
+  EXPECT_THAT(refusal(named("other"), "5678").what, HasSubstr("no public key of Ed25519"));
+  EXPECT_THAT(refusal(named("certificates", "elsewhere"), "5678").what,
+              HasSubstr("no such token, but: site"));
+  auto key = named("certificates");
+  key.module = "/usr/lib/no-such-module.so";
+  EXPECT_THAT(refusal(key, "5678").what, HasSubstr("/usr/lib/no-such-module.so: "));
+  key.module = file("conf");
+  EXPECT_EQ(refusal(key, "5678").code, Code::kInvalid);
+}
+
+TEST_F(TokenSigner, IsNotChosenAmongSeveral) {
+  import("certificates", "02");
+
+  EXPECT_THAT(refusal(named("certificates"), "5678").what, HasSubstr("add id="));
+  auto key = named("certificates");
+  key.id = "\x02";
+  EXPECT_TRUE(SigningKey::of_token(key, "5678"));
+  run({"softhsm2-util", "--init-token", "--free", "--label", "spare", "--so-pin", "1234", "--pin",
+       "5678"});
+  key.token.clear();
+  EXPECT_THAT(refusal(key, "5678").what, HasSubstr("several tokens fit"));
 }
 
 }  // namespace

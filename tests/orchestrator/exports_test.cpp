@@ -1,6 +1,9 @@
 // A run in the forms of other tools.
 #include "orchestrator/report/exports.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -87,6 +90,7 @@ TEST_F(Exports, OcpIsATestRunOfOneNodeInOrder) {
   for (std::size_t i = 0; i < all.size(); ++i)
     EXPECT_EQ(number_at(all[i], "sequenceNumber"), static_cast<double>(i));
   EXPECT_EQ(number_at(all[0], "schemaVersion/major"), 2);
+  EXPECT_EQ(number_at(all[0], "schemaVersion/minor"), 0);
   const auto& dut = *find(all[1], "testRunArtifact/testRunStart/dutInfo");
   EXPECT_EQ(text_at(dut, "dutInfoId"), "a01-n01");
   EXPECT_EQ(dut.as_object().size(),
@@ -99,39 +103,227 @@ TEST_F(Exports, OcpIsATestRunOfOneNodeInOrder) {
   EXPECT_FALSE(to_ocp(summary(), "a01-n09"));
 }
 
-/// What the published schema demands of each line: exactly one artifact, its required keys and its
-/// words. Source: ocp-diag-core, json_spec/output (root, test_run_artifact, test_step_artifact,
-/// ...).
-TEST_F(Exports, OcpHasWhatThePublishedSchemaDemands) {
-  struct Demand {
-    const char* artifact;
-    std::vector<const char*> keys;
+/// What the published schema allows: a value's kind, an object's fields and nothing beside them.
+/// Source: ocp-diag-core, json_spec/output, each file by its name (root, test_run_artifact, ...).
+struct Shape {
+  enum class Kind { text, number, integer, scalar, any_object, words, list, object };
+  struct Field {
+    const char* name;
+    Kind kind;
+    bool required = false;
+    const Shape* of = nullptr;            // an object's, or that of a list's items
+    std::vector<std::string> words = {};  // of an enum
   };
-  const Demand demands[] = {
-      {"testRunArtifact/testRunStart", {"name", "version", "commandLine", "parameters", "dutInfo"}},
-      {"testRunArtifact/testRunEnd", {"status", "result"}},
-      {"testStepArtifact/testStepStart", {"name"}},
-      {"testStepArtifact/testStepEnd", {"status"}},
-      {"testStepArtifact/measurement", {"name", "value"}},
-      {"testStepArtifact/diagnosis", {"verdict", "type"}},
-      {"testStepArtifact/error", {"symptom"}}};
+  std::vector<Field> fields{};
+  bool one_of = false;  // exactly one of those that are not required
+};
+using enum Shape::Kind;
+
+const Shape kSubcomponent{
+    {{"type",
+      words,
+      false,
+      nullptr,
+      {"UNSPECIFIED", "ASIC", "ASIC-SUBSYSTEM", "BUS", "FUNCTION", "CONNECTOR"}},
+     {"name", text, true},
+     {"location", text},
+     {"version", text},
+     {"revision", text}}};
+const Shape kSourceLocation{{{"file", text, true}, {"line", number, true}}};
+const Shape kValidator{
+    {{"name", text},
+     {"type",
+      words,
+      true,
+      nullptr,
+      {"EQUAL", "NOT_EQUAL", "LESS_THAN", "LESS_THAN_OR_EQUAL", "GREATER_THAN",
+       "GREATER_THAN_OR_EQUAL", "REGEX_MATCH", "REGEX_NO_MATCH", "IN_SET", "NOT_IN_SET"}},
+     {"value", scalar, true},
+     {"metadata", any_object}}};
+const Shape kMeasurement{{{"name", text, true},
+                          {"value", scalar, true},
+                          {"unit", text},
+                          {"validators", list, false, &kValidator},
+                          {"hardwareInfoId", text},
+                          {"subcomponent", object, false, &kSubcomponent},
+                          {"metadata", any_object}}};
+const Shape kDiagnosis{{{"verdict", text, true},
+                        {"type", words, true, nullptr, {"PASS", "FAIL", "UNKNOWN"}},
+                        {"message", text},
+                        {"hardwareInfoId", text},
+                        {"subcomponent", object, false, &kSubcomponent},
+                        {"sourceLocation", object, false, &kSourceLocation}}};
+const Shape kError{{{"symptom", text, true},
+                    {"message", text},
+                    {"softwareInfoIds", list},
+                    {"sourceLocation", object, false, &kSourceLocation}}};
+const Shape kPlatform{{{"info", text, true}}};
+const Shape kSoftware{
+    {{"name", text, true},
+     {"version", text},
+     {"revision", text},
+     {"softwareType", words, false, nullptr, {"UNSPECIFIED", "FIRMWARE", "SYSTEM", "APPLICATION"}},
+     {"softwareInfoId", text, true},
+     {"computerSystem", text}}};
+const Shape kHardware{{{"name", text, true},
+                       {"version", text},
+                       {"revision", text},
+                       {"location", text},
+                       {"hardwareInfoId", text, true},
+                       {"serialNumber", text},
+                       {"partNumber", text},
+                       {"partType", text},
+                       {"manufacturer", text},
+                       {"manufacturerPartNumber", text},
+                       {"odataId", text},
+                       {"computerSystem", text},
+                       {"manager", text}}};
+const Shape kDut{{{"dutInfoId", text, true},
+                  {"name", text},
+                  {"platformInfos", list, false, &kPlatform},
+                  {"softwareInfos", list, false, &kSoftware},
+                  {"hardwareInfos", list, false, &kHardware},
+                  {"metadata", any_object}}};
+const std::vector<std::string> kStatuses{"COMPLETE", "ERROR", "SKIP"};
+const Shape kRunStart{{{"name", text, true},
+                       {"version", text, true},
+                       {"commandLine", text, true},
+                       {"parameters", any_object, true},
+                       {"dutInfo", object, true, &kDut},
+                       {"metadata", any_object}}};
+const Shape kRunEnd{{{"status", words, true, nullptr, kStatuses},
+                     {"result", words, true, nullptr, {"NOT_APPLICABLE", "PASS", "FAIL"}}}};
+const Shape kStepStart{{{"name", text, true}}};
+const Shape kStepEnd{{{"status", words, true, nullptr, kStatuses}}};
+// Logs, files, extensions and series of measurements, which the schema has too, are not written.
+const Shape kRunArtifact{{{"testRunStart", object, false, &kRunStart},
+                          {"testRunEnd", object, false, &kRunEnd},
+                          {"error", object, false, &kError}},
+                         true};
+const Shape kStepArtifact{{{"testStepId", text, true},
+                           {"testStepStart", object, false, &kStepStart},
+                           {"testStepEnd", object, false, &kStepEnd},
+                           {"measurement", object, false, &kMeasurement},
+                           {"diagnosis", object, false, &kDiagnosis},
+                           {"error", object, false, &kError}},
+                          true};
+const Shape kVersion{{{"major", integer, true}, {"minor", integer, true}}};
+const Shape kRoot{{{"sequenceNumber", integer, true},
+                   {"timestamp", text, true},
+                   {"schemaVersion", object, false, &kVersion},
+                   {"testRunArtifact", object, false, &kRunArtifact},
+                   {"testStepArtifact", object, false, &kStepArtifact}},
+                  true};
+
+std::string fault_of(const json::value& value, const Shape& shape);
+
+/// Where it differs; empty: it fits.
+std::string fault_of(const json::value& value, const Shape::Field& field) {
+  const auto name = std::string{field.name};
+  const auto inside = [&](const std::string& fault) {
+    return fault.empty() ? fault : name + "/" + fault;
+  };
+  switch (field.kind) {
+    case text:
+      return value.is_string() ? "" : name + ": no text";
+    case number:
+      return value.is_number() ? "" : name + ": no number";
+    case integer:
+      return value.is_int64() || value.is_uint64() ? "" : name + ": no integer";
+    case scalar:
+      return value.is_string() || value.is_bool() || value.is_number() ? "" : name + ": no scalar";
+    case any_object:
+      return value.is_object() ? "" : name + ": no object";
+    case words: {
+      const bool known =
+          value.is_string() &&
+          std::ranges::find(field.words, std::string_view{value.get_string()}) != field.words.end();
+      return known ? "" : name + ": another word than the schema has";
+    }
+    case list:
+      if (!value.is_array()) return name + ": no list";
+      for (const auto& each : value.get_array()) {
+        if (field.of == nullptr && !each.is_string()) return name + ": an item is no text";
+        if (field.of == nullptr) continue;
+        if (auto fault = fault_of(each, *field.of); !fault.empty()) return inside(fault);
+      }
+      return {};
+    case object:
+      return inside(fault_of(value, *field.of));
+  }
+  return name + ": of no kind";
+}
+
+std::string fault_of(const json::value& value, const Shape& shape) {
+  if (!value.is_object()) return "no object";
+  const auto& all = value.get_object();
+  std::size_t fields = 0, optional = 0;
+  for (const auto& field : shape.fields) {
+    const auto* found = all.if_contains(field.name);
+    if (found == nullptr && field.required) return std::string{field.name} + " is missing";
+    if (found == nullptr) continue;
+    ++fields;
+    optional += !field.required;
+    if (auto fault = fault_of(*found, field); !fault.empty()) return fault;
+  }
+  if (fields != all.size()) return "a field that the schema does not have";
+  if (shape.one_of && optional != 1)
+    return std::to_string(optional) + " of those that exclude each other";
+  return {};
+}
+
+TEST_F(Exports, OcpIsWhatThePublishedSchemaAllows) {
   for (const auto* node : {"a01-n01", "a01-n02"})
     for (const auto& line : lines_of(*to_ocp(summary(), node))) {
-      SCOPED_TRACE(json::serialize(line));
-      ASSERT_EQ(line.as_object().size(), 3);  // the number, the time, one artifact
+      EXPECT_EQ(fault_of(line, kRoot), "") << json::serialize(line);
       EXPECT_THAT(*text_at(line, "timestamp"), ::testing::MatchesRegex("....-..-..T..:..:..Z"));
-      if (line.as_object().contains("schemaVersion")) continue;
-      int artifacts = 0;
-      for (const auto& demand : demands) {
-        const auto* artifact = find(line, demand.artifact);
-        if (artifact == nullptr) continue;
-        ++artifacts;
-        for (const auto* key : demand.keys) EXPECT_TRUE(artifact->as_object().contains(key)) << key;
-      }
-      EXPECT_EQ(artifacts, 1);
-      if (const auto* step = line.as_object().if_contains("testStepArtifact"))
-        EXPECT_TRUE(step->as_object().contains("testStepId"));
     }
+}
+
+/// Ids that lines refer to are those of the machine under test, and steps begin before they end.
+TEST_F(Exports, OcpRefersToWhatItHasIntroduced) {
+  for (const auto* node : {"a01-n01", "a01-n02"}) {
+    std::set<std::string> hardware, open, closed;
+    for (const auto& line : lines_of(*to_ocp(summary(), node))) {
+      SCOPED_TRACE(json::serialize(line));
+      if (const auto* parts = find(line, "testRunArtifact/testRunStart/dutInfo/hardwareInfos"))
+        for (const auto& part : parts->as_array())
+          EXPECT_TRUE(hardware.insert(*text_at(part, "hardwareInfoId")).second);
+      const auto* step = line.as_object().if_contains("testStepArtifact");
+      if (step == nullptr) continue;
+      const auto id = *text_at(*step, "testStepId");
+      if (find(*step, "testStepStart") != nullptr) EXPECT_TRUE(open.insert(id).second);
+      EXPECT_TRUE(open.contains(id));
+      EXPECT_FALSE(closed.contains(id));
+      if (find(*step, "testStepEnd") != nullptr) closed.insert(id);
+      for (const auto* path : {"measurement/hardwareInfoId", "diagnosis/hardwareInfoId"})
+        if (const auto part = text_at(*step, path)) EXPECT_TRUE(hardware.contains(*part)) << *part;
+    }
+    EXPECT_EQ(open, closed);
+    EXPECT_FALSE(open.empty());
+  }
+}
+
+/// The check itself refuses what the schema refuses.
+TEST(OcpSchema, RefusesWhatIsNotInIt) {
+  const auto fault = [](const char* line) { return fault_of(json::parse(line), kRoot); };
+  const std::string head = R"({"sequenceNumber":1,"timestamp":"2025-01-01T00:00:00Z",)";
+  const auto of = [&](const std::string& rest) { return fault((head + rest + "}").c_str()); };
+
+  EXPECT_EQ(of(R"("testRunArtifact":{"testRunEnd":{"status":"COMPLETE","result":"PASS"}})"), "");
+  EXPECT_THAT(of(R"("testRunArtifact":{"testRunEnd":{"status":"DONE","result":"PASS"}})"),
+              HasSubstr("status: another word"));
+  EXPECT_THAT(of(R"("testRunArtifact":{"testRunEnd":{"status":"COMPLETE"}})"),
+              HasSubstr("result is missing"));
+  EXPECT_THAT(of(R"("testStepArtifact":{"testStepId":"0"})"), HasSubstr("0 of those"));
+  EXPECT_THAT(of(R"("testStepArtifact":{"testStepId":0,"testStepEnd":{"status":"SKIP"}})"),
+              HasSubstr("testStepId: no text"));
+  EXPECT_THAT(
+      of(R"("testStepArtifact":{"testStepId":"0","measurement":{"name":"a","value":null}})"),
+      HasSubstr("measurement/value: no scalar"));
+  EXPECT_THAT(of(R"("schemaVersion":{"major":2,"minor":0},"more":1)"), HasSubstr("does not have"));
+  EXPECT_THAT(fault(R"({"timestamp":"x","schemaVersion":{"major":2,"minor":0}})"),
+              HasSubstr("sequenceNumber is missing"));
 }
 
 }  // namespace

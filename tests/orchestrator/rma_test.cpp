@@ -81,6 +81,31 @@ TEST_F(Rma, HoldsTheCoverPageNumbersFleetAndRawOutput) {
   EXPECT_EQ(told(files, "evidence/gpu-facts.txt"), "gpu3: ecc 2\npassword=***\n");
 }
 
+class RmaOfEventsInOrder : public report::Report {};
+
+/// The times stand in the journal, and a reader of the record finds them again.
+TEST_F(RmaOfEventsInOrder, NamesThePartWhoseErrorsCameFirst) {
+  burnin::Findings findings;
+  findings.measurements = {{"kernel.xid", "gpu3", 79, ""},
+                           {"first.kernel.aer.corrected", "gpu3", 10, "s"},
+                           {"first.kernel.xid.79", "gpu3", 12, "s"}};
+  end("a01-n01", "watch", record::to_json(findings));
+  burnin::Verdict verdict{.decision = burnin::Decision::fail};
+  verdict.causes = {{.part = "gpu3", .criterion = "kernel.xid", .stages = {"watch"}}};
+  verdict.causes.front().quantity = {.value = 79, .at_most = 0};
+  end("a01-n01", "verdict", record::to_json(verdict));
+  add({engine::EventKind::run_ended});
+
+  const auto made = bundle_of(*store, summary(), {.node = "a01-n01", .part = "gpu3"});
+
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_THAT(told(*made, "cover.txt"),
+              HasSubstr("likely: the slot of gpu3: seating, retimer, riser or cable (70 %)"));
+  EXPECT_EQ(
+      *text_at(json::parse(told(*made, "verdict.json")).at("causes").at(0).at("diagnosis"), "name"),
+      "gpu-off-bus-after-link-errors");
+}
+
 TEST_F(Rma, ListsTheHashOfEveryOtherFile) {
   const auto files = bundle("gpu3");
 
