@@ -354,6 +354,26 @@ TEST_F(Updating, FollowsATaskThatBecameAJob) {
   EXPECT_EQ(seen->percent, 12);
 }
 
+/// Its task is Completed: a reset would come into the middle of the write.
+TEST_F(Updating, AJobThatTheBmcDoesNotNameOnItselfIsNotDone) {
+  const json::array nowhere[] = {{},          {7}, {""}, {"//evil.example/x"}, {"../../Jobs/9"},
+                                 {"/cgi-bin"}};
+  for (const auto& arguments : nowhere) {
+    server.set(kTask, json::object{{"TaskState", "Completed"},
+                                   {"Messages",
+                                    json::array{json::object{
+                                        {"MessageId", "TaskEvent.1.0.OperationTransitionedToJob"},
+                                        {"MessageArgs", arguments}}}}});
+
+    const auto seen =
+        with_bmc([](Bmc& bmc) { return bmc.update.progress({"simple", kTask}, soon()); });
+
+    ASSERT_TRUE(seen) << seen.error().what;
+    EXPECT_EQ(seen->state, UpdateProgress::State::gone) << serialize(arguments);
+    EXPECT_THAT(seen->message, HasSubstr("does not say under which URI"));
+  }
+}
+
 TEST_F(Updating, WhatWaitsForARestartIsAtWorkAndACompletedTaskThatAskedForOneIsOver) {
   offer({{"MultipartHttpPushUri", kUpload}});
   const std::string tasks = "/redfish/v1/TaskService/Tasks";
