@@ -143,12 +143,13 @@ Updater::Ended Updater::fell_back(const FirmwareUpdate& update) const {
       return is_of(update, one) && std::ranges::find(one.ids, entry.id) != one.ids.end();
     };
     if (std::ranges::none_of(shown_, showed)) continue;
-    return UpdateEnd{How::failed,
-                     fmt::format("{} {}: the inventory showed it, and shows {} {} again: it is not "
-                                 "written a second time",
-                                 update.expected->component, update.version, printable(entry.id),
-                                 printable(entry.version)),
-                     {"look in the BMC's log for a start of its other copy: cupel bmc NODE log"}};
+    return UpdateEnd{
+        How::failed,
+        fmt::format("{} {}: the inventory showed it, and shows {} {} again: it is not "
+                    "written a second time",
+                    update.expected->component, update.version, printable(shortened(entry.id, 80)),
+                    printable(shortened(entry.version, 80))),
+        {"look in the BMC's log for a start of its other copy: cupel bmc NODE log"}};
   }
   return std::nullopt;
 }

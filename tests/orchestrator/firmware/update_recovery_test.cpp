@@ -274,7 +274,7 @@ TEST_F(OddAnswers, WhatWaitsForARestartThatTheProfileDoesNotNameIsAFailure) {
   EXPECT_THAT(machine.asked, Not(Contains("restart")));
 }
 
-TEST_F(OddAnswers, ATextThatABmcReportsAsItsVersionReachesNoTerminal) {
+TEST_F(OddAnswers, AVersionThatIsNoneIsPrintedShortAndWithoutControlCharacters) {
   machine.lies = true;
   machine.runs["BIOS"] = "2.0\x1b[2J\n" + std::string(5'000, 'x');
 
