@@ -194,7 +194,12 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
     co_return why_not;
   }
   if (written_.empty()) {
+    // What must be off for the write is not switched on by another run meanwhile.
+    CO_TRY(hold());
     auto prepared = co_await prepare_machine(deadline);
+    if (!prepared) {
+      CO_TRY(release());
+    }
     if (!prepared && is_refused_for_good(prepared.error().code))
       co_return UpdateEnd{
           How::needs_person,
@@ -237,8 +242,7 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
 
 Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline deadline) {
   handle_.pushed = doors_.now();
-  const auto longest = expected().takes + expected().settles + kHoldMargin;
-  CO_TRY(doors_.hold_power(handle_, longest));
+  CO_TRY(hold());
   CO_TRY(co_await enter(Phase::pushing));
   at_work_ = true;
   doors_.waiting(fmt::format("{}: sending {:.0f} MB", named(),
@@ -267,6 +271,10 @@ Result<Updater::Ended> Updater::written_in_part() {
   written_.insert(written_.end(), handle_.ids.begin(), handle_.ids.end());
   done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
   return Ended{};
+}
+
+Result<void> Updater::hold() {
+  return doors_.hold_power(handle_, expected().takes + expected().settles + kHoldMargin);
 }
 
 /// The image is not served any more, and the power is free.

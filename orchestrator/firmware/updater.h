@@ -100,6 +100,7 @@ class Updater {
   Result<void> shows_version(const Seen& seen) const;
   Result<Ended> written_in_part();
   Result<Ended> finished();
+  Result<void> hold();
   Result<void> release();
   Result<Ended> failed(std::string why, std::vector<std::string> advice = {});
   Task<Result<void>> enter(UpdateHandle::Phase phase);

@@ -32,6 +32,24 @@ TEST_F(Recovering, WritesAMachineThatMustBeOffWhileItIsOffAndSwitchesItOnAgain) 
   EXPECT_TRUE(machine.on);
 }
 
+TEST_F(Recovering, HoldsThePowerFromTheFirstThingThatPrecedesTheWrite) {
+  profile.firmware[0].before = {FirmwareReset::host_off};
+  auto mine = doors();
+  mine.hold_power = [this](const UpdateHandle&, std::chrono::seconds longest) -> Result<void> {
+    machine.asked.emplace_back(longest > 0s ? "hold" : "free");
+    return ok();
+  };
+  asio::io_context io;
+  Updater updater{std::move(mine)};
+
+  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_THAT(machine.asked,
+              ElementsAre("observe", "hold", "GracefulShutdown", "hold", "kept pushing",
+                          "push BIOS=2.4", "kept writing", "kept resetting", "free", "free", "On"));
+}
+
 TEST_F(Recovering, APowerDrainCutsTheStandbyPowerOfAMachineThatStoodOffForAWhile) {
   profile.firmware[0].follow = {FirmwareReset::power_drain};
   machine.activated_by = "FullPowerCycle";
