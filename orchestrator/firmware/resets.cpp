@@ -30,7 +30,7 @@ Task<Result<void>> or_on_again(bmc::Bmc& bmc, Task<Result<void>> reset, Deadline
   const auto on = co_await bmc::ensure_on(bmc, deadline);
   if (on) co_return done;
   auto error = std::move(done).error();
-  error.what += "; it was switched off for it, and does not come on: " + on.error().what;
+  error.what += "; the machine may be off: " + on.error().what;
   co_return error;
 }
 
