@@ -155,8 +155,10 @@ Shape make_playbook_shape() {
   auto canary = key("canary", "sizes of the first waves; the rest follows",
                     list_of(integer_from(1, 100'000), 8));
   auto one_per_rack =
-      key("one_per_rack", "behind the canary, whether one node of each rack goes before the rest",
-          word_of({"yes", "no"}));
+      key("one_per_rack",
+          "behind the first wave, whether one node of each rack goes before the rest; images: of "
+          "racks whose nodes' profiles name firmware images",
+          word_of({"yes", "no", "images"}));
   auto deadline = key("deadline", "of each step without one; empty: the default of each step kind",
                       of_kind(Kind::text));
   limits.parameters = at_once.parameters = canary.parameters = deadline.parameters = true;

@@ -343,7 +343,7 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   plan.playbook = playbook.name;
   plan.nodes_at_once = playbook.nodes_at_once;
   plan.priority = playbook.priority;
-  auto waves = waves_of(playbook, nodes);
+  auto waves = waves_of(playbook, inventory, nodes);
   plan.canary = std::move(waves.sizes);
   plan.limits = playbook.limits;
   check_conditions(playbook, inventory, problems);

@@ -91,6 +91,8 @@ class Reader {
     const auto* one_per_rack = root.entry("one_per_rack");
     if (one_per_rack != nullptr && one_per_rack->text == "yes")
       playbook_.canary.push_back(kOnePerRack);
+    if (one_per_rack != nullptr && one_per_rack->text == "images")
+      playbook_.canary.push_back(kOneWrittenPerRack);
   }
 
   /// Empty is as good as none: a parameter's default.

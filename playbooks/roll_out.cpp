@@ -4,34 +4,45 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace cupel::playbooks {
 namespace {
 
-std::size_t canary_size(const Playbook& playbook, std::size_t nodes) {
-  std::size_t sum = 0;
-  for (const auto size : playbook.canary) sum += static_cast<std::size_t>(std::max(size, 0));
-  return std::min(sum, nodes);
-}
-
 constexpr std::string_view kInEachGroup = " in each leaf group";
+
+bool names_images(const inventory::Profile& profile) {
+  return profile.has_bmc_images() || profile.has_node_images();
+}
 
 bool is_of_leaf(const Claim& claim) { return claim.resource.ends_with(kInEachGroup); }
 
 }  // namespace
 
-Waves waves_of(const Playbook& playbook, const std::vector<const inventory::Node*>& nodes) {
+Waves waves_of(const Playbook& playbook, const inventory::Inventory& inventory,
+               const std::vector<const inventory::Node*>& nodes) {
   Waves waves{nodes, playbook.canary};
-  if (std::erase(waves.sizes, kOnePerRack) == 0) return waves;
+  const bool of_each_rack = std::erase(waves.sizes, kOnePerRack) > 0;
+  const bool of_written = std::erase(waves.sizes, kOneWrittenPerRack) > 0;
+  if (!of_each_rack && !of_written) return waves;
+  const auto counts = [&](const inventory::Node* node) {
+    return of_each_rack || names_images(inventory.profile_of(*node));
+  };
+  auto& sizes = waves.sizes;
+  const auto first = sizes.empty() ? 0 : static_cast<std::size_t>(std::max(sizes.front(), 0));
+  const auto canary = static_cast<std::ptrdiff_t>(std::min(first, nodes.size()));
   std::set<std::string_view> racks;
-  const auto canary = canary_size(playbook, nodes.size());
-  for (std::size_t i = 0; i < canary; ++i) racks.insert(nodes[i]->rack);
-  const auto behind = std::ranges::subrange{
-      waves.nodes.begin() + static_cast<std::ptrdiff_t>(canary), waves.nodes.end()};
+  for (const auto* node : std::span{nodes}.first(canary))
+    if (counts(node)) racks.insert(node->rack);
+  const auto behind = std::ranges::subrange{waves.nodes.begin() + canary, waves.nodes.end()};
   const auto rest = std::ranges::stable_partition(
-      behind, [&](const auto* node) { return racks.insert(node->rack).second; });
+      behind, [&](const auto* node) { return counts(node) && racks.insert(node->rack).second; });
   const auto firsts = static_cast<int>(rest.begin() - behind.begin());
-  if (firsts > 0) waves.sizes.push_back(firsts);
+  if (firsts == 0) return waves;
+  const auto at = sizes.begin() + (sizes.empty() ? 0 : 1);
+  sizes.erase(std::remove_if(at, sizes.end(), [&](int size) { return size <= firsts; }),
+              sizes.end());
+  sizes.insert(sizes.begin() + (sizes.empty() ? 0 : 1), firsts);
   return waves;
 }
 

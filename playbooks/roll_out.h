@@ -12,12 +12,17 @@ struct Waves {
   std::vector<int> sizes{};                     // Plan::canary
 };
 
-/// In Playbook::canary, at its end: one node of each rack that has none in the waves before.
+/// In Playbook::canary, at its end: behind the first wave, one node of each rack that has none in
+/// it.
 inline constexpr int kOnePerRack = 0;
+/// The same, of nodes alone whose profile names firmware images.
+inline constexpr int kOneWrittenPerRack = -1;
 
-/// As the playbook's `canary` says. The nodes of a wave, and those behind the last, keep their
+/// As the playbook's `canary` and `one_per_rack` say. A wave behind that of one node per rack which
+/// is not larger than it is left out. The nodes of a wave, and those behind the last, keep their
 /// order.
-Waves waves_of(const Playbook& playbook, const std::vector<const inventory::Node*>& nodes);
+Waves waves_of(const Playbook& playbook, const inventory::Inventory& inventory,
+               const std::vector<const inventory::Node*>& nodes);
 
 /// Of each node that shares its leaves with neighbours, by name: the first of these leaves. Empty
 /// where the inventory has no fabric.

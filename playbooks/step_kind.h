@@ -56,6 +56,9 @@ struct StepKindRow {
   /// Must not be done twice: what it starts has a handle, journalled before it is started, by which
   /// it is found again after a crash. All others look first and find done what is done.
   bool once = false;
+  /// Behind it the node may run another system, or the same one booted anew: what was read of it
+  /// before holds no more.
+  bool restarts = false;
   /// What its node draws meanwhile, as burnin::Load::share; of a stage the stage's own.
   double load = 0;
   std::span<const std::string_view> facts = {};  // what conditions of later steps may ask

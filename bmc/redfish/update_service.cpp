@@ -1,4 +1,5 @@
 // What the UpdateService offers and what it is at work with.
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -11,7 +12,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::string_view kTasks = "/redfish/v1/TaskService/Tasks";
-/// The newest: BMCs keep up to a hundred.
+/// BMCs keep up to a hundred.
 constexpr std::size_t kMostTasks = 24;
 /// Where an URI for forms is told.
 constexpr std::array<std::string_view, 2> kMultipart{"MultipartHttpPushUri",
@@ -52,15 +53,26 @@ bool is_at_work(const json::value& task) {
   return (state == running || state == needs_reset) && is_of_firmware(task);
 }
 
+/// Of a long list those with the highest numbers, and those at both ends: some list the newest
+/// first, some by text ("100" before "99"), and some have names without numbers.
+std::vector<std::string> newest(std::vector<std::string> uris) {
+  if (uris.size() <= kMostTasks) return uris;
+  constexpr std::ptrdiff_t kAtAnEnd = kMostTasks / 4;
+  const auto middle = std::ranges::subrange{uris.begin() + kAtAnEnd, uris.end() - kAtAnEnd};
+  constexpr std::ptrdiff_t kHighest = kMostTasks - 2 * kAtAnEnd;
+  std::ranges::partial_sort(middle, middle.begin() + kHighest,
+                            [](const auto& a, const auto& b) { return natural_less(b, a); });
+  uris.erase(middle.begin() + kHighest, middle.end());
+  return uris;
+}
+
 /// A task that goes while the list is read is at work no more.
 Task<Result<std::vector<std::string>>> tasks_at_work(Client& client, Deadline deadline) {
   std::vector<std::string> found;
   auto list = co_await client.get(std::string{kTasks}, deadline);
   if (!list && list.error().code == Code::kNotFound) co_return found;
   if (!list) co_return std::move(list).error();
-  auto uris = links_at(*list, "Members");
-  if (uris.size() > kMostTasks) uris.erase(uris.begin(), uris.end() - kMostTasks);
-  for (const auto& uri : uris) {
+  for (const auto& uri : newest(links_at(*list, "Members"))) {
     if (!is_on_the_bmc(uri)) continue;
     auto task = co_await client.get(uri, deadline);
     if (task && is_at_work(*task)) found.push_back(uri);

@@ -96,7 +96,7 @@ struct Messages {
   std::string text{};
   std::string newest_id{};
   std::string job{};  // that it became
-  bool waits = false, critical = false;
+  bool became_job = false, waits = false, critical = false;
 };
 
 void add_message(Messages& into, const json::value& one) {
@@ -110,6 +110,7 @@ void add_message(Messages& into, const json::value& one) {
       text_at(one, "MessageSeverity").value_or(text_at(one, "Severity").value_or(""));
   into.critical |= lower_case(severity) == "critical";
   if (lower.find("operationtransitionedtojob") != std::string::npos) {
+    into.became_job = true;
     const auto args = texts_of(find(one, "MessageArgs"));
     if (!args.empty()) into.job = path_of(args.front());
   }
@@ -244,8 +245,15 @@ Task<Result<UpdateProgress>> read_update_progress(Client& client, UpdateTicket t
     co_return UpdateProgress{.state = State::failed,
                              .message = shortened(answer.error().what, kLongestMessages)};
   if (!answer) co_return std::move(answer).error();
-  const auto job = messages_of(answer->body).job;
-  if (!is_on_the_bmc(job)) co_return progress_of(*answer, ticket.way);
+  const auto messages = messages_of(answer->body);
+  const auto& job = messages.job;
+  if (!is_on_the_bmc(job)) {
+    auto own = progress_of(*answer, ticket.way);
+    // The task has ended, and the update has not.
+    if (messages.became_job && own.state != State::failed)
+      co_return gone("the update became a job, and the BMC does not say under which URI");
+    co_return own;
+  }
   auto followed = co_await client.look(job, deadline);
   if (!followed && followed.error().code == Code::kNotFound)
     co_return gone(std::move(followed).error().what);

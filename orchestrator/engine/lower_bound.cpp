@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 #include "orchestrator/engine/dispatcher_state.h"
@@ -226,36 +227,45 @@ std::chrono::seconds path_of(const playbooks::NodePlan& node) {
 }
 
 /// Nodes that are let in stay in until they are through, unless they wait for others: told only
-/// where nobody does. The canary's waves come one after the other.
+/// where nobody does.
 void add_nodes_at_once(const playbooks::Plan& plan, std::vector<LowerBound>& found) {
   if (!plan.groups.empty() || plan.nodes.empty() || plan.nodes_at_once <= 0) return;
   std::map<std::int64_t, Jobs> by_length;
-  std::size_t from = 0;
-  std::int64_t waves = 0;
-  const auto longest_of = [&](std::size_t first, std::size_t past) {
-    seconds longest{0};
-    for (auto i = first; i < past; ++i) longest = std::max(longest, path_of(plan.nodes[i]));
-    return longest.count();
-  };
-  for (const auto wave : plan.canary) {
-    const auto past =
-        std::min(plan.nodes.size(), from + static_cast<std::size_t>(std::max(wave, 0)));
-    waves += longest_of(from, past);
-    from = past;
-  }
-  for (auto i = from; i < plan.nodes.size(); ++i) {
-    const auto length = path_of(plan.nodes[i]).count();
+  for (const auto& node : plan.nodes) {
+    const auto length = path_of(node).count();
     auto& jobs = by_length[length];
     jobs.each = length;
     ++jobs.count;
   }
   std::vector<const Jobs*> all;
   for (const auto& [length, jobs] : by_length) all.push_back(&jobs);
-  const auto rest = all.empty() ? 0 : shared(all, plan.nodes_at_once);
-  const auto what = waves > 0 ? fmt::format("the canary's waves come first, then {} nodes at once",
-                                            plan.nodes_at_once)
-                              : fmt::format("{} nodes at once", plan.nodes_at_once);
-  found.push_back({seconds{waves + rest}, what});
+  found.push_back({seconds{shared(all, plan.nodes_at_once)},
+                   fmt::format("{} nodes at once", plan.nodes_at_once)});
+}
+
+/// A wave of the canary begins when all nodes before it are through, so that the whole takes what
+/// each takes at least by itself, one after another. Nodes that wait for others let the next wave
+/// in: nothing is known then.
+std::optional<LowerBound> of_waves(const playbooks::Plan& plan, const PowerTree& tree,
+                                   const Limits& limits) {
+  if (plan.canary.empty() || !plan.groups.empty()) return std::nullopt;
+  LowerBound sum;
+  std::size_t waves = 0;
+  for (std::size_t from = 0; from < plan.nodes.size(); ++waves) {
+    const auto left = plan.nodes.size() - from;
+    const auto wanted = waves < plan.canary.size() ? std::max(plan.canary[waves], 1) : left;
+    const auto size = std::min<std::size_t>(wanted, left);
+    playbooks::Plan alone;
+    alone.nodes_at_once = plan.nodes_at_once;
+    const auto first = plan.nodes.begin() + static_cast<std::ptrdiff_t>(from);
+    alone.nodes.assign(first, first + static_cast<std::ptrdiff_t>(size));
+    auto tightest = bounds(alone, tree, limits, 1);
+    sum.at_least += tightest.front().at_least;
+    sum.what = "the canary's waves come first, then " + std::move(tightest.front().what);
+    from += size;
+  }
+  if (waves < 2) return std::nullopt;
+  return sum;
 }
 
 }  // namespace
@@ -321,6 +331,7 @@ std::vector<LowerBound> bounds(const playbooks::Plan& plan, const PowerTree& tre
     found.push_back(
         {path.end, "the steps of " + plan.nodes[path.last_node].node->name + " one after another"});
   add_nodes_at_once(plan, found);
+  if (auto waves = of_waves(plan, tree, limits)) found.push_back(*std::move(waves));
   auto others = Passages{plan, tree, limits}.bounds();
   std::ranges::move(others, std::back_inserter(found));
   std::ranges::stable_sort(found, std::ranges::greater{}, &LowerBound::at_least);

@@ -1,7 +1,7 @@
 #pragma once
 // How long a plan must take at least, however well it is ordered: its longest path, and for each
-// level, claim and the nodes at once what has to pass through it. Pure arithmetic over a plan;
-// knows nothing of the order in which the dispatcher begins things.
+// level, claim and the nodes at once what has to pass through it, wave by wave of the canary. Pure
+// arithmetic over a plan; knows nothing of the order in which the dispatcher begins things.
 #include <chrono>
 #include <string>
 #include <vector>

@@ -23,6 +23,12 @@ bool is_of(Writer writer, const ExpectedFirmware& expected) {
   return writer == Writer::any || expected.is_written_on_node() == (writer == Writer::node);
 }
 
+/// A version is a few characters, whatever a BMC reports as one.
+std::string short_word(const std::string& word) {
+  constexpr std::size_t kLongest = 80;
+  return printable(shortened(word, kLongest));
+}
+
 RunningVersion running(const Part& part) {
   return {part.name, part.source, std::string{trimmed(part.firmware)}, part.model};
 }
@@ -50,21 +56,21 @@ std::string wrong_model(const ExpectedFirmware& expected, const std::string& mod
   if (!model.empty() && std::ranges::any_of(expected.models, fits)) return {};
   return fmt::format("its image is for {}, and this machine is {}",
                      fmt::join(expected.models, ", "),
-                     model.empty() ? "of no reported model" : printable(model));
+                     model.empty() ? "of no reported model" : short_word(model));
 }
 
 std::string no_way_down(const ExpectedFirmware& expected, const RunningVersion& from) {
   if (expected.downgrade) return {};
   const auto order = compare_versions(from.version, expected.version);
-  const auto told = printable(from.version);
+  const auto told = short_word(from.version);
   if (order == std::partial_ordering::unordered)
     return fmt::format(
         "{} runs {}, which is neither before nor after {}: `downgrade: true` allows "
         "it",
-        printable(from.id), told, expected.version);
+        short_word(from.id), told, expected.version);
   if (order < 0) return {};
   return fmt::format("{} runs {}, which is newer than {}: `downgrade: true` allows it",
-                     printable(from.id), told, expected.version);
+                     short_word(from.id), told, expected.version);
 }
 
 /// Whether the stone must be written over `version` before the baseline's; nothing where that
@@ -84,7 +90,7 @@ std::string unknown_stone(const ExpectedFirmware& expected, const RunningVersion
   for (const auto& stone : expected.stepping_stones)
     if (!needs(stone, expected, from.version))
       return fmt::format("{} runs {}: whether it needs the stepping stone {} is unknown",
-                         printable(from.id), printable(from.version), stone.version);
+                         short_word(from.id), short_word(from.version), stone.version);
   return {};
 }
 
@@ -95,7 +101,7 @@ std::string also_wanted(const ComponentState& state, const std::vector<Component
     if (&other == &state || version.empty() || version == state.expected->version) continue;
     for (const auto& each : state.wrong)
       if (std::ranges::find(other.running, each) != other.running.end())
-        return fmt::format("{} is of component '{}' too, which wants {}", printable(each.id),
+        return fmt::format("{} is of component '{}' too, which wants {}", short_word(each.id),
                            other.expected->component, version);
   }
   return {};

@@ -127,7 +127,15 @@ Task<Result<Updater::Written>> Updater::heed(bmc::UpdateProgress progress, Deadl
   if (progress.state == gone) co_return Written::gone;
   if (progress.state != verified) co_return Written::yes;
   CO_TRY(co_await enter(Phase::starting));
-  CO_TRY(handle_.ticket, co_await doors_.bmc.update.go_on(handle_.ticket, deadline));
+  auto installs = co_await doors_.bmc.update.go_on(handle_.ticket, deadline);
+  if (!installs) {
+    if (!is_refused_for_good(installs.error().code)) co_return std::move(installs).error();
+    told_ = std::move(installs).error().what;
+    at_work_ = false;
+    CO_TRY(co_await enter(Phase::refused));
+    co_return Written::no;
+  }
+  handle_.ticket = *std::move(installs);
   CO_TRY(co_await enter(Phase::writing));
   co_return co_await watch(deadline);
 }

@@ -22,6 +22,12 @@ std::string brief(const std::vector<RunningVersion>& running) {
   return shortened(text, 200);
 }
 
+std::string by_hand(inventory::FirmwareReset reset) {
+  using enum inventory::FirmwareReset;
+  if (reset == ac_cycle || reset == power_drain) return "cut and restore the machine's power";
+  return "do this by hand, then retry: " + std::string{text_of(reset)};
+}
+
 }  // namespace
 
 Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
@@ -34,14 +40,14 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
   while (handle_.resets_done < resets.size()) {
     const auto which = resets[handle_.resets_done];
     doors_.waiting(named() + ": " + std::string{text_of(which)});
-    auto reset = co_await do_reset(doors_.bmc, which, deadline);
-    if (!reset && reset.error().code == Code::kUnsupported) {
+    auto reset = co_await do_reset(doors_.bmc, which, deadline, doors_.drained);
+    if (!reset && is_refused_for_good(reset.error().code)) {
       CO_TRY(const auto seen, co_await look(deadline));
       if (shows_version(seen)) break;
       co_return UpdateEnd{How::needs_person,
                           named() + " is written, and must have: " + std::string{text_of(which)} +
                               ", which cannot be done from here: " + reset.error().what,
-                          {"cut and restore the machine's power"}};
+                          {by_hand(which)}};
     }
     if (!reset) co_return std::move(reset).error();
     ++handle_.resets_done;

@@ -22,13 +22,6 @@ constexpr int kMostUpdates = 64;
 /// A hold on the power ends by itself so long after the latest end that an update can have.
 constexpr std::chrono::minutes kHoldMargin{60};
 
-/// The BMC has answered, and did not take the image.
-bool was_refused(Code code) {
-  using enum Code;
-  return code == kBusy || code == kRefused || code == kUnsupported || code == kInvalid ||
-         code == kConflict || code == kFailed || code == kNotFound || code == kUntrusted;
-}
-
 const inventory::ExpectedFirmware* component_of(const inventory::Profile& profile,
                                                 std::string_view name) {
   const auto at =
@@ -77,6 +70,7 @@ Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
     });
     Ended ended;
     if (!updates.empty()) {
+      if (auto back = fell_back(updates.front())) co_return *std::move(back);
       begin(seen);
       auto first = std::move(updates.front());
       CO_TRY(ended, co_await apply(std::move(first), std::move(seen.machine), deadline));
@@ -141,6 +135,25 @@ Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   co_return seen;
 }
 
+/// A BMC that showed the version, and shows another one again, runs its other copy or reports what
+/// it likes: written again and again, it would do so again.
+Updater::Ended Updater::fell_back(const FirmwareUpdate& update) const {
+  for (const auto& entry : update.replaces) {
+    const auto showed = [&](const UpdateHandle& one) {
+      return is_of(update, one) && std::ranges::find(one.ids, entry.id) != one.ids.end();
+    };
+    if (std::ranges::none_of(shown_, showed)) continue;
+    return UpdateEnd{
+        How::failed,
+        fmt::format("{} {}: the inventory showed it, and shows {} {} again: it is not "
+                    "written a second time",
+                    update.expected->component, update.version, printable(shortened(entry.id, 80)),
+                    printable(shortened(entry.version, 80))),
+        {"look in the BMC's log for a start of its other copy: cupel bmc NODE log"}};
+  }
+  return std::nullopt;
+}
+
 /// The handle of the first of the plan's updates: which entries must show its version.
 void Updater::begin(const Seen& seen) {
   const auto& updates = seen.plan.updates;
@@ -181,7 +194,19 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
     co_return why_not;
   }
   if (written_.empty()) {
-    CO_TRY(co_await prepare_machine(deadline));
+    // What must be off for the write is not switched on by another run meanwhile.
+    CO_TRY(hold());
+    auto prepared = co_await prepare_machine(deadline);
+    if (!prepared) {
+      CO_TRY(release());
+    }
+    if (!prepared && is_refused_for_good(prepared.error().code))
+      co_return UpdateEnd{
+          How::needs_person,
+          named() + ": what must precede it cannot be done from here: " + prepared.error().what,
+          {"do it by hand, take it out of the component's before: in the profile, "
+           "then retry"}};
+    if (!prepared) co_return std::move(prepared).error();
   }
   co_return co_await push(*std::move(order), deadline);
 }
@@ -210,15 +235,14 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
       CO_TRY(const auto power, co_await doors_.bmc.power.state(deadline));
       handle_.was_on = handle_.was_on || power.value != bmc::PowerState::off;
     }
-    CO_TRY(co_await prepare(doors_.bmc, reset, deadline));
+    CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained));
   }
   co_return ok();
 }
 
 Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline deadline) {
   handle_.pushed = doors_.now();
-  const auto longest = expected().takes + expected().settles + kHoldMargin;
-  CO_TRY(doors_.hold_power(handle_, longest));
+  CO_TRY(hold());
   CO_TRY(co_await enter(Phase::pushing));
   at_work_ = true;
   doors_.waiting(fmt::format("{}: sending {:.0f} MB", named(),
@@ -249,6 +273,10 @@ Result<Updater::Ended> Updater::written_in_part() {
   return Ended{};
 }
 
+Result<void> Updater::hold() {
+  return doors_.hold_power(handle_, expected().takes + expected().settles + kHoldMargin);
+}
+
 /// The image is not served any more, and the power is free.
 Result<void> Updater::release() {
   if (!served_.empty()) doors_.serve_no_more(std::exchange(served_, {}));
@@ -257,6 +285,8 @@ Result<void> Updater::release() {
 
 Result<Updater::Ended> Updater::finished() {
   TRY(release());
+  shown_.push_back(handle_);
+  shown_.back().ids.insert(shown_.back().ids.end(), written_.begin(), written_.end());
   written_.clear();
   done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
   return Ended{};

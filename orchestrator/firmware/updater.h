@@ -6,6 +6,7 @@
 
 #include "bmc/bmc.h"
 #include "orchestrator/firmware/firmware_plan.h"
+#include "orchestrator/firmware/resets.h"
 #include "orchestrator/firmware/update_handle.h"
 
 namespace cupel::firmware {
@@ -30,6 +31,7 @@ struct UpdaterDoors {
   std::function<void(std::string)> waiting{};  // for people: "bios 2.4.1: writing (45 %)"
   std::function<std::chrono::sys_seconds()> now{};
   std::chrono::milliseconds poll{5000};
+  std::chrono::milliseconds drained = kDrained;  // how long a power drain leaves the machine off
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
   std::chrono::seconds clock_may_be_off{300};
 };
@@ -78,6 +80,7 @@ class Updater {
   Task<Result<UpdateEnd>> go_on(Deadline deadline);
   Task<Result<UpdateEnd>> go_on_from(UpdateHandle handle, Deadline deadline);
   Task<Result<UpdateEnd>> switched_on(Result<UpdateEnd> ended, Deadline deadline);
+  Ended fell_back(const FirmwareUpdate& update) const;
   void begin(const Seen& seen);
   Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
   Task<Result<Ended>> ready_for(bmc::UpdateOrder& order, Deadline deadline);
@@ -97,6 +100,7 @@ class Updater {
   Result<void> shows_version(const Seen& seen) const;
   Result<Ended> written_in_part();
   Result<Ended> finished();
+  Result<void> hold();
   Result<void> release();
   Result<Ended> failed(std::string why, std::vector<std::string> advice = {});
   Task<Result<void>> enter(UpdateHandle::Phase phase);
@@ -116,6 +120,7 @@ class Updater {
   std::vector<std::string> written_{};  // ids whose version waits for the resets of the last one
   std::string served_{};                // the URL of the image; empty: it is not served
   std::vector<UpdateDone> done_{};
+  std::vector<UpdateHandle> shown_{};  // whose version the inventory has shown
 };
 
 }  // namespace cupel::firmware

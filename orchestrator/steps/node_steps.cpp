@@ -89,13 +89,6 @@ Task<Result<void>> refuse_handle(std::string) {
   co_return Error{Code::kInvalid, "a step that is not done once has no handle"};
 }
 
-/// After these the node's kernel is another one.
-bool restarts(playbooks::StepKind kind) {
-  using enum playbooks::StepKind;
-  return kind == power_on || kind == power_off || kind == power_cycle || kind == boot_once ||
-         kind == firmware || kind == os || kind == boot_ram;
-}
-
 /// What would take the power, the node's system or the BMC's account from under an update.
 bool disturbs_an_update(playbooks::StepKind kind) {
   using enum playbooks::StepKind;
@@ -129,7 +122,8 @@ Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   if (auto waits = wait_for_update(environment_, request)) co_return *std::move(waits);
   const bool reattach = type.reattach != nullptr && request.handle.has_value();
   auto ended = co_await (reattach ? type.reattach : type.perform)(environment_, request);
-  if (ended && restarts(type.kind)) KernelWatch::forget(environment_, request, *ended);
+  if (ended && playbooks::row_of(type.kind).restarts)
+    KernelWatch::forget(environment_, request, *ended);
   co_return ended;
 }
 

@@ -354,6 +354,26 @@ TEST_F(Updating, FollowsATaskThatBecameAJob) {
   EXPECT_EQ(seen->percent, 12);
 }
 
+/// Its task is Completed: a reset would come into the middle of the write.
+TEST_F(Updating, AJobThatTheBmcDoesNotNameOnItselfIsNotDone) {
+  const json::array nowhere[] = {{},          {7}, {""}, {"//evil.example/x"}, {"../../Jobs/9"},
+                                 {"/cgi-bin"}};
+  for (const auto& arguments : nowhere) {
+    server.set(kTask, json::object{{"TaskState", "Completed"},
+                                   {"Messages",
+                                    json::array{json::object{
+                                        {"MessageId", "TaskEvent.1.0.OperationTransitionedToJob"},
+                                        {"MessageArgs", arguments}}}}});
+
+    const auto seen =
+        with_bmc([](Bmc& bmc) { return bmc.update.progress({"simple", kTask}, soon()); });
+
+    ASSERT_TRUE(seen) << seen.error().what;
+    EXPECT_EQ(seen->state, UpdateProgress::State::gone) << serialize(arguments);
+    EXPECT_THAT(seen->message, HasSubstr("does not say under which URI"));
+  }
+}
+
 TEST_F(Updating, WhatWaitsForARestartIsAtWorkAndACompletedTaskThatAskedForOneIsOver) {
   offer({{"MultipartHttpPushUri", kUpload}});
   const std::string tasks = "/redfish/v1/TaskService/Tasks";
@@ -373,6 +393,29 @@ TEST_F(Updating, WhatWaitsForARestartIsAtWorkAndACompletedTaskThatAskedForOneIsO
 
   ASSERT_TRUE(seen) << seen.error().what;
   EXPECT_THAT(seen->busy, ElementsAre(tasks + "/2", tasks + "/3"));
+}
+
+/// Else it would be pushed a second time over a first one whose answer was lost.
+TEST_F(Updating, FindsTheNewestOfAHundredTasksInWhateverOrderTheyAreListed) {
+  offer({{"MultipartHttpPushUri", kUpload}});
+  const std::string tasks = "/redfish/v1/TaskService/Tasks";
+  std::vector<std::string> ascending;
+  for (int i = 50; i < 150; ++i) {
+    ascending.push_back(tasks + "/" + std::to_string(i));
+    server.set(ascending.back(), json::object{{"Name", "Firmware Update"},
+                                              {"TaskState", i < 149 ? "Completed" : "Running"}});
+  }
+  auto descending = ascending, by_text = ascending;
+  std::ranges::reverse(descending);
+  std::ranges::sort(by_text);
+  for (const auto& order : {ascending, descending, by_text}) {
+    server.set(tasks, collection(order));
+
+    const auto seen = with_bmc([](Bmc& bmc) { return bmc.update.service(soon()); });
+
+    ASSERT_TRUE(seen) << seen.error().what;
+    EXPECT_THAT(seen->busy, ElementsAre(tasks + "/149")) << order.front();
+  }
 }
 
 TEST_F(Updating, ListsTasksOfFirmwareThatAreAtWork) {

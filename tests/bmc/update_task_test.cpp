@@ -53,6 +53,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Cancelled", R"({"TaskState":"Cancelled"})", State::failed},
         Case{"ExceptionThatIsOK", R"({"TaskState":"Exception","TaskStatus":"OK"})", State::failed},
         Case{"OfNoStandard", R"({"TaskState":"foobared"})", State::running},
+        Case{"StateThatIsNoText", R"({"TaskState":7,"TaskStatus":["OK"],"Messages":"none"})",
+             State::running},
+        Case{"MessagesOfNoForm",
+             R"({"TaskState":"Completed","Messages":[7,null,[],{"Message":{}}]})", State::done},
         Case{"RunningAtHundred", R"({"TaskState":"Running","PercentComplete":100})",
              State::running},
         Case{"ResetRequired",
@@ -184,6 +188,28 @@ TEST(Ticket, NeverLeadsOffTheBmc) {
   for (const auto* hostile : {"//evil.example/x", "https://evil.example", "../../x", "/a b", ""})
     EXPECT_EQ(ticket_of({.status = 202, .body = nullptr, .location = hostile}, "push").task, "")
         << hostile;
+}
+
+TEST(Ticket, NeverLeadsOffTheBmcByAMessageOrATaskEither) {
+  for (const auto* hostile :
+       {"//evil.example/x", "https://evil.example/x", "../../x", "/a b", ""}) {
+    const json::object task{{"@odata.type", "#Task.v1_4_3.Task"}, {"@odata.id", hostile}};
+    const json::object accepted{
+        {"Accepted",
+         json::object{{"@Message.ExtendedInfo",
+                       json::array{json::object{{"MessageArgs", json::array{hostile}}}}}}}};
+
+    EXPECT_EQ(ticket_of({.status = 202, .body = task}, "push").task, "") << hostile;
+    EXPECT_EQ(ticket_of({.status = 202, .body = accepted}, kVerifies).task, "") << hostile;
+  }
+}
+
+TEST(Ticket, OfAnAnswerWithoutFormIsNone) {
+  for (const auto* odd :
+       {R"([])", R"("task")", R"({"Accepted":7})", R"({"Accepted":{"@Message.ExtendedInfo":{}}})",
+        R"({"Accepted":{"@Message.ExtendedInfo":["/redfish/v1/TaskService/Tasks/1"]}})",
+        R"({"@odata.type":"#Task.v1_4_3.Task","@odata.id":["/redfish/v1/TaskService/Tasks/1"]})"})
+    EXPECT_EQ(ticket_of({.status = 202, .body = parsed(odd)}, kVerifies).task, "") << odd;
 }
 
 }  // namespace

@@ -159,6 +159,51 @@ TEST(Bounds, AreNeverLongerThanTheBestOfAllOrders) {
   EXPECT_GT(reached, 200) << "and often they are what is possible";
 }
 
+/// No order of the last wave's pushes makes good what the waves before it take.
+TEST(Forecasting, TheBoundOfWavesIsThatOfEachBehindTheOther) {
+  const auto site = site_of({.racks = 4, .nodes = 18});
+  auto push = step_of("push", 0, 1h);
+  push.claims = {{"firmware-push", playbooks::Claim::Scope::rack, 1}};
+  auto plan = plan_of(site, {push});
+  plan.limits["firmware-push"] = 2;
+  std::ranges::stable_partition(plan.nodes,
+                                [](const auto& each) { return each.node->name.ends_with("-n01"); });
+  const auto without = forecast(plan, site);
+  plan.canary = {1, 3};
+
+  const auto told = forecast(plan, site);
+
+  EXPECT_EQ(without.bound(), 9h);
+  EXPECT_EQ(told.end, 11h);
+  EXPECT_EQ(told.bound(), 11h);
+  EXPECT_THAT(told.bounds.front().what, HasSubstr("the canary's waves come first, then "));
+  EXPECT_THAT(told.bounds.front().what, HasSubstr("2 push at a time"));
+}
+
+TEST(Forecasting, FirmwareOf72MachinesOfNineComponentsEndsWithinATenthOfItsBound) {
+  auto site = site_of({.racks = 4, .nodes = 18});
+  for (int i = 0; i < 9; ++i) {
+    inventory::ExpectedFirmware one{.component = fmt::format("part{}", i), .version = "2"};
+    one.image = inventory::FirmwareImage{.file = "x", .sha256 = std::string(64, 'a')};
+    one.takes = std::chrono::seconds{300 + 60 * i};
+    one.follow = {inventory::FirmwareReset::bmc_restart};
+    site.profiles.at("gpu").firmware.push_back(std::move(one));
+  }
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : site.nodes) nodes.push_back(&node);
+  std::vector<inventory::Problem> problems;
+  const auto playbook = playbooks::load_playbook("firmware", problems);
+  ASSERT_TRUE(playbook) << inventory::to_string(problems);
+  const auto plan = playbooks::make_plan(*playbook, site, nodes, problems);
+  ASSERT_TRUE(plan) << inventory::to_string(problems);
+
+  const auto told = forecast(*plan, site);
+
+  EXPECT_EQ(plan->canary, (std::vector{1, 3}));
+  EXPECT_GT(told.bound(), 20h);
+  EXPECT_LE(told.over_bound(), 1.1) << told.bounds.front().what;
+}
+
 /// Four pushes of firmware at a time in each rack, then an image from one of few streams.
 playbooks::Plan firmware_then_image(const inventory::Inventory& site, int streams) {
   std::vector<playbooks::PlannedStep> steps{

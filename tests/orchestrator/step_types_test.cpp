@@ -45,6 +45,48 @@ TEST(StepTypes, HaveADeadlineLongerThanTheTimeTheyExpect) {
   }
 }
 
+Task<Result<StepEnd>> end_at_once(StepEnvironment&, const StepRequest&) { co_return done("done"); }
+
+/// What is done after a step of this kind with what was read of the node's kernel log before it.
+bool begins_the_kernel_log_anew(StepKind kind) {
+  const test::TemporaryFolder folder;
+  const auto store = store::Store::open(folder.path()).value();
+  inventory::Node node;
+  node.name = "n1";
+  node.profile = "judged";
+  inventory::Inventory inventory;
+  inventory.profiles["judged"] = {.name = "judged", .criteria = {{.stage = "kernel-log", .measure = "kernel.xid"}}};
+  const std::vector types{StepType{.kind = kind, .perform = end_at_once}};
+  StepEnvironment environment{inventory, *store, {}, {}, nullptr};
+  const auto board = environment.board;
+  board->kernels["n1"].mark = "b001:140";
+  playbooks::PlannedStep step;
+  step.kind = kind;
+  step.name = playbooks::row_of(kind).name;
+  const auto stop = engine::Stop::no;
+  NodeSteps steps{std::move(environment), types};
+  asio::io_context io;
+
+  const auto ended = run_to_end(
+      io, steps.perform({1, node, {}, step, 1, {}, Deadline::in(60s), stop, {}, [](auto) {}}));
+
+  EXPECT_TRUE(ended) << ended.error().what;
+  const bool told = ended && ended->found.contains("kernel_log_mark");
+  EXPECT_EQ(told, !board->kernels.contains("n1")) << step.name;
+  return told;
+}
+
+/// boot-once sets where the next boot comes from, and leaves that boot to others; node-firmware
+/// restarts the machine where a component's `follow` says so.
+TEST(StepTypes, BeginTheKernelLogAnewExactlyAfterAKindThatMayRestartTheNode) {
+  std::vector<std::string_view> anew;
+  for (const auto& row : playbooks::step_kinds())
+    if (begins_the_kernel_log_anew(row.kind)) anew.push_back(row.name);
+
+  EXPECT_THAT(anew, ElementsAre("firmware", "os", "boot-ram", "power-on", "power-off",
+                                "power-cycle", "node-firmware"));
+}
+
 /// Outlives every controller.
 struct UpdateService {
   std::vector<std::string> tasks{};  // each under the token that it was asked for with

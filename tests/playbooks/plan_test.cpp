@@ -299,6 +299,69 @@ TEST(Plan, BehindTheCanaryGoesOneOfEachRackThatHasNoneInIt) {
   EXPECT_EQ(plan->canary, (std::vector{1, 2}));
 }
 
+std::vector<std::string> order_of(const Plan& plan) {
+  std::vector<std::string> order;
+  for (const auto& node : plan.nodes) order.push_back(node.node->name);
+  return order;
+}
+
+std::optional<Plan> plan_for_all(const Playbook& playbook, const Inventory& site,
+                                 std::vector<Problem>& problems) {
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : site.nodes) nodes.push_back(&node);
+  return make_plan(playbook, site, nodes, problems);
+}
+
+Profile with_an_image(Profile profile) {
+  inventory::ExpectedFirmware bios{.component = "bios", .version = "1.6.7"};
+  bios.ids = {"HostBIOS_0"};
+  bios.image = inventory::FirmwareImage{.file = "bios.bin", .sha256 = std::string(64, 'a')};
+  profile.firmware = {bios};
+  return profile;
+}
+
+TEST(Plan, NewRackProvesFirmwareOnOneOfEachRackAndHasNoSuchWaveWithoutImages) {
+  std::vector<Problem> problems;
+  const auto new_rack = load_playbook("new-rack", problems);
+  ASSERT_TRUE(new_rack) << to_string(problems);
+  auto plain = shipped_profile("dgx-h100", problems);
+  plain.firmware.clear();
+
+  const auto written = racks_of(with_an_image(plain), 3, 3);
+  const auto proven = plan_for_all(*new_rack, written, problems);
+  const auto six = racks_of(with_an_image(plain), 6, 2);
+  const auto wide = plan_for_all(*new_rack, six, problems);
+  const auto unwritten = racks_of(plain, 3, 3);
+  const auto without = plan_for_all(*new_rack, unwritten, problems);
+
+  ASSERT_TRUE(proven && wide && without) << to_string(problems);
+  EXPECT_THAT(order_of(*proven), ::testing::ElementsAre("r1n1", "r2n1", "r3n1", "r1n2", "r1n3",
+                                                        "r2n2", "r2n3", "r3n2", "r3n3"));
+  EXPECT_EQ(proven->canary, (std::vector{1, 2, 4}));
+  EXPECT_EQ(wide->canary, (std::vector{1, 5})) << "four more would show nothing that five do not";
+  EXPECT_THAT(order_of(*without), ::testing::ElementsAre("r1n1", "r1n2", "r1n3", "r2n1", "r2n2",
+                                                         "r2n3", "r3n1", "r3n2", "r3n3"));
+  EXPECT_EQ(without->canary, (std::vector{1, 4}));
+}
+
+TEST(Plan, OnlyNodesWhoseProfileNamesImagesProveTheirRack) {
+  const auto playbook = with_steps(
+      "playbook: p\ncanary: [1]\none_per_rack: images\nsteps: [{step: power-on}, {step: "
+      "verdict}]\n");
+  std::vector<Problem> problems;
+  auto site = racks_of(with_an_image(shipped_profile("dgx-h100", problems)), 3, 2);
+  site.profiles["cpu-server"] = shipped_profile("cpu-server", problems);
+  for (const auto plain : {0, 2, 4, 5}) site.nodes[plain].profile = "cpu-server";
+
+  const auto plan = plan_for_all(playbook, site, problems);
+
+  ASSERT_TRUE(plan) << to_string(problems);
+  EXPECT_THAT(order_of(*plan),
+              ::testing::ElementsAre("r1n1", "r1n2", "r2n2", "r2n1", "r3n1", "r3n2"))
+      << "the canary r1n1 proves no firmware, and rack r3 gets none";
+  EXPECT_EQ(plan->canary, (std::vector{1, 2}));
+}
+
 TEST(Plan, AClaimOfALeafGroupIsOneOfThoseNodesAloneAndNoneWithoutAFabric) {
   auto playbook = with_steps(
       "playbook: p\nlimits: {leaf-push: 2}\nsteps: [{step: power-on, claims: [{resource: "

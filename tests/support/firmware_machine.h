@@ -34,11 +34,18 @@ struct FirmwareMachine {
   std::vector<inventory::Part> parts{};
   std::chrono::seconds clock_ahead{0};
   std::uint64_t most_bytes = 0;
+  /// What it answers to these although it offers them.
+  std::optional<Error> ac_cycle_fails{}, bmc_reset_fails{}, install_fails{};
+  /// So often it refuses right credentials where it is asked about its task.
+  int refuses = 0;
+  /// Before each answer about its versions.
+  std::function<void()> before_versions{};
   /// Whether the network is cut just now; asked before each answer. Empty: it never is.
   std::function<bool()> is_cut{};
 
   std::vector<std::string> asked{};
   std::vector<bmc::UpdateOrder> pushed{};
+  std::vector<bool> on_when_pushed{};
   std::vector<std::string> tickets{};
   std::size_t told = 0;  // of `says`
   bool at_work = false;
@@ -55,6 +62,7 @@ struct FirmwareMachine {
   /// `order.name`: "BIOS=2.4".
   void take(const bmc::UpdateOrder& order) {
     pushed.push_back(order);
+    on_when_pushed.push_back(on);
     pushed_at_work |= at_work;
     at_work = true;
     told = 0;
@@ -101,6 +109,7 @@ class FirmwareBmc final : public bmc::Bmc {
     };
     manager.reset = [this](Deadline) -> Task<Result<bmc::Protocol>> {
       if (auto silent = machine_.silent()) co_return *silent;
+      if (machine_.bmc_reset_fails) co_return *machine_.bmc_reset_fails;
       machine_.reset("reset bmc");
       gone_ = true;
       co_return bmc::Protocol::redfish;
@@ -130,6 +139,7 @@ class FirmwareBmc final : public bmc::Bmc {
     power.reset = [this](bmc::ResetType type, Deadline) -> Task<Result<bmc::Protocol>> {
       if (auto silent = machine_.silent()) co_return *silent;
       using enum bmc::ResetType;
+      if (type == ac_cycle && machine_.ac_cycle_fails) co_return *machine_.ac_cycle_fails;
       const bool restarts = type == force_restart || type == power_cycle;
       machine_.reset(restarts ? "restart" : std::string{to_string(type)});
       machine_.on = type != force_off && type != graceful_shutdown && type != ac_cycle;
@@ -141,6 +151,7 @@ class FirmwareBmc final : public bmc::Bmc {
   void assign_update() {
     update.versions = [this](Deadline) -> Task<Result<bmc::Sourced<Parts>>> {
       if (auto silent = machine_.silent()) co_return *silent;
+      if (machine_.before_versions) machine_.before_versions();
       Parts list;
       for (const auto& [id, version] : machine_.runs) {
         inventory::Part part{.kind = inventory::PartKind::firmware, .name = id};
@@ -176,6 +187,7 @@ class FirmwareBmc final : public bmc::Bmc {
     update.go_on = [this](bmc::UpdateTicket ticket, Deadline) -> Task<Result<bmc::UpdateTicket>> {
       if (auto silent = machine_.silent()) co_return *silent;
       machine_.asked.push_back("go on " + ticket.task);
+      if (machine_.install_fails) co_return *machine_.install_fails;
       co_return bmc::UpdateTicket{"start", ticket.task + "-install"};
     };
     update.progress = [this](bmc::UpdateTicket ticket, Deadline) {
@@ -186,6 +198,8 @@ class FirmwareBmc final : public bmc::Bmc {
   Task<Result<bmc::UpdateProgress>> progress(bmc::UpdateTicket ticket) {
     using State = bmc::UpdateProgress::State;
     if (auto silent = machine_.silent()) co_return *silent;
+    if (machine_.refuses > 0 && machine_.refuses-- > 0)
+      co_return Error{Code::kRefused, "HTTP 401: Unauthorized"};
     machine_.tickets.push_back(ticket.task);
     const auto which = std::min(machine_.told++, machine_.says.size() - 1);
     auto said = machine_.says[which];

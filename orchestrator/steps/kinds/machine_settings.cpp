@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "burnin/stage.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/settings/converge.h"
 #include "orchestrator/settings/os_view.h"
@@ -59,20 +59,13 @@ bool shows_settings(const burnin::Findings& findings) {
   });
 }
 
-/// A step after which the system that the node runs is another one, or has booted anew.
-bool may_restart(std::string_view kind) {
-  constexpr std::array<std::string_view, 7> kRestarts{
-      "power-on", "power-off", "power-cycle", "firmware", "node-firmware", "os", "boot-ram"};
-  return std::ranges::find(kRestarts, kind) != kRestarts.end();
-}
-
 /// The newest of this run, where nothing has restarted the node since.
 const burnin::Findings* facts_since_boot(const record::NodeRecord& record) {
   const burnin::Findings* facts = nullptr;
   for (const auto& step : record.steps) {
     if (step.skipped != record::Skipped::no) continue;
-    const std::string_view kind = std::string_view{step.name}.substr(0, step.name.find('@'));
-    if (may_restart(kind)) facts = nullptr;
+    const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
+    if (kind != nullptr && kind->restarts) facts = nullptr;
     const auto found = record.findings.find(step.name);
     const bool shows = found != record.findings.end() && shows_settings(found->second);
     if (shows) facts = &found->second;
