@@ -284,6 +284,7 @@ class Writer {
     for (const auto node : run.team.members) {
       auto& state = nodes_state_[node];
       ++state.teams;
+      if (run.bisects) continue;
       for (const auto& [operation, rate] : rates) {
         auto& best = state.best[{operation, part_of(run.team, node)}];
         best.bus = std::max(best.bus, rate.bus);
@@ -379,6 +380,14 @@ class Writer {
 };
 
 }  // namespace
+
+double busbw_of(const TeamRun& run, std::span<const std::string> nodes,
+                std::string_view operation) {
+  if (run.trains || stall_of(run, nodes)) return 0;
+  const auto rates = rates_of(run);
+  const auto found = rates.find(std::string{operation});
+  return found == rates.end() ? 0 : found->second.bus;
+}
 
 Result<GroupFindings> across_findings(std::span<const TeamRun> runs,
                                       std::span<const std::string> nodes,

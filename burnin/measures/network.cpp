@@ -54,9 +54,16 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{"nccl.loss", "%",
                "what the node's best group loses of what groups of its size usually reach",
                Better::less},
-    MeasureRow{"nccl.undecided", "count",
-               "1: it is slow with both partners, and each of them with another one too",
-               Better::less, true},
+    MeasureRow{
+        "nccl.slow", "%",
+        "what NCCL loses over the node, or over the nodes that are slow only together, found "
+        "by halves of them where their links are well",
+        Better::less},
+    MeasureRow{
+        "nccl.undecided", "count",
+        "1: it is slow with both partners, and each of them with another one too; or no half "
+        "of the nodes tells it from others",
+        Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},
     MeasureRow{"nccl.train.tokens", "tokens/s", "of the same", Better::more},
