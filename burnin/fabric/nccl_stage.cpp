@@ -72,7 +72,7 @@ std::span<const std::string_view> measures() {
         "nccl.groups", "nccl.absent",    "nccl.errors",     "nccl.lag",          "nccl.loss",
         "nccl.slow",   "nccl.undecided", "nccl.train.step", "nccl.train.tokens", "nccl.train.lag"};
     for (const auto operation : kOperations)
-      for (const auto* figure : {"busbw", "latency"})
+      for (const auto* figure : {"busbw", "latency", "published"})
         names.push_back(fmt::format("nccl.{}.{}", operation, figure));
     return names;
   }();

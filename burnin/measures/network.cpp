@@ -74,6 +74,8 @@ constexpr std::array kNetworkMeasures{
                "bus bandwidth over several nodes, at the largest size, of the slowest rank",
                Better::more},
     MeasureRow{"nccl.*.latency", "us", "of the operation at its smallest size", Better::less},
+    MeasureRow{"nccl.*.published", "%",
+               "the bus bandwidth as a share of what others have published of as many nodes"},
 };
 
 }  // namespace
