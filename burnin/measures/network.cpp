@@ -29,6 +29,13 @@ constexpr std::array kNetworkMeasures{
         Better::less},
     MeasureRow{"fabric.flows", "count", "flows of the node that were measured", Better::more},
     MeasureRow{"fabric.link.bandwidth", "Gb/s", "the best flow over the HCA's link", Better::more},
+    MeasureRow{"fabric.link.latency", "us",
+               "typical time of a small message one way, from host memory, with the best partner",
+               Better::less},
+    MeasureRow{"fabric.link.lag", "%",
+               "how much longer these take than usual with every partner; 0 within the fleet's own "
+               "noise",
+               Better::less},
     MeasureRow{"fabric.link.loss", "%",
                "what the HCA's link (HCA, cable or leaf port) loses of the usual rate; 0 where it "
                "is cleared",
