@@ -109,6 +109,7 @@ void Bisection::fill_up(std::vector<std::size_t> spare) {
 void Bisection::plan() {
   halves_.clear();
   standard_.clear();
+  for (auto& group : std::exchange(waiting_, {})) groups_.push_back(std::move(group));
   for (auto& group : groups_)
     std::erase_if(group.nodes, [this](std::size_t node) { return left_[node]; });
   std::erase_if(groups_, [](const Group& group) { return group.nodes.empty(); });
@@ -119,34 +120,38 @@ void Bisection::plan() {
   std::vector<std::size_t> spare;
   for (const auto node : fast_)
     if (!left_[node]) spare.push_back(node);
-  // Groups for which no fast node is left to run with.
+  // A half of one node needs a fast one to run with: who finds none waits for the others' halves.
   std::erase_if(groups_, [&, free = spare.size()](const Group& group) mutable {
     const std::size_t needed = group.nodes.size() >= kLeast ? 0 : 4 - group.nodes.size();
-    if (needed <= free) {
-      free -= needed;
-      return false;
-    }
-    if (fast_.empty() && floor_ > 0)
-      alike_.insert(alike_.end(), group.nodes.begin(), group.nodes.end());
-    else
-      suspect(Kind::undecided, group.nodes, 1 - group.rate / std::max(best_[size_], group.rate),
-              fmt::format("{}: {:.1f} GB/s together, and no fast node is left to tell them apart",
-                          named(group.nodes), group.rate));
-    return true;
+    if (needed > free) waiting_.push_back(group);
+    if (needed > free) return true;
+    free -= needed;
+    return false;
   });
-  if (groups_.empty()) return say_alike();
+  if (groups_.empty()) return give_up_waiting();
   size_ = 2;
   for (const auto& group : groups_) size_ = std::max(size_, (group.nodes.size() + 1) / 2);
   for (std::size_t group = 0; group < groups_.size(); ++group) split(group);
   fill_up(std::move(spare));
 }
 
-void Bisection::say_alike() {
-  const auto nodes = std::exchange(alike_, {});
-  if (nodes.empty()) return;
-  suspect(Kind::alike, nodes, 1 - all_ / floor_,
-          fmt::format("{}: {:.1f} GB/s together, and {:.1f} are expected; every half is as slow",
-                      named(nodes), all_, floor_));
+void Bisection::give_up_waiting() {
+  const auto groups = std::exchange(waiting_, {});
+  if (groups.empty()) return;
+  if (fast_.empty() && floor_ > 0) {
+    std::vector<std::size_t> nodes;
+    for (const auto& group : groups)
+      nodes.insert(nodes.end(), group.nodes.begin(), group.nodes.end());
+    return suspect(
+        Kind::alike, nodes, 1 - all_ / floor_,
+        fmt::format("{}: {:.1f} GB/s together, and {:.1f} are expected; every half is as "
+                    "slow",
+                    named(nodes), all_, floor_));
+  }
+  for (const auto& group : groups)
+    suspect(Kind::undecided, group.nodes, 0,
+            fmt::format("{}: {:.1f} GB/s together, and no fast node is left to tell them apart",
+                        named(group.nodes), group.rate));
 }
 
 void Bisection::take_halves() {
@@ -161,7 +166,6 @@ void Bisection::take_halves() {
   for (std::size_t i = 0; i + 1 < halves_.size(); i += 2)
     judge(groups_[halves_[i].group], halves_[i], halves_[i + 1], usual, next);
   groups_ = std::move(next);
-  if (groups_.empty()) say_alike();
 }
 
 void Bisection::judge(const Group& group, const Half& one, const Half& other, double usual,

@@ -67,7 +67,7 @@ class Bisection {
   void plan();
   void split(std::size_t group);
   void fill_up(std::vector<std::size_t> spare);
-  void say_alike();
+  void give_up_waiting();
   std::string named(const std::vector<std::size_t>& nodes) const;
 
   std::vector<std::string> names_;
@@ -79,7 +79,8 @@ class Bisection {
   std::vector<Group> groups_{};
   std::vector<Half> halves_{};           // of this round, two for each group
   std::vector<std::size_t> standard_{};  // a team of fast nodes; empty: too few are left
-  std::vector<std::size_t> fast_{}, alike_{};
+  std::vector<std::size_t> fast_{};
+  std::vector<Group> waiting_{};  // for fast nodes to run with
   std::vector<bool> left_;
   std::map<std::size_t, double> best_{};  // by size
   std::vector<Suspicion> suspicions_{};

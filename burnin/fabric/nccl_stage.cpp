@@ -342,8 +342,9 @@ class NcclRounds : public GroupRounds {
       found.members[node].measurements.push_back(
           {std::move(measure), names_[node], value, std::move(unit), std::move(why)});
     };
-    for (const auto node : bisection_->cleared()) put(node, "nccl.slow", 0, "%", {});
+    std::vector<bool> suspected(names_.size());
     for (const auto& each : bisection_->suspicions()) {
+      for (const auto node : each.nodes) suspected[node] = true;
       if (each.kind == Bisection::Kind::undecided) {
         for (const auto node : each.nodes) put(node, "nccl.undecided", 1, "count", each.why);
         continue;
@@ -358,6 +359,8 @@ class NcclRounds : public GroupRounds {
       found.reasons.push_back(why);
       for (const auto node : each.nodes) put(node, "nccl.slow", kPercent * each.loss, "%", why);
     }
+    for (const auto node : bisection_->cleared())
+      if (!suspected[node]) put(node, "nccl.slow", 0, "%", {});
   }
 
   /// What was set, and NCCL's version: the figures depend on both.

@@ -13,8 +13,6 @@
 namespace cupel::burnin::fabric {
 namespace {
 
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -122,6 +120,13 @@ TEST(NcclBisection, SaysThatAllAreAlikeWhereNoTeamReachesWhatIsExpected) {
   EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::alike);
   EXPECT_THAT(run.bisection.suspicions()[0].nodes, SizeIs(16));
   EXPECT_NEAR(run.bisection.suspicions()[0].loss, 0.4, 1e-9);
+}
+
+TEST(NcclBisection, TakesUpGroupsAgainThatHadNoFastNodeToRunWith) {
+  const auto run = bisected(7, 350, slow_with({1, 5}));
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(2));
+  for (const auto& each : run.bisection.suspicions()) EXPECT_EQ(each.kind, Kind::node) << each.why;
 }
 
 TEST(NcclBisection, TreesOfTwoNodesThatReachMoreAreNoLossOfFour) {
