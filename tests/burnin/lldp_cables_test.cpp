@@ -261,7 +261,9 @@ TEST(LldpSwitches, ComparesTheCablesBetweenThem) {
   ASSERT_TRUE(wrong) << wrong.error().what;
   ASSERT_EQ(wrong->audit.findings.size(), 1u);
   EXPECT_EQ(wrong->audit.findings[0].fault, inventory::CableFault::swapped);
-  EXPECT_THAT(wrong->audit.findings[0].instruction, HasSubstr("spine1 port 1 and spine1 port 2"));
+  EXPECT_THAT(wrong->audit.findings[0].instruction,
+              AllOf(HasSubstr("Swap the plugs in"), HasSubstr("spine1 port 1"),
+                    HasSubstr("spine1 port 2")));
 }
 
 TEST(LldpSwitches, MissACableOnlyWhereBothEndsReported) {
