@@ -23,7 +23,7 @@ struct AcrossReport {
   /// What NCCL's RAS said on this node of communicators that do not run, and of ranks that are
   /// missing; empty: it said nothing of the kind. Clean and bounded; evidence beside our own.
   std::string ras{};
-  /// What NCCL was told on this node: its own variables, and those of nccl.conf(5) that these do
+  /// NCCL's settings on this node: its variables, and those of nccl.conf(5) that these do
   /// not hide. Clean and bounded.
   std::map<std::string, std::string> variables{};
 

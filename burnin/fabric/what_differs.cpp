@@ -67,10 +67,11 @@ LinkWord link_word(std::span<const std::optional<Findings>> pairs,
                                                     "fabric.switch.loss", "fabric.undecided"};
   LinkWord word{.measured = !pairs.empty()};
   for (std::size_t i = 0; i < pairs.size() && i < nodes.size(); ++i) {
-    const bool told = pairs[i] && std::ranges::any_of(pairs[i]->measurements, [](const auto& each) {
-                        return each.name == "fabric.flows" && each.value > 0;
-                      });
-    word.measured &= told;
+    const bool measured =
+        pairs[i] && std::ranges::any_of(pairs[i]->measurements, [](const auto& each) {
+          return each.name == "fabric.flows" && each.value > 0;
+        });
+    word.measured &= measured;
     if (!pairs[i] || !word.doubt.empty()) continue;
     for (const auto& each : pairs[i]->measurements) {
       if (each.value <= 0 || std::ranges::find(kDoubts, each.name) == kDoubts.end()) continue;
