@@ -4,6 +4,7 @@
 // and what all of them reported is analysed together. How the jobs are run, and ended together, is
 // in orchestrator/steps/group_members.h.
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,9 @@ struct RoundsRequest {
   const Parameters& parameters;
   const inventory::Fabric* fabric = nullptr;      // as planned; nullptr: the inventory has no plan
   const inventory::NcclSettings* nccl = nullptr;  // nullptr: the inventory says nothing of it
+  /// What a stage found before in this run, on each member in their order; nothing of one on which
+  /// it did not end well. Reads the record: to be called once. Empty: there is none to read.
+  std::function<std::vector<std::optional<Findings>>(std::string_view stage)> found_before{};
 };
 
 /// A measurement of several rounds, in which the next one depends on what was measured before. A

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "burnin/fabric/nccl_figures.h"
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -139,6 +140,7 @@ class Writer {
  private:
   struct Best {
     double bus = 0, latency = 0, loss = 0;
+    const PublishedRate* published = nullptr;  // of a run like the one that reached `bus`
   };
   struct State {
     int teams = 0;  // that came to their end
@@ -275,17 +277,27 @@ class Writer {
     if (run.trains) return trained(run);
     const auto rates = rates_of(run);
     for (const auto& [operation, rate] : rates) {
-      say(fmt::format("{}: {} of {:.0f} bytes over {} ranks: algbw {:.2f}, busbw {:.2f} GB/s",
+      const auto* published = published_for(run, operation);
+      say(fmt::format("{}: {} of {:.0f} bytes over {} ranks: algbw {:.2f}, busbw {:.2f} GB/s{}",
                       run.team.name, operation, rate.bytes,
                       run.team.members.size() * static_cast<std::size_t>(run.ranks_each),
-                      rate.algorithm, rate.bus));
+                      rate.algorithm, rate.bus,
+                      published == nullptr
+                          ? ""
+                          : fmt::format("; {:.0f} % of {}", kPercent * rate.bus / published->busbw,
+                                        described(*published))));
     }
+    // Of pairs the largest size alone: they are many.
+    if (run.team.members.size() > 2 && !run.bisects)
+      for (const auto& line : rate_table(run)) say(fmt::format("{}: {}", run.team.name, line));
     const auto usual = usual_of(run);
     for (const auto node : run.team.members) {
       auto& state = nodes_state_[node];
       ++state.teams;
+      if (run.bisects) continue;
       for (const auto& [operation, rate] : rates) {
         auto& best = state.best[{operation, part_of(run.team, node)}];
+        if (rate.bus > best.bus) best.published = published_for(run, operation);
         best.bus = std::max(best.bus, rate.bus);
         best.latency = best.latency > 0 ? std::min(best.latency, rate.latency) : rate.latency;
         const auto found = usual.find(operation);
@@ -350,6 +362,9 @@ class Writer {
       const auto& [operation, part] = key;
       put(fmt::format("nccl.{}.busbw", operation), part, best.bus, "GB/s");
       put(fmt::format("nccl.{}.latency", operation), part, best.latency, "us");
+      if (best.published != nullptr)
+        put(fmt::format("nccl.{}.published", operation), part,
+            kPercent * best.bus / best.published->busbw, "%", described(*best.published));
       if (best.loss >= 0) loss[part] = std::max(loss[part], kPercent * best.loss);
     }
     for (const auto& [part, value] : loss) {
@@ -379,6 +394,14 @@ class Writer {
 };
 
 }  // namespace
+
+double busbw_of(const TeamRun& run, std::span<const std::string> nodes,
+                std::string_view operation) {
+  if (run.trains || stall_of(run, nodes)) return 0;
+  const auto rates = rates_of(run);
+  const auto found = rates.find(std::string{operation});
+  return found == rates.end() ? 0 : found->second.bus;
+}
 
 Result<GroupFindings> across_findings(std::span<const TeamRun> runs,
                                       std::span<const std::string> nodes,

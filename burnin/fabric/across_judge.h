@@ -17,7 +17,8 @@ namespace cupel::burnin::fabric {
 struct TeamRun {
   Team team{};
   int ranks_each = 1;
-  bool trains = false;  // steps of training; else collectives
+  bool trains = false;   // steps of training; else collectives
+  bool bisects = false;  // a half of the nodes: its rate is bisection.h's to judge
   std::vector<std::optional<AcrossReport>> reports{};
   std::string gave_up{};  // why nothing was begun; empty: it was
 };
@@ -30,6 +31,10 @@ struct Stall {
 
 /// Nothing: all came to the end. Without nodes: it cannot be told who.
 std::optional<Stall> stall_of(const TeamRun& run, std::span<const std::string> nodes);
+
+/// GB/s of the slowest node at the largest size; 0: it did not come to its end, or did not run the
+/// operation.
+double busbw_of(const TeamRun& run, std::span<const std::string> nodes, std::string_view operation);
 
 /// `hcas`: of each node, rail by rail; empty: not known. `left`: why a node took no part to the
 /// end; empty: it did. Errors: kNoMeasurement: no team came to its end, and no node is to blame.

@@ -27,8 +27,26 @@ std::string ras_words(const json::value& line) {
   return shortened(said, kLongest);
 }
 
+/// The environment first: it hides what the file says.
+std::map<std::string, std::string> variables_of(const json::value& start) {
+  constexpr std::size_t kMost = 128, kLongest = 200;
+  std::map<std::string, std::string> variables;
+  const auto* parameters = find(start, "parameters");
+  for (const auto* name : {"environment", "nccl.conf"}) {
+    const auto* all = parameters == nullptr ? nullptr : find(*parameters, name);
+    if (all == nullptr || !all->is_object()) continue;
+    for (const auto& [variable, value] : all->get_object())
+      if (value.is_string() && variables.size() < kMost)
+        variables.try_emplace(
+            shortened(script::clean(std::string_view{variable}), kLongest),
+            shortened(script::clean(std::string_view{value.get_string()}), kLongest));
+  }
+  return variables;
+}
+
 void take(const json::value& line, AcrossReport& report) {
   const auto kind = text_at(line, "kind").value_or("");
+  if (kind == "start") report.variables = variables_of(line);
   if (kind == "joined") report.joined = true;
   if (kind == "ras") report.ras = ras_words(line);
   if (kind != "ranks") return;
@@ -44,8 +62,8 @@ void take(const json::value& line, AcrossReport& report) {
 /// The line alone where it may hold an object: most are results, which read_burn() has.
 bool may_be_ours(std::string_view line) {
   return line.size() <= kLongestLine &&
-         (line.starts_with(R"({"kind":"joined")") || line.starts_with(R"({"kind":"ranks")") ||
-          line.starts_with(R"({"kind":"ras")"));
+         (line.starts_with(R"({"kind":"start")") || line.starts_with(R"({"kind":"joined")") ||
+          line.starts_with(R"({"kind":"ranks")") || line.starts_with(R"({"kind":"ras")"));
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ struct AcrossReport {
   /// What NCCL's RAS said on this node of communicators that do not run, and of ranks that are
   /// missing; empty: it said nothing of the kind. Clean and bounded; evidence beside our own.
   std::string ras{};
+  /// NCCL's settings on this node: its variables, and those of nccl.conf(5) that these do
+  /// not hide. Clean and bounded.
+  std::map<std::string, std::string> variables{};
 
   /// All that was asked was run, and nothing was wrong.
   bool whole() const;

@@ -154,6 +154,78 @@ class LldpComparison {
   std::size_t links_ = 0;
 };
 
+class SwitchComparison {
+ public:
+  explicit SwitchComparison(const inventory::Fabric& plan) : plan_{plan} {}
+
+  void add(const SwitchNeighbours& reporter) {
+    const auto* at = switch_of(plan_, reporter.name);
+    if (at == nullptr) {
+      doubts_.push_back(fmt::format("{} is no switch of the plan", reporter.name));
+      return;
+    }
+    reported_.insert(at->name);
+    for (const auto& each : reporter.neighbours)
+      if (const auto* other = switch_of(plan_, each.device)) add_link(*at, *other, each);
+  }
+
+  Result<SwitchAudit> compare() {
+    if (seen_.empty())
+      return Error{
+          Code::kNoMeasurement,
+          "LLDP: no switch sees another switch of the plan. Turn LLDP on at both ends, and "
+          "run lldpctl -f json0 on the switches"};
+    SwitchAudit made{.compared = {.switches = plan_.switches, .nodes = {}, .cables = {}}};
+    for (const auto& cable : plan_.cables) {
+      if (cable.is_access()) continue;
+      const bool both =
+          reported_.contains(cable.from.device) && reported_.contains(cable.to.device);
+      if (!both && !seen_.contains(cable.from) && !seen_.contains(cable.to)) continue;
+      made.compared.cables.push_back(cable);
+      // Without a link it is not absent: it may be one that did not report.
+      device(cable.from.device);
+      device(cable.to.device);
+    }
+    for (auto& doubt : doubts_) builder_.doubt(std::move(doubt));
+    TRY(const auto seen, std::move(builder_).finish("lldpctl"));
+    made.audit = audit_fabric(made.compared, seen);
+    return made;
+  }
+
+ private:
+  void add_link(const FabricSwitch& at, const FabricSwitch& other, const LldpNeighbour& seen) {
+    const auto port = inventory::port_of_name(seen.port, at.ports_per_cage);
+    const auto remote = inventory::port_of_name(seen.remote, other.ports_per_cage);
+    if (!port || !remote) {
+      doubts_.push_back(fmt::format("{} port '{}' - {} port '{}': a port without a number", at.name,
+                                    seen.port, other.name, seen.remote));
+      return;
+    }
+    // Both ends report a cable.
+    seen_.insert({other.name, "", *remote});
+    if (!links_.insert(std::minmax(std::pair{at.name, *port}, std::pair{other.name, *remote}))
+             .second)
+      return;
+    seen_.insert({at.name, "", *port});
+    builder_.link({device(at.name), *port}, {device(other.name), *remote}, 0, "");
+  }
+
+  std::size_t device(const std::string& name) {
+    const auto guid = numbers_.try_emplace(name, numbers_.size() + 1).first->second;
+    return builder_.device(guid, SeenDevice::Kind::switch_device, name, false);
+  }
+
+  using End = std::pair<std::string, int>;
+
+  const inventory::Fabric& plan_;
+  inventory::SeenFabricBuilder builder_{};
+  std::map<std::string, std::uint64_t> numbers_{};
+  std::set<std::string> reported_{};
+  std::set<CableEnd> seen_{};
+  std::set<std::pair<End, End>> links_{};
+  std::vector<std::string> doubts_{};
+};
+
 }  // namespace
 
 std::string_view lldp_script() { return kScript; }
@@ -198,6 +270,13 @@ bool is_ethernet(const inventory::Fabric& plan, std::span<const std::string> rep
 Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan,
                                 std::span<const EthernetNode> nodes) {
   return LldpComparison{plan, nodes}.compare();
+}
+
+Result<SwitchAudit> audit_switches_by_lldp(const inventory::Fabric& plan,
+                                           std::span<const SwitchNeighbours> switches) {
+  SwitchComparison comparison{plan};
+  for (const auto& each : switches) comparison.add(each);
+  return comparison.compare();
 }
 
 }  // namespace cupel::burnin::fabric

@@ -1,6 +1,6 @@
 #pragma once
-// Cables of an Ethernet fabric: what LLDP reports on each node, against the plan. Only cables of
-// nodes are seen, each from its node: those between switches are not compared. Pure.
+// Cables of an Ethernet fabric: what LLDP reports, against the plan. Cables of nodes are compared
+// from each node, those between switches from the switches. Pure.
 #include <map>
 #include <optional>
 #include <span>
@@ -49,5 +49,23 @@ struct LldpAudit {
 /// An HCA without a neighbour whose interface is down has no link; one that is up is undecided,
 /// since its switch may not speak LLDP. Errors: kNoMeasurement: no node has a neighbour.
 Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan, std::span<const EthernetNode> nodes);
+
+/// What lldpctl reports on a switch (Cumulus with NVUE and SONiC both run lldpd).
+struct SwitchNeighbours {
+  std::string name{};  // of the switch, with or without its domain
+  std::vector<LldpNeighbour> neighbours{};
+};
+
+struct SwitchAudit {
+  inventory::Fabric compared{};  // of the plan: the cables that could be compared
+  inventory::FabricAudit audit{};
+};
+
+/// Cables between switches: those with an end where a switch is seen, and those between two
+/// switches that both reported, which have no link if neither sees the other. Neighbours that are
+/// no switch of the plan are passed over; switches that the plan does not have are not judged.
+/// Errors: kNoMeasurement: no switch sees another one of the plan.
+Result<SwitchAudit> audit_switches_by_lldp(const inventory::Fabric& plan,
+                                           std::span<const SwitchNeighbours> switches);
 
 }  // namespace cupel::burnin::fabric

@@ -9,7 +9,9 @@
 #include "base/nccl_id.h"
 #include "base/text.h"
 #include "burnin/fabric/across_judge.h"
+#include "burnin/fabric/bisection.h"
 #include "burnin/fabric/nccl_jobs.h"
+#include "burnin/fabric/what_differs.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "inventory/node_range.h"
@@ -17,6 +19,7 @@
 namespace cupel::burnin {
 namespace {
 
+using fabric::Bisection;
 using fabric::Collectives;
 using fabric::Team;
 using fabric::TeamRun;
@@ -24,14 +27,15 @@ using Kind = ParameterRow::Kind;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
-constexpr std::array<std::string_view, 4> kGroups{"all", "pairs", "leaf", "rail"};
+constexpr std::array<std::string_view, 5> kGroups{"all", "pairs", "leaf", "rail", "bisect"};
 constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
                                                       "all_to_all", "broadcast",  "send_recv"};
 constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array kParameters{
     ParameterRow{"groups", Kind::word,
                  "which nodes run together: all, two and two, those of a leaf, or one rail of all "
-                 "after the other",
+                 "after the other; bisect: all, and where they are slow though fabric-pairs found "
+                 "their links well, halves of them",
                  "all", kGroups},
     ParameterRow{"ops", Kind::text, "which collectives", "all_reduce"},
     ParameterRow{"min", Kind::size, "of the messages", "8MiB", {}, 8, 16 * kGiB},
@@ -64,11 +68,11 @@ constexpr int kMostGpus = 64;
 
 std::span<const std::string_view> measures() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names{"nccl.groups",     "nccl.absent",       "nccl.errors",
-                                   "nccl.lag",        "nccl.loss",         "nccl.undecided",
-                                   "nccl.train.step", "nccl.train.tokens", "nccl.train.lag"};
+    std::vector<std::string> names{
+        "nccl.groups", "nccl.absent",    "nccl.errors",     "nccl.lag",          "nccl.loss",
+        "nccl.slow",   "nccl.undecided", "nccl.train.step", "nccl.train.tokens", "nccl.train.lag"};
     for (const auto operation : kOperations)
-      for (const auto* figure : {"busbw", "latency"})
+      for (const auto* figure : {"busbw", "latency", "published"})
         names.push_back(fmt::format("nccl.{}.{}", operation, figure));
     return names;
   }();
@@ -177,11 +181,13 @@ std::optional<std::vector<unsigned char>> address_bytes(const std::string& text)
 
 bool is_an_address(const std::string& text) { return address_bytes(text).has_value(); }
 
+using FoundBefore = decltype(RoundsRequest::found_before);
+
 class NcclRounds : public GroupRounds {
  public:
   NcclRounds(std::vector<Member> members, Collectives collectives, int ranks_each,
              std::vector<fabric::TeamRound> rounds, std::vector<std::string> hcas, int rails,
-             MeetingPlace place)
+             MeetingPlace place, FoundBefore found_before)
       : members_{std::move(members)},
         collectives_{std::move(collectives)},
         ranks_each_{ranks_each},
@@ -189,11 +195,13 @@ class NcclRounds : public GroupRounds {
         hcas_{std::move(hcas)},
         rails_{rails},
         place_{std::move(place)},
+        found_before_{std::move(found_before)},
         left_(members_.size()) {
     for (const auto& member : members_) names_.push_back(member.node);
   }
 
   std::vector<std::optional<MemberJob>> next() override {
+    if (round_ == rounds_.size() && bisection_) bisect();
     if (round_ == rounds_.size()) return {};
     std::vector<std::optional<MemberJob>> jobs(members_.size());
     now_.clear();
@@ -227,13 +235,18 @@ class NcclRounds : public GroupRounds {
                              member.node, id->address, member.address)};
   }
 
+  /// Halves are run where all of them are slow. `floor`: GB/s that the profile expects; 0: nothing.
+  void bisect_below(double floor) { bisection_.emplace(names_, floor); }
+
   void gave_up(std::size_t leader, std::string_view why) override { why_[leader] = why; }
 
   void take(std::span<const std::optional<Output>> outputs,
             const std::vector<bool>& left) override {
     for (auto& team : now_) {
-      TeamRun run{
-          .team = std::move(team), .ranks_each = ranks_each_, .trains = collectives_.steps > 0};
+      TeamRun run{.team = std::move(team),
+                  .ranks_each = ranks_each_,
+                  .trains = collectives_.steps > 0,
+                  .bisects = bisection_ && round_ > 1};
       if (const auto why = why_.find(run.team.members.front()); why != why_.end())
         run.gave_up = why->second;
       for (const auto member : run.team.members) {
@@ -242,16 +255,19 @@ class NcclRounds : public GroupRounds {
       }
       runs_.push_back(std::move(run));
     }
-    now_.clear();
     left_ = left;
+    if (bisection_) take_rates(now_.size());
+    now_.clear();
   }
 
   Result<GroupFindings> findings() const override {
     TRY(auto found, fabric::across_findings(runs_, names_, hcas_, rails_, left_));
-    const auto versions = versions_of_members();
-    for (std::size_t i = 0; i < found.members.size(); ++i) add_facts(versions[i], found.members[i]);
-    if (auto line = versions_that_differ(versions); !line.empty())
-      found.reasons.push_back(std::move(line));
+    const auto reports = newest_reports();
+    for (std::size_t i = 0; i < found.members.size(); ++i)
+      add_facts(reports[i] == nullptr ? "" : reports[i]->burn.nccl, found.members[i]);
+    const auto differs = fabric::what_differs(reports, names_);
+    if (bisection_) add_bisection(differs, found);
+    found.reasons.insert(found.reasons.end(), differs.begin(), differs.end());
     return found;
   }
 
@@ -268,27 +284,83 @@ class NcclRounds : public GroupRounds {
     return free ? std::string_view{} : std::string_view{address};
   }
 
-  /// As each member reported it; empty: it did not.
-  std::vector<std::string> versions_of_members() const {
-    std::vector<std::string> versions(members_.size());
+  /// Of each member; nullptr: it did not report.
+  std::vector<const fabric::AcrossReport*> newest_reports() const {
+    std::vector<const fabric::AcrossReport*> newest(members_.size());
     for (const auto& run : runs_)
       for (std::size_t place = 0; place < run.team.members.size(); ++place)
-        if (const auto& report = run.reports[place]; report && !report->burn.nccl.empty())
-          versions[run.team.members[place]] = report->burn.nccl;
-    return versions;
+        if (const auto& report = run.reports[place]; report && report->burn.started)
+          newest[run.team.members[place]] = &*report;
+    return newest;
   }
 
-  /// "NCCL's versions differ: 2.28.9 on n1, n2; 2.27.3 on n3"; empty: all have one.
-  std::string versions_that_differ(const std::vector<std::string>& versions) const {
-    std::map<std::string, std::vector<std::string>> nodes;
-    for (std::size_t i = 0; i < versions.size(); ++i)
-      if (!versions[i].empty()) nodes[versions[i]].push_back(names_[i]);
-    if (nodes.size() < 2) return {};
-    std::string line;
-    for (const auto& [version, names] : nodes)
-      line += fmt::format("{} {} on {}", line.empty() ? "NCCL's versions differ:" : ";", version,
-                          inventory::fold(names));
-    return line;
+  std::string first_operation() const {
+    return collectives_.operations.substr(0, collectives_.operations.find(','));
+  }
+
+  /// The next round, if there is one. Halves are compared at the largest size of one operation.
+  void bisect() {
+    if (bisection_->wants_halves() && !links_) {
+      links_ = link_word_now();
+      if (!links_->doubt.empty())
+        bisection_->give_up("not bisected: fabric-pairs doubts the links: " + links_->doubt);
+    }
+    auto teams = bisection_->next();
+    if (teams.empty()) return;
+    auto& round = rounds_.emplace_back();
+    for (auto& members : teams) {
+      std::vector<std::string> names;
+      for (const auto member : members) names.push_back(names_[member]);
+      round.push_back(
+          {names.size() == names_.size() ? "all" : inventory::fold(names), std::move(members)});
+    }
+    if (rounds_.size() == 1) return;
+    collectives_.operations = first_operation();
+    collectives_.least = collectives_.most;
+  }
+
+  fabric::LinkWord link_word_now() const {
+    if (!found_before_) return {};
+    return fabric::link_word(found_before_("fabric-pairs"), names_);
+  }
+
+  /// Of the teams of this round, which were taken last.
+  void take_rates(std::size_t teams) {
+    std::vector<double> rates;
+    for (const auto& run : std::span{runs_}.last(teams))
+      rates.push_back(fabric::busbw_of(run, names_, first_operation()));
+    bisection_->take(rates);
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      if (left_[i]) bisection_->leave(i);
+  }
+
+  void add_bisection(std::span<const std::string> differs, GroupFindings& found) const {
+    constexpr double kPercent = 100;
+    for (const auto& reason : bisection_->reasons()) found.reasons.push_back(reason);
+    const auto put = [&](std::size_t node, std::string measure, double value, std::string unit,
+                         std::string why) {
+      found.members[node].measurements.push_back(
+          {std::move(measure), names_[node], value, std::move(unit), std::move(why)});
+    };
+    std::vector<bool> suspected(names_.size());
+    for (const auto& each : bisection_->suspicions()) {
+      for (const auto node : each.nodes) suspected[node] = true;
+      if (each.kind == Bisection::Kind::undecided) {
+        for (const auto node : each.nodes) put(node, "nccl.undecided", 1, "count", each.why);
+        continue;
+      }
+      const auto why = fmt::format(
+          "{}: {}; {}",
+          links_ && links_->measured ? "the links are well, NCCL is not"
+                                     : "NCCL is slow, and fabric-pairs has not measured all links",
+          each.why,
+          differs.empty() ? "NCCL, CUDA, drivers and NCCL's variables are alike on all nodes"
+                          : fmt::format("{}", fmt::join(differs, "; ")));
+      found.reasons.push_back(why);
+      for (const auto node : each.nodes) put(node, "nccl.slow", kPercent * each.loss, "%", why);
+    }
+    for (const auto node : bisection_->cleared())
+      if (!suspected[node]) put(node, "nccl.slow", 0, "%", {});
   }
 
   /// What was set, and NCCL's version: the figures depend on both.
@@ -309,12 +381,23 @@ class NcclRounds : public GroupRounds {
   std::vector<std::string> hcas_;
   int rails_;
   MeetingPlace place_;
+  FoundBefore found_before_;
+  std::optional<Bisection> bisection_{};
+  std::optional<fabric::LinkWord> links_{};  // asked for before the first halves
   std::vector<bool> left_;
   std::size_t round_ = 0;
   std::vector<Team> now_{};
   std::map<std::size_t, std::string> why_{};  // by leader
   std::vector<TeamRun> runs_{};
 };
+
+/// GB/s that the profile expects of the first operation; 0: nothing.
+double floor_of(const inventory::Profile& profile, std::string_view operations) {
+  const auto measure = fmt::format("nccl.{}.busbw", operations.substr(0, operations.find(',')));
+  for (const auto& criterion : profile.criteria)
+    if (criterion.measure == measure && criterion.at_least) return *criterion.at_least;
+  return 0;
+}
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   TRY(auto collectives, collectives_of(request.parameters, request.nccl));
@@ -327,11 +410,20 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   if (request.fabric != nullptr && (groups == "leaf" || groups == "rail")) {
     TRY(plan, fabric::wiring_of(*request.fabric, names, fabric::Routing::unknown));
   }
-  TRY(auto teams, fabric::teams_of(groups, names, plan ? &*plan : nullptr));
-  return std::make_unique<NcclRounds>(
+  const bool bisects = groups == "bisect";
+  if (bisects && collectives.steps > 0)
+    return Error{Code::kInvalid, "groups: bisect compares collectives: leave steps at 0"};
+  std::vector<fabric::TeamRound> teams;
+  if (!bisects) {
+    TRY(teams, fabric::teams_of(groups, names, plan ? &*plan : nullptr));
+  }
+  const auto floor = floor_of(request.profile, collectives.operations);
+  auto made = std::make_unique<NcclRounds>(
       std::vector<Member>{request.members.begin(), request.members.end()}, std::move(collectives),
       ranks, std::move(teams), plan ? plan->names.hcas : std::vector<std::string>{},
-      plan ? plan->wiring.rails : 0, std::move(place));
+      plan ? plan->wiring.rails : 0, std::move(place), request.found_before);
+  if (bisects) made->bisect_below(floor);
+  return made;
 }
 
 Result<Job> prepare(const inventory::Profile& profile, const Parameters& parameters) {
@@ -339,9 +431,12 @@ Result<Job> prepare(const inventory::Profile& profile, const Parameters& paramet
   TRY(const auto collectives, collectives_of(parameters, nullptr));
   TRY(const auto groups, word_parameter(kParameters, parameters, "groups"));
   TRY(ranks_of(profile, parameters));
-  const int rounds = groups == "pairs" ? 3 : groups == "rail" ? kMostRails : 1;
+  const int rounds = groups == "pairs"    ? 3
+                     : groups == "rail"   ? kMostRails
+                     : groups == "bisect" ? Bisection::kMostRounds
+                                          : 1;
   return Job{script::head() + script::needs("cupel-burn"),
-             (groups == "pairs" ? 2 : 1) * collectives.duration,
+             (groups == "pairs" || groups == "bisect" ? 2 : 1) * collectives.duration,
              rounds * fabric::nccl_limit(collectives)};
 }
 

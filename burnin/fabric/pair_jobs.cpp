@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.h"
 #include "burnin/script.h"
@@ -19,18 +20,50 @@ constexpr seconds kStart{20};
 constexpr seconds kEnd{10};  // beyond the last program: to print what they said
 
 std::string options(const Perftest& perftest, const PairNode& node, int rail) {
-  auto words = fmt::format("-d {} -p {} -D {} -s 1048576 -F --report_gbits",
-                           shell_quoted(node.hcas[static_cast<std::size_t>(rail)]),
-                           perftest.port + rail, perftest.duration.count());
+  auto words = fmt::format("-d {} -p {}", shell_quoted(node.hcas[static_cast<std::size_t>(rail)]),
+                           perftest.port + rail);
+  words += perftest.latency
+               ? std::string{" -n 2000 -s 2 -F"}
+               : fmt::format(" -D {} -s 1048576 -F --report_gbits", perftest.duration.count());
   if (perftest.gid) words += fmt::format(" -x {}", *perftest.gid);
   if (perftest.tclass) words += fmt::format(" --tclass={}", *perftest.tclass);
-  if (perftest.gpu_memory) words += fmt::format(" --use_cuda={}", rail);
+  if (perftest.gpu_memory) words += fmt::format(" $gpu{}", rail);
   return words;
+}
+
+constexpr std::string_view kMemory = "cupel-memory: ";
+
+/// What perftest of this node was built with, and what its kernel has. The options are those that
+/// its help lists. Source: linux-rdma/perftest, src/perftest_parameters.c, usage().
+std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
+  auto text = fmt::format(
+      "help=$({} --help 2>&1)\n"
+      "memory=host\n"
+      "case $help in *use_cuda=*) memory=peermem ;; esac\n"
+      "if [ $memory = peermem ] && [ ! -d /sys/module/nvidia_peermem ] &&\n"
+      "  [ ! -d /sys/module/nv_peer_mem ]; then\n"
+      "  case $help in *use_cuda_dmabuf*) memory=dmabuf ;; esac\n"
+      "fi\n"
+      "echo \"{}$memory\"\n",
+      perftest.program, kMemory);
+  for (const int rail : rails)
+    text += fmt::format(
+        "case $memory in\n"
+        "  peermem) gpu{0}=--use_cuda={0} ;;\n"
+        "  dmabuf) gpu{0}='--use_cuda={0} --use_cuda_dmabuf' ;;\n"
+        "  *) gpu{0}= ;;\n"
+        "esac\n",
+        rail);
+  return text;
 }
 
 /// In a folder of its own, and away with it.
 std::string begin(const Perftest& perftest) {
-  return script::head() + script::needs(perftest.program) +
+  // Without it bandwidth is measured all the same: the node stays.
+  const auto needed =
+      perftest.latency ? fmt::format("command -v {} >/dev/null 2>&1 || exit 0\n", perftest.program)
+                       : script::needs(perftest.program);
+  return script::head() + needed +
          "folder=$(mktemp -d) || exit 1\n"
          "trap 'rm -rf \"$folder\"' EXIT\n";
 }
@@ -107,7 +140,9 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
     return nodes[static_cast<std::size_t>(number)];
   };
   std::string servers, clients, results;
+  std::set<int> rails;
   for (const auto& flow : flows) {
+    if (flow.to == node || flow.from == node) rails.insert(flow.rail);
     if (flow.to == node) {
       servers += server(perftest, at(node), flow.rail);
       results += printed("server", "server", flow.rail);
@@ -117,13 +152,28 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
     results += printed("rail", "client", flow.rail);
   }
   if (servers.empty() && clients.empty()) return {};
-  return begin(perftest) + servers + clients + "wait\n" + results;
+  return begin(perftest) + (perftest.gpu_memory ? gpu_memory(perftest, rails) : "") + servers +
+         clients + "wait\n" + results;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {
   const auto rows = read_perftest(section_of(output, "rail", rail));
   return rows ? rows->back().average : std::nullopt;
 }
+
+std::optional<double> latency_of(const Output& output, int rail) {
+  const auto rows = read_perftest(section_of(output, "rail", rail));
+  return rows ? rows->back().typical : std::nullopt;
+}
+
+std::string memory_of(const Output& output) {
+  const auto said = script::said(output, kMemory);
+  if (said == "peermem") return "gpu, by nvidia-peermem";
+  if (said == "dmabuf") return "gpu, by dma-buf";
+  return said == "host" ? "host: perftest of the node is built without CUDA" : "";
+}
+
+bool is_host_memory(std::string_view said) { return said.starts_with("host"); }
 
 std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail) {
   const auto client = section_of(sender, "rail", rail);

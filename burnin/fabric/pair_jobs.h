@@ -15,7 +15,8 @@ struct Perftest {
   std::string program = "ib_write_bw";
   std::chrono::seconds duration{10};
   int port = 18515;                    // of rail 0; rail k listens on the k-th after it
-  bool gpu_memory = false;             // of GPU k on rail k
+  bool gpu_memory = false;             // of GPU k on rail k, where perftest can
+  bool latency = false;                // of 2000 small messages, in place of a duration
   std::optional<int> gid{}, tclass{};  // of RoCE; nothing: as perftest chooses
 };
 
@@ -35,6 +36,15 @@ std::chrono::seconds pair_limit(const Perftest& perftest);
 
 /// In Gb/s, of the flow that this node sent on that rail; nothing where none was measured.
 std::optional<double> reading_of(const Output& output, int rail);
+
+/// In microseconds, the typical one, of the flow that this node sent on that rail.
+std::optional<double> latency_of(const Output& output, int rail);
+
+/// By which way perftest came to GPU memory on a node, or why it used the host's: for records;
+/// empty: it was not asked for, or the node did not say.
+std::string memory_of(const Output& output);
+/// The same as the one word for the host's memory.
+bool is_host_memory(std::string_view said);
 
 /// What kept perftest from measuring a flow at all: no connection between the two programs, a port
 /// that is in use, memory that it did not get.

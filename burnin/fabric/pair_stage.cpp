@@ -10,10 +10,12 @@
 #include "burnin/fabric/cable_swap.h"
 #include "burnin/fabric/pair_findings.h"
 #include "burnin/fabric/pair_jobs.h"
+#include "burnin/fabric/pair_latency.h"
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/node_range.h"
 
 namespace cupel::burnin {
 namespace {
@@ -24,6 +26,7 @@ using fabric::Routing;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 2> kTests{"write", "read"};
+constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array<std::string_view, 2> kMemories{"host", "gpu"};
 constexpr std::array<std::string_view, 3> kRoutings{"unknown", "by-destination", "adaptive"};
 constexpr std::array kPairParameters{
@@ -31,6 +34,9 @@ constexpr std::array kPairParameters{
     ParameterRow{"test", ParameterRow::Kind::word, "ib_write_bw or ib_read_bw", "write", kTests},
     ParameterRow{"memory", ParameterRow::Kind::word, "where the data lies: gpu is GPU k on rail k",
                  "host", kMemories},
+    ParameterRow{"latency", ParameterRow::Kind::word,
+                 "yes: then the latency of small messages between the same pairs (ib_send_lat)",
+                 "no", kYesOrNo},
     ParameterRow{"port", ParameterRow::Kind::text,
                  "on which rail 0 listens; rail k on the k-th after it", "18515"},
     ParameterRow{
@@ -54,10 +60,10 @@ constexpr std::array kPairParameters{
     ParameterRow{"group", ParameterRow::Kind::text,
                  "without a cable plan: nodes that share their leaves", "32"},
 };
-constexpr std::array<std::string_view, 6> kPairMeasures{
-    "fabric.flows",     "fabric.link.bandwidth", "fabric.link.loss",
-    "fabric.node.loss", "fabric.switch.loss",    "fabric.undecided"};
-constexpr int kMostRails = 64, kMostRounds = 8, kMostGroup = 4096;
+constexpr std::array<std::string_view, 8> kPairMeasures{
+    "fabric.flows",       "fabric.link.bandwidth", "fabric.link.loss",    "fabric.node.loss",
+    "fabric.switch.loss", "fabric.undecided",      "fabric.link.latency", "fabric.link.lag"};
+constexpr int kMostRails = 64, kMostRounds = 8, kMostLatencyRounds = 4, kMostGroup = 4096;
 constexpr seconds kOfARound{6};  // to connect, to start, to read
 
 Result<int> number_between(const Parameters& parameters, std::string_view name, int least,
@@ -181,40 +187,60 @@ double floor_of(const inventory::Profile& profile) {
 class PairRounds : public GroupRounds {
  public:
   PairRounds(fabric::PlannedWiring planned, Perftest perftest, std::vector<fabric::PairNode> nodes,
-             double floor, std::string_view exchanged)
+             double floor, std::string_view exchanged, bool latency)
       : exchanged_{exchanged},
         names_{std::move(planned.names)},
         perftest_{std::move(perftest)},
         nodes_{std::move(nodes)},
         screen_{std::move(planned.wiring), {.floor = floor}},
-        left_(nodes_.size()) {}
+        left_(nodes_.size()),
+        memory_(nodes_.size()) {
+    if (latency) latency_.emplace(screen_.topology());
+  }
 
   std::vector<std::optional<MemberJob>> next() override {
     std::vector<std::optional<MemberJob>> jobs(nodes_.size());
-    const auto flows = screen_.next_flows();
+    times_ = screen_.next_flows().empty() && latency_;
+    const auto flows = times_ ? latency_->next_flows() : screen_.next_flows();
     if (flows.empty()) return {};
+    const auto perftest = times_ ? latency_test() : perftest_;
+    const auto role =
+        times_ ? fmt::format("latency, round {}", latency_->rounds())
+               : fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : "");
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      auto script = fabric::pair_script(perftest_, nodes_, static_cast<int>(i), flows);
+      auto script = fabric::pair_script(perftest, nodes_, static_cast<int>(i), flows);
       if (!script.empty())
-        jobs[i] = MemberJob{
-            fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : ""),
-            std::move(script), fabric::pair_limit(perftest_)};
+        jobs[i] = MemberJob{role, std::move(script), fabric::pair_limit(perftest)};
     }
     return jobs;
   }
 
   void take(std::span<const std::optional<Output>> outputs,
             const std::vector<bool>& left) override {
-    for (std::size_t i = 0; i < left.size(); ++i)
+    for (std::size_t i = 0; i < left.size(); ++i) {
       if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
+      if (left[i] && latency_) latency_->leave(static_cast<int>(i));
+      if (!outputs[i]) continue;
+      if (auto said = fabric::memory_of(*outputs[i]); !said.empty()) memory_[i] = std::move(said);
+    }
     left_ = left;
     std::vector<double> readings;
+    if (times_) {
+      for (const auto& flow : latency_->next_flows()) {
+        const auto& sender = outputs[static_cast<std::size_t>(flow.from)];
+        const auto reading = sender ? fabric::latency_of(*sender, flow.rail) : std::nullopt;
+        readings.push_back(reading.value_or(std::nan("")));
+      }
+      return latency_->take(readings);
+    }
     for (const auto& flow : screen_.next_flows()) readings.push_back(read(flow, outputs));
     screen_.take(readings);
   }
 
   Result<GroupFindings> findings() const override {
     TRY(auto found, fabric::pair_findings(screen_, names_, left_, unmeasured_));
+    if (latency_) latency_->add_to(names_, found);
+    add_memory(found);
     if (exchanged_.empty()) return found;
     for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
     found.reasons.push_back("measured with the plugs of " + exchanged_ + " exchanged");
@@ -222,6 +248,29 @@ class PairRounds : public GroupRounds {
   }
 
  private:
+  /// From host memory to host memory: what the link and its HCAs take alone.
+  Perftest latency_test() const {
+    auto made = perftest_;
+    made.program = "ib_send_lat";
+    made.duration = seconds{0};
+    made.latency = true;
+    made.gpu_memory = false;
+    return made;
+  }
+
+  void add_memory(GroupFindings& found) const {
+    std::vector<std::string> hosts;
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      if (!memory_[i].empty()) found.members[i].facts["fabric.memory"] = memory_[i];
+      if (fabric::is_host_memory(memory_[i])) hosts.push_back(names_.nodes[i]);
+    }
+    if (!hosts.empty())
+      found.reasons.push_back(fmt::format(
+          "memory: gpu was asked for, and flows of {} used the host's: perftest there is built "
+          "without CUDA",
+          inventory::fold(hosts)));
+  }
+
   /// Between nodes that both did their part a flow without a number carried nothing, unless
   /// perftest itself did not come so far.
   double read(const Flow& flow, std::span<const std::optional<Output>> outputs) {
@@ -246,11 +295,15 @@ class PairRounds : public GroupRounds {
   fabric::PairScreen screen_;
   std::vector<bool> left_;
   fabric::Unmeasured unmeasured_{};
+  std::vector<std::string> memory_{};  // of each node: where its data lay
+  std::optional<fabric::PairLatency> latency_{};
+  bool times_ = false;  // this round measures latency
 };
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   TRY(auto perftest, perftest_of(request.parameters, request.nccl));
   TRY(const auto routing, routing_of(request.parameters));
+  TRY(const auto latency, word_parameter(kPairParameters, request.parameters, "latency"));
   TRY(const auto planned_fabric, cabled_fabric(request, routing));
   if (const int planes = inventory::plane_count(planned_fabric); planes > 1)
     return Error{Code::kInvalid,
@@ -270,19 +323,23 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
         {request.members[i].address, {begin, begin + static_cast<std::ptrdiff_t>(rails)}});
   }
   return std::make_unique<PairRounds>(std::move(planned), std::move(perftest), std::move(nodes),
-                                      floor_of(request.profile), exchange_in(request.parameters));
+                                      floor_of(request.profile), exchange_in(request.parameters),
+                                      latency == "yes");
 }
 
 Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameters) {
   TRY(const auto perftest, perftest_of(parameters, nullptr));
   TRY(routing_of(parameters));
+  TRY(const auto latency, word_parameter(kPairParameters, parameters, "latency"));
   TRY(number_between(parameters, "group", 1, kMostGroup));
   if (text_parameter(kPairParameters, parameters, "hcas") != "plan") {
     TRY(hcas_of(parameters));
   }
   const auto round = perftest.duration + kOfARound;
-  return Job{script::head() + script::needs(perftest.program), kMostRounds * round,
-             kMostRounds * fabric::pair_limit(perftest)};
+  const int times = latency == "yes" ? kMostLatencyRounds : 0;
+  return Job{script::head() + script::needs(perftest.program),
+             kMostRounds * round + times * kOfARound,
+             (kMostRounds + times) * fabric::pair_limit(perftest)};
 }
 
 Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {

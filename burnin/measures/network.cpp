@@ -29,6 +29,13 @@ constexpr std::array kNetworkMeasures{
         Better::less},
     MeasureRow{"fabric.flows", "count", "flows of the node that were measured", Better::more},
     MeasureRow{"fabric.link.bandwidth", "Gb/s", "the best flow over the HCA's link", Better::more},
+    MeasureRow{"fabric.link.latency", "us",
+               "typical time of a small message one way, from host memory, with the best partner",
+               Better::less},
+    MeasureRow{"fabric.link.lag", "%",
+               "how much longer these take than usual with every partner; 0 within the fleet's own "
+               "noise",
+               Better::less},
     MeasureRow{"fabric.link.loss", "%",
                "what the HCA's link (HCA, cable or leaf port) loses of the usual rate; 0 where it "
                "is cleared",
@@ -54,9 +61,16 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{"nccl.loss", "%",
                "what the node's best group loses of what groups of its size usually reach",
                Better::less},
-    MeasureRow{"nccl.undecided", "count",
-               "1: it is slow with both partners, and each of them with another one too",
-               Better::less, true},
+    MeasureRow{
+        "nccl.slow", "%",
+        "what NCCL loses over the node, or over the nodes that are slow only together, found "
+        "by halves of them where their links are well",
+        Better::less},
+    MeasureRow{
+        "nccl.undecided", "count",
+        "1: it is slow with both partners, and each of them with another one too; or no half "
+        "of the nodes tells it from others",
+        Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},
     MeasureRow{"nccl.train.tokens", "tokens/s", "of the same", Better::more},
@@ -67,6 +81,8 @@ constexpr std::array kNetworkMeasures{
                "bus bandwidth over several nodes, at the largest size, of the slowest rank",
                Better::more},
     MeasureRow{"nccl.*.latency", "us", "of the operation at its smallest size", Better::less},
+    MeasureRow{"nccl.*.published", "%",
+               "the bus bandwidth as a share of what others have published of as many nodes"},
 };
 
 }  // namespace

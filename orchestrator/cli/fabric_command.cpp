@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include "base/file.h"
@@ -9,6 +11,7 @@
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/scan.h"
+#include "burnin/fabric/lldp_cables.h"
 #include "inventory/slurm_topology.h"
 #include "orchestrator/cli/audit_progress.h"
 #include "orchestrator/cli/context.h"
@@ -26,6 +29,7 @@ struct FabricAsked {
   std::string inventory = default_inventory();
   std::string ibnetdiscover{};  // file with its output
   std::string iblinkinfo{};
+  std::string lldp{};   // folder with lldpctl's output of each switch
   std::string slurm{};  // "conf" or "yaml"
   bool every = false;
   bool list = false;
@@ -76,7 +80,7 @@ Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
     return Error{
         Code::kInvalid,
         "name the file with the output of ibnetdiscover (--ibnetdiscover) or of iblinkinfo "
-        "(--iblinkinfo)"};
+        "(--iblinkinfo), or a folder with those of lldpctl (--lldp)"};
   const auto parse = [&](std::string_view text) {
     return links ? burnin::parse_iblinkinfo(text) : burnin::parse_ibnetdiscover(text);
   };
@@ -90,6 +94,48 @@ Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
   }
   TRY(const auto text, read_file(file, burnin::kLargestReport));
   return within(file, parse(text));
+}
+
+/// leaf1-r1.json, spine1.json, ...: lldpctl's output of each switch. Errors: a file that is none.
+Result<std::vector<burnin::fabric::SwitchNeighbours>> switches_in(const std::string& folder) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t kMostSwitches = 10'000;
+  std::vector<fs::path> files;
+  std::error_code failure;
+  for (fs::directory_iterator at{folder, failure}, end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->path().extension() != ".json") continue;
+    if (files.size() == kMostSwitches)
+      return Error{Code::kInvalid,
+                   fmt::format("{}: more than {} files", printable(folder), kMostSwitches)};
+    files.push_back(at->path());
+  }
+  if (failure)
+    return Error{Code::kNotFound, fmt::format("{}: {}", printable(folder), failure.message())};
+  std::ranges::sort(files);
+  std::vector<burnin::fabric::SwitchNeighbours> switches;
+  for (const auto& file : files) {
+    TRY(const auto text, read_file(file, burnin::kLargestReport));
+    TRY(auto neighbours, within(file.string(), burnin::parse_lldpctl(text)));
+    switches.push_back({printable(valid_utf8(file.stem().string())), std::move(neighbours)});
+  }
+  if (switches.empty())
+    return Error{Code::kNoMeasurement,
+                 fmt::format("{}: no file. Save lldpctl -f json0 of each switch there as "
+                             "SWITCH.json",
+                             printable(folder))};
+  return switches;
+}
+
+/// The plan that was compared, and what was found.
+Result<burnin::fabric::SwitchAudit> audited(const FabricAsked& asked,
+                                            const inventory::Fabric& fabric) {
+  if (!asked.lldp.empty()) {
+    TRY(const auto switches, switches_in(asked.lldp));
+    return burnin::fabric::audit_switches_by_lldp(fabric, switches);
+  }
+  TRY(const auto seen, seen_in(asked));
+  return burnin::fabric::SwitchAudit{fabric, inventory::audit_fabric(fabric, seen)};
 }
 
 /// Looks again each time that the file is written, until each cable is in its port.
@@ -123,17 +169,16 @@ Exit audit(const FabricCommand& command) {
   const auto inventory = planned(command, exit);
   if (!inventory) return exit;
   if (command.asked->watch) return watch(command, inventory->fabric->fabric);
-  const auto seen = seen_in(*command.asked);
-  if (!seen) {
-    const bool empty = seen.error().code == Code::kNoMeasurement;
-    return complain(command.context, seen.error(), empty ? Exit::unfinished : Exit::invalid);
+  const auto done = audited(*command.asked, inventory->fabric->fabric);
+  if (!done) {
+    const bool empty = done.error().code == Code::kNoMeasurement;
+    return complain(command.context, done.error(), empty ? Exit::unfinished : Exit::invalid);
   }
-  const auto& fabric = inventory->fabric->fabric;
-  const auto audit = inventory::audit_fabric(fabric, *seen);
+  const auto& audit = done->audit;
   if (command.context.json)
     print(audit_json(audit));
   else if (command.asked->list)
-    say("{}", walking_list(fabric, audit));
+    say("{}", walking_list(done->compared, audit));
   else
     say("{}", audit_text(audit));
   return audit.passed() ? Exit::passed : Exit::failed;
@@ -162,6 +207,7 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
   added->footer(
       "Examples: ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
       "          cupel fabric audit --iblinkinfo links.txt --list\n"
+      "          cupel fabric audit --lldp switches\n"
       "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
       "            3 the tool reported nothing: it could not look.");
   added->add_option("-i,--inventory", command.asked->inventory,
@@ -169,10 +215,16 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
   auto* discovered =
       added->add_option("--ibnetdiscover", command.asked->ibnetdiscover,
                         "file with the output of ibnetdiscover; - is standard input");
+  auto* links = added
+                    ->add_option("--iblinkinfo", command.asked->iblinkinfo,
+                                 "file with the output of iblinkinfo; - is standard input")
+                    ->excludes(discovered);
   added
-      ->add_option("--iblinkinfo", command.asked->iblinkinfo,
-                   "file with the output of iblinkinfo; - is standard input")
-      ->excludes(discovered);
+      ->add_option("--lldp", command.asked->lldp,
+                   "folder with the output of lldpctl -f json0 of each Ethernet switch, as "
+                   "SWITCH.json; compares the cables between switches")
+      ->excludes(discovered)
+      ->excludes(links);
   added->add_flag("--list", command.asked->list,
                   "the moves by switch and port, to print and tick off");
   added->add_flag("--watch", command.asked->watch,

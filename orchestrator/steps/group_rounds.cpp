@@ -7,6 +7,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/steps/stage_together.h"
@@ -236,6 +237,22 @@ Task<Result<bool>> end_member(const std::shared_ptr<RoundMember>& member) {
   co_return true;
 }
 
+/// The newest try of a stage that came to its end. Nothing too where the store cannot be read: what
+/// rests on it is then said to be unknown.
+std::optional<burnin::Findings> found_before(const StepEnvironment& environment,
+                                             const engine::StepRequest& request,
+                                             std::string_view stage) {
+  const auto record = record::node_record(environment.store, request.run, request.node.name);
+  if (!record) return std::nullopt;
+  std::optional<burnin::Findings> found;
+  for (const auto& step : record->steps) {
+    const auto findings = record->findings.find(step.name);
+    const bool ended = step.outcome == "done" && findings != record->findings.end();
+    if (ended && burnin::base_name(step.name) == stage) found = findings->second;
+  }
+  return found;
+}
+
 }  // namespace
 
 Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
@@ -245,11 +262,18 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
   const auto named = members_of(parts);
   const auto& profile = environment.inventory.profile_of(first.node);
   const auto& site = environment.inventory.fabric;
-  const burnin::RoundsRequest asked{.profile = profile,
-                                    .members = named,
-                                    .parameters = first.step.with,
-                                    .fabric = site ? &site->fabric : nullptr,
-                                    .nccl = site ? &site->nccl : nullptr};
+  const burnin::RoundsRequest asked{
+      .profile = profile,
+      .members = named,
+      .parameters = first.step.with,
+      .fabric = site ? &site->fabric : nullptr,
+      .nccl = site ? &site->nccl : nullptr,
+      .found_before = [&](std::string_view stage) {
+        std::vector<std::optional<burnin::Findings>> found;
+        for (const auto& part : parts)
+          found.push_back(found_before(environment, part->request, stage));
+        return found;
+      }};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)

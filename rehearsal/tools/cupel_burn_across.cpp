@@ -27,8 +27,22 @@ std::string error_line(std::string_view code, std::string message) {
   return line_of({{"kind", "error"}, {"code", std::string{code}}, {"message", std::move(message)}});
 }
 
-std::string start_line(std::string_view command, const std::map<std::string, std::string>& words) {
-  json::object parameters;
+/// What NCCL is told by this process, and by /etc/nccl.conf.
+json::object variables_set(Process& process) {
+  json::object environment, conf;
+  for (const auto& [name, value] : process.environment)
+    if (name.starts_with("NCCL_")) environment[name] = value;
+  const auto file = process.disk().find("/etc/nccl.conf");
+  const auto text = file ? file->content() : std::string{};
+  for (const auto line : lines(text))
+    if (const auto equals = line.find('='); equals != line.npos && !line.starts_with('#'))
+      conf[trimmed(line.substr(0, equals))] = std::string{trimmed(line.substr(equals + 1))};
+  return {{"environment", std::move(environment)}, {"nccl.conf", std::move(conf)}};
+}
+
+std::string start_line(std::string_view command, const std::map<std::string, std::string>& words,
+                       Process& process) {
+  auto parameters = variables_set(process);
   for (const auto& [name, value] : words) parameters[name.substr(2)] = value;
   return line_of({{"kind", "start"},
                   {"program", "cupel-burn"},
@@ -147,7 +161,7 @@ class Across {
   }
 
   Task<int> run() {
-    const auto started = start_line(trains_ ? "train" : "collective", words_);
+    const auto started = start_line(trains_ ? "train" : "collective", words_, *process_);
     co_await process_->say(started);
     const auto error = cuda_error(process_->host);
     if (error) {
@@ -419,7 +433,7 @@ class Across {
 
 Task<int> burn_nccl_id(ProcessPtr process, Arguments arguments) {
   const auto words = words_of(arguments);
-  auto text = start_line("nccl-id", words);
+  auto text = start_line("nccl-id", words, *process);
   if (!words.contains("--id-file")) {
     const auto id = decode_nccl_id(make_id(process->host));
     text += id_line(*id) + end_line(true);

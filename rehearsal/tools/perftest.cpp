@@ -52,17 +52,12 @@ void set(Request& request, char letter, const std::string& value) {
 }
 
 bool set_long(Request& request, const std::string& word, std::string value) {
-  constexpr std::array<std::string_view, 11> kIgnored{"--use_hugepages",
-                                                      "--cpu_util",
-                                                      "--perform_warm_up",
-                                                      "--force-link",
-                                                      "--mtu",
-                                                      "--tclass",
-                                                      "--disable_pcie_relaxed",
-                                                      "--use_rocm",
-                                                      "--data_validation",
-                                                      "--ipv6",
-                                                      "--inline_size"};
+  constexpr std::array<std::string_view, 12> kIgnored{"--use_hugepages", "--use_cuda_dmabuf",
+                                                      "--cpu_util",      "--perform_warm_up",
+                                                      "--force-link",    "--mtu",
+                                                      "--tclass",        "--disable_pcie_relaxed",
+                                                      "--use_rocm",      "--data_validation",
+                                                      "--ipv6",          "--inline_size"};
   if (word == "--report_gbits")
     request.gigabits = true;
   else if (word == "--bidirectional")
@@ -372,10 +367,28 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
   co_return process->fatal() != 0 ? 128 + process->fatal() : status;
 }
 
+/// Of a build with CUDA and DMA-BUF: the lines that say what it can do.
+std::string usage_of(const Program& program) {
+  return fmt::format(
+      "Usage:\n"
+      "  {0}            start a server and wait for connection\n"
+      "  {0} <host>     connect to server at <host>\n\n"
+      "Options:\n"
+      "  -d, --ib-dev=<dev>  Use IB device <dev> (default first device found)\n"
+      "      --use_cuda=<cuda device id> Use CUDA specific device for GPUDirect RDMA testing\n"
+      "      --use_cuda_dmabuf Use CUDA DMA-BUF for GPUDirect RDMA testing\n",
+      program.name);
+}
+
 Task<int> perftest(ProcessPtr process, Arguments arguments) {
   const auto name = arguments[0].substr(arguments[0].rfind('/') + 1);
   const auto* program = std::ranges::find(kPrograms, name, &Program::name);
   if (program == kPrograms.end()) program = kPrograms.begin();
+  if (std::ranges::find(arguments, "--help") != arguments.end()) {
+    const auto text = usage_of(*program);
+    co_await process->say(text);
+    co_return 0;
+  }
   const auto request = read_request(arguments);
   if (!request.wrong.empty()) {
     const auto text = fmt::format(

@@ -224,5 +224,87 @@ TEST(PortNames, HaveTheNumberOfThePort) {
     EXPECT_EQ(port_of_name(none, 1), std::nullopt) << none;
 }
 
+/// What both ends of the planned cables between switches report; `exchanged`: the plugs of the
+/// spine's ports 1 and 2.
+std::vector<fabric::SwitchNeighbours> switches_of(const inventory::Fabric& plan, bool exchanged) {
+  std::map<std::string, fabric::SwitchNeighbours> reports;
+  for (const auto& cable : plan.cables) {
+    if (cable.is_access()) continue;
+    auto spine_port = cable.to.port;
+    if (exchanged && spine_port <= 2) spine_port = 3 - spine_port;
+    const auto leaf = fmt::format("swp{}", cable.from.port),
+               spine = fmt::format("swp{}", spine_port);
+    reports[cable.from.device].neighbours.push_back(
+        {.port = leaf, .device = cable.to.device + ".site.example", .remote = spine});
+    reports[cable.to.device].neighbours.push_back(
+        {.port = spine, .device = cable.from.device, .remote = leaf});
+  }
+  std::vector<fabric::SwitchNeighbours> all;
+  for (auto& [name, report] : reports) {
+    report.name = name;
+    report.neighbours.push_back({.port = "swp1", .device = "n1", .remote = "eth4"});
+    all.push_back(std::move(report));
+  }
+  return all;
+}
+
+TEST(LldpSwitches, ComparesTheCablesBetweenThem) {
+  const auto plan = ethernet_plan();
+
+  const auto right = fabric::audit_switches_by_lldp(plan, switches_of(plan, false));
+  const auto wrong = fabric::audit_switches_by_lldp(plan, switches_of(plan, true));
+
+  ASSERT_TRUE(right) << right.error().what;
+  EXPECT_TRUE(right->audit.passed());
+  EXPECT_EQ(right->audit.planned, 4u) << "two leaves with two uplinks each";
+  EXPECT_EQ(right->audit.right, 4u);
+  ASSERT_TRUE(wrong) << wrong.error().what;
+  ASSERT_EQ(wrong->audit.findings.size(), 1u);
+  EXPECT_EQ(wrong->audit.findings[0].fault, inventory::CableFault::swapped);
+  EXPECT_THAT(wrong->audit.findings[0].instruction,
+              AllOf(HasSubstr("Swap the plugs in"), HasSubstr("spine1 port 1"),
+                    HasSubstr("spine1 port 2")));
+}
+
+TEST(LldpSwitches, MissACableOnlyWhereBothEndsReported) {
+  const auto plan = ethernet_plan();
+  auto all = switches_of(plan, false);
+  for (auto& each : all)
+    std::erase_if(each.neighbours, [&](const LldpNeighbour& neighbour) {
+      return (each.name == "spine1" ? neighbour.port : neighbour.remote) == "swp1" &&
+             neighbour.remote != "eth4";
+    });
+  auto leaves = all;
+  std::erase_if(leaves, [](const auto& each) { return each.name == "spine1"; });
+
+  const auto found = fabric::audit_switches_by_lldp(plan, all);
+  const auto half = fabric::audit_switches_by_lldp(plan, leaves);
+
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->audit.findings.size(), 1u);
+  EXPECT_EQ(found->audit.findings[0].fault, inventory::CableFault::missing);
+  ASSERT_TRUE(half) << half.error().what;
+  EXPECT_TRUE(half->audit.passed());
+  EXPECT_EQ(half->audit.planned, 3u);
+}
+
+TEST(LldpSwitches, AreNotJudgedWherePortsHaveNoNumberOrTheNameIsUnknown) {
+  const auto plan = ethernet_plan();
+  auto all = switches_of(plan, false);
+  all.push_back({.name = "other-site", .neighbours = {}});
+  all[0].neighbours.push_back({.port = "mgmt", .device = "spine1", .remote = "swp9"});
+
+  const auto found = fabric::audit_switches_by_lldp(plan, all);
+  const auto none = fabric::audit_switches_by_lldp(plan, {});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_FALSE(found->audit.passed());
+  EXPECT_THAT(found->audit.unknown,
+              ::testing::UnorderedElementsAre(HasSubstr("other-site is no switch of the plan"),
+                                              HasSubstr("port 'mgmt'")));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::kNoMeasurement);
+}
+
 }  // namespace
 }  // namespace cupel::burnin

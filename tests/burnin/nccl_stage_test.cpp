@@ -101,10 +101,17 @@ const GroupStage& nccl() { return *stage("fabric-nccl")->group; }
 /// All rounds on these nodes: `answer` is what a node says in a round.
 template <class Answer>
 Result<GroupFindings> run(int count, const Parameters& with, const Answer& answer,
-                          const inventory::Fabric* fabric = nullptr) {
+                          const inventory::Fabric* fabric = nullptr, double link_loss = 0) {
   const auto nodes = members(count);
   const inventory::Profile profile;
-  auto begun = nccl().rounds({profile, nodes, with, fabric});
+  const auto pairs = [&](std::string_view stage) {
+    EXPECT_EQ(stage, "fabric-pairs");
+    Findings found;
+    found.measurements = {{"fabric.flows", "", 8, "count"},
+                          {"fabric.link.loss", "mlx5_0", link_loss, "%"}};
+    return std::vector<std::optional<Findings>>(nodes.size(), found);
+  };
+  auto begun = nccl().rounds({profile, nodes, with, fabric, nullptr, pairs});
   if (!begun) return begun.error();
   std::vector<bool> left(nodes.size());
   int round = 0;
@@ -377,6 +384,52 @@ TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
   ASSERT_TRUE(found) << found.error().what;
   for (const auto& member : found->members) EXPECT_EQ(number_of(member, "nccl.absent"), 0);
   EXPECT_THAT(found->reasons, Contains(HasSubstr("hung: n3 and n4")));
+}
+
+/// Slow wherever n6 takes part, on which a variable is set that the others do not have.
+Output with_a_setting_on_n6(int node, const MemberJob& job) {
+  const auto team = job.role.substr(0, job.role.find(", rank"));
+  const bool slow = team == "all" || team == "n[5-8]" || team.contains('6');
+  auto output = Said{.bus = slow ? 45.0 : 90.0}.output();
+  if (node == 5)
+    output.text.replace(output.text.find("\"parameters\":{}"), 15,
+                        R"("parameters":{"environment":{"NCCL_NVLS_ENABLE":"2"}})");
+  return output;
+}
+
+TEST(NcclStage, BisectsWhereLinksAreWellAndSaysWhatDiffersOnTheSlowNode) {
+  const auto found =
+      run(8, {{"ranks", "2"}, {"groups", "bisect"}}, [](int round, int node, const MemberJob& job) {
+        EXPECT_THAT(job.script, HasSubstr(round == 0 ? "--min 8388608 " : "--min 1073741824 "));
+        return with_a_setting_on_n6(node, job);
+      });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  EXPECT_THAT(traced(found->members[5], "nccl.slow"),
+              AllOf(HasSubstr("the links are well, NCCL is not: n6: 45.0 GB/s with fast nodes"),
+                    HasSubstr("NCCL_NVLS_ENABLE differs: 2 on n6; not set on n[1-5,7-8]")));
+  for (const std::size_t other : {0u, 4u, 6u, 7u})
+    EXPECT_EQ(number_of(found->members[other], "nccl.slow", fmt::format("n{}", other + 1)), 0);
+  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 45) << "of all nodes";
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("bisected: n[5-8] of n[1-8]: 45.0 GB/s")));
+}
+
+TEST(NcclStage, BisectsNothingWhereFabricPairsDoubtsALink) {
+  int rounds = 0;
+  const auto found = run(
+      8, {{"ranks", "2"}, {"groups", "bisect"}},
+      [&](int round, int node, const MemberJob& job) {
+        rounds = round + 1;
+        return with_a_setting_on_n6(node, job);
+      },
+      nullptr, 49.9);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(rounds, 1);
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), std::nullopt);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("fabric-pairs doubts the links: n1: "
+                                                 "fabric.link.loss 49.9 % of mlx5_0")));
 }
 
 TEST(NcclStage, KeepsWhatNcclsRasSaysBesideItsOwnFindingAndNeverForIt) {

@@ -1,0 +1,197 @@
+// What fabric-pairs measures beside bandwidth: latencies by pairs, and GPU memory where perftest
+// and the node have it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "burnin/fabric/pair_jobs.h"
+#include "burnin/fabric/pair_latency.h"
+#include "burnin/group_stage.h"
+#include "tests/burnin/stages.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kNodes = 8;
+
+fabric::Wiring one_group() {
+  fabric::Wiring wiring{.nodes = kNodes, .rails = 2, .leaves = 2};
+  for (int node = 0; node < kNodes; ++node)
+    for (const int rail : {0, 1}) wiring.ports.push_back({rail, node});
+  return wiring;
+}
+
+fabric::Names names() {
+  fabric::Names names;
+  for (int node = 0; node < kNodes; ++node) {
+    names.nodes.push_back(fmt::format("n{}", node + 1));
+    names.hcas.insert(names.hcas.end(), {"mlx5_0", "mlx5_6"});
+  }
+  return names;
+}
+
+std::optional<double> number_of(const Findings& findings, std::string_view name,
+                                std::string_view part) {
+  for (const auto& each : findings.measurements)
+    if (each.name == name && each.part == part) return each.value;
+  return std::nullopt;
+}
+
+/// `microseconds`: of a flow.
+template <class Microseconds>
+GroupFindings measured(const Microseconds& microseconds) {
+  const fabric::Topology topology{one_group()};
+  fabric::PairLatency latency{topology};
+  while (!latency.next_flows().empty()) {
+    std::vector<double> readings;
+    for (const auto& flow : latency.next_flows()) readings.push_back(microseconds(flow));
+    latency.take(readings);
+  }
+  GroupFindings found;
+  found.members.resize(kNodes);
+  latency.add_to(names(), found);
+  return found;
+}
+
+TEST(PairLatency, NamesTheLinkThatIsLateWithEachPartner) {
+  const auto found = measured([](const fabric::Flow& flow) {
+    const bool late = flow.rail == 1 && (flow.from == 4 || flow.to == 4);
+    return late ? 3.0 : 2.0 + 0.01 * ((flow.from + flow.to) % 3);
+  });
+
+  EXPECT_NEAR(number_of(found.members[4], "fabric.link.lag", "mlx5_6").value_or(0), 49, 2);
+  EXPECT_EQ(number_of(found.members[4], "fabric.link.latency", "mlx5_6"), 3);
+  EXPECT_EQ(number_of(found.members[4], "fabric.link.lag", "mlx5_0"), 0);
+  for (const std::size_t other : {0u, 3u, 5u, 7u})
+    EXPECT_EQ(number_of(found.members[other], "fabric.link.lag", "mlx5_6"), 0) << other;
+  EXPECT_THAT(found.reasons, Contains(HasSubstr("latency inside a leaf: usually 2.0")));
+}
+
+TEST(PairLatency, TakesTheFleetsOwnNoiseForNoLag) {
+  const auto found = measured(
+      [](const fabric::Flow& flow) { return 2.0 + 0.3 * ((3 * flow.from + flow.to) % 4); });
+
+  for (const auto& member : found.members)
+    EXPECT_EQ(number_of(member, "fabric.link.lag", "mlx5_0"), 0);
+}
+
+TEST(PairLatency, SaysNothingOfLinksThatWereNotMeasured) {
+  const auto found = measured(
+      [](const fabric::Flow& flow) { return flow.from == 0 || flow.to == 0 ? std::nan("") : 2.0; });
+
+  EXPECT_EQ(number_of(found.members[0], "fabric.link.latency", "mlx5_0"), std::nullopt);
+  EXPECT_EQ(number_of(found.members[0], "fabric.link.lag", "mlx5_0"), std::nullopt);
+  EXPECT_EQ(number_of(found.members[1], "fabric.link.lag", "mlx5_0"), 0);
+}
+
+std::string bandwidth() {
+  return " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+         " 1048576          465000           0.00               390.00            0.046\n";
+}
+
+std::string times(double typical) {
+  return fmt::format(
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+      "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n"
+      " 2       2000          1.90           5.60         {:.2f}               2.16             "
+      "0.04 "
+      "          2.41            3.97   \n",
+      typical);
+}
+
+/// All rounds on eight nodes of one rail.
+Result<GroupFindings> run(const Parameters& more, int& bandwidth_rounds, int& latency_rounds,
+                          const std::string& said = {}) {
+  Parameters with{{"hcas", "mlx5_0"}, {"group", "8"}};
+  with.insert(more.begin(), more.end());
+  std::vector<Member> nodes;
+  for (int i = 0; i < kNodes; ++i)
+    nodes.push_back({fmt::format("n{}", i + 1), fmt::format("10.0.0.{}", i + 1)});
+  const inventory::Profile profile;
+  TRY(const auto begun, stage("fabric-pairs")->group->rounds({profile, nodes, with}));
+  const std::vector<bool> left(kNodes);
+  for (auto jobs = begun->next(); !jobs.empty(); jobs = begun->next()) {
+    std::vector<std::optional<Output>> outputs(kNodes);
+    bool is_latency = false;
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      if (!jobs[i]) continue;
+      is_latency = jobs[i]->script.contains("ib_send_lat");
+      EXPECT_EQ(jobs[i]->script.contains(" -n 2000 -s 2 -F "), is_latency);
+      const auto text = is_latency ? times(2.1) : bandwidth();
+      outputs[i] = Output{
+          fmt::format("{}cupel-begin: rail0\n{}\ncupel-end\n", i == 2 ? said : "", text), "", 0};
+    }
+    ++(is_latency ? latency_rounds : bandwidth_rounds);
+    begun->take(outputs, left);
+  }
+  return begun->findings();
+}
+
+TEST(FabricPairsLatency, IsMeasuredAfterTheBandwidthWhereItIsAskedFor) {
+  int bandwidth = 0, latency = 0, none = 0;
+
+  const auto with = run({{"latency", "yes"}}, bandwidth, latency);
+  const auto without = run({}, bandwidth, none);
+
+  ASSERT_TRUE(with) << with.error().what;
+  EXPECT_EQ(latency, 3) << "the rounds inside one group";
+  EXPECT_EQ(none, 0);
+  for (const auto& member : with->members) {
+    EXPECT_EQ(number_of(member, "fabric.link.latency", "mlx5_0"), 2.1);
+    EXPECT_EQ(number_of(member, "fabric.link.bandwidth", "mlx5_0"), 390);
+  }
+  ASSERT_TRUE(without) << without.error().what;
+  EXPECT_EQ(number_of(without->members[0], "fabric.link.latency", "mlx5_0"), std::nullopt);
+}
+
+TEST(FabricPairsMemory, StandsInTheRecordOfEachNode) {
+  int bandwidth = 0, latency = 0;
+  const auto found = run({{"memory", "gpu"}}, bandwidth, latency, "cupel-memory: host\n");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->members[2].facts.at("fabric.memory"), HasSubstr("built without CUDA"));
+  EXPECT_FALSE(found->members[1].facts.contains("fabric.memory"));
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("flows of n3 used the host's")));
+}
+
+/// The receiver's script, with a program that prints this help, and else its own words.
+Output served_by(const std::string& help) {
+  const test::TemporaryFolder folder;
+  const auto tool = folder.path() / "ib_write_bw";
+  std::ofstream{tool} << "#!/bin/sh\ncase $1 in --help) printf '" << help
+                      << "\\n' ;; *) echo \"run with $*\" ;; esac\n";
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"a", "b", "c", "mlx5_0"}},
+                                            {"10.0.0.2", {"a", "b", "c", "mlx5_3"}}};
+  const std::vector<fabric::Flow> flows{{0, 1, 3}};
+  const auto script = fabric::pair_script({.gpu_memory = true}, nodes, 1, flows);
+  return run_script(script, "PATH=" + folder.path().string() + ":$PATH\n");
+}
+
+TEST(FabricPairsMemory, IsThatOfTheGpuWhereTheHelpOfPerftestListsIt) {
+  const bool peermem = std::filesystem::exists("/sys/module/nvidia_peermem") ||
+                       std::filesystem::exists("/sys/module/nv_peer_mem");
+
+  const auto none = served_by("Usage: --ib-dev=<dev>");
+  const auto cuda = served_by("Usage: --use_cuda=<cuda device id>");
+  const auto both = served_by("Usage: --use_cuda=<cuda device id> --use_cuda_dmabuf");
+
+  EXPECT_THAT(none.text, AllOf(HasSubstr("run with -d mlx5_3"), Not(HasSubstr("cuda"))));
+  EXPECT_TRUE(fabric::is_host_memory(fabric::memory_of(none)));
+  EXPECT_THAT(cuda.text, AllOf(HasSubstr(" --use_cuda=3\n"), Not(HasSubstr("dmabuf"))));
+  EXPECT_EQ(fabric::memory_of(cuda), "gpu, by nvidia-peermem");
+  EXPECT_EQ(both.text.contains(" --use_cuda=3 --use_cuda_dmabuf\n"), !peermem) << both.text;
+  if (!peermem) EXPECT_EQ(fabric::memory_of(both), "gpu, by dma-buf");
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,203 @@
+// Which nodes make a collective slow whose links are well: halves of the nodes against the best
+// team of their size, and what differs between nodes.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "burnin/fabric/bisection.h"
+#include "burnin/fabric/what_differs.h"
+
+namespace cupel::burnin::fabric {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Kind = Bisection::Kind;
+using Nodes = std::vector<std::size_t>;
+using RateOf = std::function<double(const Nodes&)>;
+
+std::vector<std::string> names(std::size_t count) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(fmt::format("n{}", i + 1));
+  return all;
+}
+
+struct Run {
+  Bisection bisection;
+  int rounds = 0;
+};
+
+/// To its end; no two teams of a round share a node, and none has fewer than two.
+Run bisected(std::size_t count, double floor, const RateOf& rate) {
+  Run run{Bisection{names(count), floor}};
+  for (auto teams = run.bisection.next(); !teams.empty(); teams = run.bisection.next()) {
+    std::set<std::size_t> at_work;
+    std::vector<double> rates;
+    for (const auto& team : teams) {
+      EXPECT_GE(team.size(), 2u);
+      for (const auto node : team) EXPECT_TRUE(at_work.insert(node).second) << node;
+      rates.push_back(rate(team));
+    }
+    run.bisection.take(rates);
+    ++run.rounds;
+    if (run.rounds > 50) ADD_FAILURE() << "it does not end";
+    if (run.rounds > 50) break;
+  }
+  return run;
+}
+
+RateOf slow_with(Nodes bad, double rate = 200) {
+  return [bad, rate](const Nodes& team) {
+    const bool slow = std::ranges::any_of(
+        bad, [&](std::size_t node) { return std::ranges::find(team, node) != team.end(); });
+    return slow ? rate : 380.0 - static_cast<double>(team.front() % 5);
+  };
+}
+
+TEST(NcclBisection, NamesEverySingleNodeOfEveryCount) {
+  for (std::size_t count = 4; count <= 33; ++count)
+    for (std::size_t bad = 0; bad < count; ++bad) {
+      const auto run = bisected(count, 0, slow_with({bad}));
+
+      ASSERT_THAT(run.bisection.suspicions(), SizeIs(1)) << count << " nodes, " << bad;
+      EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::node);
+      EXPECT_THAT(run.bisection.suspicions()[0].nodes, ElementsAre(bad));
+      EXPECT_NEAR(run.bisection.suspicions()[0].loss, 0.47, 0.01);
+      EXPECT_EQ(run.bisection.cleared().size(), count - 1);
+    }
+}
+
+TEST(NcclBisection, TakesARoundForEachHalving) {
+  const auto run = bisected(4096, 0, slow_with({3000}));
+
+  EXPECT_THAT(run.bisection.suspicions()[0].nodes, ElementsAre(3000));
+  EXPECT_EQ(run.rounds, 13) << "all, and 12 halvings";
+}
+
+TEST(NcclBisection, NamesTwoNodesInBothHalvesWhereTheProfileExpectsMore) {
+  const auto run = bisected(16, 350, slow_with({2, 13}));
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(2));
+  for (const auto& each : run.bisection.suspicions()) EXPECT_EQ(each.kind, Kind::node);
+  EXPECT_EQ(run.bisection.cleared().size(), 14u);
+}
+
+TEST(NcclBisection, RunsNoHalvesWhereAllNodesReachWhatIsExpected) {
+  const auto run = bisected(16, 350, slow_with({}));
+
+  EXPECT_EQ(run.rounds, 1);
+  EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
+  EXPECT_THAT(run.bisection.cleared(), SizeIs(16));
+}
+
+TEST(NcclBisection, ComparesHalvesOnceWhereNothingIsExpected) {
+  const auto run = bisected(16, 0, slow_with({}));
+
+  EXPECT_EQ(run.rounds, 2);
+  EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
+}
+
+TEST(NcclBisection, SaysThatNodesAreSlowOnlyTogether) {
+  const auto run =
+      bisected(16, 0, [](const Nodes& team) { return team.size() > 8 ? 240.0 : 380.0; });
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(1));
+  const auto& found = run.bisection.suspicions()[0];
+  EXPECT_EQ(found.kind, Kind::together);
+  EXPECT_THAT(found.nodes, SizeIs(16));
+  EXPECT_THAT(found.why, HasSubstr("n[1-16]: 240.0 GB/s together, and n[1-8] and n[9-16] apart"));
+}
+
+TEST(NcclBisection, SaysThatAllAreAlikeWhereNoTeamReachesWhatIsExpected) {
+  const auto run = bisected(16, 350, [](const Nodes&) { return 210.0; });
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(1));
+  EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::alike);
+  EXPECT_THAT(run.bisection.suspicions()[0].nodes, SizeIs(16));
+  EXPECT_NEAR(run.bisection.suspicions()[0].loss, 0.4, 1e-9);
+}
+
+TEST(NcclBisection, TakesUpGroupsAgainThatHadNoFastNodeToRunWith) {
+  const auto run = bisected(7, 350, slow_with({1, 5}));
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(2));
+  for (const auto& each : run.bisection.suspicions()) EXPECT_EQ(each.kind, Kind::node) << each.why;
+}
+
+TEST(NcclBisection, TreesOfTwoNodesThatReachMoreAreNoLossOfFour) {
+  const auto run =
+      bisected(4, 0, [](const Nodes& team) { return team.size() == 2 ? 479.0 : 391.0; });
+
+  EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
+}
+
+TEST(NcclBisection, AHalfThatDoesNotEndIsUndecided) {
+  const auto run = bisected(
+      8, 0, [](const Nodes& team) { return team.size() == 4 && team.front() == 4 ? 0.0 : 380.0; });
+
+  ASSERT_THAT(run.bisection.suspicions(), SizeIs(1));
+  EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::undecided);
+}
+
+TEST(NcclBisection, GoesOnWithoutNodesThatLeave) {
+  Bisection bisection{names(8), 0};
+  const auto slow = slow_with({5});
+  for (auto teams = bisection.next(); !teams.empty(); teams = bisection.next()) {
+    std::vector<double> rates;
+    for (const auto& team : teams) {
+      EXPECT_THAT(team, SizeIs(::testing::Ge(2u)));
+      rates.push_back(slow(team));
+    }
+    bisection.take(rates);
+    bisection.leave(4);
+    bisection.leave(0);
+  }
+
+  ASSERT_THAT(bisection.suspicions(), SizeIs(1));
+  EXPECT_THAT(bisection.suspicions()[0].nodes, ElementsAre(5));
+}
+
+AcrossReport report(std::string nccl, std::map<std::string, std::string> variables) {
+  AcrossReport made;
+  made.burn.started = true;
+  made.burn.nccl = std::move(nccl);
+  made.variables = std::move(variables);
+  return made;
+}
+
+TEST(WhatDiffers, NamesVersionsAndVariablesWithTheirNodes) {
+  const auto one = report("2.28.9", {{"NCCL_ALGO", "RING"}, {"NCCL_IB_SL", "1"}});
+  const auto other = report("2.27.3", {{"NCCL_IB_SL", "1"}, {"NCCL_TOPO_FILE", "/etc/t.xml"}});
+  const std::vector<const AcrossReport*> reports{&one, nullptr, &one, &other};
+
+  EXPECT_THAT(what_differs(reports, names(4)),
+              ElementsAre("NCCL's versions differ: 2.27.3 on n4; 2.28.9 on n[1,3]",
+                          "NCCL_ALGO differs: RING on n[1,3]; not set on n4",
+                          "NCCL_TOPO_FILE differs: /etc/t.xml on n4; not set on n[1,3]"));
+  EXPECT_THAT(what_differs(std::span{reports}.first(3), names(3)), IsEmpty());
+}
+
+TEST(LinkWord, IsMeasuredOnlyWhereEachNodeHasFlowsAndDoubtsTheFirstLoss) {
+  const auto pairs = [](double loss) {
+    Findings found;
+    found.measurements = {{"fabric.flows", "", 8, "count"},
+                          {"fabric.link.loss", "mlx5_6", loss, "%"}};
+    return std::optional{found};
+  };
+  const std::vector<std::optional<Findings>> well{pairs(0), pairs(0)}, slow{pairs(0), pairs(49.9)},
+      half{pairs(0), std::nullopt};
+
+  EXPECT_TRUE(link_word(well, names(2)).measured);
+  EXPECT_EQ(link_word(well, names(2)).doubt, "");
+  EXPECT_EQ(link_word(slow, names(2)).doubt, "n2: fabric.link.loss 49.9 % of mlx5_6");
+  EXPECT_FALSE(link_word(half, names(2)).measured);
+  EXPECT_FALSE(link_word({}, {}).measured);
+}
+
+}  // namespace
+}  // namespace cupel::burnin::fabric
