@@ -51,6 +51,9 @@ constexpr std::array kNodeFields{text("name", {}, true),
                                  text("serial"),
                                  whole("run", "newest that it took part in"),
                                  of("runs", Kind::list, "newest first")};
+constexpr std::array kResult{
+    text("node", {}, true), whole("run", {}, true),
+    text("state", "pass, fail, inconclusive; ended: it judged nothing", true), text("cause")};
 constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whole("run"),
                             text("part"), text("text", {}, true)};
 constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),
@@ -247,6 +250,7 @@ constexpr Named kSchemas[] = {
     {"Status", kStatus},
     {"Inventory", kInventory},
     {"Node", kNodeFields},
+    {"Result", kResult},
     {"Found", kFound},
     {"Playbook", kPlaybook},
     {"Schedule", kSchedule},
@@ -293,7 +297,9 @@ json::object list_of(std::string_view name) {
             {"next", {{"type", "string"}, {"description", "the cursor of the next page"}}},
             {"incomplete",
              {{"type", "boolean"},
-              {"description", "of a search: it ended before all was looked at"}}}}}};
+              {"description",
+               "it ended before all was looked at: of a search, and of results that "
+               "are not read yet"}}}}}};
 }
 
 json::array parameters_of(const Operation& operation) {

@@ -43,6 +43,8 @@ constexpr std::array kOfApproval{Field{"approval", Kind::name, "its id", true}};
 constexpr std::array kOfToken{Field{"id", Kind::name, "its id; no secret", true}};
 
 constexpr std::array kPage{kCursor, kLimit};
+constexpr std::array kResultsQuery{Field{"cursor", Kind::name, "`next` of the answer before"},
+                                   kLargeLimit};
 constexpr std::array kCablesQuery{kCursor, kLargeLimit};
 constexpr std::array kNodesQuery{
     kOnlyRack, Field{"profile", Kind::name, "of this profile alone"},
@@ -163,6 +165,15 @@ constexpr Operation kOperations[] = {
      .in_path = kOfNode,
      .answer = "Node",
      .handle = read_node},
+    {.method = "GET",
+     .path = "/api/v1/results",
+     .id = "listResults",
+     .what = "How the newest run of each node left it, where that run is over",
+     .lane = Lane::heavy,
+     .query = kResultsQuery,
+     .answer = "Result",
+     .is_list = true,
+     .handle = list_results},
     {.method = "POST",
      .path = "/api/v1/nodes/{node}/locate",
      .id = "setLocator",

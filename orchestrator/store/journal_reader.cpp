@@ -39,13 +39,19 @@ Result<std::vector<EventText>> JournalReader::page(const EventQuery& query) cons
     only(query.node, "AND node = :node ");
     only(query.step, "AND step = :step ");
     only(query.kind, "AND kind = :kind ");
+    const bool newest_first = query.newest_before != 0;
+    if (newest_first) {
+      where += "AND sequence < :before ";
+      rows.exchange(soci::use(query.newest_before));
+    }
     rows.exchange(soci::into(row.sequence));
     rows.exchange(soci::into(time));
     for (auto* text : {&row.kind, &row.node, &row.step, &row.data, &row.hash})
       rows.exchange(soci::into(*text));
     rows.alloc();
     rows.prepare("SELECT sequence, time, kind, node, step, data, hash FROM event " + where +
-                 "ORDER BY sequence LIMIT " + std::to_string(query.most));
+                 "ORDER BY sequence " + (newest_first ? "DESC " : "") + "LIMIT " +
+                 std::to_string(query.most));
     rows.define_and_bind();
     rows.execute();
     std::vector<EventText> found;

@@ -27,6 +27,7 @@ struct EventQuery {
   std::string kind{};
   std::size_t most = 100;
   std::size_t most_bytes = 8u << 20;  // of all data; at least one event comes
+  std::int64_t newest_before = 0;     // the newest before this sequence first; 0: in their order
 };
 
 struct RunQuery {
@@ -42,7 +43,7 @@ class JournalReader {
   JournalReader(JournalReader&&) noexcept;
   ~JournalReader();
 
-  /// In their order. Errors: kStorage.
+  /// In their order, or the newest first. Errors: kStorage.
   Result<std::vector<EventText>> page(const EventQuery& query) const;
 
   /// Newest first. Errors: kStorage.

@@ -16,6 +16,7 @@ export interface SiteNode {
   name: string; rack?: string; unit?: number; height?: number; profile: string; feeds?: string[]; serial?: string;
   run?: number; runs?: number[];
 }
+export interface NodeResult { node: string; run: number; state: RowState; cause?: string }
 export interface Found { kind: 'node' | 'serial' | 'part' | 'model'; node: string; run?: number; part?: string; text: string }
 export interface Playbook { name: string; description?: string; parameters: {name: string; value?: string; type?: string}[] }
 export interface Run {
