@@ -17,6 +17,7 @@ Reply list_notices(Desk& desk, const Call& call);
 
 // node_results.cpp
 Reply list_results(Desk& desk, const Call& call);
+Reply list_history(Desk& desk, const Call& call);
 
 // reads_fabric.cpp
 Reply list_cables(Desk& desk, const Call& call);

@@ -1,5 +1,7 @@
 #include "orchestrator/api/node_results.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
 #include <limits>
 #include <set>
@@ -14,8 +16,10 @@ namespace {
 
 constexpr std::size_t kMostEnds = 200;  // of one node's steps that are looked through
 constexpr std::size_t kMostAnswered = 10'000;
+constexpr std::int64_t kPast = 20;
 
-/// The newest verdict of the run on the node. Errors: kStorage.
+}  // namespace
+
 Result<NodeResult> result_of(const store::JournalReader& journal, engine::RunId run,
                              const std::string& node) {
   NodeResult result{.run = run, .state = "ended"};
@@ -45,8 +49,6 @@ Result<NodeResult> result_of(const store::JournalReader& journal, engine::RunId 
   return result;
 }
 
-}  // namespace
-
 Result<bool> NodeResults::catch_up(const store::JournalReader& journal, const SiteNodes& nodes) {
   TRY(const auto open, journal.open_runs());
   const std::set<engine::RunId> works{open.begin(), open.end()};
@@ -66,6 +68,32 @@ Result<bool> NodeResults::catch_up(const store::JournalReader& journal, const Si
     TRY(all_[node], result_of(journal, run, node));
   }
   return complete;
+}
+
+Reply list_history(Desk& desk, const Call& call) {
+  const auto inventory = desk.shared().inventory.get();
+  const auto* node = inventory ? inventory->node(call.text("node")) : nullptr;
+  if (node == nullptr || !call.identity.sees_rack(node->rack))
+    return not_found(fmt::format("the inventory has no node '{}'", call.text("node")));
+  const auto past =
+      desk.journal().past_of(node->name, static_cast<std::size_t>(call.integer("limit", kPast)));
+  if (!past) return problem_of(past.error());
+  boost::json::array items;
+  for (const auto& each : *past) {
+    if (!desk.sees(call, each.run, node->name)) continue;
+    boost::json::object row{{"run", each.run},
+                            {"playbook", each.playbook},
+                            {"began", utc_ms(each.began)},
+                            {"state", to_string(each.phase)}};
+    const auto result = result_of(desk.journal(), each.run, node->name);
+    if (!result) return problem_of(result.error());
+    const bool over =
+        each.phase == engine::RunPhase::ended || each.phase == engine::RunPhase::cancelled;
+    if (over && result->state != "ended") row["state"] = result->state;
+    if (over && !result->cause.empty()) row["cause"] = result->cause;
+    items.push_back(std::move(row));
+  }
+  return list_answer(std::move(items), {});
 }
 
 Reply list_results(Desk& desk, const Call& call) {

@@ -15,6 +15,10 @@ struct NodeResult {
   std::string cause{};  // in one line; empty where there is nothing to be said
 };
 
+/// What the newest verdict of the run on the node says. Errors: kStorage.
+Result<NodeResult> result_of(const store::JournalReader& journal, engine::RunId run,
+                             const std::string& node);
+
 class NodeResults {
  public:
   using SiteNodes = std::map<std::string_view, const inventory::Node*>;

@@ -54,6 +54,9 @@ constexpr std::array kNodeFields{text("name", {}, true),
 constexpr std::array kResult{
     text("node", {}, true), whole("run", {}, true),
     text("state", "pass, fail, inconclusive; ended: it judged nothing", true), text("cause")};
+constexpr std::array kPastRun{
+    whole("run", {}, true), text("playbook", {}, true), of("began", Kind::time, {}, true),
+    text("state", "the verdict; where there is none, that of the run", true), text("cause")};
 constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whole("run"),
                             text("part"), text("text", {}, true)};
 constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),
@@ -251,6 +254,7 @@ constexpr Named kSchemas[] = {
     {"Inventory", kInventory},
     {"Node", kNodeFields},
     {"Result", kResult},
+    {"PastRun", kPastRun},
     {"Found", kFound},
     {"Playbook", kPlaybook},
     {"Schedule", kSchedule},

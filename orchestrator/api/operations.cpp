@@ -45,6 +45,8 @@ constexpr std::array kOfToken{Field{"id", Kind::name, "its id; no secret", true}
 constexpr std::array kPage{kCursor, kLimit};
 constexpr std::array kResultsQuery{Field{"cursor", Kind::name, "`next` of the answer before"},
                                    kLargeLimit};
+constexpr std::array kHistoryQuery{
+    Field{"limit", Kind::integer, "most items of the answer [20]", false, 1, 200}};
 constexpr std::array kCablesQuery{kCursor, kLargeLimit};
 constexpr std::array kNodesQuery{
     kOnlyRack, Field{"profile", Kind::name, "of this profile alone"},
@@ -165,6 +167,16 @@ constexpr Operation kOperations[] = {
      .in_path = kOfNode,
      .answer = "Node",
      .handle = read_node},
+    {.method = "GET",
+     .path = "/api/v1/nodes/{node}/history",
+     .id = "listHistory",
+     .what = "The runs of a node, newest first, and how each left it",
+     .lane = Lane::heavy,
+     .in_path = kOfNode,
+     .query = kHistoryQuery,
+     .answer = "PastRun",
+     .is_list = true,
+     .handle = list_history},
     {.method = "GET",
      .path = "/api/v1/results",
      .id = "listResults",

@@ -115,6 +115,30 @@ Result<std::vector<std::pair<std::string, RunId>>> JournalReader::newest_runs() 
   });
 }
 
+Result<std::vector<PastRun>> JournalReader::past_of(const std::string& node,
+                                                    std::size_t most) const {
+  auto& sql = connection_->sql;
+  return guarded("cannot read the runs", [&]() -> Result<std::vector<PastRun>> {
+    std::vector<PastRun> found;
+    PastRun row;
+    std::string phase;
+    std::int64_t began = 0;
+    soci::statement rows =
+        (sql.prepare << "SELECT r.id, r.playbook, r.phase, r.began FROM run_node n JOIN run r ON "
+                        "r.id = n.run WHERE n.node = :node ORDER BY n.run DESC LIMIT " +
+                            std::to_string(most),
+         soci::use(node), soci::into(row.run), soci::into(row.playbook), soci::into(phase),
+         soci::into(began));
+    rows.execute();
+    while (rows.fetch()) {
+      row.phase = engine::run_phase(phase).value_or(RunPhase::interrupted);
+      row.began = time_of(began);
+      found.push_back(row);
+    }
+    return found;
+  });
+}
+
 Result<std::int64_t> JournalReader::version() const {
   auto& sql = connection_->sql;
   return guarded("cannot read the store", [&]() -> Result<std::int64_t> {

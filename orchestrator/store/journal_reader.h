@@ -36,6 +36,14 @@ struct RunQuery {
   std::size_t most = 100;
 };
 
+/// A run, for a list of what a node took part in.
+struct PastRun {
+  RunId run = 0;
+  std::string playbook{};
+  RunPhase phase{};
+  WallTime began{};
+};
+
 class JournalReader {
  public:
   /// Of the store in `folder`, which must be open. Errors: kStorage.
@@ -57,6 +65,9 @@ class JournalReader {
 
   /// The newest run of each node, by node. Errors: kStorage.
   Result<std::vector<std::pair<std::string, RunId>>> newest_runs() const;
+
+  /// That the node took part in, newest first. Errors: kStorage.
+  Result<std::vector<PastRun>> past_of(const std::string& node, std::size_t most) const;
 
   /// Changes with each write to the store by any other connection. Errors: kStorage.
   Result<std::int64_t> version() const;

@@ -178,6 +178,13 @@ const kViews = [
       assert.ok(box.height >= 44 && box.width >= 44, 'large enough for a thumb in a glove');
     }
   }],
+  ['#/requalify/w01-n1', async (page) => {
+    await page.getByLabel('Replaced parts (optional)').fill('gpu3');
+    await page.getByRole('button', {name: 'Plan by what is known'}).click();
+    assert.match(await page.getByRole('region', {name: 'the plan'}).innerText(), /w01-n1 since run 1[\s\S]*gpu3 replaced/);
+    assert.match(await page.getByRole('region', {name: 'stages'}).innerText(), /gemm[\s\S]*another GPU/);
+    assert.equal(await page.getByRole('button', {name: /^Start/}).count(), 0, 'not without a look');
+  }],
   ['#/start', async (page) => { await page.getByLabel('Playbook').waitFor(); }],
   ['#/search?q=w01-n', async (page) => { await page.locator('.rows .row:not(.head)').first().waitFor(); assert.equal(await page.locator('.rows .row:not(.head)').count(), 3); }],
 ];

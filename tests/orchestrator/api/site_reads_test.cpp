@@ -191,5 +191,36 @@ TEST_F(NodesResults, AreThoseOfTheNewestRunOfEachNodeThatIsOver) {
   EXPECT_FALSE(after.as_object().contains("incomplete"));
 }
 
+TEST_F(NodesResults, OfAllRunsOfANodeAreItsHistory) {
+  const auto failed = run_on({"a01-n1"});
+  end(failed, "a01-n1", "verdict",
+      R"({"outcome":"done","verdict":"fail","causes":[{"decision":"fail","part":"gpu3",
+      "criterion":"gemm.bf16.rate","measured":"300 TFLOP/s","expected":"at least 600"}]})");
+  end(failed);
+  const auto look = run_on({"a01-n1", "a02-n1"});
+  end(look);
+  const auto works = run_on({"a01-n1"});
+  end(works, "a01-n1", "verdict", R"({"outcome":"done","verdict":"pass","causes":[]})");
+  serve_site();
+
+  const auto heard = get("/api/v1/nodes/a01-n1/history");
+  const auto newest = get("/api/v1/nodes/a01-n1/history?limit=1").json();
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  const auto& items = body.at("items").as_array();
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[0].at("run"), works);
+  EXPECT_EQ(items[0].at("state"), "running") << "the run may judge it again";
+  EXPECT_EQ(items[1].at("run"), look);
+  EXPECT_EQ(items[1].at("state"), "ended");
+  EXPECT_EQ(items[2].at("run"), failed);
+  EXPECT_EQ(items[2].at("playbook"), "small");
+  EXPECT_EQ(items[2].at("state"), "fail");
+  EXPECT_THAT(std::string{items[2].at("cause").as_string()}, HasSubstr("gpu3"));
+  EXPECT_EQ(newest.at("items").as_array().size(), 1u);
+  EXPECT_EQ(of_bob("/api/v1/nodes/a01-n1/history").status, 404);
+}
+
 }  // namespace
 }  // namespace cupel::test
