@@ -54,13 +54,18 @@ Problem failed(Desk& desk, const Call& call, std::string_view what, const Error&
   return problem_of(error);
 }
 
+/// What its stages need on this machine. A look goes without: it says what it could not read.
+std::optional<Problem> missing_here(Desk& desk, const controller::Planned& planned) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
+  const auto missing = controller::missing_programs(planned.plan, shelf);
+  if (missing.empty()) return std::nullopt;
+  return Problem{409, "conflict", missing + "; nothing was touched"};
+}
+
 /// Begins it, with an entry of the audit log before and one with its number behind: the run's
 /// journal has who began it, too.
 Reply begin(Desk& desk, const Call& call, const controller::Planned& planned,
             controller::RunFlags flags, std::string_view what, json::object data) {
-  const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
-  if (const auto missing = controller::missing_programs(planned.plan, shelf); !missing.empty())
-    return Problem{409, "conflict", missing + "; nothing was touched"};
   const auto noted = desk.note(call.identity, what, std::move(data));
   if (!noted) return problem_of(noted.error());
   const auto submitted = controller::submit(desk.store(), planned,
@@ -136,8 +141,9 @@ std::optional<Problem> wrong_target(Desk& desk, const Call& call, const store::R
 Reply start_run(Desk& desk, const Call& call) {
   auto planned = plan_of_request(desk, call);
   if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
-  return begin(desk, call, *std::get<std::unique_ptr<controller::Planned>>(planned), flags_of(call),
-               "start-run",
+  const auto& plan = *std::get<std::unique_ptr<controller::Planned>>(planned);
+  if (auto problem = missing_here(desk, plan)) return *std::move(problem);
+  return begin(desk, call, plan, flags_of(call), "start-run",
                {{"playbook", call.body_text("playbook")},
                 {"nodes", call.body_text("nodes")},
                 {"reason", call.body_text("reason")}});
@@ -156,6 +162,7 @@ Reply requalify_node(Desk& desk, const Call& call) {
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
   const auto& all = std::get<Requalification>(found);
   if (!all.planned) return nothing_to_run(all);
+  if (auto problem = missing_here(desk, *all.planned)) return *std::move(problem);
   auto flags = flags_of_one_node(call);
   // What was found by a machine that failed, or by another one, is kept of no run.
   if (!all.asked.after_swap && !all.known.is_new_machine)
