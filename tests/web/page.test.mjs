@@ -291,3 +291,13 @@ test('a page whose token is revoked asks for a login, and for its events no more
   assert.ok(refused <= 1, `the stream was refused ${refused} times`);
   await context.close();
 });
+
+test('the overview follows the runs that work before newer ones that are over', async () => {
+  const bundle = join(folder, 'overview.mjs');
+  required('esbuild').buildSync({entryPoints: [resolve(here, '../../orchestrator/web/src/views/overview.tsx')], outfile: bundle, bundle: true,
+    format: 'esm', platform: 'node', jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [modules], loader: {'.css': 'empty'}});
+  const {runsToShow} = await import(bundle);
+  const nodes = Array.from({length: 30}, (_, run) => ({run: run + 1}));
+  assert.deepEqual(runsToShow([3], [...nodes, {}]), [3, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20]);
+  assert.deepEqual(runsToShow([], [{run: 2}, {run: 2}, {}]), [2]);
+});
