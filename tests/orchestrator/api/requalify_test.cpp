@@ -117,7 +117,7 @@ TEST_F(ApiRequalify, RenewsWhatTheLookFoundChangedAndStartsItOnce) {
   ASSERT_EQ(planned.at("again").as_array().size(), 1u);
   EXPECT_EQ(planned.at("again").at(0).at("stage"), "gemm");
   EXPECT_THAT(std::string{planned.at("text").as_string()},
-              AllOf(HasSubstr("gpu3 replaced: serial G-OLD is now G-NEW"),
+              AllOf(HasSubstr("gpu3 replaced: serial G-OLD is now serial G-NEW"),
                     HasSubstr("1 stage of 3"), HasSubstr("kept: cpu")));
   ASSERT_EQ(started.status, 201) << started.body;
   EXPECT_EQ(started.body, again.body);
