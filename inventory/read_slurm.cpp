@@ -47,6 +47,7 @@ Server read_server(YamlFields& fields, std::string_view key, bool unix_socket,
     if (const auto fault = fault_in_server_url(server.url, unix_socket))
       fields.report(fields.place(key), fmt::format("{} {}", key, *fault));
   while (server.url.ends_with('/')) server.url.pop_back();
+  if (server.url.starts_with("unix:///")) server.url.erase(kUnix.size(), 2);
   if (const auto token = fields.text("token")) {
     server.token = secret_of(*token, folder);
     if (!server.token)
@@ -159,9 +160,11 @@ bool is_kubernetes_key(std::string_view key) {
 
 std::optional<std::string> fault_in_server_url(std::string_view url, bool unix_socket) {
   if (unix_socket && url.starts_with(kUnix)) {
-    const auto path = url.substr(kUnix.size());
-    if (path.starts_with('/') && path.size() <= kLongestSocketPath) return std::nullopt;
-    return "of a Unix socket is unix:/PATH, and the path 107 characters at most";
+    auto path = url.substr(kUnix.size());
+    if (path.starts_with("///")) path.remove_prefix(2);  // with an empty host: RFC 3986, 3.2.2
+    const bool is_path = path.starts_with('/') && !path.starts_with("//");
+    if (is_path && path.size() <= kLongestSocketPath) return std::nullopt;
+    return "of a Unix socket is unix:/PATH or unix:///PATH, and the path 107 characters at most";
   }
   const auto parsed = boost::urls::parse_uri(url);
   if (!parsed || url.size() > kLongestUrl || parsed->host().empty())

@@ -107,7 +107,8 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/api",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/console",
-        "orchestrator/record", "orchestrator/report", "orchestrator/controller"}},
+        "orchestrator/record", "orchestrator/report", "orchestrator/requalify",
+        "orchestrator/controller"}},
   };
   return table;
 }

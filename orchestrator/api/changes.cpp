@@ -54,6 +54,43 @@ Problem failed(Desk& desk, const Call& call, std::string_view what, const Error&
   return problem_of(error);
 }
 
+/// What its stages need on this machine. A look goes without: it says what it could not read.
+std::optional<Problem> missing_here(Desk& desk, const controller::Planned& planned) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
+  const auto missing = controller::missing_programs(planned.plan, shelf);
+  if (missing.empty()) return std::nullopt;
+  return Problem{409, "conflict", missing + "; nothing was touched"};
+}
+
+/// Begins it, with an entry of the audit log before and one with its number behind: the run's
+/// journal has who began it, too.
+Reply begin(Desk& desk, const Call& call, const controller::Planned& planned,
+            controller::RunFlags flags, std::string_view what, json::object data) {
+  const auto noted = desk.note(call.identity, what, std::move(data));
+  if (!noted) return problem_of(noted.error());
+  const auto submitted = controller::submit(desk.store(), planned,
+                                            {.flags = std::move(flags),
+                                             .begun_by = call.identity.signature(),
+                                             .where = controller::Where::background});
+  if (!submitted) return failed(desk, call, what, submitted.error());
+  const auto run = submitted->run.id;
+  [[maybe_unused]] const auto numbered =
+      desk.note(call.identity, fmt::format("{}-done", what), {{"run", run}});
+  return answer_with(201, {{"run", run}}, fmt::format("/api/v1/runs/{}", run));
+}
+
+/// One machine, of which a person waits for the result: it does not stay open for a repair.
+controller::RunFlags flags_of_one_node(const Call& call) {
+  auto flags = flags_of(call);
+  flags.repair_patience = std::chrono::seconds{0};
+  return flags;
+}
+
+/// Nothing is void. What failed since, and no stage measures, is said.
+Problem nothing_to_run(const Requalification& all) {
+  return {409, "conflict", requalify::plan_text(all.asked, all.known, all.selection)};
+}
+
 constexpr std::chrono::seconds kLocatorPatience{30};
 
 std::optional<engine::Command::Kind> kind_of(const std::string& word) {
@@ -105,23 +142,40 @@ Reply start_run(Desk& desk, const Call& call) {
   auto planned = plan_of_request(desk, call);
   if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
   const auto& plan = *std::get<std::unique_ptr<controller::Planned>>(planned);
-  const ssh::ProgramShelf shelf{ssh::program_folders(desk.shared().programs)};
-  if (const auto missing = controller::missing_programs(plan.plan, shelf); !missing.empty())
-    return Problem{409, "conflict", missing + "; nothing was touched"};
-  const auto noted = desk.note(call.identity, "start-run",
-                               {{"playbook", call.body_text("playbook")},
-                                {"nodes", call.body_text("nodes")},
-                                {"reason", call.body_text("reason")}});
-  if (!noted) return problem_of(noted.error());
-  const auto submitted = controller::submit(desk.store(), plan,
-                                            {.flags = flags_of(call),
-                                             .begun_by = call.identity.signature(),
-                                             .where = controller::Where::background});
-  if (!submitted) return failed(desk, call, "start-run", submitted.error());
-  const auto run = submitted->run.id;
-  // Its number: the run's journal has who began it, too.
-  [[maybe_unused]] const auto numbered = desk.note(call.identity, "start-run-done", {{"run", run}});
-  return answer_with(201, {{"run", run}}, fmt::format("/api/v1/runs/{}", run));
+  if (auto problem = missing_here(desk, plan)) return *std::move(problem);
+  return begin(desk, call, plan, flags_of(call), "start-run",
+               {{"playbook", call.body_text("playbook")},
+                {"nodes", call.body_text("nodes")},
+                {"reason", call.body_text("reason")}});
+}
+
+Reply start_look(Desk& desk, const Call& call) {
+  const auto planned = look_of_request(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&planned)) return *problem;
+  return begin(desk, call, *std::get<std::unique_ptr<controller::Planned>>(planned),
+               flags_of_one_node(call), "look",
+               {{"node", call.text("node")}, {"reason", call.body_text("reason")}});
+}
+
+Reply requalify_node(Desk& desk, const Call& call) {
+  const auto found = requalification_of_request(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
+  const auto& all = std::get<Requalification>(found);
+  if (!all.planned) return nothing_to_run(all);
+  if (auto problem = missing_here(desk, *all.planned)) return *std::move(problem);
+  auto flags = flags_of_one_node(call);
+  // What was found by a machine that failed, or by another one, is kept of no run.
+  if (!all.asked.after_swap && !all.known.is_new_machine)
+    flags.requalifies = requalify::renewed_by(all.known, all.selection);
+  const auto& parts = all.asked.replaced;
+  return begin(desk, call, *all.planned, std::move(flags), "requalify",
+               {{"node", all.asked.node},
+                {"of_run", all.known.base.run.id},
+                {"looked", all.asked.looked},
+                {"replaced", json::array(parts.begin(), parts.end())},
+                {"after_swap", all.asked.after_swap},
+                {"new_machine", all.known.is_new_machine},
+                {"reason", call.body_text("reason")}});
 }
 
 Reply resume_run(Desk& desk, const Call& call) {

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "orchestrator/api/live_run.h"
+#include "orchestrator/api/node_results.h"
 #include "orchestrator/api/operation.h"
 #include "orchestrator/api/shared_state.h"
 #include "orchestrator/controller/planned_run.h"
@@ -30,6 +31,7 @@ class Desk {
   store::PendingRequests& pending() { return pending_; }
   Authenticator& authenticator() { return authenticator_; }
   LiveRuns& runs() { return runs_; }
+  NodeResults& results() { return results_; }
 
   /// Errors: kStorage. Empty where the run has not begun.
   Result<std::shared_ptr<const RunHead>> head_of(engine::RunId run);
@@ -79,6 +81,7 @@ class Desk {
   store::PendingRequests pending_;
   Authenticator authenticator_;
   LiveRuns runs_{};
+  NodeResults results_{};
   std::map<engine::RunId, std::shared_ptr<const RunHead>> heads_{};
   std::map<engine::RunId, std::shared_ptr<const controller::Planned>> plans_{};
   struct Unplanned {

@@ -16,6 +16,7 @@ namespace json = boost::json;
 using Kind = Field::Kind;
 
 constexpr std::size_t kMostSettings = 100;
+constexpr std::size_t kMostTexts = 64;
 constexpr std::string_view kNamePattern = "^[A-Za-z0-9._@/:+-]{1,128}$";
 constexpr std::string_view kCursorPattern = "^[A-Za-z0-9:;,._@/-]{1,4096}$";
 constexpr std::string_view kPagePattern = "^[0-9]{1,18}$";
@@ -36,6 +37,18 @@ std::string wrong_integer(const Field& field, std::optional<std::int64_t> value)
   return fmt::format("is no whole number from {} to {}", field.least, field.most);
 }
 
+/// Each as a text of the field would be.
+std::string wrong_list(const Field& field, const json::value& value) {
+  const auto* list = value.if_array();
+  if (list == nullptr) return "is no list of texts";
+  if (list->size() > kMostTexts) return fmt::format("has over {} texts", kMostTexts);
+  for (const auto& each : *list) {
+    auto wrong = each.is_string() ? wrong_text(field, each.get_string()) : "is no text";
+    if (!wrong.empty()) return fmt::format("has one that {}", wrong);
+  }
+  return {};
+}
+
 std::string wrong_value(const Field& field, const json::value& value) {
   switch (field.kind) {
     case Kind::integer: {
@@ -48,6 +61,8 @@ std::string wrong_value(const Field& field, const json::value& value) {
     }
     case Kind::flag:
       return value.is_bool() ? "" : "is neither true nor false";
+    case Kind::texts:
+      return wrong_list(field, value);
     case Kind::settings: {
       const auto* object = value.if_object();
       if (object == nullptr) return "is no object of texts";
@@ -134,7 +149,12 @@ json::object schema_of(std::span<const Field> fields, bool closed) {
   json::object members;
   json::array required;
   for (const auto& field : fields) {
-    members[field.name] = schema_of(field);
+    auto member = schema_of(field);
+    if (closed && field.kind == Kind::texts) {  // of a request: as wrong_list() has it
+      member["maxItems"] = kMostTexts;
+      member["items"] = texts_schema(field);
+    }
+    members[field.name] = std::move(member);
     if (field.required) required.emplace_back(field.name);
   }
   json::object schema{{"type", "object"}, {"properties", std::move(members)}};

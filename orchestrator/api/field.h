@@ -23,7 +23,7 @@ struct Field {
     digest,  // SHA-256, hexadecimal
     time,    // RFC 3339
     number,
-    texts,     // a list
+    texts,     // a list; of a request at most 64, each as `text`
     settings,  // an object of texts
     object,    // of answers alone: see `what`
     list,

@@ -15,6 +15,10 @@ Reply list_playbooks(Desk& desk, const Call& call);
 Reply list_schedules(Desk& desk, const Call& call);
 Reply list_notices(Desk& desk, const Call& call);
 
+// node_results.cpp
+Reply list_results(Desk& desk, const Call& call);
+Reply list_history(Desk& desk, const Call& call);
+
 // reads_fabric.cpp
 Reply list_cables(Desk& desk, const Call& call);
 
@@ -47,10 +51,13 @@ Reply read_power(Desk& desk, const Call& call);
 Reply read_report(Desk& desk, const Call& call);
 Reply list_actions(Desk& desk, const Call& call);
 Reply make_plan(Desk& desk, const Call& call);
+Reply plan_requalify(Desk& desk, const Call& call);
 
 // changes.cpp
 Reply start_run(Desk& desk, const Call& call);
 Reply resume_run(Desk& desk, const Call& call);
+Reply start_look(Desk& desk, const Call& call);
+Reply requalify_node(Desk& desk, const Call& call);
 Reply give_command(Desk& desk, const Call& call);
 Reply set_locator(Desk& desk, const Call& call);
 

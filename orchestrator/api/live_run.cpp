@@ -79,6 +79,12 @@ RunHead run_head(const boost::json::object& first) {
   return head;
 }
 
+std::string cause_line(const burnin::Verdict& verdict) {
+  const auto explained = burnin::explained(verdict.causes);
+  if (explained.empty()) return {};
+  return shortened(printable(burnin::to_string(explained.front().cause)), kLongestCause);
+}
+
 Result<void> LiveRun::catch_up(const store::JournalReader& journal) {
   for (;;) {
     TRY(const auto page, journal.page({.run = run_, .after = sequence_, .most = kEventsAtOnce}));
@@ -123,12 +129,7 @@ const burnin::Verdict* LiveRun::verdict(std::string_view node) const {
 }
 
 std::string LiveRun::cause(std::string_view node) const {
-  if (const auto* judged = verdict(node)) {
-    const auto explained = burnin::explained(judged->causes);
-    return explained.empty()
-               ? std::string{}
-               : shortened(printable(burnin::to_string(explained.front().cause)), kLongestCause);
-  }
+  if (const auto* judged = verdict(node)) return cause_line(*judged);
   const auto trace = folded_.trace.nodes.find(node);
   if (trace == folded_.trace.nodes.end()) return {};
   const auto& steps = folded_.state.nodes.find(node)->second.steps;

@@ -29,6 +29,9 @@ struct RunHead {
 
 RunHead run_head(const boost::json::object& first);
 
+/// What the verdict is about, in one line, for a list; empty where there is nothing to be said.
+std::string cause_line(const burnin::Verdict& verdict);
+
 class LiveRun {
  public:
   explicit LiveRun(engine::RunId run) : run_{run} {}

@@ -51,6 +51,12 @@ constexpr std::array kNodeFields{text("name", {}, true),
                                  text("serial"),
                                  whole("run", "newest that it took part in"),
                                  of("runs", Kind::list, "newest first")};
+constexpr std::array kResult{
+    text("node", {}, true), whole("run", {}, true),
+    text("state", "pass, fail, inconclusive; ended: it judged nothing", true), text("cause")};
+constexpr std::array kPastRun{
+    whole("run", {}, true), text("playbook", {}, true), of("began", Kind::time, {}, true),
+    text("state", "the verdict; where there is none, that of the run", true), text("cause")};
 constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whole("run"),
                             text("part"), text("text", {}, true)};
 constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),
@@ -118,6 +124,22 @@ constexpr std::array kRunFields{whole("run", {}, true),
                                 of("parameters", Kind::object),
                                 of("hands_until", Kind::any)};
 constexpr std::array kStarted{whole("run", {}, true)};
+constexpr std::array kRequalification{
+    text("node", {}, true),
+    whole("of_run", "whose evidence is kept", true),
+    of("new_machine", Kind::flag, "another chassis: all is run, and nothing is kept"),
+    of("failed_since", Kind::list, "runs"),
+    of("changes", Kind::list),
+    of("unseen", Kind::texts, "said to be replaced, with the serial number that it had"),
+    of("again", Kind::list, "stages, each with its seconds and why"),
+    of("whole", Kind::any, "the short stage of the whole node"),
+    of("kept", Kind::texts, "stages whose evidence stands"),
+    of("open", Kind::texts, "void, and not to be renewed by one node"),
+    of("elsewhere", Kind::texts, "failed since, and no stage of that run"),
+    whole("stages", "of that run"),
+    whole("seconds"),
+    whole("seconds_of_all"),
+    text("text", "the same for people", true)};
 constexpr std::array kRunNode{text("node", {}, true),
                               of("rack", Kind::any),
                               whole("unit"),
@@ -231,6 +253,8 @@ constexpr Named kSchemas[] = {
     {"Status", kStatus},
     {"Inventory", kInventory},
     {"Node", kNodeFields},
+    {"Result", kResult},
+    {"PastRun", kPastRun},
     {"Found", kFound},
     {"Playbook", kPlaybook},
     {"Schedule", kSchedule},
@@ -239,6 +263,7 @@ constexpr Named kSchemas[] = {
     {"Plan", kPlan},
     {"Run", kRunFields},
     {"Started", kStarted},
+    {"Requalification", kRequalification},
     {"RunNode", kRunNode},
     {"NodeRecord", kNodeRecord},
     {"Console", kConsole},
@@ -276,7 +301,9 @@ json::object list_of(std::string_view name) {
             {"next", {{"type", "string"}, {"description", "the cursor of the next page"}}},
             {"incomplete",
              {{"type", "boolean"},
-              {"description", "of a search: it ended before all was looked at"}}}}}};
+              {"description",
+               "it ended before all was looked at: of a search, and of results that "
+               "are not read yet"}}}}}};
 }
 
 json::array parameters_of(const Operation& operation) {

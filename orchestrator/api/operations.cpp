@@ -43,6 +43,10 @@ constexpr std::array kOfApproval{Field{"approval", Kind::name, "its id", true}};
 constexpr std::array kOfToken{Field{"id", Kind::name, "its id; no secret", true}};
 
 constexpr std::array kPage{kCursor, kLimit};
+constexpr std::array kResultsQuery{Field{"cursor", Kind::name, "`next` of the answer before"},
+                                   kLargeLimit};
+constexpr std::array kHistoryQuery{
+    Field{"limit", Kind::integer, "most items of the answer [20]", false, 1, 200}};
 constexpr std::array kCablesQuery{kCursor, kLargeLimit};
 constexpr std::array kNodesQuery{
     kOnlyRack, Field{"profile", Kind::name, "of this profile alone"},
@@ -102,6 +106,28 @@ constexpr std::array kCommandBody{
     Field{"node", Kind::name, "of retry and skip; of approve: this node alone"},
     Field{"step", Kind::name, "of skip, approve and continue; of retry: begin at this step"},
     Field{"reason", Kind::text, "recorded with your name; of skip it is needed", false, 0, 500}};
+constexpr Field kReplaced{
+    "replaced", Kind::texts, "parts that were replaced: gpu3, dimm A7, cable:mlx5_5, bmc",
+    false,      0,           100};
+constexpr Field kAfterSwap{"after_swap", Kind::flag,
+                           "two parts changed places: measure again what failed [false]"};
+constexpr Field kSince{
+    "since", Kind::integer, "the run whose evidence is kept [the newest that tested most]", false,
+    1,       kMostId};
+constexpr std::array kLookBody{kReplaced, kAfterSwap, kSince, kReason};
+constexpr std::array kRequalifyPlanBody{
+    Field{"looked", Kind::integer, "the look that was made for it [the newest run that read parts]",
+          false, 1, kMostId},
+    kReplaced, kAfterSwap, kSince,
+    Field{"new_machine", Kind::flag, "another chassis has taken the place: all is run [false]"}};
+constexpr std::array kRequalifyBody{
+    Field{"looked", Kind::integer, "the look that was made for it", true, 1, kMostId},
+    kReplaced,
+    kAfterSwap,
+    kSince,
+    kRequalifyPlanBody[4],
+    kStartBody[3],
+    kReason};
 constexpr std::array kLocateBody{Field{"on", Kind::flag, "the identify LED", true}};
 constexpr std::array kLoginBody{Field{"token", Kind::text, "as it was printed once", true, 0, 200}};
 constexpr std::array kDecideBody{
@@ -141,6 +167,25 @@ constexpr Operation kOperations[] = {
      .in_path = kOfNode,
      .answer = "Node",
      .handle = read_node},
+    {.method = "GET",
+     .path = "/api/v1/nodes/{node}/history",
+     .id = "listHistory",
+     .what = "The runs of a node, newest first, and how each left it",
+     .lane = Lane::heavy,
+     .in_path = kOfNode,
+     .query = kHistoryQuery,
+     .answer = "PastRun",
+     .is_list = true,
+     .handle = list_history},
+    {.method = "GET",
+     .path = "/api/v1/results",
+     .id = "listResults",
+     .what = "How the newest run of each node left it, where that run is over",
+     .lane = Lane::heavy,
+     .query = kResultsQuery,
+     .answer = "Result",
+     .is_list = true,
+     .handle = list_results},
     {.method = "POST",
      .path = "/api/v1/nodes/{node}/locate",
      .id = "setLocator",
@@ -151,6 +196,39 @@ constexpr Operation kOperations[] = {
      .body = kLocateBody,
      .answer = "Locator",
      .handle = set_locator},
+    {.method = "POST",
+     .path = "/api/v1/nodes/{node}/look",
+     .id = "startLook",
+     .what = "Read what is in a repaired node now: a short run that changes nothing",
+     .role = Role::operates,
+     .lane = Lane::heavy,
+     .in_path = kOfNode,
+     .body = kLookBody,
+     .answer = "Started",
+     .status = 201,
+     .handle = start_look},
+    {.method = "POST",
+     .path = "/api/v1/nodes/{node}/requalify-plan",
+     .id = "planRequalify",
+     .what = "What a repair has made void and a run would test again, and why; changes nothing",
+     .lane = Lane::heavy,
+     .in_path = kOfNode,
+     .body = kRequalifyPlanBody,
+     .answer = "Requalification",
+     .keeps_reply = false,
+     .handle = plan_requalify},
+    {.method = "POST",
+     .path = "/api/v1/nodes/{node}/requalify",
+     .id = "requalify",
+     .what = "Test what a repair has made void, and keep the rest of the proof",
+     .role = Role::operates,
+     .lane = Lane::heavy,
+     .in_path = kOfNode,
+     .body = kRequalifyBody,
+     .answer = "Started",
+     .status = 201,
+     .two_person = "start",
+     .handle = requalify_node},
     {.method = "GET",
      .path = "/api/v1/search",
      .id = "search",

@@ -47,6 +47,13 @@ bool sees_nodes(Desk& desk, const Identity& identity, const json::object& body) 
          });
 }
 
+/// A node of the inventory that the path names.
+bool sees_node(Desk& desk, const Identity& identity, const std::string& name) {
+  const auto inventory = desk.shared().inventory.get();
+  const auto* node = inventory ? inventory->node(name) : nullptr;
+  return node != nullptr && identity.sees_rack(node->rack);
+}
+
 /// Whether all that the request is about is in racks that the person may see. What cannot be found
 /// out is not.
 bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pending) {
@@ -56,6 +63,8 @@ bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pen
   const auto* body = what ? find(*what, "body") : nullptr;
   if (path == nullptr || !path->is_string() || body == nullptr || !body->is_object()) return false;
   const auto route = route_of("POST", std::string{path->get_string()});
+  if (const auto named = route.values.find("node"); named != route.values.end())
+    return sees_node(desk, call.identity, named->second);
   const auto of_run = route.values.find("run");
   if (of_run == route.values.end()) return sees_nodes(desk, call.identity, body->get_object());
   const auto id = number<engine::RunId>(of_run->second);

@@ -95,6 +95,20 @@ Reply make_plan(Desk& desk, const Call& call) {
   return json_answer(controller::plan_json(plan.plan, forecast));
 }
 
+Reply plan_requalify(Desk& desk, const Call& call) {
+  const auto found = requalification_of_request(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
+  const auto& [asked, known, selection, planned] = std::get<Requalification>(found);
+  if (known.is_new_machine)
+    return json_answer(json::object{{"node", asked.node},
+                                    {"of_run", known.base.run.id},
+                                    {"new_machine", true},
+                                    {"text", requalify::new_machine_text(asked, known)}});
+  auto plan = requalify::plan_json(asked, known, selection);
+  plan["text"] = requalify::plan_text(asked, known, selection);
+  return json_answer(plan);
+}
+
 Reply read_power(Desk& desk, const Call& call) {
   const auto run = whole_run_for(desk, call);
   if (!run) return problem_of_run(run.error());

@@ -3,31 +3,153 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <chrono>
 
 #include "base/text.h"
 #include "inventory/select.h"
 #include "orchestrator/api/site_playbooks.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
 namespace {
 
 constexpr std::size_t kMostFaults = 100;
+constexpr std::chrono::hours kLookCounts{24};
 
-Problem problem_of_plan(const controller::NoPlan& failure) {
-  if (const auto* error = std::get_if<Error>(&failure)) {
-    auto problem = problem_of(*error);
-    problem.faults = {{"body.nodes", error->what}};
-    return problem;
-  }
+Problem problem_of_files(const std::vector<inventory::Problem>& problems) {
   std::vector<Fault> faults;
-  for (const auto& each : std::get<std::vector<inventory::Problem>>(failure)) {
+  for (const auto& each : problems) {
     if (faults.size() == kMostFaults) break;
     faults.push_back({inventory::to_string(each.where), each.what});
   }
   return invalid("there is no such plan: see errors", std::move(faults));
 }
 
+Problem problem_of_plan(const controller::NoPlan& failure) {
+  if (const auto* problems = std::get_if<std::vector<inventory::Problem>>(&failure))
+    return problem_of_files(*problems);
+  const auto& error = std::get<Error>(failure);
+  auto problem = problem_of(error);
+  problem.faults = {{"body.nodes", error.what}};
+  return problem;
+}
+
+/// The inventory as its file has it now, with the node of the call: what is run is planned anew of
+/// the same file.
+std::variant<inventory::Inventory, Problem> inventory_for(Desk& desk, const Call& call) {
+  const auto known = desk.shared().inventory.get();
+  const auto name = call.text("node");
+  const auto* node = known ? known->node(name) : nullptr;
+  const auto none = not_found(fmt::format("the inventory has no node '{}'", name));
+  if (node == nullptr || !call.identity.sees_rack(node->rack)) return none;
+  auto loaded = inventory::load_inventory(desk.shared().site.get()->settings.inventory);
+  if (!loaded.problems.empty()) return problem_of_files(loaded.problems);
+  const auto* found = loaded.inventory->node(name);
+  if (found == nullptr || !call.identity.sees_rack(found->rack)) return none;
+  return *std::move(loaded.inventory);
+}
+
+bool flag_of(const Call& call, std::string_view name) {
+  const auto* value = call.body.if_contains(name);
+  return value != nullptr && value->get_bool();
+}
+
+engine::RunId run_of(const Call& call, std::string_view name) {
+  const auto* value = call.body.if_contains(name);
+  return value == nullptr ? 0 : value->to_number<engine::RunId>();
+}
+
+requalify::Asked asked_of(const Call& call) {
+  requalify::Asked asked{.node = call.text("node"),
+                         .since = run_of(call, "since"),
+                         .looked = run_of(call, "looked"),
+                         .after_swap = flag_of(call, "after_swap"),
+                         .new_machine = flag_of(call, "new_machine")};
+  if (const auto* parts = call.body.if_contains("replaced"))
+    for (const auto& part : parts->get_array()) asked.replaced.emplace_back(part.get_string());
+  return asked;
+}
+
+/// A look stands for what is in the node until another run has worked on it, and for a day: what
+/// was not seen is never called unchanged.
+std::optional<Problem> wrong_look(Desk& desk, const requalify::Asked& asked) {
+  const auto run = desk.store().run(asked.looked);
+  const bool is_look = run && run->playbook_text == requalify::look_playbook() &&
+                       run->nodes == std::vector{asked.node};
+  const auto again = fmt::format("POST /api/v1/nodes/{}/look makes one", asked.node);
+  if (!is_look)
+    return invalid(fmt::format("run {} is no look at {}: {}", asked.looked, asked.node, again),
+                   {{"body.looked", "is no look at the node"}});
+  if (run->phase != engine::RunPhase::ended)
+    return Problem{409, "conflict",
+                   fmt::format("run {}, which reads what is in {}, is {}", asked.looked, asked.node,
+                               to_string(run->phase))};
+  const auto newest = desk.store().runs_of(asked.node, 1);
+  if (!newest) return problem_of(newest.error());
+  if (newest->empty() || newest->front() != asked.looked)
+    return Problem{409, "conflict",
+                   fmt::format("another run has worked on {} since run {} looked at it: {}",
+                               asked.node, asked.looked, again)};
+  if (report::wall_now() - run->ended > kLookCounts)
+    return Problem{409, "conflict",
+                   fmt::format("run {} looked at {} more than a day ago: {}", asked.looked,
+                               asked.node, again)};
+  return std::nullopt;
+}
+
+/// What is to be run, and its plan. Errors: as select_for() and plan_on().
+std::optional<Problem> plan_it(const inventory::Inventory& inventory, Requalification& all) {
+  const auto& node = *inventory.node(all.asked.node);
+  auto playbook = requalify::passed_playbook(all.known);
+  if (!all.known.is_new_machine) {
+    auto selection = requalify::select_for(all.known, all.asked, inventory, node);
+    if (!selection) return problem_of(selection.error());
+    all.selection = *std::move(selection);
+    if (all.selection.is_empty()) return std::nullopt;
+    playbook = all.selection.playbook;
+  }
+  if (!playbook) return problem_of(playbook.error());
+  auto planned = controller::plan_on(*std::move(playbook), inventory, all.asked.node);
+  if (!planned) return problem_of_plan(planned.error());
+  all.planned = *std::move(planned);
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::variant<std::unique_ptr<controller::Planned>, Problem> look_of_request(Desk& desk,
+                                                                            const Call& call) {
+  auto inventory = inventory_for(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&inventory)) return *problem;
+  // Before the machine is asked anything: whether there is a run that the look is compared with.
+  const auto base = requalify::base_of(desk.store(), asked_of(call));
+  if (!base) return problem_of(base.error());
+  std::vector<inventory::Problem> problems;
+  auto playbook = playbooks::parse_playbook(requalify::look_playbook(), "look", problems);
+  if (!playbook) return problem_of_files(problems);
+  auto planned =
+      controller::plan_on(*std::move(playbook),
+                          std::get<inventory::Inventory>(std::move(inventory)), call.text("node"));
+  if (!planned) return problem_of_plan(planned.error());
+  return *std::move(planned);
+}
+
+std::variant<Requalification, Problem> requalification_of_request(Desk& desk, const Call& call) {
+  const auto inventory = inventory_for(desk, call);
+  if (const auto* problem = std::get_if<Problem>(&inventory)) return *problem;
+  Requalification all{.asked = asked_of(call)};
+  if (all.asked.after_swap && all.asked.new_machine)
+    return invalid("body.new_machine excludes body.after_swap",
+                   {{"body.new_machine", "excludes body.after_swap"}});
+  if (all.asked.looked != 0)
+    if (auto problem = wrong_look(desk, all.asked)) return *std::move(problem);
+  auto known = requalify::look_back(desk.store(), all.asked);
+  if (!known) return problem_of(known.error());
+  all.known = *std::move(known);
+  if (auto problem = plan_it(std::get<inventory::Inventory>(inventory), all))
+    return *std::move(problem);
+  return all;
+}
 
 std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk& desk,
                                                                             const Call& call) {

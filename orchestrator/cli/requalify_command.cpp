@@ -1,250 +1,44 @@
 // requalify: a machine that was repaired proves again what the repair has made void, and no more.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <boost/json.hpp>
-#include <map>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "inventory/subject.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/cli/watch_there.h"
 #include "orchestrator/controller/plan_needs.h"
-#include "orchestrator/report/serials.h"
-#include "orchestrator/report/summary.h"
-#include "orchestrator/requalify/base_run.h"
-#include "orchestrator/requalify/changes.h"
-#include "orchestrator/requalify/selection.h"
+#include "orchestrator/requalify/known.h"
 #include "orchestrator/requalify/swap.h"
 
 namespace cupel::cli {
 namespace {
 
-using burnin::Change;
+using requalify::Known;
 using requalify::NodeRun;
 using requalify::Selection;
 
-struct RequalifyAsked {
-  std::string node{};
+/// What is asked, and how it is carried out.
+struct RequalifyAsked : requalify::Asked {
   std::string inventory = default_inventory();
-  std::vector<std::string> replaced{};
-  engine::RunId since = 0;
-  bool after_swap = false, plan_only = false, new_machine = false, programs_on_nodes = false;
+  bool plan_only = false, programs_on_nodes = false;
 };
 
-/// All that is known before anything is run.
-struct Known {
-  NodeRun base{};
-  NodeRun seen{};  // the newest look; the base itself where there is none
-  bool is_seen = false;
-  std::vector<NodeRun> failed{};  // runs behind the base, newest first
-  std::vector<Change> changes{};
-  std::vector<std::string> unseen{};  // declared, and by its serial number not so
-  bool is_new_machine = false;
-};
-
-Error another_machine(const Known& known, const std::string& node) {
-  return Error{
-      Code::kInvalid,
-      fmt::format(
-          "{0} reports chassis serial {1}, and run {2} was of {3}: it is another machine, of "
-          "which nothing is proven. If it is to take that place: cupel requalify {0} "
-          "--new-machine, which runs all of run {2}'s playbook",
-          node, printable(report::chassis_serial(known.seen.record)), known.base.run.id,
-          printable(report::chassis_serial(known.base.record)))};
-}
-
-Error not_reported(const std::string& node, const std::vector<std::string>& silent,
-                   engine::RunId run) {
-  return Error{Code::kInvalid,
-               fmt::format("what changed in {0} cannot be found out: {1} reported no parts in run "
-                           "{2}, and did before. Turn the machine on, and see why: cupel show {0} "
-                           "--run {2}",
-                           node, fmt::join(silent, ", "), run)};
-}
-
-/// Two looks at one machine. Errors: kInvalid: a look is missing something, or shows another
-/// machine.
-Result<void> compare(Known& known, const RequalifyAsked& asked) {
-  for (const auto& what : asked.replaced) {
-    TRY(auto change, requalify::declared_change(known.base.record, what));
-    known.changes.push_back(std::move(change));
-  }
-  if (!known.is_seen) {
-    if (!known.changes.empty()) return ok();
-    return Error{Code::kNotFound,
-                 fmt::format("nothing was seen of {0} since run {1}: without --plan its parts are "
-                             "read first; or name what was replaced: --replaced gpu3",
-                             asked.node, known.base.run.id)};
-  }
-  const auto was = report::chassis_serial(known.base.record);
-  const auto is = report::chassis_serial(known.seen.record);
-  known.is_new_machine = !was.empty() && !is.empty() && was != is;
-  if (known.is_new_machine)
-    return asked.new_machine ? ok() : Result<void>{another_machine(known, asked.node)};
-  const auto silent = requalify::silent_sources(known.base.record, known.seen.record);
-  if (!silent.empty()) return not_reported(asked.node, silent, known.seen.run.id);
-  auto seen = requalify::changes_between(known.base.record, known.seen.record);
-  known.unseen = requalify::unseen(known.changes, seen);
-  for (const auto& declared : std::exchange(known.changes, std::move(seen))) {
-    const bool is_seen = std::ranges::any_of(known.changes, [&](const Change& each) {
-      return each.of == declared.of && each.part == declared.part;
-    });
-    if (!is_seen) known.changes.push_back(declared);
-  }
-  return ok();
-}
-
-/// `looked`: the run that has just read what is there; 0: there was none, and the newest run that
-/// reported parts stands for it.
-Result<Known> look_back(const store::Store& store, const RequalifyAsked& asked,
-                        engine::RunId looked) {
-  Known known;
-  if (asked.after_swap && asked.since == 0) {
-    TRY(known.base, requalify::failed_run(store, asked.node));
-  } else {
-    TRY(known.base, requalify::passed_run(store, asked.node, asked.since));
-  }
-  if (!asked.after_swap) {
-    TRY(known.failed, requalify::failed_since(store, asked.node, known.base.run.id));
-  }
-  known.seen = known.base;
-  if (looked != 0) {
-    TRY(known.seen, requalify::seen_in(store, asked.node, looked));
-    known.is_seen = true;
-  } else {
-    TRY(auto seen, requalify::seen_since(store, asked.node, known.base.run.id));
-    known.is_seen = seen.has_value();
-    if (seen) known.seen = *std::move(seen);
-  }
-  TRY(compare(known, asked));
-  return known;
-}
-
-/// What failed must be measured again: before a swap, or since the run that was passed.
-std::map<std::string, std::string, std::less<>> wanted_again(const Known& known,
-                                                             const RequalifyAsked& asked) {
-  if (asked.after_swap) return requalify::failed_stages({&known.base, 1});
-  return requalify::failed_stages(known.failed);
-}
-
-Result<Selection> select(const Known& known, const RequalifyAsked& asked,
-                         const inventory::Inventory& inventory, const inventory::Node& node) {
-  std::vector<inventory::Problem> problems;
-  const auto passed = playbooks::parse_playbook(known.base.run.playbook_text,
-                                                known.base.run.playbook_file, problems);
-  if (!passed) return Error{Code::kInvalid, to_string(problems)};
-  requalify::Request request{.run = known.base.run.id, .changes = known.changes};
-  request.hands_over = !asked.after_swap;
-  request.wanted = wanted_again(known, asked);
-  return requalify::select_stages(*passed, inventory, node, request);
-}
-
-std::string span_words(std::chrono::seconds span) {
-  return report::span_text(std::chrono::milliseconds{span});
-}
-
-/// "GPU 3 replaced: 5 stages of 19, 1 h 50 min instead of 26 h".
-std::string headline(const Known& known, const Selection& selection) {
-  std::vector<std::string> names;
-  for (const auto& each : known.changes)
-    names.push_back(fmt::format("{} {}", printable(each.part), to_string(each.kind)));
-  if (names.empty()) names = {"what failed"};
-  if (names.size() > 4) names = {fmt::format("{} changes", names.size())};
-  return fmt::format("{}: {} stage{} of {}, {} instead of {}", fmt::join(names, ", "),
-                     selection.again.size(), selection.again.size() == 1 ? "" : "s",
-                     selection.stages, span_words(selection.takes),
-                     span_words(selection.whole_run));
-}
-
-void print_plan(const RequalifyAsked& asked, const Known& known, const Selection& selection) {
-  say("{} since run {} ({}, {}):\n", asked.node, known.base.run.id, known.base.run.playbook,
-      report::utc(known.base.run.ended));
-  for (const auto& each : known.changes) say("  {}\n", printable(to_string(each)));
-  if (known.changes.empty()) say("  nothing has changed\n");
-  for (const auto& run : known.failed) {
-    say("  it failed run {} since ({}, {})\n", run.run.id, run.run.playbook,
-        report::utc(run.run.ended));
-    for (const auto& each : requalify::other_failures(run)) say("    {}\n", printable(each));
-  }
-  for (const auto& part : known.unseen)
-    say("  {} was said to be replaced, and has the serial number that it had\n", printable(part));
-  if (selection.is_empty()) {
-    if (known.failed.empty())
-      say("no stage is void: what run {} has proven stands\n", known.base.run.id);
-    else
-      say("no stage is void, and run {} found what no stage measures: name what was repaired, such "
-          "as --replaced \"dimm A7\"\n",
-          known.failed.front().run.id);
-    return;
-  }
-  say("\n{}\n", headline(known, selection));
-  for (const auto& each : selection.again) {
-    say("  {:<16} {:>12}  {}\n", each.stage, span_words(each.expected),
-        printable(each.why.front()));
-    for (std::size_t at = 1; at < each.why.size(); ++at)
-      say("  {:<16} {:>12}  {}\n", "", "", printable(each.why[at]));
-  }
-  if (!selection.whole.empty())
-    say("  {:<16} {:>12}  the whole node at once\n", selection.whole, "5 min");
-  if (!selection.elsewhere.empty())
-    say("failed since, and no stage of {}: {}; run them as they were: cupel run PLAYBOOK --nodes "
-        "{}\n",
-        known.base.run.playbook, fmt::join(selection.elsewhere, ", "), asked.node);
-  if (!selection.kept.empty()) say("kept: {}\n", fmt::join(selection.kept, ", "));
-  if (!selection.open.empty())
-    say("void, and not to be renewed by one node alone: {}; run them with a partner: cupel run {} "
-        "--nodes {},PARTNER\n",
-        fmt::join(selection.open, ", "), known.base.run.playbook, asked.node);
-}
-
-boost::json::object plan_json(const RequalifyAsked& asked, const Known& known,
-                              const Selection& selection) {
-  boost::json::array changes, again, failed;
-  for (const auto& each : known.failed) failed.push_back(each.run.id);
-  for (const auto& each : known.changes)
-    changes.push_back({{"change", to_string(each.kind)},
-                       {"of", each.of},
-                       {"part", each.part},
-                       {"was", each.was},
-                       {"is", each.is}});
-  for (const auto& each : selection.again)
-    again.push_back({{"stage", each.stage},
-                     {"seconds", each.expected.count()},
-                     {"why", boost::json::array(each.why.begin(), each.why.end())}});
-  const auto words = [](const std::vector<std::string>& all) {
-    return boost::json::array(all.begin(), all.end());
-  };
-  return {{"node", asked.node},
-          {"of_run", known.base.run.id},
-          {"failed_since", std::move(failed)},
-          {"changes", std::move(changes)},
-          {"unseen", words(known.unseen)},
-          {"again", std::move(again)},
-          {"whole", selection.whole},
-          {"kept", words(selection.kept)},
-          {"open", words(selection.open)},
-          {"elsewhere", words(selection.elsewhere)},
-          {"stages", selection.stages},
-          {"seconds", selection.takes.count()},
-          {"seconds_of_all", selection.whole_run.count()}};
-}
-
-std::unique_ptr<Planned> planned_of(playbooks::Playbook playbook, const inventory::Inventory& site,
-                                    const std::string& node, Error& why) {
-  auto planned = std::make_unique<Planned>(Planned{site, std::move(playbook), {}});
-  std::vector<inventory::Problem> problems;
-  auto plan = playbooks::make_plan(planned->playbook, planned->inventory,
-                                   {planned->inventory.node(node)}, problems);
-  if (!plan) {
-    why = Error{Code::kInvalid, to_string(problems)};
-    return nullptr;
-  }
-  planned->plan = std::move(*plan);
-  return planned;
+/// The plan of it on the node, or nothing and `exit`.
+std::unique_ptr<Planned> planned_or_complain(const Context& context, playbooks::Playbook playbook,
+                                             const inventory::Inventory& site,
+                                             const std::string& node, Exit& exit) {
+  auto planned = controller::plan_on(std::move(playbook), site, node);
+  if (planned) return *std::move(planned);
+  exit = complain(context, Error{Code::kInvalid, controller::to_string(planned.error())},
+                  Exit::invalid);
+  return nullptr;
 }
 
 /// What the stages need on this machine, as cupel run asks for it.
@@ -261,9 +55,9 @@ Exit look(Context& context, const inventory::Inventory& site, const RequalifyAsk
   std::vector<inventory::Problem> problems;
   auto playbook = playbooks::parse_playbook(requalify::look_playbook(), "look", problems);
   if (!playbook) return complain(context, problems);
-  Error why{Code::kInvalid, {}};
-  auto planned = planned_of(*std::move(playbook), site, asked.node, why);
-  if (!planned) return complain(context, why, Exit::invalid);
+  Exit exit = Exit::passed;
+  auto planned = planned_or_complain(context, *std::move(playbook), site, asked.node, exit);
+  if (!planned) return exit;
   if (!context.json) say("reading what is in {} now\n", asked.node);
   return execute_new(context, std::move(planned));
 }
@@ -280,19 +74,17 @@ void print_swap(const Context& context, const NodeRun& before, const std::string
 
 Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inventory& site,
            const Known& known, Selection selection, Where where) {
-  Error why{Code::kInvalid, {}};
-  report::Requalified requalified{.run = known.base.run.id, .voided = selection.voided};
-  for (const auto& each : known.changes) requalified.changes.push_back(to_string(each));
-  requalified.open = selection.open;
-  std::ranges::copy(selection.elsewhere, std::back_inserter(requalified.open));
-  auto planned = planned_of(std::move(selection.playbook), site, asked.node, why);
-  if (!planned) return complain(context, why, Exit::invalid);
+  Exit exit = Exit::passed;
+  auto renewed = requalify::renewed_by(known, selection);
+  auto planned =
+      planned_or_complain(context, std::move(selection.playbook), site, asked.node, exit);
+  if (!planned) return exit;
   if (const auto missing = missing_here(context, asked, *planned))
     return complain(context, *missing, Exit::invalid);
   // What was found by a machine that failed is kept of no run.
-  if (!asked.after_swap) context.run.requalifies = std::move(requalified);
+  if (!asked.after_swap) context.run.requalifies = std::move(renewed);
   look_at_nodes_first(context, *planned);
-  const auto exit = execute_new(context, std::move(planned), where);
+  exit = execute_new(context, std::move(planned), where);
   const bool has_ended = exit == Exit::passed || exit == Exit::failed;
   if (asked.after_swap && has_ended && where == Where::here)
     print_swap(context, known.base, asked.node);
@@ -302,16 +94,12 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
 /// All of the playbook: nothing that is known of the former machine speaks for this one.
 Exit start_anew(Context& context, const inventory::Inventory& site, const RequalifyAsked& asked,
                 const Known& known, Where where) {
-  std::vector<inventory::Problem> problems;
-  auto playbook = playbooks::parse_playbook(known.base.run.playbook_text,
-                                            known.base.run.playbook_file, problems);
-  if (!playbook) return complain(context, problems);
-  Error why{Code::kInvalid, {}};
-  auto planned = planned_of(*std::move(playbook), site, asked.node, why);
-  if (!planned) return complain(context, why, Exit::invalid);
-  if (!context.json)
-    say("{} is another machine than in run {}: all of {} is run\n", asked.node, known.base.run.id,
-        known.base.run.playbook);
+  auto playbook = requalify::passed_playbook(known);
+  if (!playbook) return complain(context, playbook.error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  auto planned = planned_or_complain(context, *std::move(playbook), site, asked.node, exit);
+  if (!planned) return exit;
+  if (!context.json) say("{}", requalify::new_machine_text(asked, known));
   if (asked.plan_only) return Exit::passed;
   if (const auto missing = missing_here(context, asked, *planned))
     return complain(context, *missing, Exit::invalid);
@@ -320,14 +108,13 @@ Exit start_anew(Context& context, const inventory::Inventory& site, const Requal
 
 /// From the store alone. Nothing, and `exit`, where it cannot be told.
 std::optional<Known> known_or_complain(Context& context, const inventory::Inventory& site,
-                                       const RequalifyAsked& asked, engine::RunId looked,
-                                       Exit& exit) {
+                                       const requalify::Asked& asked, Exit& exit) {
   const auto store = open_store_for(context, site);
   if (!store) {
     exit = complain_of_store(context, store.error());
     return std::nullopt;
   }
-  auto known = look_back(**store, asked, looked);
+  auto known = requalify::look_back(**store, asked);
   if (known) return *std::move(known);
   exit = complain(context, known.error(),
                   known.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
@@ -335,29 +122,19 @@ std::optional<Known> known_or_complain(Context& context, const inventory::Invent
 }
 
 /// Whether there is a run to build on, said before the machine is asked anything.
-bool has_base(Context& context, const inventory::Inventory& site, const RequalifyAsked& asked,
+bool has_base(Context& context, const inventory::Inventory& site, const requalify::Asked& asked,
               Exit& exit) {
   const auto store = open_store_for(context, site);
   if (!store) {
     exit = complain_of_store(context, store.error());
     return false;
   }
-  const bool swap = asked.after_swap && asked.since == 0;
-  const auto base = swap ? requalify::failed_run(**store, asked.node)
-                         : requalify::passed_run(**store, asked.node, asked.since);
-  if (!base) {
-    exit = complain(context, base.error(), Exit::invalid);
-    return false;
-  }
-  for (const auto& what : asked.replaced)
-    if (const auto change = requalify::declared_change(base->record, what); !change) {
-      exit = complain(context, change.error(), Exit::invalid);
-      return false;
-    }
-  return true;
+  const auto base = requalify::base_of(**store, asked);
+  if (!base) exit = complain(context, base.error(), Exit::invalid);
+  return base.has_value();
 }
 
-Exit requalify_node(Context& context, const RequalifyAsked& asked, Where where) {
+Exit requalify_node(Context& context, RequalifyAsked asked, Where where) {
   Exit exit = Exit::passed;
   const auto site = inventory_or_complain(context, asked.inventory, exit);
   if (!site) return exit;
@@ -367,27 +144,119 @@ Exit requalify_node(Context& context, const RequalifyAsked& asked, Where where) 
                     Error{Code::kInvalid,
                           fmt::format("{} has no node '{}'", site->file, printable(asked.node))},
                     Exit::invalid);
-  engine::RunId look_run = 0;
   if (!asked.plan_only) {
     if (!has_base(context, *site, asked, exit)) return exit;
     const auto looked = look(context, *site, asked);
     if (looked == Exit::unfinished || looked == Exit::invalid) return looked;
-    look_run = context.begun;
+    asked.looked = context.begun;
   }
-  const auto known = known_or_complain(context, *site, asked, look_run, exit);
+  const auto known = known_or_complain(context, *site, asked, exit);
   if (!known) return exit;
   if (known->is_new_machine) return start_anew(context, *site, asked, *known, where);
-  auto selection = select(*known, asked, *site, *node);
+  auto selection = requalify::select_for(*known, asked, *site, *node);
   if (!selection) return complain(context, selection.error(), Exit::invalid);
   if (context.json)
-    say("{}\n", boost::json::serialize(
-                    boost::json::object{{"requalify", plan_json(asked, *known, *selection)}}));
+    say("{}\n", boost::json::serialize(boost::json::object{
+                    {"requalify", requalify::plan_json(asked, *known, *selection)}}));
   else
-    print_plan(asked, *known, *selection);
+    say("{}", requalify::plan_text(asked, *known, *selection));
   std::fflush(stdout);
   if (selection->is_empty() && !known->failed.empty()) return Exit::failed;
   if (asked.plan_only || selection->is_empty()) return Exit::passed;
   return start(context, asked, *site, *known, *std::move(selection), where);
+}
+
+/// What is asked, as a service takes it.
+boost::json::object body_of(const RequalifyAsked& asked) {
+  boost::json::object body;
+  if (!asked.replaced.empty())
+    body["replaced"] = boost::json::array(asked.replaced.begin(), asked.replaced.end());
+  if (asked.after_swap) body["after_swap"] = true;
+  if (asked.since != 0) body["since"] = asked.since;
+  if (asked.looked != 0) body["looked"] = asked.looked;
+  return body;
+}
+
+bool has_items(const boost::json::value& plan, std::string_view name) {
+  const auto* items = find(plan, name);
+  return items != nullptr && items->is_array() && !items->get_array().empty();
+}
+
+/// Starts it at the service, shows it to its end, and puts its number into `run`.
+Exit carry_out_there(const Context& context, const api::ServiceClient& client,
+                     const std::string& path, const boost::json::object& body, Where where,
+                     engine::RunId& run) {
+  const auto started = client.post(path, body);
+  if (!started) return complain_of_service(context, started.error());
+  if (const auto waits = waits_for_approval(*started))
+    return complain(context, *waits, Exit::unfinished);
+  run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
+  return where == Where::background ? Exit::passed : watch_there(context, client, run);
+}
+
+/// What the swap has shown, by copies of both runs.
+void print_swap_there(const Context& context, const api::ServiceClient& client,
+                      engine::RunId before, engine::RunId after, const std::string& node) {
+  const auto former = RunCopy::make(client, before);
+  if (!former) return;
+  const auto base = requalify::read_run((*former)->store(), before, node);
+  const auto newer = RunCopy::make(client, after);
+  if (!base || !newer) return;
+  auto there = context;
+  there.state = (*newer)->folder();
+  there.begun = after;
+  print_swap(there, *base, node);
+}
+
+/// The same at a service: it looks, plans and starts, and this terminal shows it.
+Exit requalify_there(const Context& context, const api::ServiceClient& client, RequalifyAsked asked,
+                     Where where) {
+  const auto named = inventory::parse_subject(asked.node);
+  if (!named || named->name != asked.node)
+    return complain(
+        context,
+        Error{Code::kInvalid, fmt::format("'{}' is no name of a node", printable(asked.node))},
+        Exit::invalid);
+  const auto path = fmt::format("/api/v1/nodes/{}/", asked.node);
+  if (!asked.plan_only) {
+    if (!context.json) say("reading what is in {} now\n", asked.node);
+    const auto looked =
+        carry_out_there(context, client, path + "look", body_of(asked), Where::here, asked.looked);
+    if (looked == Exit::unfinished || looked == Exit::invalid) return looked;
+  }
+  auto body = body_of(asked);
+  if (asked.new_machine) body["new_machine"] = true;
+  auto plan = client.post(path + "requalify-plan", body);
+  if (plan && !plan->is_object())
+    plan = Error{Code::kMalformed, "the service's plan is no JSON object"};
+  if (!plan) return complain_of_service(context, plan.error());
+  const auto text = text_at(*plan, "text").value_or("");
+  const bool is_new = find(*plan, "new_machine") != nullptr;
+  plan->get_object().erase("text");
+  if (!context.json)
+    say("{}", text);
+  else if (!is_new)
+    say("{}\n", boost::json::serialize(boost::json::object{{"requalify", *plan}}));
+  std::fflush(stdout);
+  const bool is_empty = !is_new && !has_items(*plan, "again") && !has_items(*plan, "open") &&
+                        !has_items(*plan, "elsewhere");
+  if (is_empty && has_items(*plan, "failed_since")) return Exit::failed;
+  if (asked.plan_only || is_empty) return Exit::passed;
+  engine::RunId run = 0;
+  const auto exit = carry_out_there(context, client, path + "requalify", body, where, run);
+  const bool has_ended = exit == Exit::passed || exit == Exit::failed;
+  if (asked.after_swap && has_ended && where == Where::here)
+    print_swap_there(context, client,
+                     static_cast<engine::RunId>(number_at(*plan, "of_run").value_or(0)), run,
+                     asked.node);
+  return exit;
+}
+
+Exit requalify_anywhere(Context& context, const RequalifyAsked& asked, Where where) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return requalify_there(context, **service, asked, where);
+  return requalify_node(context, asked, where);
 }
 
 }  // namespace
@@ -429,7 +298,7 @@ void add_requalify(CLI::App& app, Context& context, Exit& exit) {
   add_json_flag(*command, context);
   command->callback([&context, &exit, asked, where] {
     if (!context.run.repair_patience) context.run.repair_patience = std::chrono::seconds{0};
-    exit = requalify_node(context, *asked, *where);
+    exit = requalify_anywhere(context, *asked, *where);
   });
 }
 

@@ -83,6 +83,18 @@ std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run
   return joined(std::move(planned), nodes);
 }
 
+std::expected<std::unique_ptr<Planned>, NoPlan> plan_on(playbooks::Playbook playbook,
+                                                        inventory::Inventory inventory,
+                                                        const std::string& node) {
+  auto planned = std::make_unique<Planned>(Planned{std::move(inventory), std::move(playbook), {}});
+  const auto* found = planned->inventory.node(node);
+  if (found == nullptr)
+    return std::unexpected{
+        NoPlan{Error{Code::kInvalid, fmt::format("{} has no node '{}'", planned->inventory.file,
+                                                 printable(node))}}};
+  return joined(std::move(planned), {found});
+}
+
 std::string to_string(const NoPlan& failure) {
   if (const auto* error = std::get_if<Error>(&failure)) return error->what;
   const auto& problems = std::get<std::vector<inventory::Problem>>(failure);

@@ -40,6 +40,11 @@ Planning plan_run(const PlanRequest& request);
 /// the inventory has lost nodes of the run, or has changed since it began.
 std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run);
 
+/// The plan of a playbook that was read, on one node of the inventory.
+std::expected<std::unique_ptr<Planned>, NoPlan> plan_on(playbooks::Playbook playbook,
+                                                        inventory::Inventory inventory,
+                                                        const std::string& node);
+
 /// In one line: every problem, or the error's text.
 std::string to_string(const NoPlan& failure);
 

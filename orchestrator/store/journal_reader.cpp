@@ -39,13 +39,19 @@ Result<std::vector<EventText>> JournalReader::page(const EventQuery& query) cons
     only(query.node, "AND node = :node ");
     only(query.step, "AND step = :step ");
     only(query.kind, "AND kind = :kind ");
+    const bool newest_first = query.newest_before != 0;
+    if (newest_first) {
+      where += "AND sequence < :before ";
+      rows.exchange(soci::use(query.newest_before));
+    }
     rows.exchange(soci::into(row.sequence));
     rows.exchange(soci::into(time));
     for (auto* text : {&row.kind, &row.node, &row.step, &row.data, &row.hash})
       rows.exchange(soci::into(*text));
     rows.alloc();
     rows.prepare("SELECT sequence, time, kind, node, step, data, hash FROM event " + where +
-                 "ORDER BY sequence LIMIT " + std::to_string(query.most));
+                 "ORDER BY sequence " + (newest_first ? "DESC " : "") + "LIMIT " +
+                 std::to_string(query.most));
     rows.define_and_bind();
     rows.execute();
     std::vector<EventText> found;
@@ -105,6 +111,30 @@ Result<std::vector<std::pair<std::string, RunId>>> JournalReader::newest_runs() 
                             soci::into(node), soci::into(run));
     rows.execute();
     while (rows.fetch()) found.emplace_back(node, run);
+    return found;
+  });
+}
+
+Result<std::vector<PastRun>> JournalReader::past_of(const std::string& node,
+                                                    std::size_t most) const {
+  auto& sql = connection_->sql;
+  return guarded("cannot read the runs", [&]() -> Result<std::vector<PastRun>> {
+    std::vector<PastRun> found;
+    PastRun row;
+    std::string phase;
+    std::int64_t began = 0;
+    soci::statement rows =
+        (sql.prepare << "SELECT r.id, r.playbook, r.phase, r.began FROM run_node n JOIN run r ON "
+                        "r.id = n.run WHERE n.node = :node ORDER BY n.run DESC LIMIT " +
+                            std::to_string(most),
+         soci::use(node), soci::into(row.run), soci::into(row.playbook), soci::into(phase),
+         soci::into(began));
+    rows.execute();
+    while (rows.fetch()) {
+      row.phase = engine::run_phase(phase).value_or(RunPhase::interrupted);
+      row.began = time_of(began);
+      found.push_back(row);
+    }
     return found;
   });
 }

@@ -27,12 +27,21 @@ struct EventQuery {
   std::string kind{};
   std::size_t most = 100;
   std::size_t most_bytes = 8u << 20;  // of all data; at least one event comes
+  std::int64_t newest_before = 0;     // the newest before this sequence first; 0: in their order
 };
 
 struct RunQuery {
   RunId before = 0;     // older than this one; 0: from the newest on
   std::string phase{};  // empty: any
   std::size_t most = 100;
+};
+
+/// A run, for a list of what a node took part in.
+struct PastRun {
+  RunId run = 0;
+  std::string playbook{};
+  RunPhase phase{};
+  WallTime began{};
 };
 
 class JournalReader {
@@ -42,7 +51,7 @@ class JournalReader {
   JournalReader(JournalReader&&) noexcept;
   ~JournalReader();
 
-  /// In their order. Errors: kStorage.
+  /// In their order, or the newest first. Errors: kStorage.
   Result<std::vector<EventText>> page(const EventQuery& query) const;
 
   /// Newest first. Errors: kStorage.
@@ -56,6 +65,9 @@ class JournalReader {
 
   /// The newest run of each node, by node. Errors: kStorage.
   Result<std::vector<std::pair<std::string, RunId>>> newest_runs() const;
+
+  /// That the node took part in, newest first. Errors: kStorage.
+  Result<std::vector<PastRun>> past_of(const std::string& node, std::size_t most) const;
 
   /// Changes with each write to the store by any other connection. Errors: kStorage.
   Result<std::int64_t> version() const;

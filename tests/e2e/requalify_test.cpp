@@ -44,6 +44,18 @@ class RequalifyTest : public ::testing::Test {
       ASSERT_EQ(testing::run(words, {}, 30s).status, 0);
   }
 
+  /// A service of the site's state folder, and commands that ask it.
+  std::vector<std::string> serving() const {
+    site.write("service.yaml", "log: text\n");
+    return site.cupel({"serve", "--config", site.file("service.yaml"), "--inventory",
+                       site.file("inventory.yaml"), "--socket", site.file("s")});
+  }
+  Ran there(std::vector<std::string> arguments, std::chrono::seconds patience = 60s) const {
+    auto words = site.cupel(std::move(arguments));
+    words.insert(words.begin() + 3, "CUPEL_SERVER=unix:" + site.file("s"));  // behind env -C
+    return testing::run(words, {}, patience);
+  }
+
   RackSite site{{.nodes = 2, .network = 89, .speed = 200}};
 };
 
@@ -97,9 +109,15 @@ TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIs
   EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gpu3'?"));
   EXPECT_THAT(site.run({"status"}).out, Not(HasSubstr("requalify")));
 
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const std::vector<std::string> planning{"requalify", "v01-n01", "--plan", "--replaced", "gpu3"};
+  const auto here = site.run(planning);
+  ASSERT_EQ(here.status, 0) << here.err;
+  EXPECT_EQ(there(planning).out, here.out);
   plant({{.kind = FaultKind::node_swapped, .other = "v01-n02"}});
 
-  const auto refused = site.run({"requalify", "v01-n01"}, 120s);
+  const auto refused = there({"requalify", "v01-n01"}, 120s);
   const auto nothing = site.run({"requalify", "v01-n02"}, 120s);
 
   EXPECT_EQ(refused.status, 2);

@@ -324,6 +324,7 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   const auto nobody = either({"show", "v01-n77"});
   const auto reported = either({"report", "1", "--csv"});
   const auto missing = either({"report", "7"});
+  const auto untested = either({"requalify", "v01-n01", "--plan"});
 
   EXPECT_THAT(paused.out, HasSubstr("run 1: pause: accepted")) << paused.err;
   EXPECT_EQ(paused.status, 0);
@@ -351,6 +352,8 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   EXPECT_EQ(reported.status, 1);
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("there is no run 7"));
+  EXPECT_EQ(untested.status, 2);
+  EXPECT_THAT(untested.err, HasSubstr("v01-n01 has passed no run with a stage that loads it"));
   if (!there()) return;
   // All that was printed is what the state folder prints.
   EXPECT_EQ(showed.out, site.run({"show", "v01-n01"}).out);

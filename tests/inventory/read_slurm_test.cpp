@@ -52,8 +52,12 @@ TEST(ReadSlurm, AsksScontrolUnlessToldOtherwise) {
 TEST(ReadSlurm, NeedsNoTokenForAUnixSocket) {
   const auto slurm = read(site("slurm: {rest: {url: 'unix:/run/slurmrestd.sock'}}")).slurm;
 
+  const auto as_uri = read(site("slurm: {rest: {url: 'unix:///run/slurmrestd.sock'}}")).slurm;
+
   ASSERT_TRUE(slurm && slurm->rest);
   EXPECT_FALSE(slurm->rest->token);
+  ASSERT_TRUE(as_uri && as_uri->rest);
+  EXPECT_EQ(as_uri->rest->url, "unix:/run/slurmrestd.sock");
 }
 
 TEST(ReadSlurm, ReadsHowKubernetesIsAsked) {
@@ -87,6 +91,7 @@ TEST(ReadSlurm, RefusesWhatIsNoServer) {
       {"https://10.0.0.1/\r\nX: y", "is no URL"},
       {"https://10.0.0.1/" + std::string(2000, 'a'), "is no URL"},
       {"unix:run/x", "unix:/PATH"},
+      {"unix://run/x", "unix:///PATH"},
       {"unix:/" + std::string(200, 'a'), "107 characters"},
   };
   for (const auto& [url, why] : faults)

@@ -178,6 +178,13 @@ const kViews = [
       assert.ok(box.height >= 44 && box.width >= 44, 'large enough for a thumb in a glove');
     }
   }],
+  ['#/requalify/w01-n1', async (page) => {
+    await page.getByLabel('Replaced parts (optional)').fill('gpu3');
+    await page.getByRole('button', {name: 'Plan by what is known'}).click();
+    assert.match(await page.getByRole('region', {name: 'the plan'}).innerText(), /w01-n1 since run 1[\s\S]*gpu3 replaced/);
+    assert.match(await page.getByRole('region', {name: 'stages'}).innerText(), /gemm[\s\S]*another GPU/);
+    assert.equal(await page.getByRole('button', {name: /^Start/}).count(), 0, 'not without a look');
+  }],
   ['#/start', async (page) => { await page.getByLabel('Playbook').waitFor(); }],
   ['#/search?q=w01-n', async (page) => { await page.locator('.rows .row:not(.head)').first().waitFor(); assert.equal(await page.locator('.rows .row:not(.head)').count(), 3); }],
 ];
@@ -283,4 +290,14 @@ test('a page whose token is revoked asks for a login, and for its events no more
   await page.getByLabel('Token').waitFor();  // the stream ends within 15 s
   assert.ok(refused <= 1, `the stream was refused ${refused} times`);
   await context.close();
+});
+
+test('the overview follows the runs that work before newer ones that are over', async () => {
+  const bundle = join(folder, 'overview.mjs');
+  required('esbuild').buildSync({entryPoints: [resolve(here, '../../orchestrator/web/src/views/overview.tsx')], outfile: bundle, bundle: true,
+    format: 'esm', platform: 'node', jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [modules], loader: {'.css': 'empty'}});
+  const {runsToShow} = await import(bundle);
+  const nodes = Array.from({length: 30}, (_, run) => ({run: run + 1}));
+  assert.deepEqual(runsToShow([3], [...nodes, {}]), [3, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20]);
+  assert.deepEqual(runsToShow([], [{run: 2}, {run: 2}, {}]), [2]);
 });

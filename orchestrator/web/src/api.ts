@@ -16,6 +16,8 @@ export interface SiteNode {
   name: string; rack?: string; unit?: number; height?: number; profile: string; feeds?: string[]; serial?: string;
   run?: number; runs?: number[];
 }
+export interface PastRun { run: number; playbook: string; began: string; state: string; cause?: string }
+export interface NodeResult { node: string; run: number; state: RowState; cause?: string }
 export interface Found { kind: 'node' | 'serial' | 'part' | 'model'; node: string; run?: number; part?: string; text: string }
 export interface Playbook { name: string; description?: string; parameters: {name: string; value?: string; type?: string}[] }
 export interface Run {
@@ -29,6 +31,10 @@ export interface Standing {
   running?: Record<string, number>; halts?: Record<string, string>; between_tries?: number;
   overdue?: {node: string; step: string; running_s?: number; seconds?: number}[];
   failed?: number; paused?: boolean; paused_by?: string; [key: string]: unknown;
+}
+export interface Requalification {
+  node: string; of_run: number; text: string; new_machine?: boolean; again?: {stage: string; seconds: number; why: string[]}[];
+  kept?: string[]; open?: string[]; elsewhere?: string[]; stages?: number; seconds?: number; seconds_of_all?: number;
 }
 export interface RunDetail extends Run {
   steps: string[]; racks: {name: string; units: number}[]; standing?: Standing; ends?: string; held?: Held[];

@@ -12,6 +12,7 @@ import {Fabric} from './views/fabric';
 import {Login} from './views/login';
 import {NodeView, SiteNodeView} from './views/node';
 import {Overview} from './views/overview';
+import {Requalify} from './views/requalify';
 import {RunView} from './views/run';
 import {Runs, Start} from './views/runs';
 import {Schedules} from './views/schedules';
@@ -68,6 +69,7 @@ function View({who}: {who: Whoami}) {
   if (first === 'schedules') return <Schedules />;
   if (first === 'search') return <Search text={query.get('q') ?? ''} />;
   if (first === 'nodes' && second) return <SiteNodeView node={second} />;
+  if (first === 'requalify' && second) return <Requalify key={second} node={second} who={who} {...(Number(query.get('look')) > 0 ? {look: Number(query.get('look'))} : {})} />;
   if (first === 'fabric') return <Fabric {...(id > 0 ? {id} : {})} />;
   if (first === 'compare' && id > 0 && Number(third) > 0) return <Compare first={id} second={Number(third)} {...(query.get('node') ? {only: query.get('node')!} : {})} />;
   if (first === 'runs' && !second) return <Runs who={who} />;

@@ -136,5 +136,91 @@ TEST_F(SiteReads, AnInventoryWithoutACablePlanHasNoCables) {
   EXPECT_EQ(get("/api/v1/cables").body, "{\"items\":[]}");
 }
 
+class NodesResults : public SiteReads {
+ protected:
+  engine::RunId run_on(const std::vector<std::string>& nodes) {
+    store::Run run;
+    run.playbook = "small";
+    run.nodes = nodes;
+    const auto id = store().begin_run(run).value();
+    append(id, engine::EventKind::run_started, "", "",
+           R"({"nodes":[{"name":"a01-n1","rack":"a01"},{"name":"a02-n1","rack":"a02"}]})");
+    return id;
+  }
+  void end(engine::RunId run, const std::string& node, const std::string& step,
+           const std::string& data) {
+    append(run, engine::EventKind::step_began, node, step, "{}");
+    append(run, engine::EventKind::step_ended, node, step, data);
+  }
+  void end(engine::RunId run) { append(run, engine::EventKind::run_ended, "", "", "{}"); }
+};
+
+TEST_F(NodesResults, AreThoseOfTheNewestRunOfEachNodeThatIsOver) {
+  const auto old = run_on({"a01-n1", "a02-n1"});
+  end(old, "a01-n1", "verdict", R"({"outcome":"done","verdict":"pass","causes":[]})");
+  for (int i = 0; i < 5; ++i) end(old, "a01-n1", "step-" + std::to_string(i), "{}");
+  end(old, "a01-n1", "verdict",
+      R"({"outcome":"done","verdict":"fail","causes":[{"decision":"fail","part":"gpu3",
+      "criterion":"gemm.bf16.rate","measured":"300 TFLOP/s","expected":"at least 600"}]})");
+  for (int i = 5; i < 10; ++i) end(old, "a01-n1", "step-" + std::to_string(i), "{}");
+  end(old, "a02-n1", "verdict", R"({"outcome":"done","verdict":"fail","causes":[]})");
+  end(old);
+  end(run_on({"b01-n1"}));  // the inventory has no such node
+  const auto works = run_on({"a02-n1"});
+  serve_site();
+
+  const auto before = get("/api/v1/results").json();
+  end(works, "a02-n1", "bmc-facts", R"({"outcome":"done"})");
+  end(works);
+  const auto after = get("/api/v1/results").json();
+  const auto first = get("/api/v1/results?limit=1").json();
+  const auto second = get("/api/v1/results?limit=1&cursor=a01-n1").json();
+  const auto of_bob_alone = of_bob("/api/v1/results").json();
+
+  ASSERT_EQ(before.at("items").as_array().size(), 1u) << "the newest run of a02-n1 works";
+  const auto& failed = before.at("items").at(0);
+  EXPECT_EQ(failed.at("node"), "a01-n1");
+  EXPECT_EQ(failed.at("run"), old);
+  EXPECT_EQ(failed.at("state"), "fail");
+  EXPECT_THAT(std::string{failed.at("cause").as_string()}, HasSubstr("gpu3"));
+  const json::object ended{{"node", "a02-n1"}, {"run", works}, {"state", "ended"}};
+  EXPECT_EQ(after.at("items"), (json::array{failed, ended}));
+  EXPECT_EQ(first.at("next"), "a01-n1");
+  EXPECT_EQ(second.at("items"), json::array{ended});
+  EXPECT_EQ(of_bob_alone.at("items"), json::array{ended});
+  EXPECT_FALSE(after.as_object().contains("incomplete"));
+}
+
+TEST_F(NodesResults, OfAllRunsOfANodeAreItsHistory) {
+  const auto failed = run_on({"a01-n1"});
+  end(failed, "a01-n1", "verdict",
+      R"({"outcome":"done","verdict":"fail","causes":[{"decision":"fail","part":"gpu3",
+      "criterion":"gemm.bf16.rate","measured":"300 TFLOP/s","expected":"at least 600"}]})");
+  end(failed);
+  const auto look = run_on({"a01-n1", "a02-n1"});
+  end(look);
+  const auto works = run_on({"a01-n1"});
+  end(works, "a01-n1", "verdict", R"({"outcome":"done","verdict":"pass","causes":[]})");
+  serve_site();
+
+  const auto heard = get("/api/v1/nodes/a01-n1/history");
+  const auto newest = get("/api/v1/nodes/a01-n1/history?limit=1").json();
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  const auto& items = body.at("items").as_array();
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[0].at("run"), works);
+  EXPECT_EQ(items[0].at("state"), "running") << "the run may judge it again";
+  EXPECT_EQ(items[1].at("run"), look);
+  EXPECT_EQ(items[1].at("state"), "ended");
+  EXPECT_EQ(items[2].at("run"), failed);
+  EXPECT_EQ(items[2].at("playbook"), "small");
+  EXPECT_EQ(items[2].at("state"), "fail");
+  EXPECT_THAT(std::string{items[2].at("cause").as_string()}, HasSubstr("gpu3"));
+  EXPECT_EQ(newest.at("items").as_array().size(), 1u);
+  EXPECT_EQ(of_bob("/api/v1/nodes/a01-n1/history").status, 404);
+}
+
 }  // namespace
 }  // namespace cupel::test

@@ -306,13 +306,20 @@ TEST_F(RealSlurmrestdTest, ReadsNodesAsScontrolDoes) {
   local.configuration = (folder / "slurm.conf").string();
   Slurm by_scontrol{local};
   Slurm by_rest{site_at(url, "")};
+  inventory::SlurmSite own;  // no token: whoever may open the socket is the user
+  own.rest = inventory::SlurmRest{.url = "unix:" + (folder / "rest.sock").string()};
+  Slurm by_socket{own};
   ASSERT_TRUE(ended(by_scontrol.drain("n1", "cupel: not qualified (run 3)", soon())));
   ASSERT_TRUE(ended(by_scontrol.add_features("n1", {"h100", "ib"}, soon())));
 
   const auto expected = ended(by_scontrol.nodes(soon()));
   const auto found = ended(by_rest.nodes(soon()));
   const auto one = ended(by_rest.node("n1", soon()));
+  const auto by_its_socket = ended(by_socket.nodes(soon()));
 
+  ASSERT_TRUE(by_its_socket) << by_its_socket.error().what;
+  ASSERT_EQ(by_its_socket->size(), 2u);
+  EXPECT_EQ(by_its_socket->front().reason, "cupel: not qualified (run 3)");
   ASSERT_TRUE(expected && found && one) << (found ? "" : found.error().what);
   ASSERT_EQ(found->size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {

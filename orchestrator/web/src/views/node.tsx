@@ -1,15 +1,15 @@
 // One node in one run: why it has its verdict, each number against its criterion and the fleet, its parts, its past.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {type Cause, type Checked, type ConsoleText, evidencePath, getAll, type NodeRecord, nodePath, type Part, type Row, type Sample, type SiteNode, type StepSpan, text, type Whoami} from '../api';
-import {at, bytes, clock, natural, number, plural, span} from '../format';
+import {type Cause, type Checked, type ConsoleText, evidencePath, get, getAll, type NodeRecord, nodePath, type Part, type PastRun, type Row, type Sample, type SiteNode, type StepSpan, text, type Whoami} from '../api';
+import {at, bytes, clock, moment, natural, number, plural, span} from '../format';
 import {useGet, useList} from '../live';
 import {link} from '../route';
 import {reasonsOf, type Telemetry, telemetryOf} from '../telemetry';
-import {Button, Choice, Nothing, Panel, Shown, Trouble} from '../ui/base';
+import {announce, Button, Choice, Nothing, Panel, Shown, Trouble} from '../ui/base';
 import {CommandDialog, Locate, mayChange, type Wish} from '../ui/command';
 import {Heat, Strip} from '../ui/drawings';
 import {Plot} from '../ui/plot';
-import {Shape, State} from '../ui/state';
+import {lookOf, Shape, State} from '../ui/state';
 import {Log} from './run';
 
 const Evidence = ({run, hash}: {run: number; hash?: string}) => hash
@@ -191,22 +191,34 @@ function Parts({record}: {record: NodeRecord}) {
   </Panel>;
 }
 
+const kConsolePiece = 262_144;  // bytes
+
+/// Its first piece is kept fresh; what is behind is read piece by piece.
 function Console({run, node}: {run: number; node: string}) {
   const [file, setFile] = useState<number>();
-  const known = useGet<ConsoleText>(`${nodePath(run, node)}/console?limit=262144${file ? `&file=${file}` : ''}`, {run, pause: 10_000});
+  const [more, setMore] = useState<{text: string; next?: number}>();
+  const path = `${nodePath(run, node)}/console?limit=${kConsolePiece}${file ? `&file=${file}` : ''}`;
+  const known = useGet<ConsoleText>(path, {run, pause: 10_000});
   if (known.problem?.status === 404 || (known.data && !known.data.files.length)) return null;
-  return <Panel title="Serial console, as it was recorded" aside={(known.data?.files.length ?? 0) > 1 && <select aria-label="which recording" value={String(known.data!.file)} onChange={(event) => setFile(Number(event.currentTarget.value))}>
+  const next = more ? more.next : known.data?.next;
+  const choose = (which: number) => { setFile(which); setMore(undefined); };
+  const read = () => get<ConsoleText>(`${nodePath(run, node)}/console?limit=${kConsolePiece}&file=${known.data!.file}&offset=${next}`)
+    .then((piece) => setMore((old) => ({text: (old?.text ?? '') + piece.text, ...(piece.next !== undefined ? {next: piece.next} : {})})))
+    .catch((problem) => announce(problem.message, true));
+  return <Panel title="Serial console, as it was recorded" aside={(known.data?.files.length ?? 0) > 1 && <select aria-label="which recording" value={String(known.data!.file)} onChange={(event) => choose(Number(event.currentTarget.value))}>
     {known.data!.files.map((each) => <option key={each.file} value={String(each.file)}>{each.file} ({bytes(each.bytes)})</option>)}</select>}>
-    <Shown of={known}>{(data) => <><pre class="console" tabIndex={0} role="region" aria-label={`console of ${node}`}>{data.text}</pre>{data.next !== undefined && <p class="dim">The recording goes on; shown are its first {bytes(data.text.length)}.</p>}</>}</Shown>
+    <Shown of={known}>{(data) => <><pre class="console" tabIndex={0} role="region" aria-label={`console of ${node}`}>{data.text}{more?.text}</pre>
+      {next !== undefined && <p><Button onClick={read}>Show the next {bytes(kConsolePiece)}</Button></p>}</>}</Shown>
   </Panel>;
 }
 
-function History({node, run}: {node: string; run: number}) {
-  const known = useGet<SiteNode>(`/nodes/${encodeURIComponent(node)}`);
-  const runs = known.data?.runs ?? [];
-  return <Panel title="Past runs"><Shown of={known}>{() => runs.length ? <ul class="list">{runs.map((each, i) => <li key={each}><div>
-    {each === run ? <b>Run {each}</b> : <a href={link('runs', each, 'nodes', node)}>Run {each}</a>}{each !== run && <> <a class="dim" href={`${link('compare', Math.min(each, run), Math.max(each, run))}?node=${encodeURIComponent(node)}`}>compare</a></>}{i === 0 && <span class="dim"> newest</span>}
-  </div></li>)}</ul> : <Nothing>This is the first.</Nothing>}</Shown></Panel>;
+function History({node, run}: {node: string; run?: number}) {
+  const known = useList<PastRun>(`/nodes/${encodeURIComponent(node)}/history?limit=100`, {run: 'any', pause: 10_000});
+  return <Panel title="Its runs"><Shown of={known}>{(runs) => runs.length ? <ul class="list">{runs.map((each) => <li key={each.run}><Shape state={each.state} /><div>
+    {each.run === run ? <b>Run {each.run}</b> : <a href={link('runs', each.run, 'nodes', node)}>Run {each.run}</a>} {each.playbook} <span class="dim">{moment(each.began)}</span> {lookOf(each.state).word}
+    {run !== undefined && each.run !== run && <> <a class="dim" href={`${link('compare', Math.min(each.run, run), Math.max(each.run, run))}?node=${encodeURIComponent(node)}`}>compare</a></>}
+    {each.cause && <div class="dim">{each.cause}</div>}
+  </div></li>)}</ul> : <Nothing>No run has looked at this node yet.</Nothing>}</Shown></Panel>;
 }
 
 export function NodeView({run, node, who}: {run: number; node: string; who: Whoami}) {
@@ -227,6 +239,7 @@ export function NodeView({run, node, who}: {run: number; node: string; who: Whoa
         <div class="buttons">
           <Locate node={node} who={who} />
           {mayChange(who) && <Button onClick={() => setWish({command: 'retry', node, title: `Retry ${node}`, explain: 'The failed step, and what comes after it, is done again.'})}>Retry</Button>}
+          {mayChange(who) && <a class="button" href={link('requalify', node)}>Requalify</a>}
           {mayChange(who) && open.length > 0 && <Button onClick={() => setWish({command: 'skip', node, steps: open, title: 'Skip a step', explain: `${node} goes on without it. The report says so, with your name and your reason.`})}>Skip a step</Button>}
           {previous && <a class="button bare" href={link('runs', run, 'nodes', previous.node)} aria-label={`previous node, ${previous.node}`}>‹</a>}
           {next && <a class="button bare" href={link('runs', run, 'nodes', next.node)} aria-label={`next node, ${next.node}`}>›</a>}
@@ -263,5 +276,5 @@ export function SiteNodeView({node}: {node: string}) {
   const known = useGet<SiteNode>(`/nodes/${encodeURIComponent(node)}`);
   return <div class="page"><h1>{node}</h1><Shown of={known}>{(site) => <>
     <p class="sub">{site.rack && <span>rack {site.rack}{site.unit ? `, unit ${site.unit}` : ''}</span>}<span>{site.profile}</span>{site.serial && <span>serial <code>{site.serial}</code></span>}</p>
-    {site.runs?.length ? <ul class="list">{site.runs.map((run) => <li key={run}><a href={link('runs', run, 'nodes', node)}>Run {run}</a></li>)}</ul> : <Nothing>No run has looked at this node yet.</Nothing>}</>}</Shown></div>;
+    <History node={node} /></>}</Shown></div>;
 }

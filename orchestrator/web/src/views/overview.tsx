@@ -1,6 +1,6 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {get, getAll, type Inventory, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {get, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
 import {at, clock, folded, moment, plural, span} from '../format';
 import {applyToRows, useEvents, useFetched, useGet, useList, useNow} from '../live';
 import {link} from '../route';
@@ -115,9 +115,22 @@ function FailuresOf({run}: {run: number}) {
   return <Panel title={`Failures alike in run ${run}`}><FailureList run={known} /></Panel>;
 }
 
+/// The runs whose nodes are followed: those that work, then the newest of which a node has its newest record.
+export function runsToShow(active: number[], nodes: {run?: number}[]): number[] {
+  const others = new Set<number>();
+  for (const node of nodes) if (node.run !== undefined && !active.includes(node.run)) others.add(node.run);
+  const newestFirst = (runs: Iterable<number>) => [...runs].sort((a, b) => b - a);
+  return [...newestFirst(active), ...newestFirst(others)].slice(0, kMostRuns);
+}
+
+/// What an older run than those left of the node, unless one of those has it too, and later.
+const resultOf = (result: NodeResult | undefined, node: SiteNode | undefined, shown: number | undefined): NodeResult | undefined =>
+  result && node?.run === result.run && (shown === undefined || shown < result.run) ? result : undefined;
+
 /// Where the inventory has it, and how its newest run left it.
-const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undefined): Place => ({
-  state: 'none', name: node?.name ?? '', ...(now ? placeOf(now.row, now.run) : {}),
+const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undefined, result: NodeResult | undefined): Place => ({
+  state: 'none', name: node?.name ?? '',
+  ...(result ? {state: result.state, run: result.run, ...(result.cause ? {note: result.cause} : {})} : now ? placeOf(now.row, now.run) : {}),
   ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
 });
 
@@ -127,33 +140,34 @@ export function Overview({who}: {who: Whoami}) {
   const runs = useList<Run>('/runs?limit=50', {run: 'any', pause: 3000, every: 30_000});
   const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
   const active = (runs.data ?? []).filter((run) => run.state === 'running' || run.state === 'submitted');
-  const wanted = useMemo(() => {
-    const all = new Set(active.map((run) => run.run));
-    for (const node of nodes.data ?? []) if (node.run !== undefined) all.add(node.run);
-    return [...all].sort((a, b) => b - a).slice(0, kMostRuns);
-  }, [runs.data, nodes.data]);
+  const wanted = useMemo(() => runsToShow(active.map((run) => run.run), nodes.data ?? []), [runs.data, nodes.data]);
   const rows = useRowsOf(wanted);
-  const known = useRef(new Map<string, {row: Row | undefined; node: SiteNode | undefined; place: Place}>());
+  const older = useMemo(() => (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)), [nodes.data, wanted]);
+  // Of nodes whose newest run is none of these; asked for behind the first view. The server reads them piece by piece.
+  const results = useList<NodeResult>(older.length ? '/results?limit=10000' : undefined, {every: 20_000});
+  const old = useMemo(() => new Map((results.data ?? []).map((each) => [each.node, each])), [results.data]);
+  const known = useRef(new Map<string, {row: Row | undefined; node: SiteNode | undefined; result: NodeResult | undefined; place: Place}>());
   const places = useMemo(() => {
     const newest = new Map<string, {row: Row; run: number}>();
     for (const run of [...wanted].sort((a, b) => a - b)) for (const row of rows.get(run) ?? []) newest.set(row.node, {row, run});
     const before = known.current;
     known.current = new Map();
     const placeFor = (name: string, node?: SiteNode): Place => {
-      const now = newest.get(name), last = before.get(name);
+      const now = newest.get(name), last = before.get(name), result = resultOf(old.get(name), node, now?.run);
       newest.delete(name);
-      const kept = last && last.row === now?.row && last.node === node ? last : {row: now?.row, node, place: joined(node, now)};
+      const kept = last && last.row === now?.row && last.node === node && last.result === result
+        ? last : {row: now?.row, node, result, place: joined(node, now, result)};
       known.current.set(name, kept);
       return kept.place;
     };
     const listed = (nodes.data ?? []).map((node) => placeFor(node.name, node));
     return [...listed, ...[...newest.keys()].map((name) => placeFor(name))];
-  }, [rows, nodes.data, wanted]);
+  }, [rows, nodes.data, wanted, old]);
   const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
   const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
   // Only of runs that are over: before, the clusters may still change.
   const failed = (runs.data ?? []).filter((run) => (run.state === 'ended' || run.state === 'cancelled') && run.pass < run.nodes).slice(0, 3);
-  const older = (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)).length;
+  const missing = results.data ? older.filter((node) => !old.has(node.name)).length : 0;
   const states = [...new Set(places.map((place) => place.state))];
 
   return <div class="overview">
@@ -165,7 +179,7 @@ export function Overview({who}: {who: Whoami}) {
       <Panel title={`Racks`} aside={<Legend states={states.length ? states : ['none']} />}>
         {nodes.problem && !places.length ? <Shown of={nodes}>{() => null}</Shown>
           : places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading ? 'Loading…' : 'The inventory has no nodes.'}</p>}
-        {older > 0 && <p class="quiet">{plural(older, 'node')} without a state here: their newest run is older than the newest {kMostRuns}.</p>}
+        {missing > 0 && <p class="quiet" role="status">{plural(missing, 'node')} without a state here: their newest run is not over, or not read yet.</p>}
       </Panel>
     </div>
     <div class="side">
