@@ -75,6 +75,8 @@ TEST(Order, IsRefusedWhereAValueIsNone) {
       {R"("efi":"\\EFI\\BOOT\\BOOTX64.EFI")", R"("efi":"/EFI/x.efi")", "boot_entry.efi"},
       {R"("efi":"\\EFI\\BOOT\\BOOTX64.EFI")", R"("efi":"\\EFI\\..\\x.efi")", "boot_entry.efi"},
       {R"("network_first":false)", R"("network_first":"no")", "network_first"},
+      {R"("network_first":false)", R"("network_drop":1)", "network_drop"},
+      {R"("network_first":false)", R"("network_first":true,"network_drop":true)", "boot_entry"},
       {R"("wipe":"S1")", R"("root":{"file":"root.squashfs","sha256":"x","size":1})", "root"},
   };
   for (const auto& row : rows) {

@@ -147,6 +147,9 @@ Outcome<void> read_entry(const JsonValue& from, std::optional<BootEntry>& into) 
   TRY(read_text(*given, "label", entry.label));
   TRY(read_text(*given, "efi", entry.efi));
   TRY(read_flag(*given, "network_first", entry.network_first));
+  TRY(read_flag(*given, "network_drop", entry.network_drop));
+  if (entry.network_first && entry.network_drop)
+    return wrong("boot_entry", "one of network_first and network_drop");
   if (entry.label.empty() || entry.label.size() > 64 || entry.label.starts_with('-'))
     return wrong("boot_entry.label", "a name of at most 64 bytes");
   if (!entry.efi.starts_with('\\') || entry.efi.find("..") != std::string::npos)

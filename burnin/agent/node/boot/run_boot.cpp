@@ -202,6 +202,8 @@ class BootRun {
     add_disk(line, disk);
     line.end().add("sha256", written.sha256).add("entry", entered.entry).array("boot_order");
     for (const auto& each : entered.order) line.item(each);
+    line.end().array("removed_entries");
+    for (const auto& each : entered.removed) line.item(each);
     line.end().object("seconds");
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
