@@ -80,8 +80,12 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   order["erase"] = wish.erase;
   order["grow"] = true;
   order["seed"] = true;
-  order["boot_entry"] = {
-      {"label", "Cupel OS"}, {"efi", loader_of(disk)}, {"network_first", wish.network_first}};
+  if (wish.network_first && wish.network_drop)
+    return Error{Code::kInvalid, node.name + ": network_first and network_drop: say one of them"};
+  order["boot_entry"] = {{"label", "Cupel OS"},
+                         {"efi", loader_of(disk)},
+                         {"network_first", wish.network_first},
+                         {"network_drop", wish.network_drop}};
   return ok();
 }
 
@@ -90,9 +94,10 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
                                          const netboot::Ticket& ticket) {
   if (wish.erase != "none")
     return Error{Code::kInvalid, node.name + ": erase: an installer does not erase a disk before"};
-  if (wish.network_first)
-    return Error{Code::kInvalid,
-                 node.name + ": network_first: an installer sets the EFI boot order by itself"};
+  if (wish.network_first || wish.network_drop)
+    return Error{Code::kInvalid, node.name +
+                                     (wish.network_first ? ": network_first" : ": network_drop") +
+                                     ": an installer sets the EFI boot order by itself"};
   TRY(auto files, debian_installer({.node = &node,
                                     .image = wish.os->name,
                                     .digest = wish.os->digest,

@@ -27,5 +27,13 @@ TEST(RamFiles, HaveTheProgramsThatGrowThem) {
     EXPECT_THAT(ram_file("parts/packages.sh"), ContainsRegex("roots=.* " + package + "[ )]"));
 }
 
+TEST(RamFiles, HaveWhatReadsATpm) {
+  EXPECT_THAT(ram_file("parts/packages.sh"), ContainsRegex("roots=[^)]* tpm2-tools[ )]"));
+  EXPECT_THAT(ram_file("parts/tree.sh"), HasSubstr("/usr/bin/tpm2_nvread"));
+  EXPECT_THAT(ram_file("parts/tree.sh"), HasSubstr("libtss2-tcti-device.so.0"));
+  for (const auto* driver : {" tpm_tis ", " tpm_crb "})
+    EXPECT_THAT(ram_file("modules"), HasSubstr(driver));
+}
+
 }  // namespace
 }  // namespace cupel::agent::boot

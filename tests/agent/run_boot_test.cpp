@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "burnin/agent/common/sha256.h"
 #include "tests/agent/boot_image.h"
 #include "tests/agent/node_tree.h"
 
@@ -56,6 +57,8 @@ class RunBoot : public ::testing::Test {
                                      std::chrono::seconds) {
       const auto name = argv.back().substr(argv.back().rfind('/') + 1);
       std::unique_lock lock{mutex_};
+      if (argv.front() == "tpm2_nvread")
+        return argv.at(1) == "0x1c0000a" ? Finished{0, "certificate", ""} : Finished{1, "", ""};
       if (argv.front() == "nvme") {
         const auto often = [this] { return std::ranges::count(states_, R"("erasing")") > 3; };
         return Finished{heard_.wait_for(lock, std::chrono::seconds{20}, often) ? 0 : 1, "", ""};
@@ -113,6 +116,16 @@ TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
   EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
   EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "ssh-ed25519 AAAA\n");
   EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
+}
+
+TEST_F(RunBoot, SaysTheDigestOfTheTpmsCertificateWhichMayBeItsEccKeysAlone) {
+  node_.write_bytes("/dev/tpm0", "");
+
+  EXPECT_EQ(boot(order("CUPEL01")), 0) << ::testing::PrintToString(console_);
+
+  Sha256 hash;
+  hash.update(std::string_view{"certificate"});
+  EXPECT_THAT(posts_["hello"], HasSubstr(R"("tpm_ek":")" + hash.hex() + "\""));
 }
 
 TEST_F(RunBoot, SaysHelloAgainToABootServerThatHasNoneOfIt) {

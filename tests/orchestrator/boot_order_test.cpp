@@ -77,6 +77,18 @@ TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
   EXPECT_FALSE(order()) << "no disk is named";
 }
 
+TEST_F(DeployOrder, LeavesTheNetworkFirstOrOutButNotBoth) {
+  wish_.network_drop = true;
+  const json::value all = order().value().order;
+  EXPECT_EQ(all.at_pointer("/boot_entry/network_drop"), true);
+  EXPECT_EQ(all.at_pointer("/boot_entry/network_first"), false);
+
+  wish_.network_first = true;
+  const auto refused = order();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("network_first and network_drop"));
+}
+
 TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
   wish_.erase = "nvme";
 

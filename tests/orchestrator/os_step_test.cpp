@@ -98,6 +98,53 @@ TEST_F(OsStep, TakesBackAnOverrideThatStayed) {
   EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
 }
 
+TEST_F(OsStep, NamesTheBootEntriesThatWereRemoved) {
+  machine_.removes = {"Boot0003 debian", "Boot0004 \x1b[31mCupel OS"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("removed from its NVRAM: Boot0003 debian, Boot0004 "),
+                                 ::testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(OsStep, NamesEightRemovedBootEntriesAndCountsTheOthers) {
+  for (int i = 0; i < 64; ++i) machine_.removes.emplace_back(std::string(1'000, 'x'));
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(end_.detail, HasSubstr(" and 56 more"));
+  EXPECT_LT(end_.detail.size(), 1'000u);
+}
+
+TEST_F(OsStep, KeepsTheTpmsKeyAndNamesAnotherOneOfALaterBoot) {
+  const std::string first(64, 'a'), second(64, 'b');
+  machine_.tpm_ek = first;
+  ASSERT_TRUE(control());
+  EXPECT_THAT(end_.detail, ::testing::Not(HasSubstr("identity mismatch")));
+  EXPECT_THAT(needed(), HasSubstr("\"tpm_ek\":\"" + first + "\""));
+
+  machine_ = {};
+  machine_.tpm_ek = second;
+  journal_ = {};
+  set_step(StepKind::os, "os", {{"reinstall", "yes"}});
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("identity mismatch: its TPM's endorsement certificate"),
+                                 HasSubstr(second + ", and had " + first)));
+  EXPECT_EQ(store_->pinned("tpm:n1"), second);
+}
+
+TEST_F(OsStep, WhatIsNoDigestOfATpmIsNotKept) {
+  machine_.tpm_ek = "\x1b[31m";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_FALSE(store_->pinned("tpm:n1"));
+}
+
 TEST_F(OsStep, NamesEachWayThatLedNowhereWhereTheBmcIgnoresTheOverride) {
   machine_.ignores_override = true;
 

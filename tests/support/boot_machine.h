@@ -33,6 +33,8 @@ struct BootMachine {
   int boot_reads_that_fail = 0;              // of its BMC, since a boot
   int looks_in_vain = 0;                     // for what it says next
   std::vector<std::string> fetches_alone{};  // files; then nothing is heard of it
+  boost::json::array removes{};              // boot entries
+  std::string tpm_ek{};                      // SHA-256
   std::string stands_in{};                   // a step of its installer that asks something
 
   // What it is.
@@ -72,7 +74,8 @@ struct BootMachine {
   /// What it does next, as the boot server hears of it.
   std::optional<netboot::BootEvent> go_on(const std::string& of) {
     if (of != token || !open.contains(of)) return std::nullopt;
-    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}}};
+    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}},
+                                   {"tpm_ek", tpm_ek}};
     switch (does) {
       case Does::ram:
         if (!fetches_alone.empty()) return fetch();
@@ -126,7 +129,7 @@ struct BootMachine {
     const auto* image = open.at(token).order.if_contains("image");
     installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
     does = Does::written;
-    return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}});
+    return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}});
   }
   netboot::BootEvent told(Kind kind, boost::json::object body) const {
     netboot::BootEvent event;

@@ -28,6 +28,7 @@ using std::chrono::seconds;
 constexpr seconds kLookPatience{20};  // for a system that may not be there
 
 std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
+std::string tpm_name(const inventory::Node& node) { return "tpm:" + node.name; }
 
 /// What the step says; nothing where it leaves it to the profile.
 std::string said(const StepRequest& request, const std::string& key) {
@@ -111,6 +112,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   wanted.wish.wipe = says_yes(request, "wipe");
   wanted.wish.erase = or_else(said(request, "erase"), "none");
   wanted.wish.network_first = says_yes(request, "network_first");
+  wanted.wish.network_drop = says_yes(request, "network_drop");
   return wanted;
 }
 
@@ -185,6 +187,7 @@ boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
     os["sha256"] = wanted.sha256;
     os["disk"] = ended.disk;
   }
+  if (!ended.tpm.empty()) os["tpm_ek"] = ended.tpm;
   if (!ended.notes.empty()) os["notes"] = boost::json::value_from(ended.notes);
   return {{"os", std::move(os)}};
 }
@@ -198,9 +201,23 @@ std::string words_for(const BootEnd& ended, const Wanted& wanted) {
   return text;
 }
 
+/// A TPM's endorsement key is its own for life: another one is another mainboard, or another
+/// machine. One that reports none may have it turned off: that is no mismatch.
+Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootEnd& ended) {
+  if (ended.tpm.empty()) return ok();
+  const auto before = store.pinned(tpm_name(node));
+  if (before == ended.tpm) return ok();
+  if (before)
+    ended.notes.push_back(fmt::format(
+        "identity mismatch: its TPM's endorsement certificate has the SHA-256 {}, and had {} at an "
+        "earlier boot. Its mainboard or TPM was replaced, or another machine is in this slot",
+        ended.tpm, *before));
+  return store.repin(tpm_name(node), ended.tpm);
+}
+
 /// The system that has reported is the one that answers, and it is the wanted one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
-                                     const Wanted& wanted, const BootEnd& ended) {
+                                     const Wanted& wanted, BootEnd ended) {
   CO_TRY(environment.store.repin(pin_name(request.node), ended.host_key));
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
@@ -222,6 +239,7 @@ Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepReq
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
     co_return failed_end(request, wrong);
   }
+  CO_TRY(compare_tpm(environment.store, request.node, ended));
   co_return done(words_for(ended, wanted), found_of(ended, wanted));
 }
 
