@@ -56,7 +56,9 @@ std::map<std::string, PlannedImage> images_of(const playbooks::Plan& plan,
         image.traffic.uplink = boot.uplink;
         image.traffic.rack_uplink = boot.rack_uplink;
       }
-      image.traffic.bytes_of_rack[node.node->rack] += image.bytes;
+      auto& bytes = image.traffic.bytes_of_rack[node.node->rack];
+      // A mirror fetches it once for all of its rack.
+      if (bytes == 0 || boot.mirror_of(node.node->rack).empty()) bytes += image.bytes;
     }
   return found;
 }

@@ -1,5 +1,7 @@
 #include "orchestrator/os/boot_order.h"
 
+#include <filesystem>
+
 #include "orchestrator/os/installer.h"
 #include "orchestrator/os/seed.h"
 
@@ -58,6 +60,18 @@ std::string loader_of(const BootImage& disk) {
   return disk.arch == "aarch64" ? R"(\EFI\BOOT\BOOTAA64.EFI)" : R"(\EFI\BOOT\BOOTX64.EFI)";
 }
 
+/// Where the rack's mirror has the image: by its name as in the image store, and with its digest,
+/// so that a cache does not take another image of that name for it. Empty: the rack has none.
+std::string mirror_url(const inventory::Inventory& inventory, const inventory::Node& node,
+                       const BootImage& disk) {
+  if (!inventory.boot) return {};
+  const auto base = inventory.boot->mirror_of(node.rack);
+  if (base.empty()) return {};
+  const auto& file = disk.files.at("image");
+  const auto name = std::filesystem::path{file.path}.filename().string();
+  return base + "/" + disk.name + "/" + name + "?sha256=" + file.sha256;
+}
+
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
                             const inventory::Node& node, const BootWish& wish) {
@@ -66,6 +80,8 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   image["name"] = disk.name;
   image["content_size"] = disk.content_size;
   image["compression"] = disk.compression;
+  if (auto mirror = mirror_url(inventory, node, disk); !mirror.empty())
+    image["mirror"] = std::move(mirror);
   TRY(order["disk"], disk_of(inventory, node));
   order["image"] = std::move(image);
   const auto& named = node.boot.disk.empty() ? node.boot.disk_wwn : node.boot.disk;

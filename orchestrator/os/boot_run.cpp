@@ -21,6 +21,8 @@ namespace {
 /// So often a machine may begin anew while its image is written.
 constexpr int kMostRestarts = 3;
 
+constexpr std::size_t kLongestNote = 300;
+
 bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWay::pxe; }
 
 /// What a report of progress says.
@@ -256,6 +258,9 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
 Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline) {
   const json::value told = event.body;
   handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
+  if (const auto failure = text_at(told, "mirror_failure"))
+    notes_.push_back("its mirror failed, and the image came from the boot server: " +
+                     shortened(printable(*failure), kLongestNote));
   if (auto removed = removed_entries(event.body); !removed.empty())
     notes_.push_back(std::move(removed));
   CO_TRY(co_await keep(Stage::written));

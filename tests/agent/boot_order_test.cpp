@@ -61,6 +61,8 @@ TEST(Order, IsRefusedWhereAValueIsNone) {
       {R"("size":10,)", R"("size":-1,)", "size"},
       {R"("content_size":100)", R"("content_size":1.5)", "content_size"},
       {R"("zstd")", R"("gzip")", "image.compression"},
+      {R"("size":10,)", R"("size":10,"mirror":"file:///etc/shadow",)", "image.mirror"},
+      {R"("size":10,)", R"("size":10,"mirror":1,)", "mirror"},
       {R"({"serial":"S1"})", R"("S1")", "disk"},
       {R"({"serial":"S1"})", R"({"serial":1})", "serial"},
       {R"({"serial":"S1"})", R"({"serial":"S1","seriall":"S1"})", "seriall"},

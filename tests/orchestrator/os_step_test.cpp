@@ -117,6 +117,17 @@ TEST_F(OsStep, NamesEightRemovedBootEntriesAndCountsTheOthers) {
   EXPECT_LT(end_.detail.size(), 1'000u);
 }
 
+TEST_F(OsStep, SaysThatTheMirrorFailed) {
+  machine_.mirror_failure = "http://10.1.0.2/images/debian-12/disk.raw.zst: curl: \x1b[31m 404";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("its mirror failed, and the image came from the boot "
+                                           "server: http://10.1.0.2/images/"),
+                                 ::testing::Not(HasSubstr("\x1b"))));
+}
+
 TEST_F(OsStep, KeepsTheTpmsKeyAndNamesAnotherOneOfALaterBoot) {
   const std::string first(64, 'a'), second(64, 'b');
   machine_.tpm_ek = first;

@@ -34,6 +34,7 @@ struct BootMachine {
   int looks_in_vain = 0;                     // for what it says next
   std::vector<std::string> fetches_alone{};  // files; then nothing is heard of it
   boost::json::array removes{};              // boot entries
+  std::string mirror_failure{};              // as it reports it
   std::string tpm_ek{};                      // SHA-256
   std::string stands_in{};                   // a step of its installer that asks something
 
@@ -129,7 +130,9 @@ struct BootMachine {
     const auto* image = open.at(token).order.if_contains("image");
     installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
     does = Does::written;
-    return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}});
+    boost::json::object done{{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}};
+    if (!mirror_failure.empty()) done["mirror_failure"] = mirror_failure;
+    return told(Kind::done, std::move(done));
   }
   netboot::BootEvent told(Kind kind, boost::json::object body) const {
     netboot::BootEvent event;

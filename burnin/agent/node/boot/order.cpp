@@ -9,6 +9,7 @@ namespace cupel::agent::boot {
 namespace {
 
 constexpr std::size_t kMostText = 256;
+constexpr std::size_t kMostUrl = 512;
 constexpr std::size_t kMostKey = 8192;
 constexpr std::size_t kMostKeys = 64;
 
@@ -113,6 +114,7 @@ Outcome<void> read_image(const JsonValue& from, ImageOrder& image) {
   std::string compression = "zstd";
   TRY(read_text(*given, "name", image.name));
   TRY(read_text(*given, "file", image.file));
+  TRY(read_text(*given, "mirror", image.mirror, kMostUrl));
   TRY(read_text(*given, "sha256", image.sha256));
   TRY(read_text(*given, "compression", compression));
   TRY(read_count(*given, "size", image.size));
@@ -121,6 +123,9 @@ Outcome<void> read_image(const JsonValue& from, ImageOrder& image) {
   if (!is_digest(image.sha256)) return wrong("image.sha256", "64 lower-case hex digits");
   if (image.size == 0 || image.content_size == 0)
     return wrong("image", "size and content_size above 0");
+  if (!image.mirror.empty() && !image.mirror.starts_with("http://") &&
+      !image.mirror.starts_with("https://"))
+    return wrong("image.mirror", "an URL of http or https");
   if (compression != "zstd") return wrong("image.compression", "zstd");
   return {};
 }
