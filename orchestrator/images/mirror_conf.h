@@ -19,7 +19,7 @@ struct MirrorWish {
   int gigabytes = 0;  // most that the cache holds
 };
 
-/// Fetches each piece once, whoever asks for it. Errors: kInvalid (`from` is no such URL).
+/// Fetches each piece once, however many ask for it. Errors: kInvalid (`from` is no such URL).
 Result<std::string> mirror_conf(const MirrorWish& wish);
 
 }  // namespace cupel::images
