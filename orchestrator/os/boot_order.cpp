@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "orchestrator/os/installed.h"
 #include "orchestrator/os/installer.h"
 #include "orchestrator/os/seed.h"
 
@@ -154,7 +155,8 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                 {"hostname", installed_name(node)},
                 {"authorized_keys", json::array{wish.public_key}},
                 {"networks", networks}};
-  if (const auto root = wish.boots.files.find("root.squashfs"); root != wish.boots.files.end())
+  if (const auto root = wish.boots.files.find(std::string{kLargeRoot});
+      root != wish.boots.files.end())
     made.order["root"] = served(root->first, root->second);
   if (!wish.os) return made;
   TRY(add_deployment(made.order, inventory, node, wish));

@@ -262,6 +262,16 @@ TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
   EXPECT_EQ(machine_.images_written, 0);
 }
 
+TEST_F(OsStep, ARamSystemWithALargeRootIsUpWhenItRunsInThat) {
+  machine_.has_large_root = true;
+  set_step(StepKind::boot_ram, "boot-ram");
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(looks_, 2);
+}
+
 TEST_F(OsStep, TheRamSystemLeavesNoDiscInItsDrive) {
   set_step(StepKind::boot_ram, "boot-ram", {{"ways", "media"}});
 

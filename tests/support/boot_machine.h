@@ -36,6 +36,7 @@ struct BootMachine {
   boost::json::array removes{};              // boot entries
   std::string mirror_failure{};              // as it reports it
   std::string tpm_ek{};                      // SHA-256
+  bool has_large_root = false;               // its RAM system has one to go on in
   std::string stands_in{};                   // a step of its installer that asks something
 
   // What it is.
@@ -202,9 +203,11 @@ class BootSession final : public ssh::Session {
 /// The boot server and the image store that this machine sees.
 inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::string& digest) {
   auto door = std::make_shared<os::BootDoor>();
-  door->ram_system = [](std::string name) -> Result<os::BootImage> {
+  door->ram_system = [&machine](std::string name) -> Result<os::BootImage> {
     os::BootImage image{.name = std::move(name), .arch = "x86_64"};
     image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};
+    if (machine.has_large_root)
+      image.files["root.squashfs"] = {"/images/ram/root.squashfs", std::string(64, '2'), 30};
     return image;
   };
   door->os_image = [digest, &machine](std::string name) -> Result<os::BootImage> {

@@ -25,6 +25,7 @@ using os::BootEnd;
 using os::BootHandle;
 using std::chrono::seconds;
 
+constexpr seconds kSwitchPause{1};
 constexpr seconds kLookPatience{20};  // for a system that may not be there
 
 std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
@@ -215,15 +216,35 @@ Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootE
   return store.repin(tpm_name(node), ended.tpm);
 }
 
+/// One look at what is up; where the small RAM system goes on in a large one, at that one: it has
+/// the same address and host key.
+Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const StepRequest& request,
+                                         const Wanted& wanted, Deadline until) {
+  const bool grows =
+      wanted.image.empty() && wanted.wish.boots.files.contains(std::string{os::kLargeRoot});
+  for (;;) {
+    CO_TRY(const auto session, co_await connected(environment, request, until));
+    auto seen = co_await os::look_at_installed(*session, request.node.ssh.sudo, until);
+    if (!grows || (seen && seen->image == os::kLargeRoot)) co_return seen;
+    // The connection breaks when the small one ends.
+    if (!seen && !is_transient(seen.error().code)) co_return seen;
+    if (until.left() <= kSwitchPause)
+      co_return Error{Code::kTimeout,
+                      "its RAM system is up, and has not gone on in root.squashfs: look at its "
+                      "console: cupel bmc " +
+                          request.node.name + " console"};
+    request.waiting("RAM system: fetches and starts root.squashfs");
+    CO_TRY(co_await pause_for(kSwitchPause));
+  }
+}
+
 /// The system that has reported is the one that answers, and it is the wanted one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
                                      const Wanted& wanted, BootEnd ended) {
   CO_TRY(environment.store.repin(pin_name(request.node), ended.host_key));
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
-  auto session = co_await connected(environment, request, until);
-  if (!session) co_return ended_by_ssh(std::move(session).error());
-  auto seen = co_await os::look_at_installed(**session, request.node.ssh.sudo, until);
+  auto seen = co_await look_when_up(environment, request, wanted, until);
   if (!seen) co_return ended_by_ssh(std::move(seen).error());
   BootEnd wrong{.how = BootEnd::How::needs_person};
   const auto& name = os::installed_name(request.node);
