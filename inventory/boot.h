@@ -46,6 +46,13 @@ struct BootDhcp {
   friend bool operator==(const BootDhcp&, const BootDhcp&) = default;
 };
 
+/// A server of the site that has the images' files too, for the nodes of one rack.
+struct RackMirror {
+  std::string rack{};
+  std::string url{};  // of the folder of images, without a slash at its end
+  Place where{};
+};
+
 /// `boot:` of a site.
 struct BootSite {
   std::string host{};  // an address of this machine
@@ -57,9 +64,13 @@ struct BootSite {
   std::vector<BootWay> ways{BootWay::uefi_http, BootWay::media};  // the first to be tried first
   /// Bytes per second that may be sent, in all and to one rack; 0: as fast as it goes.
   double uplink = 0, rack_uplink = 0;
+  std::vector<RackMirror> mirrors{};
   std::string gateway{};  // of the nodes that have an address of their own
   std::vector<std::string> dns{};
   Place where{};
+
+  /// Empty: the rack has none.
+  std::string mirror_of(std::string_view rack) const;
 };
 
 /// `boot:` of a node.

@@ -123,6 +123,14 @@ void check_feeds(const Inventory& inventory, const Node& node, Names& breakers, 
   }
 }
 
+void check_mirrors(const Inventory& inventory, Known& known, Problems& problems) {
+  if (!inventory.boot) return;
+  for (const auto& mirror : inventory.boot->mirrors)
+    if (!mirror.rack.empty() && !known.racks.contains(mirror.rack))
+      problems.push_back({mirror.where, "mirror: there is no rack '" + printable(mirror.rack) +
+                                            "'" + known.rack_names.hint(mirror.rack)});
+}
+
 using NodeOfHost = std::unordered_map<std::string_view, const Node*>;
 
 /// Behind one address with the usual ports is one machine. With other ports it may be a gateway.
@@ -171,6 +179,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once units{"unit", problems};
   Once outlets{"outlet", problems};
   Known known{inventory};
+  check_mirrors(inventory, known, problems);
   const auto ssh_hosts = usual_ssh_hosts(inventory);
   for (const auto& node : inventory.nodes) {
     // A node that is there twice is one error, not one for each of its names.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
 
 #include "base/text.h"
 #include "inventory/read_access.h"
@@ -170,6 +172,32 @@ void read_network(YamlFields& fields, BootSite& boot) {
     fields.report(fields.place("dns"), fmt::format("dns is at most {} addresses", kMostServers));
 }
 
+/// It goes into an order and a command line of the node: no quotes, no blanks, no query.
+bool is_mirror_url(std::string_view url) {
+  constexpr std::size_t kLongest = 200;
+  const auto parsed = boost::urls::parse_uri(url);
+  if (!parsed || url.size() > kLongest || parsed->host().empty()) return false;
+  const bool plain = !parsed->has_userinfo() && !parsed->has_query() && !parsed->has_fragment();
+  return plain && (url.starts_with("http://") || url.starts_with("https://"));
+}
+
+void read_mirrors(YamlFields& boot, const std::string& file, std::vector<RackMirror>& into,
+                  Problems& problems) {
+  for (const auto& item : boot.list("mirrors")) {
+    YamlFields fields{item, "mirror", file, problems};
+    RackMirror mirror{fields.required("rack"), fields.required("url"), fields.place()};
+    if (fields.has("url") && !is_mirror_url(mirror.url))
+      fields.report(fields.place("url"),
+                    "url of a mirror is a host, a port and a path: http://10.1.0.2:8080/images");
+    while (mirror.url.ends_with('/')) mirror.url.pop_back();
+    if (std::ranges::find(into, mirror.rack, &RackMirror::rack) != into.end())
+      fields.report(fields.place("rack"),
+                    "rack '" + printable(mirror.rack) + "' has two mirrors: leave one");
+    fields.finish();
+    into.push_back(std::move(mirror));
+  }
+}
+
 std::vector<std::string> each_nodes(YamlFields& fields, std::string_view key, std::size_t count,
                                     Problems& problems) {
   if (!fields.has(key)) return {};
@@ -209,6 +237,11 @@ void read_own_disk(const YamlValue& value, const std::string& file, ProfileOs& o
 
 }  // namespace
 
+std::string BootSite::mirror_of(std::string_view rack) const {
+  const auto found = std::ranges::find(mirrors, rack, &RackMirror::rack);
+  return found == mirrors.end() ? std::string{} : found->url;
+}
+
 std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::path& folder,
                                        const std::string& file, Problems& problems) {
   const auto* value = site.value("boot");
@@ -230,6 +263,7 @@ std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::
   if (auto ways = read_ways(fields); !ways.empty()) boot.ways = std::move(ways);
   boot.uplink = read_rate(fields, "uplink");
   boot.rack_uplink = read_rate(fields, "rack_uplink");
+  read_mirrors(fields, file, boot.mirrors, problems);
   read_network(fields, boot);
   fields.finish();
   return boot;

@@ -57,6 +57,7 @@ boot:
   ways: [http, media]
   uplink: 10Gbit/s
   rack_uplink: 1Gbit/s
+  mirrors: [{rack: a01, url: "http://10.0.2.2:8080/images"}]
   gateway: 10.0.2.1
   dns: [10.0.2.1]
 fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: NDR, leaf: "leaf{group}-r{rail}", spine: "spine{spine}", nccl: {interface: bond0, environment: NCCL_IB_SL=1, address: any}, switches: [{name: leaf1-r1, guid: b0cf0e0300000700, location: x}]}

@@ -49,7 +49,9 @@ constexpr std::array kOs{
     ParameterRow{"reinstall", ParameterRow::Kind::word,
                  "install it also where the wanted image runs already", "no", kYesNo},
     ParameterRow{"network_first", ParameterRow::Kind::word,
-                 "the EFI boot order has the network before the disk", "no", kYesNo}};
+                 "the EFI boot order has the network before the disk", "no", kYesNo},
+    ParameterRow{"network_drop", ParameterRow::Kind::word,
+                 "the EFI boot order leaves the network out", "no", kYesNo}};
 constexpr std::array kBootRam{kRam, kWays};
 
 // While a machine starts, its fans run at full speed and all of its memory is trained: more than

@@ -7,6 +7,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/images/image_store.h"
+#include "orchestrator/images/mirror_conf.h"
 
 namespace cupel::cli {
 namespace {
@@ -102,6 +103,40 @@ Exit gc(const Context& context, const ImageAsked& asked) {
   return Exit::passed;
 }
 
+struct MirrorAsked {
+  std::string from{};
+  std::uint16_t listen = 0;
+  int gigabytes = 50;
+};
+
+Exit print_mirror_conf(const Context& context, const MirrorAsked& asked,
+                       const std::string& folder) {
+  const bool is_mirror = !asked.from.empty();
+  const std::uint16_t port = asked.listen != 0 ? asked.listen : is_mirror ? 8080 : 8082;
+  const auto text = is_mirror ? images::mirror_conf({asked.from, port, asked.gigabytes})
+                              : images::store_conf(image_folder(context, folder), port);
+  if (!text) return complain(context, text.error(), Exit::invalid);
+  say("{}", *text);
+  return Exit::passed;
+}
+
+void add_mirror_conf(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+  const auto asked = std::make_shared<MirrorAsked>();
+  auto* added = image.add_subcommand("mirror-conf", "print nginx's configuration of a mirror");
+  added->footer(
+      "Examples: cupel image mirror-conf          beside the image store\n"
+      "          cupel image mirror-conf --from http://10.0.0.1:8082/images");
+  added->add_option("--from", asked->from,
+                    "URL of the image store: a rack's mirror, which caches what it fetches there "
+                    "[none: the server of the image store itself]");
+  added->add_option("--listen", asked->listen, "port [8082; of a mirror 8080]")
+      ->check(CLI::Range(1, 65535));
+  added->add_option("--gigabytes", asked->gigabytes, "most that a mirror keeps [50]")
+      ->check(CLI::Range(1, 100'000));
+  added->callback(
+      [&context, &exit, &folder, asked] { exit = print_mirror_conf(context, *asked, folder); });
+}
+
 }  // namespace
 
 void add_image(CLI::App& app, Context& context, Exit& exit) {
@@ -129,6 +164,7 @@ void add_image(CLI::App& app, Context& context, Exit& exit) {
   add_image_build(*command, context, exit, asked->folder);
   add_image_import(*command, context, exit, asked->folder);
   add_image_installer(*command, context, exit, asked->folder);
+  add_mirror_conf(*command, context, exit, asked->folder);
 }
 
 }  // namespace cupel::cli

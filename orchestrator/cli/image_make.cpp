@@ -30,6 +30,8 @@ constexpr std::size_t kLargestList = 4u << 20;
 
 struct BuildAsked {
   std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, key{}, cert{};
+  std::string root{};  // a release; empty: no large system
+  std::vector<std::string> root_sources{}, root_packages{};
 };
 
 /// Runs the program to its end; what it prints comes through on standard error.
@@ -102,13 +104,17 @@ Result<Image> build_ram(const Context& context, const BuildAsked& asked, const f
   const std::pair<const char*, const std::string&> optional[] = {{"--cmdline", asked.cmdline},
                                                                  {"--ca", asked.ca},
                                                                  {"--key", asked.key},
-                                                                 {"--cert", asked.cert}};
+                                                                 {"--cert", asked.cert},
+                                                                 {"--root", asked.root}};
   for (const auto& [option, value] : optional)
     if (!value.empty()) words.insert(words.end(), {option, value});
+  for (const auto& each : asked.root_sources) words.insert(words.end(), {"--root-source", each});
+  for (const auto& each : asked.root_packages) words.insert(words.end(), {"--root-package", each});
   TRY(run_here(std::move(words)));
   TRY(auto manifest, ram_manifest(asked, made.folder()));
-  return store.keep(std::move(made), std::move(manifest),
-                    {"ram.efi", "vmlinuz", "initrd", "ram.iso"});
+  std::vector<std::string> files{"ram.efi", "vmlinuz", "initrd", "ram.iso"};
+  if (!asked.root.empty()) files.emplace_back("root.squashfs");
+  return store.keep(std::move(made), std::move(manifest), files);
 }
 
 struct ImportAsked {
@@ -215,6 +221,22 @@ void add_image_build(CLI::App& image, Context& context, Exit& exit, const std::s
   auto* key = added->add_option("--key", asked->key, "signs ram.efi for Secure Boot, by sbsign")
                   ->check(CLI::ExistingFile);
   auto* cert = added->add_option("--cert", asked->cert, "of the key")->check(CLI::ExistingFile);
+  auto* root = added->add_option(
+      "--root", asked->root, "also the burn-in system with its tools, of this release (bookworm)");
+  added
+      ->add_option(
+          "--root-source", asked->root_sources,
+          "where its packages come from: an URL or a line of sources.list; may be repeated "
+          "[the release's own]")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(root);
+  added
+      ->add_option("--root-package", asked->root_packages,
+                   "one more package in it, such as the site's NVIDIA driver; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(root);
   key->needs(cert);
   cert->needs(key);
   add_json_flag(*added, context);

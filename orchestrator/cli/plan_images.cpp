@@ -56,7 +56,8 @@ std::map<std::string, PlannedImage> images_of(const playbooks::Plan& plan,
         image.traffic.uplink = boot.uplink;
         image.traffic.rack_uplink = boot.rack_uplink;
       }
-      image.traffic.bytes_of_rack[node.node->rack] += image.bytes;
+      const auto& rack = node.node->rack;
+      os::add_machine(image.traffic, rack, image.bytes, !boot.mirror_of(rack).empty());
     }
   return found;
 }

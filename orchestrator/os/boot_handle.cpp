@@ -33,6 +33,7 @@ std::string to_text(const BootHandle& handle) {
                    {"digest", handle.digest},
                    {"disk", handle.disk},
                    {"host_key", handle.host_key},
+                   {"tpm", handle.tpm},
                    {"peer", handle.peer},
                    {"disc", handle.disc}});
 }
@@ -52,6 +53,7 @@ Result<BootHandle> boot_handle_of(std::string_view text) {
   handle.digest = text_at(told, "digest").value_or("");
   handle.disk = text_at(told, "disk").value_or("");
   handle.host_key = text_at(told, "host_key").value_or("");
+  handle.tpm = text_at(told, "tpm").value_or("");
   handle.peer = text_at(told, "peer").value_or("");
   const auto* disc = find(told, "disc");
   handle.disc = disc != nullptr && disc->is_bool() && disc->get_bool();

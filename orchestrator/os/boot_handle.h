@@ -19,6 +19,7 @@ struct BootHandle {
   std::string digest{};    // of the image that is written; empty: the RAM system stays
   std::string disk{};      // serial of the disk that it was written to
   std::string host_key{};  // fingerprint that the system reported
+  std::string tpm{};       // SHA-256 of its TPM's endorsement certificate; empty: none reported
   std::string peer{};      // address that said hello with the ticket; empty: none has
   bool disc = false;       // a virtual disc was inserted
   friend bool operator==(const BootHandle&, const BootHandle&) = default;

@@ -1,5 +1,8 @@
 #include "orchestrator/os/boot_order.h"
 
+#include <filesystem>
+
+#include "orchestrator/os/installed.h"
 #include "orchestrator/os/installer.h"
 #include "orchestrator/os/seed.h"
 
@@ -58,6 +61,18 @@ std::string loader_of(const BootImage& disk) {
   return disk.arch == "aarch64" ? R"(\EFI\BOOT\BOOTAA64.EFI)" : R"(\EFI\BOOT\BOOTX64.EFI)";
 }
 
+/// Where the rack's mirror has the image: by its name as in the image store, and with its digest,
+/// so that a cache does not take another image of that name for it. Empty: the rack has none.
+std::string mirror_url(const inventory::Inventory& inventory, const inventory::Node& node,
+                       const BootImage& disk) {
+  if (!inventory.boot) return {};
+  const auto base = inventory.boot->mirror_of(node.rack);
+  if (base.empty()) return {};
+  const auto& file = disk.files.at("image");
+  const auto name = std::filesystem::path{file.path}.filename().string();
+  return base + "/" + disk.name + "/" + name + "?sha256=" + file.sha256;
+}
+
 /// What is to be written, and where.
 Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
                             const inventory::Node& node, const BootWish& wish) {
@@ -66,6 +81,8 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   image["name"] = disk.name;
   image["content_size"] = disk.content_size;
   image["compression"] = disk.compression;
+  if (auto mirror = mirror_url(inventory, node, disk); !mirror.empty())
+    image["mirror"] = std::move(mirror);
   TRY(order["disk"], disk_of(inventory, node));
   order["image"] = std::move(image);
   const auto& named = node.boot.disk.empty() ? node.boot.disk_wwn : node.boot.disk;
@@ -80,8 +97,12 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   order["erase"] = wish.erase;
   order["grow"] = true;
   order["seed"] = true;
-  order["boot_entry"] = {
-      {"label", "Cupel OS"}, {"efi", loader_of(disk)}, {"network_first", wish.network_first}};
+  if (wish.network_first && wish.network_drop)
+    return Error{Code::kInvalid, node.name + ": network_first and network_drop: say one of them"};
+  order["boot_entry"] = {{"label", "Cupel OS"},
+                         {"efi", loader_of(disk)},
+                         {"network_first", wish.network_first},
+                         {"network_drop", wish.network_drop}};
   return ok();
 }
 
@@ -90,9 +111,10 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
                                          const netboot::Ticket& ticket) {
   if (wish.erase != "none")
     return Error{Code::kInvalid, node.name + ": erase: an installer does not erase a disk before"};
-  if (wish.network_first)
-    return Error{Code::kInvalid,
-                 node.name + ": network_first: an installer sets the EFI boot order by itself"};
+  if (wish.network_first || wish.network_drop)
+    return Error{Code::kInvalid, node.name +
+                                     (wish.network_first ? ": network_first" : ": network_drop") +
+                                     ": an installer sets the EFI boot order by itself"};
   TRY(auto files, debian_installer({.node = &node,
                                     .image = wish.os->name,
                                     .digest = wish.os->digest,
@@ -133,7 +155,8 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                 {"hostname", installed_name(node)},
                 {"authorized_keys", json::array{wish.public_key}},
                 {"networks", networks}};
-  if (const auto root = wish.boots.files.find("root.squashfs"); root != wish.boots.files.end())
+  if (const auto root = wish.boots.files.find(std::string{kLargeRoot});
+      root != wish.boots.files.end())
     made.order["root"] = served(root->first, root->second);
   if (!wish.os) return made;
   TRY(add_deployment(made.order, inventory, node, wish));

@@ -12,6 +12,7 @@ struct BootWish {
   bool wipe = false;              // the disk may hold something
   std::string erase{"none"};      // "nvme", "ata": before it is written; needs wipe
   bool network_first = false;     // the network stays before the disk in the EFI boot order
+  bool network_drop = false;      // or is left out of it
   std::string public_key{};       // that logs in: "ssh-ed25519 AAAA..."
   std::string ca{};               // PEM, of the boot server; empty: HTTP
 };

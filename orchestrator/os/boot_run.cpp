@@ -21,6 +21,8 @@ namespace {
 /// So often a machine may begin anew while its image is written.
 constexpr int kMostRestarts = 3;
 
+constexpr std::size_t kLongestNote = 300;
+
 bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWay::pxe; }
 
 /// What a report of progress says.
@@ -108,6 +110,7 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
     end = ended(How::up, {}, {});
   }
   end->host_key = handle_.host_key;
+  end->tpm = handle_.tpm;
   end->disk = handle_.disk;
   end->notes = notes_;
   if (handle_.way < doors_.ways.size()) end->way = doors_.ways[handle_.way];
@@ -235,6 +238,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
   if (hello.kind == Kind::expired)
     co_return ended(How::failed, "its ticket ended before it had booted", "run the step again");
   if (const auto key = reported_key(hello.body)) handle_.host_key = *key;
+  if (auto tpm = reported_tpm(hello.body); !tpm.empty()) handle_.tpm = std::move(tpm);
   if (hello.kind != Kind::home) handle_.peer = hello.peer;
   CO_TRY(co_await keep(Stage::up));
   // What was to be for one boot is gone now, or is taken back before it makes the next one too.
@@ -254,6 +258,11 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
 Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline) {
   const json::value told = event.body;
   handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
+  if (const auto failure = text_at(told, "mirror_failure"))
+    notes_.push_back("its mirror failed, and the image came from the boot server: " +
+                     shortened(printable(*failure), kLongestNote));
+  if (auto removed = removed_entries(event.body); !removed.empty())
+    notes_.push_back(std::move(removed));
   CO_TRY(co_await keep(Stage::written));
   co_return co_await eject_disc(deadline);
 }

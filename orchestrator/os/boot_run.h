@@ -43,7 +43,8 @@ struct BootEnd {
   std::string detail{};
   std::vector<std::string> advice{};  // NODE stands for the node's name
   std::string host_key{};             // fingerprint of what is up now
-  std::vector<std::string> notes{};   // what the BMC did otherwise than it was told
+  std::string tpm{};                  // SHA-256 of its TPM's endorsement certificate, or empty
+  std::vector<std::string> notes{};   // what was otherwise than it was told, and what it removed
   inventory::BootWay way{};
   std::string disk{};  // that was written, by its serial
 };
@@ -97,6 +98,7 @@ class BootRun {
   BootEnd failed_on_node(const netboot::BootEvent& event) const;
   BootEnd refused(const netboot::BootEvent& event) const;
   BootEnd silent(std::string what, const Heard& heard) const;
+  static std::string removed_entries(const boost::json::object& done);
   std::string words_for(const netboot::BootEvent& event) const;
   std::string no_hello(const Heard& heard) const;
   std::string went_silent() const;

@@ -1,5 +1,6 @@
 // What a boot ends of, and how far it is, in words: hostile where a machine said them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -70,6 +71,21 @@ std::string BootRun::went_silent() const {
   if (!doors_.installer) return "its RAM system was not heard of any more while it wrote the image";
   return fmt::format("its installer stands still{}: it asks something, or hangs",
                      state_.empty() ? "" : " in its step '" + state_ + "'");
+}
+
+/// Empty where none was removed.
+std::string BootRun::removed_entries(const json::object& done) {
+  constexpr std::size_t kMostNamed = 8, kLongestName = 60;
+  const auto* removed = done.if_contains("removed_entries");
+  if (removed == nullptr || !removed->is_array() || removed->get_array().empty()) return {};
+  const auto& all = removed->get_array();
+  std::vector<std::string> named;
+  for (const auto& each : all)
+    if (each.is_string() && named.size() < kMostNamed)
+      named.push_back(shortened(printable(each.get_string()), kLongestName));
+  const auto more = all.size() - named.size();
+  return fmt::format("removed from its NVRAM: {}{}", fmt::join(named, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string BootRun::words_for(const netboot::BootEvent& event) const {

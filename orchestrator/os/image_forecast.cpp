@@ -4,6 +4,12 @@
 
 namespace cupel::os {
 
+void add_machine(ImageTraffic& traffic, const std::string& rack, std::uint64_t bytes,
+                 bool mirrored) {
+  auto& of_rack = traffic.bytes_of_rack[rack];
+  of_rack = mirrored ? bytes : of_rack + bytes;
+}
+
 std::chrono::seconds least_time_of(const ImageTraffic& traffic) {
   double all = 0;
   double longest = 0;

@@ -13,6 +13,11 @@ struct ImageTraffic {
   double uplink = 0, rack_uplink = 0;                    // bytes per second; 0: no limit
 };
 
+/// One more machine of the rack that fetches so many bytes. A mirror fetches them once for all of
+/// its rack.
+void add_machine(ImageTraffic& traffic, const std::string& rack, std::uint64_t bytes,
+                 bool mirrored);
+
 /// 0: there is no limit.
 std::chrono::seconds least_time_of(const ImageTraffic& traffic);
 

@@ -6,6 +6,10 @@
 
 namespace cupel::os {
 
+/// The file of a RAM system that the small one goes on in, and the image that this one says it is
+/// (burnin/ram/parts/large_root.sh).
+inline constexpr std::string_view kLargeRoot = "root.squashfs";
+
 struct Installed {
   std::string image{}, sha256{};  // empty: it was not installed by Cupel
   std::string host_name{};

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "inventory/boot.h"
 #include "orchestrator/ssh/public_key.h"
 
 namespace cupel::os {
@@ -25,6 +26,13 @@ std::optional<std::string> reported_key(const json::object& body) {
       if (print) return *std::move(print);
     }
   return std::nullopt;
+}
+
+std::string reported_tpm(const json::object& body) {
+  const auto* digest = body.if_contains("tpm_ek");
+  if (digest == nullptr || !digest->is_string()) return {};
+  const std::string_view text{digest->get_string()};
+  return inventory::is_sha256(text) ? std::string{text} : std::string{};
 }
 
 }  // namespace cupel::os

@@ -61,6 +61,8 @@ TEST(Order, IsRefusedWhereAValueIsNone) {
       {R"("size":10,)", R"("size":-1,)", "size"},
       {R"("content_size":100)", R"("content_size":1.5)", "content_size"},
       {R"("zstd")", R"("gzip")", "image.compression"},
+      {R"("size":10,)", R"("size":10,"mirror":"file:///etc/shadow",)", "image.mirror"},
+      {R"("size":10,)", R"("size":10,"mirror":1,)", "mirror"},
       {R"({"serial":"S1"})", R"("S1")", "disk"},
       {R"({"serial":"S1"})", R"({"serial":1})", "serial"},
       {R"({"serial":"S1"})", R"({"serial":"S1","seriall":"S1"})", "seriall"},
@@ -75,6 +77,8 @@ TEST(Order, IsRefusedWhereAValueIsNone) {
       {R"("efi":"\\EFI\\BOOT\\BOOTX64.EFI")", R"("efi":"/EFI/x.efi")", "boot_entry.efi"},
       {R"("efi":"\\EFI\\BOOT\\BOOTX64.EFI")", R"("efi":"\\EFI\\..\\x.efi")", "boot_entry.efi"},
       {R"("network_first":false)", R"("network_first":"no")", "network_first"},
+      {R"("network_first":false)", R"("network_drop":1)", "network_drop"},
+      {R"("network_first":false)", R"("network_first":true,"network_drop":true)", "boot_entry"},
       {R"("wipe":"S1")", R"("root":{"file":"root.squashfs","sha256":"x","size":1})", "root"},
   };
   for (const auto& row : rows) {

@@ -22,13 +22,16 @@ class Nvram {
       {"0001", "debian\tHD(1,GPT,old,0x800,0x100000)/File(\\EFI\\debian\\shimx64.efi)"},
       {"0002", "UEFI HTTPv4\tPciRoot(0x0)/MAC(525400000001,1)/IPv4(0.0.0.0)/Uri()"}};
   bool is_full = false, drops_new_entry = false, keeps_its_order = false, has_esp = true;
+  bool keeps_old_entries = false, other_disk_fails = false;
   std::vector<Argv> changes{};
 
   Finished run(const Argv& argv) {
+    if (argv.front() == "sfdisk" && argv.back() != "/dev/sda")
+      return other_disk_fails ? Finished{1, "", "Input/output error"} : Finished{0, other(), ""};
     if (argv.front() == "sfdisk") return {0, table(), ""};
     if (argv.at(1) == "-v") return {0, listed(), ""};
     changes.push_back(argv);
-    if (argv.at(2) == "-b") remove(argv.at(3));
+    if (argv.at(2) == "-b" && !keeps_old_entries) remove(argv.at(3));
     if (argv.at(2) == "-o" && !keeps_its_order) set_order(argv.at(3));
     if (argv.at(2) != "-c") return {0, "", ""};
     if (is_full) return {5, "", "Could not prepare Boot variable: No space left on device"};
@@ -43,7 +46,11 @@ class Nvram {
     const std::string esp = has_esp ? "C12A7328-F81F-11D2-BA4B-00A0C93EC93B" : "0FC63DAF";
     return R"({"partitiontable":{"label":"gpt","partitions":[{"node":"/dev/sda2","start":4096,)"
            R"("size":8,"type":"0FC63DAF"},{"node":"/dev/sda1","start":2048,"size":8,"type":")" +
-           esp + R"("}]}})";
+           esp + R"(","uuid":"AAAAAAAA-0000-4000-8000-000000000001"}]}})";
+  }
+  static std::string other() {
+    return R"({"partitiontable":{"label":"gpt","partitions":[{"node":"/dev/sdb1","start":2048,)"
+           R"("size":8,"type":"0FC63DAF","uuid":"BBBBBBBB-0000-4000-8000-000000000001"}]}})";
   }
   std::string listed() const {
     std::string text = "BootCurrent: 0000\nTimeout: 1 seconds\nBootOrder: ";
@@ -109,6 +116,91 @@ TEST_F(Entering, TakesThePlaceOfItsOwnOldEntries) {
   ASSERT_TRUE(entered) << entered.error().text;
   EXPECT_THAT(entered->order, ElementsAre("0007", "0000", "0001", "0002"));
   EXPECT_EQ(nvram_.entries.size(), 4u);
+}
+
+class EnteringAmongOld : public Entering {
+ protected:
+  EnteringAmongOld() {
+    node_.write("/sys/block/sdb/device/type", "0");
+    node_.write("/sys/block/sdb/size", std::to_string(kBytes / 512));
+    fill_other_disk("EFI PART");
+    const auto add = [&](const char* number, const char* label, const char* guid) {
+      nvram_.entries.emplace_back(number, std::string{label} + "\tHD(1,GPT," + guid +
+                                              "-0000-4000-8000-000000000001,0x800,0x8)/File(\\x)");
+      nvram_.order.emplace_back(number);
+    };
+    add("0003", "written", "aaaaaaaa");
+    add("0004", "data", "BBBBBBBB");
+    add("0005", "old\x1b[31m", "cccccccc");
+    add("0006", "Cupel OS", "dddddddd");
+  }
+
+  /// A GPT's mark, or a RAID's, where each stands.
+  void fill_other_disk(const std::string& mark, std::size_t at = 512) {
+    std::string disk(kBytes, '\0');
+    disk.replace(at, mark.size(), mark);
+    node_.write_bytes("/dev/sdb", disk);
+  }
+
+  static constexpr std::size_t kBytes = 4 << 20;
+};
+
+TEST_F(EnteringAmongOld, RemovesThoseWhosePartitionIsOnNoDisk) {
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_THAT(entered->order, ElementsAre("0007", "0000", "0001", "0002", "0003", "0004"));
+  EXPECT_THAT(entered->removed, ElementsAre(HasSubstr("Boot0005 old"), "Boot0006 Cupel OS"));
+  EXPECT_EQ(entered->removed.front().find('\x1b'), std::string::npos);
+}
+
+TEST_F(EnteringAmongOld, RemovesThemBeforeItNeedsRoomForItsOwn) {
+  ASSERT_TRUE(enter());
+
+  ASSERT_GE(nvram_.changes.size(), 3u);
+  EXPECT_EQ(nvram_.changes.front(), (Argv{"efibootmgr", "-q", "-b", "0005", "-B"}));
+  EXPECT_EQ(nvram_.changes.back().at(2), "-c");
+}
+
+TEST_F(EnteringAmongOld, RemovesNoneWhereADiskDoesNotSayWhichPartitionsItHas) {
+  nvram_.other_disk_fails = true;
+
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_THAT(entered->removed, ElementsAre("Boot0006 Cupel OS"));
+}
+
+TEST_F(EnteringAmongOld, RemovesNoneWhereADiskIsAPartOfAFirmwaresRaid) {
+  fill_other_disk("\xDE\x11\xDE\x11", kBytes - 512);
+
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_THAT(entered->removed, ElementsAre("Boot0006 Cupel OS"));
+}
+
+TEST_F(EnteringAmongOld, DoesNotCallRemovedWhatTheFirmwareKeeps) {
+  std::erase_if(nvram_.entries, [](const auto& entry) { return entry.first == "0006"; });
+  std::erase(nvram_.order, "0006");
+  nvram_.keeps_old_entries = true;
+
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_TRUE(entered->removed.empty());
+  EXPECT_THAT(entered->order, ::testing::Contains("0005"));
+}
+
+TEST_F(EnteringAmongOld, TakesTheNetworkOutOfTheOrderWhereTheOrderSaysSo) {
+  wish_.network_drop = true;
+
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_THAT(entered->order, ElementsAre("0007", "0001", "0003", "0004"));
+  EXPECT_EQ(nvram_.order, entered->order);
+  EXPECT_EQ(nvram_.entries.front().first, "0000") << "the entry itself stays";
 }
 
 TEST_F(Entering, SaysThatTheNvramIsFull) {

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "burnin/agent/common/sha256.h"
 #include "tests/agent/boot_image.h"
 #include "tests/agent/node_tree.h"
 
@@ -35,11 +36,13 @@ class RunBoot : public ::testing::Test {
     EXPECT_TRUE(server_.wait_for("port "));
   }
 
-  std::string order(const std::string& serial, const std::string& more = "") const {
+  std::string order(const std::string& serial, const std::string& more = "",
+                    const std::string& mirror = "") const {
     return R"({"version":1,"node":"n01","action":"deploy","authorized_keys":["ssh-ed25519 AAAA"],)"
-           R"("image":{"name":"i","file":"image","sha256":")" +
-           image_.sha256() + R"(","size":)" + std::to_string(image_.compressed().size()) +
-           R"(,"content_size":)" + std::to_string(image_.content().size()) +
+           R"("image":{"name":"i","file":"image","mirror":")" +
+           mirror + R"(","sha256":")" + image_.sha256() + R"(","size":)" +
+           std::to_string(image_.compressed().size()) + R"(,"content_size":)" +
+           std::to_string(image_.content().size()) +
            R"(,"compression":"zstd"},"disk":{"serial":")" + serial + "\"}" + more + "}";
   }
 
@@ -51,11 +54,14 @@ class RunBoot : public ::testing::Test {
     doors.console = [this](const std::string& line) { console_.push_back(line); };
     doors.server.url = "http://127.0.0.1:" + port() + "/boot/" + kToken + "/";
     doors.server.pause = [](std::chrono::milliseconds) {};
+    doors.server.mirror_patience = std::chrono::seconds{0};
     doors.progress_every = progress_every_;
     doors.server.run = [this, order](const Argv& argv, std::string_view input,
                                      std::chrono::seconds) {
       const auto name = argv.back().substr(argv.back().rfind('/') + 1);
       std::unique_lock lock{mutex_};
+      if (argv.front() == "tpm2_nvread")
+        return argv.at(1) == "0x1c0000a" ? Finished{0, "certificate", ""} : Finished{1, "", ""};
       if (argv.front() == "nvme") {
         const auto often = [this] { return std::ranges::count(states_, R"("erasing")") > 3; };
         return Finished{heard_.wait_for(lock, std::chrono::seconds{20}, often) ? 0 : 1, "", ""};
@@ -79,6 +85,9 @@ class RunBoot : public ::testing::Test {
     std::string text;
     file >> text;
     return text;
+  }
+  std::string mirror() const {
+    return "http://127.0.0.1:" + port() + "/images/i/disk.raw.zst?sha256=" + image_.sha256();
   }
   std::string disk() const { return file_bytes(node_.root() + "/dev/nvme0n1"); }
 
@@ -113,6 +122,47 @@ TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
   EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
   EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "ssh-ed25519 AAAA\n");
   EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
+}
+
+TEST_F(RunBoot, SaysTheDigestOfTheTpmsCertificateWhichMayBeItsEccKeysAlone) {
+  node_.write_bytes("/dev/tpm0", "");
+
+  EXPECT_EQ(boot(order("CUPEL01")), 0) << ::testing::PrintToString(console_);
+
+  Sha256 hash;
+  hash.update(std::string_view{"certificate"});
+  EXPECT_THAT(posts_["hello"], HasSubstr(R"("tpm_ek":")" + hash.hex() + "\""));
+}
+
+TEST_F(RunBoot, WritesTheImageFromItsMirrorWhereThatHasIt) {
+  std::filesystem::create_directories(image_.path("images/i"));
+  std::filesystem::rename(folder_ + "/image", image_.path("images/i/disk.raw.zst"));
+
+  EXPECT_EQ(boot(order("CUPEL01", "", mirror())), 0) << ::testing::PrintToString(console_);
+
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+  EXPECT_THAT(posts_["done"], ::testing::Not(HasSubstr("mirror_failure")));
+}
+
+TEST_F(RunBoot, WritesTheImageFromTheBootServerWhereItsMirrorHasNone) {
+  EXPECT_EQ(boot(order("CUPEL01", "", mirror())), 0) << ::testing::PrintToString(console_);
+
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+  EXPECT_THAT(posts_["done"], HasSubstr(R"("mirror_failure":")" + mirror() + ": the image"));
+  EXPECT_THAT(console_, Contains(HasSubstr("CUPEL mirror failed")));
+}
+
+TEST_F(RunBoot, WritesTheImageFromTheBootServerWhereItsMirrorServesOtherBytes) {
+  std::filesystem::create_directories(image_.path("images/i"));
+  auto other = file_bytes(image_.path("image.zst"));
+  other.back() = static_cast<char>(other.back() ^ 1);
+  std::ofstream{image_.path("images/i/disk.raw.zst"), std::ios::binary} << other;
+
+  EXPECT_EQ(boot(order("CUPEL01", "", mirror())), 0) << ::testing::PrintToString(console_);
+
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+  EXPECT_THAT(posts_["done"], HasSubstr("mirror_failure"));
+  EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
 }
 
 TEST_F(RunBoot, SaysHelloAgainToABootServerThatHasNoneOfIt) {

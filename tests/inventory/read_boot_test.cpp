@@ -57,6 +57,35 @@ TEST(BootOfASite, IsReadWithItsDhcpItsWaysAndItsRates) {
   EXPECT_DOUBLE_EQ(boot.rack_uplink, 1.2e9);
 }
 
+TEST(BootOfASite, NamesTheMirrorOfARack) {
+  const auto loaded = load(
+      "boot:\n"
+      "  serve: 10.0.0.1:8081\n"
+      "  mirrors: [{rack: a01, url: \"http://10.1.0.2:8080/images/\"}]\n"
+      "racks: [{name: a01, units: 42}]\n");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  EXPECT_EQ(loaded.inventory->boot->mirror_of("a01"), "http://10.1.0.2:8080/images");
+  EXPECT_EQ(loaded.inventory->boot->mirror_of("a02"), "");
+}
+
+TEST(BootOfASite, AMirrorIsOneOfARackAndAPlainUrl) {
+  const auto loaded = load(
+      "boot:\n"
+      "  serve: 10.0.0.1:8081\n"
+      "  mirrors:\n"
+      "    - {rack: a01, url: \"ftp://10.1.0.2/images\"}\n"
+      "    - {rack: a01, url: \"http://user@10.1.0.2/images\"}\n"
+      "    - {rack: b01, url: \"http://10.1.0.2/images?x\"}\n"
+      "racks: [{name: a01, units: 42}]\n");
+
+  EXPECT_THAT(said(loaded.problems),
+              ::testing::UnorderedElementsAre(
+                  HasSubstr("i.yaml:5:23: url of a mirror"), HasSubstr("i.yaml:6:23: url of a"),
+                  HasSubstr("i.yaml:7:23: url of a"), HasSubstr("'a01' has two mirrors"),
+                  HasSubstr("there is no rack 'b01'")));
+}
+
 TEST(BootOfASite, FullDhcpWithoutARangeIsForNodesWithAnAddress) {
   const auto loaded =
       load("boot: {serve: \"10.0.0.1:8081\", dhcp: {mode: full, interface: eth1}}\n");

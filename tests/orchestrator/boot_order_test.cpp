@@ -77,6 +77,29 @@ TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
   EXPECT_FALSE(order()) << "no disk is named";
 }
 
+TEST_F(DeployOrder, NamesTheImageOnTheMirrorOfItsRackWithItsDigest) {
+  inventory_.boot = inventory::BootSite{};
+  inventory_.boot->mirrors = {{"a01", "http://10.1.0.2:8080/images", {}}};
+  node_.rack = "a01";
+  EXPECT_EQ(at("/image/mirror"),
+            "http://10.1.0.2:8080/images/debian-12/disk.raw.zst?sha256=" + std::string(64, 'd'));
+
+  node_.rack = "a02";
+  EXPECT_FALSE(order()->order.at("image").as_object().contains("mirror"));
+}
+
+TEST_F(DeployOrder, LeavesTheNetworkFirstOrOutButNotBoth) {
+  wish_.network_drop = true;
+  const json::value all = order().value().order;
+  EXPECT_EQ(all.at_pointer("/boot_entry/network_drop"), true);
+  EXPECT_EQ(all.at_pointer("/boot_entry/network_first"), false);
+
+  wish_.network_first = true;
+  const auto refused = order();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("network_first and network_drop"));
+}
+
 TEST_F(DeployOrder, ErasesNothingThatMayNotBeWiped) {
   wish_.erase = "nvme";
 

@@ -20,6 +20,16 @@ TEST(ImageForecast, IsWhatTheFullestRackTakesWhereThatIsLonger) {
       seconds{18});
 }
 
+TEST(ImageForecast, CountsARackWithAMirrorOnce) {
+  ImageTraffic traffic{.uplink = 100};
+  for (int i = 0; i < 8; ++i) {
+    add_machine(traffic, "a", 1'000, true);
+    add_machine(traffic, "b", 1'000, false);
+  }
+
+  EXPECT_EQ(least_time_of(traffic), seconds{90});
+}
+
 TEST(ImageForecast, IsNothingWithoutALimit) {
   EXPECT_EQ(least_time_of({.bytes_of_rack = {{"a", 9'000}}}), seconds{0});
 }

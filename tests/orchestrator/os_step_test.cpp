@@ -98,6 +98,64 @@ TEST_F(OsStep, TakesBackAnOverrideThatStayed) {
   EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
 }
 
+TEST_F(OsStep, NamesTheBootEntriesThatWereRemoved) {
+  machine_.removes = {"Boot0003 debian", "Boot0004 \x1b[31mCupel OS"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("removed from its NVRAM: Boot0003 debian, Boot0004 "),
+                                 ::testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(OsStep, NamesEightRemovedBootEntriesAndCountsTheOthers) {
+  for (int i = 0; i < 64; ++i) machine_.removes.emplace_back(std::string(1'000, 'x'));
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(end_.detail, HasSubstr(" and 56 more"));
+  EXPECT_LT(end_.detail.size(), 1'000u);
+}
+
+TEST_F(OsStep, SaysThatTheMirrorFailed) {
+  machine_.mirror_failure = "http://10.1.0.2/images/debian-12/disk.raw.zst: curl: \x1b[31m 404";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("its mirror failed, and the image came from the boot "
+                                           "server: http://10.1.0.2/images/"),
+                                 ::testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(OsStep, KeepsTheTpmsKeyAndNamesAnotherOneOfALaterBoot) {
+  const std::string first(64, 'a'), second(64, 'b');
+  machine_.tpm_ek = first;
+  ASSERT_TRUE(control());
+  EXPECT_THAT(end_.detail, ::testing::Not(HasSubstr("identity mismatch")));
+  EXPECT_THAT(needed(), HasSubstr("\"tpm_ek\":\"" + first + "\""));
+
+  machine_ = {};
+  machine_.tpm_ek = second;
+  journal_ = {};
+  set_step(StepKind::os, "os", {{"reinstall", "yes"}});
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("identity mismatch: its TPM's endorsement certificate"),
+                                 HasSubstr(second + ", and had " + first)));
+  EXPECT_EQ(store_->pinned("tpm:n1"), second);
+}
+
+TEST_F(OsStep, WhatIsNoDigestOfATpmIsNotKept) {
+  machine_.tpm_ek = "\x1b[31m";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_FALSE(store_->pinned("tpm:n1"));
+}
+
 TEST_F(OsStep, NamesEachWayThatLedNowhereWhereTheBmcIgnoresTheOverride) {
   machine_.ignores_override = true;
 
@@ -202,6 +260,16 @@ TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
   EXPECT_EQ(end_.detail, "RAM system ram is up, booted by http");
   EXPECT_EQ(store_->pinned("ssh:n1"), test::kNewPrint);
   EXPECT_EQ(machine_.images_written, 0);
+}
+
+TEST_F(OsStep, ARamSystemWithALargeRootIsUpWhenItRunsInThat) {
+  machine_.has_large_root = true;
+  set_step(StepKind::boot_ram, "boot-ram");
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(looks_, 2);
 }
 
 TEST_F(OsStep, TheRamSystemLeavesNoDiscInItsDrive) {

@@ -108,8 +108,11 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
 
 TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
   std::vector<Problem> problems;
-  const Arguments arguments{
-      {"wipe", "yes"}, {"erase", "nvme"}, {"reinstall", "yes"}, {"network_first", "yes"}};
+  const Arguments arguments{{"wipe", "yes"},
+                            {"erase", "nvme"},
+                            {"reinstall", "yes"},
+                            {"network_first", "yes"},
+                            {"network_drop", "yes"}};
   const auto playbook = load_playbook("os", problems, arguments);
   ASSERT_TRUE(playbook) << to_string(problems);
 

@@ -33,6 +33,10 @@ struct BootMachine {
   int boot_reads_that_fail = 0;              // of its BMC, since a boot
   int looks_in_vain = 0;                     // for what it says next
   std::vector<std::string> fetches_alone{};  // files; then nothing is heard of it
+  boost::json::array removes{};              // boot entries
+  std::string mirror_failure{};              // as it reports it
+  std::string tpm_ek{};                      // SHA-256
+  bool has_large_root = false;               // its RAM system has one to go on in
   std::string stands_in{};                   // a step of its installer that asks something
 
   // What it is.
@@ -72,7 +76,8 @@ struct BootMachine {
   /// What it does next, as the boot server hears of it.
   std::optional<netboot::BootEvent> go_on(const std::string& of) {
     if (of != token || !open.contains(of)) return std::nullopt;
-    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}}};
+    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}},
+                                   {"tpm_ek", tpm_ek}};
     switch (does) {
       case Does::ram:
         if (!fetches_alone.empty()) return fetch();
@@ -126,7 +131,9 @@ struct BootMachine {
     const auto* image = open.at(token).order.if_contains("image");
     installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
     does = Does::written;
-    return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}});
+    boost::json::object done{{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}};
+    if (!mirror_failure.empty()) done["mirror_failure"] = mirror_failure;
+    return told(Kind::done, std::move(done));
   }
   netboot::BootEvent told(Kind kind, boost::json::object body) const {
     netboot::BootEvent event;
@@ -196,9 +203,11 @@ class BootSession final : public ssh::Session {
 /// The boot server and the image store that this machine sees.
 inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::string& digest) {
   auto door = std::make_shared<os::BootDoor>();
-  door->ram_system = [](std::string name) -> Result<os::BootImage> {
+  door->ram_system = [&machine](std::string name) -> Result<os::BootImage> {
     os::BootImage image{.name = std::move(name), .arch = "x86_64"};
     image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};
+    if (machine.has_large_root)
+      image.files["root.squashfs"] = {"/images/ram/root.squashfs", std::string(64, '2'), 30};
     return image;
   };
   door->os_image = [digest, &machine](std::string name) -> Result<os::BootImage> {

@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 
 # Programs of the RAM system come from these; libraries from what they depend on.
-roots=(busybox-static dropbear-bin curl zstd fdisk e2fsprogs xfsprogs btrfs-progs efibootmgr nvme-cli hdparm)
+roots=(busybox-static dropbear-bin curl zstd fdisk e2fsprogs xfsprogs btrfs-progs efibootmgr nvme-cli hdparm
+  tpm2-tools)
 
 apt() {
   local command=$1

@@ -3,9 +3,10 @@
 
 # With the libraries that they name. What is only there sometimes is left out where it is absent.
 programs=(/usr/sbin/dropbear /usr/bin/dropbearkey /usr/bin/dropbearconvert /usr/bin/curl /usr/bin/zstd /usr/sbin/sfdisk
-  /usr/sbin/e2fsck /usr/sbin/resize2fs /usr/sbin/xfs_growfs /usr/bin/btrfs /usr/bin/efibootmgr /usr/sbin/nvme /usr/sbin/hdparm)
+  /usr/sbin/e2fsck /usr/sbin/resize2fs /usr/sbin/xfs_growfs /usr/bin/btrfs /usr/bin/efibootmgr /usr/sbin/nvme /usr/sbin/hdparm
+  /usr/bin/tpm2_nvread)
 # Loaded by name while a program runs.
-also_libraries=(libgcc_s.so.1)
+also_libraries=(libgcc_s.so.1 libtss2-tcti-device.so.0)
 
 # PATH: where it lies in the packages, whether /usr is merged there or not.
 in_packages() {

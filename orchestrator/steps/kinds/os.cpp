@@ -25,9 +25,11 @@ using os::BootEnd;
 using os::BootHandle;
 using std::chrono::seconds;
 
+constexpr seconds kSwitchPause{1};
 constexpr seconds kLookPatience{20};  // for a system that may not be there
 
 std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
+std::string tpm_name(const inventory::Node& node) { return "tpm:" + node.name; }
 
 /// What the step says; nothing where it leaves it to the profile.
 std::string said(const StepRequest& request, const std::string& key) {
@@ -111,6 +113,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   wanted.wish.wipe = says_yes(request, "wipe");
   wanted.wish.erase = or_else(said(request, "erase"), "none");
   wanted.wish.network_first = says_yes(request, "network_first");
+  wanted.wish.network_drop = says_yes(request, "network_drop");
   return wanted;
 }
 
@@ -185,6 +188,7 @@ boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
     os["sha256"] = wanted.sha256;
     os["disk"] = ended.disk;
   }
+  if (!ended.tpm.empty()) os["tpm_ek"] = ended.tpm;
   if (!ended.notes.empty()) os["notes"] = boost::json::value_from(ended.notes);
   return {{"os", std::move(os)}};
 }
@@ -198,15 +202,49 @@ std::string words_for(const BootEnd& ended, const Wanted& wanted) {
   return text;
 }
 
+/// A TPM's endorsement key is its own for life: another one is another mainboard, or another
+/// machine. One that reports none may have it turned off: that is no mismatch.
+Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootEnd& ended) {
+  if (ended.tpm.empty()) return ok();
+  const auto before = store.pinned(tpm_name(node));
+  if (before == ended.tpm) return ok();
+  if (before)
+    ended.notes.push_back(fmt::format(
+        "identity mismatch: its TPM's endorsement certificate has the SHA-256 {}, and had {} at an "
+        "earlier boot. Its mainboard or TPM was replaced, or another machine is in this slot",
+        ended.tpm, *before));
+  return store.repin(tpm_name(node), ended.tpm);
+}
+
+/// One look at what is up; where the small RAM system goes on in a large one, at that one: it has
+/// the same address and host key.
+Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const StepRequest& request,
+                                         const Wanted& wanted, Deadline until) {
+  const bool grows =
+      wanted.image.empty() && wanted.wish.boots.files.contains(std::string{os::kLargeRoot});
+  for (;;) {
+    CO_TRY(const auto session, co_await connected(environment, request, until));
+    auto seen = co_await os::look_at_installed(*session, request.node.ssh.sudo, until);
+    if (!grows || (seen && seen->image == os::kLargeRoot)) co_return seen;
+    // The connection breaks when the small one ends.
+    if (!seen && !is_transient(seen.error().code)) co_return seen;
+    if (until.left() <= kSwitchPause)
+      co_return Error{Code::kTimeout,
+                      "its RAM system is up, and has not gone on in root.squashfs: look at its "
+                      "console: cupel bmc " +
+                          request.node.name + " console"};
+    request.waiting("RAM system: fetches and starts root.squashfs");
+    CO_TRY(co_await pause_for(kSwitchPause));
+  }
+}
+
 /// The system that has reported is the one that answers, and it is the wanted one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
-                                     const Wanted& wanted, const BootEnd& ended) {
+                                     const Wanted& wanted, BootEnd ended) {
   CO_TRY(environment.store.repin(pin_name(request.node), ended.host_key));
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
-  auto session = co_await connected(environment, request, until);
-  if (!session) co_return ended_by_ssh(std::move(session).error());
-  auto seen = co_await os::look_at_installed(**session, request.node.ssh.sudo, until);
+  auto seen = co_await look_when_up(environment, request, wanted, until);
   if (!seen) co_return ended_by_ssh(std::move(seen).error());
   BootEnd wrong{.how = BootEnd::How::needs_person};
   const auto& name = os::installed_name(request.node);
@@ -222,6 +260,7 @@ Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepReq
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
     co_return failed_end(request, wrong);
   }
+  CO_TRY(compare_tpm(environment.store, request.node, ended));
   co_return done(words_for(ended, wanted), found_of(ended, wanted));
 }
 

@@ -82,12 +82,19 @@ void BootServer::mention(std::string_view name, std::string_view json) const {
 }
 
 ImageSource BootServer::image(std::string_view file, std::uint64_t size) const {
-  auto argv = curl(settings_.url, settings_.ca_file);
+  return stream(settings_.url + std::string{file}, size, settings_.patience);
+}
+
+ImageSource BootServer::mirrored(const std::string& url, std::uint64_t size) const {
+  return stream(url, size, settings_.mirror_patience);
+}
+
+ImageSource BootServer::stream(const std::string& url, std::uint64_t size,
+                               std::chrono::seconds patience) const {
+  auto argv = curl(url, settings_.ca_file);
   // A connection that carries less is broken, though no error came.
-  argv.insert(argv.end(), {"--fail", "--speed-limit", "1024", "--speed-time", "30",
-                           settings_.url + std::string{file}});
-  const auto fetch =
-      std::make_shared<ImageFetch>(std::move(argv), size, settings_.patience, settings_.pause);
+  argv.insert(argv.end(), {"--fail", "--speed-limit", "1024", "--speed-time", "30", url});
+  const auto fetch = std::make_shared<ImageFetch>(std::move(argv), size, patience, settings_.pause);
   return [fetch](std::span<char> into) { return fetch->read(into); };
 }
 

@@ -28,6 +28,8 @@ class BootServer {
     std::string ca_file = "/etc/cupel/ca.pem";
     /// How long it may be away: a controller that is restarted, a switch that comes up.
     std::chrono::seconds patience{600};
+    /// The same of a mirror: the boot server has what it lacks.
+    std::chrono::seconds mirror_patience{30};
     RunTool run = run_tool;
     Pause pause = pause_for;
   };
@@ -45,8 +47,12 @@ class BootServer {
   /// for as long as bytes come at least once within the patience. Ends at `size`.
   /// Errors: kServer, kCut.
   ImageSource image(std::string_view file, std::uint64_t size) const;
+  /// The same of another server. Its bytes are no more trusted than any others.
+  ImageSource mirrored(const std::string& url, std::uint64_t size) const;
 
  private:
+  ImageSource stream(const std::string& url, std::uint64_t size,
+                     std::chrono::seconds patience) const;
   Outcome<Reply> ask(const Argv& more, std::string_view name, std::string_view body) const;
   Outcome<Reply> once(const Argv& argv, std::string_view body) const;
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -16,9 +17,9 @@ namespace {
 
 constexpr std::string_view kSecureBoot =
     "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
-// Where a TPM's maker leaves the certificate of its RSA endorsement key. Source: TCG EK Credential
-// Profile 2.5, 2.2.1.4.
-constexpr const char* kEndorsement = "0x1c00002";
+// Where a TPM's maker leaves the certificates of its endorsement keys, RSA and ECC: some have one
+// of them alone. Source: TCG EK Credential Profile 2.5, 2.2.1.4 and 2.2.1.5.
+constexpr std::array kEndorsements{"0x1c00002", "0x1c0000a"};
 
 std::string machine() {
   utsname name{};
@@ -60,11 +61,14 @@ void add_host_keys(JsonLine& line, const Tree& tree) {
 
 std::string endorsement_digest(const Tree& tree, const RunTool& run) {
   if (!tree.exists("/dev/tpm0")) return {};
-  const auto read = run({"tpm2_nvread", kEndorsement}, {}, std::chrono::seconds{30});
-  if (read.status != 0 || read.out.empty()) return {};
-  Sha256 hash;
-  hash.update(read.out);
-  return hash.hex();
+  for (const auto* place : kEndorsements) {
+    const auto read = run({"tpm2_nvread", place}, {}, std::chrono::seconds{30});
+    if (read.status != 0 || read.out.empty()) continue;
+    Sha256 hash;
+    hash.update(read.out);
+    return hash.hex();
+  }
+  return {};
 }
 
 }  // namespace

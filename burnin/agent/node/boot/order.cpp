@@ -9,6 +9,7 @@ namespace cupel::agent::boot {
 namespace {
 
 constexpr std::size_t kMostText = 256;
+constexpr std::size_t kMostUrl = 512;
 constexpr std::size_t kMostKey = 8192;
 constexpr std::size_t kMostKeys = 64;
 
@@ -113,6 +114,7 @@ Outcome<void> read_image(const JsonValue& from, ImageOrder& image) {
   std::string compression = "zstd";
   TRY(read_text(*given, "name", image.name));
   TRY(read_text(*given, "file", image.file));
+  TRY(read_text(*given, "mirror", image.mirror, kMostUrl));
   TRY(read_text(*given, "sha256", image.sha256));
   TRY(read_text(*given, "compression", compression));
   TRY(read_count(*given, "size", image.size));
@@ -121,6 +123,9 @@ Outcome<void> read_image(const JsonValue& from, ImageOrder& image) {
   if (!is_digest(image.sha256)) return wrong("image.sha256", "64 lower-case hex digits");
   if (image.size == 0 || image.content_size == 0)
     return wrong("image", "size and content_size above 0");
+  if (!image.mirror.empty() && !image.mirror.starts_with("http://") &&
+      !image.mirror.starts_with("https://"))
+    return wrong("image.mirror", "an URL of http or https");
   if (compression != "zstd") return wrong("image.compression", "zstd");
   return {};
 }
@@ -147,6 +152,9 @@ Outcome<void> read_entry(const JsonValue& from, std::optional<BootEntry>& into) 
   TRY(read_text(*given, "label", entry.label));
   TRY(read_text(*given, "efi", entry.efi));
   TRY(read_flag(*given, "network_first", entry.network_first));
+  TRY(read_flag(*given, "network_drop", entry.network_drop));
+  if (entry.network_first && entry.network_drop)
+    return wrong("boot_entry", "one of network_first and network_drop");
   if (entry.label.empty() || entry.label.size() > 64 || entry.label.starts_with('-'))
     return wrong("boot_entry.label", "a name of at most 64 bytes");
   if (!entry.efi.starts_with('\\') || entry.efi.find("..") != std::string::npos)

@@ -16,6 +16,7 @@ struct BootEntry {
   std::string label{};
   std::string efi{};  // "\EFI\debian\shimx64.efi"
   bool network_first = false;
+  bool network_drop = false;  // out of the boot order; the entries themselves stay
 };
 
 /// A RAM system's own root, fetched as one file.

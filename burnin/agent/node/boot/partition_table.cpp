@@ -48,7 +48,7 @@ Outcome<PartitionTable> read_partition_table(const std::string& disk, const RunT
   for (const auto& each : *all->array()) {
     const auto node = text_of(each, "node");
     found.entries.push_back({number_of(node), node, text_of(each, "type"), count_of(each, "start"),
-                             count_of(each, "size")});
+                             count_of(each, "size"), text_of(each, "uuid")});
   }
   std::ranges::sort(found.entries, {}, &TableEntry::start);
   return found;

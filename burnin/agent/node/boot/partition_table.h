@@ -17,6 +17,7 @@ struct TableEntry {
   std::string type{};       // a GUID in upper case, or the MBR's byte
   std::uint64_t start = 0;  // sectors
   std::uint64_t size = 0;
+  std::string uuid{};  // of a GPT's partition; as sfdisk prints it
 };
 
 struct PartitionTable {

@@ -151,10 +151,28 @@ class BootRun {
     return report_done(disk, written, entered);
   }
 
+  /// From the rack's mirror where there is one, and else, or where that fails, from the boot
+  /// server.
   Outcome<WrittenImage> write(const Order& order, const std::string& path) {
+    const auto& image = order.image;
+    if (!image.mirror.empty()) {
+      auto written = write_from(server_->mirrored(image.mirror, image.size), order, path);
+      if (written || !may_be_the_mirrors(written.error().cause)) return written;
+      mirror_failure_ = image.mirror + ": " + written.error().text;
+      say("mirror failed: " + printable(mirror_failure_));
+    }
+    return write_from(server_->image(image.file, image.size), order, path);
+  }
+
+  /// What another source may mend; what the disk failed of is no source's.
+  static bool may_be_the_mirrors(Cause cause) {
+    return cause == Cause::kServer || cause == Cause::kCut || cause == Cause::kWrongHash;
+  }
+
+  Outcome<WrittenImage> write_from(const ImageSource& source, const Order& order,
+                                   const std::string& path) {
     TRY(auto target, TargetDisk::open(path));
     ImageWriter writer{std::move(target), order.image};
-    const auto source = server_->image(order.image.file, order.image.size);
     const auto progress = paced(
         [this](Phase phase, std::uint64_t bytes, std::uint64_t of) { enter(phase, bytes, of); });
     return writer.write(source, ReadBack::kSampled, progress);
@@ -202,6 +220,10 @@ class BootRun {
     add_disk(line, disk);
     line.end().add("sha256", written.sha256).add("entry", entered.entry).array("boot_order");
     for (const auto& each : entered.order) line.item(each);
+    line.end();
+    if (!mirror_failure_.empty()) line.add("mirror_failure", mirror_failure_);
+    line.array("removed_entries");
+    for (const auto& each : entered.removed) line.item(each);
     line.end().object("seconds");
     for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
     line.end();
@@ -244,6 +266,7 @@ class BootRun {
   const RunTool& run_;
   std::optional<BootServer> server_{};
   std::string hello_{};  // that was answered with the order
+  std::string mirror_failure_{};
   std::string phase_{};
   Clock::time_point since_{};
   std::map<std::string, double> seconds_{};

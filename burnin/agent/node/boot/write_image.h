@@ -13,6 +13,7 @@ namespace cupel::agent::boot {
 struct ImageOrder {
   std::string name{};
   std::string file{};
+  std::string mirror{};            // URL of the same bytes, tried first; empty: there is none
   std::string sha256{};            // of the compressed stream, lower-case hex
   std::uint64_t size = 0;          // of the compressed stream; 0: not known
   std::uint64_t content_size = 0;  // what it becomes
