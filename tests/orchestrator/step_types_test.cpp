@@ -55,7 +55,8 @@ bool begins_the_kernel_log_anew(StepKind kind) {
   node.name = "n1";
   node.profile = "judged";
   inventory::Inventory inventory;
-  inventory.profiles["judged"] = {.name = "judged", .criteria = {{.stage = "kernel-log", .measure = "kernel.xid"}}};
+  inventory.profiles["judged"] = {.name = "judged",
+                                  .criteria = {{.stage = "kernel-log", .measure = "kernel.xid"}}};
   const std::vector types{StepType{.kind = kind, .perform = end_at_once}};
   StepEnvironment environment{inventory, *store, {}, {}, nullptr};
   const auto board = environment.board;
