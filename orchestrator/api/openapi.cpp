@@ -52,11 +52,13 @@ constexpr std::array kNodeFields{text("name", {}, true),
                                  whole("run", "newest that it took part in"),
                                  of("runs", Kind::list, "newest first")};
 constexpr std::array kResult{
-    text("node", {}, true), whole("run", {}, true),
-    text("state", "pass, fail, inconclusive; ended: it judged nothing", true), text("cause")};
+    text("node", {}, true), whole("run", "of which the state is", true),
+    whole("newest", "a newer run, which judged nothing"),
+    text("state", "pass, fail, inconclusive; ended: nothing was judged", true), text("cause")};
 constexpr std::array kPastRun{
     whole("run", {}, true), text("playbook", {}, true), of("began", Kind::time, {}, true),
-    text("state", "the verdict; where there is none, that of the run", true), text("cause")};
+    text("state", "the verdict; without one inconclusive where a step failed, or as the run", true),
+    text("cause")};
 constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whole("run"),
                             text("part"), text("text", {}, true)};
 constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),

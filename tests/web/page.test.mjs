@@ -292,12 +292,40 @@ test('a page whose token is revoked asks for a login, and for its events no more
   await context.close();
 });
 
-test('the overview follows the runs that work before newer ones that are over', async () => {
-  const bundle = join(folder, 'overview.mjs');
-  required('esbuild').buildSync({entryPoints: [resolve(here, '../../orchestrator/web/src/views/overview.tsx')], outfile: bundle, bundle: true,
+/// What a view exports, out of the page.
+async function exported(view) {
+  const bundle = join(folder, `${view}.mjs`);
+  required('esbuild').buildSync({entryPoints: [resolve(here, `../../orchestrator/web/src/views/${view}.tsx`)], outfile: bundle, bundle: true,
     format: 'esm', platform: 'node', jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [modules], loader: {'.css': 'empty'}});
-  const {runsToShow} = await import(bundle);
+  return import(bundle);
+}
+
+test('the overview follows the runs that work before newer ones that are over', async () => {
+  const {runsToShow} = await exported('overview');
   const nodes = Array.from({length: 30}, (_, run) => ({run: run + 1}));
   assert.deepEqual(runsToShow([3], [...nodes, {}]), [3, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20]);
   assert.deepEqual(runsToShow([], [{run: 2}, {run: 2}, {}]), [2]);
+});
+
+test('a run that judged nothing hides no verdict in the overview', async () => {
+  const {resultOf} = await exported('overview');
+  const failed = {node: 'n1', run: 5, newest: 9, state: 'fail'}, passed = {node: 'n1', run: 9, state: 'pass'};
+  assert.equal(resultOf(failed, {run: 9}, 9), failed, 'a look behind it');
+  assert.equal(resultOf(failed, {run: 9}, undefined), failed);
+  assert.equal(resultOf(failed, {run: 9}, 10), undefined, 'a newer run works');
+  assert.equal(resultOf(failed, {run: 10}, undefined), undefined);
+  assert.equal(resultOf(passed, {run: 9}, 5), passed, 'it is newer than what is shown');
+  assert.equal(resultOf(passed, {run: 9}, 9), undefined, 'its row says more');
+});
+
+test('the overview learns of results that are due yet', async () => {
+  const {allResults} = await exported('overview');
+  const answers = {'/api/v1/results?limit=2': {items: [{node: 'a'}, {node: 'b'}], next: 'b'}, '/api/v1/results?limit=2&cursor=b': {items: [{node: 'c'}], incomplete: true},
+    '/api/v1/results?limit=9': {items: [{node: 'a'}]}};
+  const fetched = globalThis.fetch;
+  globalThis.fetch = async (path) => new Response(JSON.stringify(answers[path]));
+  try {
+    assert.deepEqual(await allResults('/results?limit=2'), {items: [{node: 'a'}, {node: 'b'}, {node: 'c'}], due: true});
+    assert.deepEqual(await allResults('/results?limit=9'), {items: [{node: 'a'}], due: false});
+  } finally { globalThis.fetch = fetched; }
 });

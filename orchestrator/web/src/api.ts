@@ -17,7 +17,7 @@ export interface SiteNode {
   run?: number; runs?: number[];
 }
 export interface PastRun { run: number; playbook: string; began: string; state: string; cause?: string }
-export interface NodeResult { node: string; run: number; state: RowState; cause?: string }
+export interface NodeResult { node: string; run: number; newest?: number; state: RowState; cause?: string }
 export interface Found { kind: 'node' | 'serial' | 'part' | 'model'; node: string; run?: number; part?: string; text: string }
 export interface Playbook { name: string; description?: string; parameters: {name: string; value?: string; type?: string}[] }
 export interface Run {

@@ -183,12 +183,60 @@ TEST_F(NodesResults, AreThoseOfTheNewestRunOfEachNodeThatIsOver) {
   EXPECT_EQ(failed.at("run"), old);
   EXPECT_EQ(failed.at("state"), "fail");
   EXPECT_THAT(std::string{failed.at("cause").as_string()}, HasSubstr("gpu3"));
-  const json::object ended{{"node", "a02-n1"}, {"run", works}, {"state", "ended"}};
+  const json::object ended{{"node", "a02-n1"}, {"run", old}, {"state", "fail"}, {"newest", works}};
   EXPECT_EQ(after.at("items"), (json::array{failed, ended}));
   EXPECT_EQ(first.at("next"), "a01-n1");
   EXPECT_EQ(second.at("items"), json::array{ended});
   EXPECT_EQ(of_bob_alone.at("items"), json::array{ended});
   EXPECT_FALSE(after.as_object().contains("incomplete"));
+}
+
+TEST_F(NodesResults, ALookHidesNoVerdictAndAFailedOneIsNoPass) {
+  const std::string pass = R"({"outcome":"done","verdict":"pass","causes":[]})";
+  const std::string fail = R"({"outcome":"done","verdict":"fail","causes":[]})";
+  const std::string off = R"({"outcome":"reject","detail":"no answer"})";
+  const auto judged = run_on({"a01-n1", "a02-n1"});
+  end(judged, "a01-n1", "verdict", pass);
+  end(judged, "a02-n1", "verdict", fail);
+  end(judged);
+  const auto failed = run_on({"a01-n1", "a02-n1"});
+  for (const auto* node : {"a01-n1", "a02-n1"}) end(failed, node, "facts", off);
+  end(failed);
+  serve_site();
+  const auto results = [&] { return get("/api/v1/results").json().at("items").as_array(); };
+
+  const auto behind_a_failure = results();
+  const auto mended = run_on({"a01-n1", "a02-n1"});
+  for (const auto* node : {"a01-n1", "a02-n1"}) {
+    end(mended, node, "facts", off);
+    end(mended, node, "facts", R"({"outcome":"done"})");  // its second attempt
+  }
+  end(mended);
+  const auto behind_a_look = results();
+
+  const json::object unsure{{"node", "a01-n1"},
+                            {"run", failed},
+                            {"state", "inconclusive"},
+                            {"cause", "facts: no answer"}};
+  const json::object bad{
+      {"node", "a02-n1"}, {"run", judged}, {"state", "fail"}, {"newest", failed}};
+  const json::object good{
+      {"node", "a01-n1"}, {"run", judged}, {"state", "pass"}, {"newest", mended}};
+  const json::object still_bad{
+      {"node", "a02-n1"}, {"run", judged}, {"state", "fail"}, {"newest", mended}};
+  EXPECT_EQ(behind_a_failure, (json::array{unsure, bad}));
+  EXPECT_EQ(behind_a_look, (json::array{good, still_bad}));
+}
+
+TEST_F(NodesResults, FindAVerdictBehindLargeEndsOfSteps) {
+  const auto run = run_on({"a01-n1"});
+  end(run, "a01-n1", "verdict", R"({"outcome":"done","verdict":"fail","causes":[]})");
+  const auto large = json::serialize(json::object{{"text", std::string(3u << 20, 'x')}});
+  for (int i = 0; i < 7; ++i) end(run, "a01-n1", "step-" + std::to_string(i), large);
+  end(run);
+  serve_site();
+
+  EXPECT_EQ(get("/api/v1/results").json().at("items").at(0).at("state"), "fail");
 }
 
 TEST_F(NodesResults, OfAllRunsOfANodeAreItsHistory) {

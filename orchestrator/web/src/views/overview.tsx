@@ -123,9 +123,25 @@ export function runsToShow(active: number[], nodes: {run?: number}[]): number[] 
   return [...newestFirst(active), ...newestFirst(others)].slice(0, kMostRuns);
 }
 
-/// What an older run than those left of the node, unless one of those has it too, and later.
-const resultOf = (result: NodeResult | undefined, node: SiteNode | undefined, shown: number | undefined): NodeResult | undefined =>
-  result && node?.run === result.run && (shown === undefined || shown < result.run) ? result : undefined;
+/// What the server has of the node, unless the run shown of it judged it later, or works. A newer run that judged nothing
+/// (`newest`) hides no verdict; its row says "pass" where it did all its steps.
+export const resultOf = (result: NodeResult | undefined, node: SiteNode | undefined, shown: number | undefined): NodeResult | undefined => {
+  if (!result || node?.run !== (result.newest ?? result.run)) return undefined;
+  return shown === undefined || shown < result.run || shown <= (result.newest ?? 0) ? result : undefined;
+};
+
+/// All pages of the results, and whether the server has more to read before it has all.
+export async function allResults(path: string): Promise<{items: NodeResult[]; due: boolean}> {
+  const items: NodeResult[] = [];
+  for (let next: string | undefined, first = true; first || next !== undefined; first = false) {
+    const page: {items: NodeResult[]; next?: string; incomplete?: boolean} = await get(next === undefined ? path : `${path}&cursor=${encodeURIComponent(next)}`);
+    if (first && page.next === undefined) return {items: page.items, due: page.incomplete === true};
+    items.push(...page.items);
+    next = page.items.length ? page.next : undefined;
+    if (page.incomplete) return {items, due: true};
+  }
+  return {items, due: false};
+}
 
 /// Where the inventory has it, and how its newest run left it.
 const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undefined, result: NodeResult | undefined): Place => ({
@@ -143,8 +159,10 @@ export function Overview({who}: {who: Whoami}) {
   const wanted = useMemo(() => runsToShow(active.map((run) => run.run), nodes.data ?? []), [runs.data, nodes.data]);
   const rows = useRowsOf(wanted);
   const older = useMemo(() => (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)), [nodes.data, wanted]);
-  // Of nodes whose newest run is none of these; asked for behind the first view. The server reads them piece by piece.
-  const results = useList<NodeResult>(older.length ? '/results?limit=10000' : undefined, {every: 20_000});
+  // Behind the first view. The server reads them piece by piece: it is asked again at once while more is due.
+  const [due, setDue] = useState(false);
+  const results = useFetched<NodeResult[]>(nodes.data?.length ? '/results?limit=10000' : undefined, (path) => allResults(path)
+    .then((all) => { setDue(all.due); return all.items; }, (problem) => { setDue(false); throw problem; }), {every: due ? 1000 : 20_000});
   const old = useMemo(() => new Map((results.data ?? []).map((each) => [each.node, each])), [results.data]);
   const known = useRef(new Map<string, {row: Row | undefined; node: SiteNode | undefined; result: NodeResult | undefined; place: Place}>());
   const places = useMemo(() => {
