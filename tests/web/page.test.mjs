@@ -329,3 +329,11 @@ test('the overview learns of results that are due yet', async () => {
     assert.deepEqual(await allResults('/results?limit=9'), {items: [{node: 'a'}], due: false});
   } finally { globalThis.fetch = fetched; }
 });
+
+test('pieces of one recording alone follow one another', async () => {
+  const {withPiece} = await exported('node');
+  const second = withPiece(undefined, 1, 10, {text: 'b', next: 20}), third = withPiece(second, 1, 20, {text: 'c'});
+  assert.deepEqual(third, {file: 1, text: 'bc'});
+  assert.equal(withPiece(second, 1, 10, {text: 'b', next: 20}), second, 'it came twice');
+  assert.deepEqual(withPiece(third, 2, 10, {text: 'x'}), {file: 2, text: 'x'}, 'the node was started again');
+});

@@ -193,22 +193,30 @@ function Parts({record}: {record: NodeRecord}) {
 
 const kConsolePiece = 262_144;  // bytes
 
+interface Behind { file: number; text: string; next?: number }
+
+/// What was read behind the first piece, and one piece more: of another recording it is the first; one that came twice is
+/// not added again.
+export const withPiece = (old: Behind | undefined, file: number, offset: number, piece: {text: string; next?: number}): Behind =>
+  old?.file === file && old.next !== offset ? old
+    : {file, text: (old?.file === file ? old.text : '') + piece.text, ...(piece.next !== undefined ? {next: piece.next} : {})};
+
 /// Its first piece is kept fresh; what is behind is read piece by piece.
 function Console({run, node}: {run: number; node: string}) {
   const [file, setFile] = useState<number>();
-  const [more, setMore] = useState<{text: string; next?: number}>();
+  const [read, setRead] = useState<Behind>();
   const path = `${nodePath(run, node)}/console?limit=${kConsolePiece}${file ? `&file=${file}` : ''}`;
   const known = useGet<ConsoleText>(path, {run, pause: 10_000});
   if (known.problem?.status === 404 || (known.data && !known.data.files.length)) return null;
+  const more = read?.file === known.data?.file ? read : undefined;  // a newer recording begins as the node starts again
   const next = more ? more.next : known.data?.next;
-  const choose = (which: number) => { setFile(which); setMore(undefined); };
-  const read = () => get<ConsoleText>(`${nodePath(run, node)}/console?limit=${kConsolePiece}&file=${known.data!.file}&offset=${next}`)
-    .then((piece) => setMore((old) => ({text: (old?.text ?? '') + piece.text, ...(piece.next !== undefined ? {next: piece.next} : {})})))
+  const go = (file: number, offset: number) => get<ConsoleText>(`${nodePath(run, node)}/console?limit=${kConsolePiece}&file=${file}&offset=${offset}`)
+    .then((piece) => setRead((old) => withPiece(old, file, offset, piece)))
     .catch((problem) => announce(problem.message, true));
-  return <Panel title="Serial console, as it was recorded" aside={(known.data?.files.length ?? 0) > 1 && <select aria-label="which recording" value={String(known.data!.file)} onChange={(event) => choose(Number(event.currentTarget.value))}>
+  return <Panel title="Serial console, as it was recorded" aside={(known.data?.files.length ?? 0) > 1 && <select aria-label="which recording" value={String(known.data!.file)} onChange={(event) => setFile(Number(event.currentTarget.value))}>
     {known.data!.files.map((each) => <option key={each.file} value={String(each.file)}>{each.file} ({bytes(each.bytes)})</option>)}</select>}>
     <Shown of={known}>{(data) => <><pre class="console" tabIndex={0} role="region" aria-label={`console of ${node}`}>{data.text}{more?.text}</pre>
-      {next !== undefined && <p><Button onClick={read}>Show the next {bytes(kConsolePiece)}</Button></p>}</>}</Shown>
+      {next !== undefined && <p><Button onClick={() => go(known.data!.file, next)}>Show the next {bytes(kConsolePiece)}</Button></p>}</>}</Shown>
   </Panel>;
 }
 
