@@ -11,11 +11,10 @@ namespace cupel::api {
 
 struct NodeResult {
   engine::RunId run = 0;
-  engine::RunId newest =
-      0;                // the node's newest run; another one than `run` where it judged nothing
-  std::string state{};  // "pass", "fail", "inconclusive"; "ended": nothing was judged
-  std::string cause{};  // in one line; empty where there is nothing to be said
-  bool judged = false;  // by a verdict
+  engine::RunId newest = 0;  // of the node; another one than `run` where it judged nothing
+  std::string state{};       // "pass", "fail", "inconclusive"; "ended": nothing was judged
+  std::string cause{};       // in one line; empty where there is nothing to be said
+  bool judged = false;       // by a verdict
 };
 
 /// What the newest verdict of the run on the node says; without one it is "inconclusive" where a
