@@ -337,3 +337,12 @@ test('pieces of one recording alone follow one another', async () => {
   assert.equal(withPiece(second, 1, 10, {text: 'b', next: 20}), second, 'it came twice');
   assert.deepEqual(withPiece(third, 2, 10, {text: 'x'}), {file: 2, text: 'x'}, 'the node was started again');
 });
+
+test('a plan that came behind a change of the form is dropped', async () => {
+  const {onlyNewest} = await exported('requalify');
+  const plans = onlyNewest();
+  assert.equal(await plans.take(Promise.resolve('plan')), 'plan');
+  const late = plans.take(Promise.resolve('plan'));
+  plans.drop();
+  assert.equal(await late, undefined);
+});

@@ -1,5 +1,5 @@
 // A node after a repair: a look at what is there now, what that makes void, and the run that tests it again.
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {type Answer, post, Problem, type Requalification, type Run, type Whoami} from '../api';
 import {plural, span} from '../format';
 import {useGet} from '../live';
@@ -14,6 +14,18 @@ export const partsOf = (text: string): string[] => text.split(',').map((each) =>
 /// Whether there is something to run.
 export const hasWork = (plan: Requalification): boolean =>
   plan.new_machine === true || [plan.again, plan.open, plan.elsewhere].some((each) => (each?.length ?? 0) > 0);
+
+/// Of answers only the newest, and none that was dropped since it was asked for: what is started is what stands in the form.
+export function onlyNewest() {
+  let newest = 0;
+  return {
+    drop: () => { ++newest; },
+    take: async <T,>(answer: Promise<T>): Promise<T | undefined> => {
+      const mine = ++newest, got = await answer;
+      return mine === newest ? got : undefined;
+    },
+  };
+}
 
 function PlanPanel({plan, ready, busy, onStart}: {plan: Requalification; ready: boolean; busy: boolean; onStart: () => void}) {
   const again = plan.again ?? [];
@@ -35,6 +47,7 @@ export function Requalify({node, look, who}: {node: string; look?: number; who: 
   const [plan, setPlan] = useState<Requalification>();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
+  const plans = useRef(onlyNewest()).current;
   const looked = useGet<Run>(look ? `/runs/${look}` : undefined, {...(look ? {run: look} : {}), pause: 1000, every: 5000});
   const over = looked.data?.run === look && looked.data?.state === 'ended';
   const where = `/nodes/${encodeURIComponent(node)}`;
@@ -47,10 +60,10 @@ export function Requalify({node, look, who}: {node: string; look?: number; who: 
     try { await work(); } catch (thrown) { setProblem(thrown as Problem); }
     setBusy(false);
   };
-  const ask = () => attempt(async () => { setPlan(undefined); setPlan(await post<Requalification>(`${where}/requalify-plan`, known)); });
+  const ask = () => attempt(async () => { setPlan(undefined); setPlan(await plans.take(post<Requalification>(`${where}/requalify-plan`, known))); });
   useEffect(() => { if (over) void ask(); }, [over, look]);
   if (!mayChange(who)) return <div class="page"><h1>Requalify {node}</h1><Nothing>Your role is viewer: it starts no runs.</Nothing></div>;
-  const changed = () => { setPlan(undefined); setProblem(undefined); };
+  const changed = () => { plans.drop(); setPlan(undefined); setProblem(undefined); };
   return <div class="page narrow">
     <h1>Requalify {node}</h1>
     <Panel title="After the repair">
