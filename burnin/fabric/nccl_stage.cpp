@@ -336,7 +336,14 @@ class NcclRounds : public GroupRounds {
 
   void add_bisection(std::span<const std::string> differs, GroupFindings& found) const {
     constexpr double kPercent = 100;
+    constexpr std::size_t kMostReasons = 50, kLongest = 800;
     for (const auto& reason : bisection_->reasons()) found.reasons.push_back(reason);
+    // In the record of each node: what differs stands in full under the reasons.
+    const auto unlike =
+        differs.empty() ? std::string{"NCCL, CUDA, drivers and NCCL's variables are alike on all "
+                                      "nodes"}
+                        : shortened(fmt::format("{}", fmt::join(differs, "; ")), kLongest);
+    std::size_t said = 0;
     const auto put = [&](std::size_t node, std::string measure, double value, std::string unit,
                          std::string why) {
       found.members[node].measurements.push_back(
@@ -353,10 +360,8 @@ class NcclRounds : public GroupRounds {
           "{}: {}; {}",
           links_ && links_->measured ? "the links are well, NCCL is not"
                                      : "NCCL is slow, and fabric-pairs has not measured all links",
-          each.why,
-          differs.empty() ? "NCCL, CUDA, drivers and NCCL's variables are alike on all nodes"
-                          : fmt::format("{}", fmt::join(differs, "; ")));
-      found.reasons.push_back(why);
+          each.why, unlike);
+      if (++said <= kMostReasons) found.reasons.push_back(why);
       for (const auto node : each.nodes) put(node, "nccl.slow", kPercent * each.loss, "%", why);
     }
     for (const auto node : bisection_->cleared())
