@@ -299,11 +299,12 @@ class Writer {
     for (const auto node : run.team.members) {
       auto& state = nodes_state_[node];
       ++state.teams;
-      if (run.bisects) continue;
       for (const auto& [operation, rate] : rates) {
         auto& best = state.best[{operation, part_of(run.team, node)}];
         if (rate.bus > best.bus) best.published = published_for(run, operation);
         best.bus = std::max(best.bus, rate.bus);
+        // One size alone, and bisection.h says what is lost. A node of a fast half is not slow.
+        if (run.bisects) continue;
         best.latency = best.latency > 0 ? std::min(best.latency, rate.latency) : rate.latency;
         const auto found = usual.find(operation);
         best.loss = found == usual.end() ? -1 : std::max(0.0, 1 - best.bus / found->second);

@@ -411,7 +411,8 @@ TEST(NcclStage, BisectsWhereLinksAreWellAndSaysWhatDiffersOnTheSlowNode) {
                     HasSubstr("NCCL_NVLS_ENABLE differs: 2 on n6; not set on n[1-5,7-8]")));
   for (const std::size_t other : {0u, 4u, 6u, 7u})
     EXPECT_EQ(number_of(found->members[other], "nccl.slow", fmt::format("n{}", other + 1)), 0);
-  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 45) << "of all nodes";
+  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 90) << "of its fastest team";
+  EXPECT_EQ(number_of(found->members[5], "nccl.all_reduce.busbw"), 45);
   EXPECT_THAT(found->reasons, Contains(HasSubstr("bisected: n[5-8] of n[1-8]: 45.0 GB/s")));
 }
 
