@@ -396,11 +396,15 @@ class NcclRounds : public GroupRounds {
   std::vector<TeamRun> runs_{};
 };
 
-/// GB/s that the profile expects of the first operation; 0: nothing.
+/// GB/s that the profile expects of the first operation over whole nodes, not of one rail; 0:
+/// nothing.
 double floor_of(const inventory::Profile& profile, std::string_view operations) {
   const auto measure = fmt::format("nccl.{}.busbw", operations.substr(0, operations.find(',')));
   for (const auto& criterion : profile.criteria)
-    if (criterion.measure == measure && criterion.at_least) return *criterion.at_least;
+    if (criterion.measure == measure && criterion.at_least &&
+        std::ranges::find(criterion.parts, "") != criterion.parts.end() &&
+        (criterion.unit.empty() || criterion.unit == "GB/s"))
+      return *criterion.at_least;
   return 0;
 }
 
