@@ -157,6 +157,8 @@ std::string_view measure_of_event(std::string_view event) {
 bool is_timed(std::string_view event) {
   const bool timed = event.starts_with("kernel.") || event == "gpu.throttle.thermal" ||
                      event == "gpu.throttle.power_brake";
+  // Each code has a time of its own.
+  if (event == "kernel.xid" || event == "kernel.sxid" || event == "kernel.xid.count") return false;
   return timed && names_a_measure(measure_of_event(event));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 #include "burnin/fabric/nccl_figures.h"
@@ -128,6 +129,8 @@ class Writer {
     for (const auto& run : runs_) take(run);
     blame_whom_partners_clear();
     explain_losses();
+    // Last: they are long, and must not take the place of a line that says what is wrong.
+    for (auto& line : std::exchange(tables_, {})) say(std::move(line));
     const bool any = std::ranges::any_of(
         nodes_state_, [](const State& state) { return state.teams > 0 || state.is_to_blame; });
     if (!any)
@@ -289,16 +292,19 @@ class Writer {
     }
     // Of pairs the largest size alone: they are many.
     if (run.team.members.size() > 2 && !run.bisects)
-      for (const auto& line : rate_table(run)) say(fmt::format("{}: {}", run.team.name, line));
+      for (const auto& line : rate_table(run))
+        if (tables_.size() < kMostReasons)
+          tables_.push_back(fmt::format("{}: {}", run.team.name, line));
     const auto usual = usual_of(run);
     for (const auto node : run.team.members) {
       auto& state = nodes_state_[node];
       ++state.teams;
-      if (run.bisects) continue;
       for (const auto& [operation, rate] : rates) {
         auto& best = state.best[{operation, part_of(run.team, node)}];
         if (rate.bus > best.bus) best.published = published_for(run, operation);
         best.bus = std::max(best.bus, rate.bus);
+        // One size alone, and bisection.h says what is lost. A node of a fast half is not slow.
+        if (run.bisects) continue;
         best.latency = best.latency > 0 ? std::min(best.latency, rate.latency) : rate.latency;
         const auto found = usual.find(operation);
         best.loss = found == usual.end() ? -1 : std::max(0.0, 1 - best.bus / found->second);
@@ -388,7 +394,7 @@ class Writer {
   int rails_;
   const std::vector<bool>& left_;
   std::vector<State> nodes_state_;
-  std::vector<std::string> stalls_{};
+  std::vector<std::string> stalls_{}, tables_{};
   std::map<std::size_t, std::optional<std::map<std::string, double>>> usual_{};
   GroupFindings found_{};
 };

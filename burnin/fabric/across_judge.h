@@ -18,7 +18,7 @@ struct TeamRun {
   Team team{};
   int ranks_each = 1;
   bool trains = false;   // steps of training; else collectives
-  bool bisects = false;  // a half of the nodes: its rate is bisection.h's to judge
+  bool bisects = false;  // a half of the nodes: bisection.h says what it loses
   std::vector<std::optional<AcrossReport>> reports{};
   std::string gave_up{};  // why nothing was begun; empty: it was
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "inventory/node_range.h"
 
 namespace cupel::burnin::fabric {
@@ -14,6 +15,8 @@ namespace {
 // Source: NVIDIA/nccl-tests#290 and #267.
 constexpr double kSlow = 0.12, kPercent = 100;
 constexpr std::size_t kLeast = 4;  // nodes: a half has two
+// Thousands of nodes have thousands of halves, and each node's record has the words on its group.
+constexpr std::size_t kMostReasons = 200, kLongestNames = 200;
 
 }  // namespace
 
@@ -23,20 +26,24 @@ Bisection::Bisection(std::vector<std::string> nodes, double floor)
 std::string Bisection::named(const std::vector<std::size_t>& nodes) const {
   std::vector<std::string> names;
   for (const auto node : nodes) names.push_back(names_[node]);
-  return inventory::fold(names);
+  return shortened(inventory::fold(names), kLongestNames);
+}
+
+void Bisection::say(std::string reason) {
+  if (reasons_.size() < kMostReasons) reasons_.push_back(std::move(reason));
 }
 
 void Bisection::leave(std::size_t node) { left_[node] = true; }
 
 void Bisection::give_up(std::string why) {
-  reasons_.push_back(std::move(why));
+  say(std::move(why));
   groups_.clear();
 }
 
 void Bisection::suspect(Kind kind, const std::vector<std::size_t>& nodes, double loss,
                         std::string why) {
   if (nodes.empty()) return;
-  reasons_.push_back(why);
+  say(why);
   suspicions_.push_back({kind, nodes, loss, std::move(why)});
 }
 
@@ -72,10 +79,9 @@ void Bisection::take_all(double rate) {
   for (std::size_t node = 0; node < names_.size(); ++node)
     if (!left_[node]) all.push_back(node);
   if (rate <= 0) {
-    reasons_.push_back("not bisected: the collective over all nodes did not come to its end");
+    say("not bisected: the collective over all nodes did not come to its end");
   } else if (floor_ > 0 && rate >= floor_) {
-    reasons_.push_back(
-        fmt::format("not bisected: {:.1f} GB/s over all {} nodes, and {:.1f} are expected", rate,
+    say(fmt::format("not bisected: {:.1f} GB/s over all {} nodes, and {:.1f} are expected", rate,
                     all.size(), floor_));
     fast_ = all;
   } else if (all.size() >= kLeast) {
@@ -85,7 +91,7 @@ void Bisection::take_all(double rate) {
             fmt::format("{}: {:.1f} GB/s, and {:.1f} are expected: {} nodes are too few to halve",
                         named(all), rate, floor_, all.size()));
   } else {
-    reasons_.push_back(fmt::format("not bisected: {} nodes are too few to halve", all.size()));
+    say(fmt::format("not bisected: {} nodes are too few to halve", all.size()));
   }
 }
 
@@ -157,7 +163,7 @@ void Bisection::give_up_waiting() {
 void Bisection::take_halves() {
   const double usual = best_[size_];
   for (const auto& half : halves_)
-    reasons_.push_back(fmt::format(
+    say(fmt::format(
         "bisected: {} of {}{}: {:.1f} GB/s; the best team of {} nodes "
         "reaches {:.1f}",
         named(half.own), named(groups_[half.group].nodes),

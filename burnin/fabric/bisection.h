@@ -44,6 +44,7 @@ class Bisection {
   std::span<const Suspicion> suspicions() const { return suspicions_; }
   /// Nodes of which a team was fast.
   std::span<const std::size_t> cleared() const { return fast_; }
+  /// At most 200.
   std::span<const std::string> reasons() const { return reasons_; }
   /// All nodes together have been measured, and halves are asked for.
   bool wants_halves() const { return !groups_.empty(); }
@@ -68,6 +69,7 @@ class Bisection {
   void split(std::size_t group);
   void fill_up(std::vector<std::size_t> spare);
   void give_up_waiting();
+  void say(std::string reason);
   std::string named(const std::vector<std::size_t>& nodes) const;
 
   std::vector<std::string> names_;

@@ -164,6 +164,13 @@ class SwitchComparison {
       doubts_.push_back(fmt::format("{} is no switch of the plan", reporter.name));
       return;
     }
+    // It may not speak LLDP: that proves nothing of its cables.
+    if (reporter.neighbours.empty()) {
+      doubts_.push_back(fmt::format(
+          "{}: LLDP reports no neighbour: turn it on there, and run lldpctl -f json0 again",
+          at->name));
+      return;
+    }
     reported_.insert(at->name);
     for (const auto& each : reporter.neighbours)
       if (const auto* other = switch_of(plan_, each.device)) add_link(*at, *other, each);

@@ -63,7 +63,8 @@ struct SwitchAudit {
 
 /// Cables between switches: those with an end where a switch is seen, and those between two
 /// switches that both reported, which have no link if neither sees the other. Neighbours that are
-/// no switch of the plan are passed over; switches that the plan does not have are not judged.
+/// no switch of the plan are passed over; switches that the plan does not have, or that report no
+/// neighbour at all, are not judged.
 /// Errors: kNoMeasurement: no switch sees another one of the plan.
 Result<SwitchAudit> audit_switches_by_lldp(const inventory::Fabric& plan,
                                            std::span<const SwitchNeighbours> switches);

@@ -336,7 +336,14 @@ class NcclRounds : public GroupRounds {
 
   void add_bisection(std::span<const std::string> differs, GroupFindings& found) const {
     constexpr double kPercent = 100;
+    constexpr std::size_t kMostReasons = 50, kLongest = 800;
     for (const auto& reason : bisection_->reasons()) found.reasons.push_back(reason);
+    // In the record of each node: what differs stands in full under the reasons.
+    const auto unlike =
+        differs.empty() ? std::string{"NCCL, CUDA, drivers and NCCL's variables are alike on all "
+                                      "nodes"}
+                        : shortened(fmt::format("{}", fmt::join(differs, "; ")), kLongest);
+    std::size_t said = 0;
     const auto put = [&](std::size_t node, std::string measure, double value, std::string unit,
                          std::string why) {
       found.members[node].measurements.push_back(
@@ -353,10 +360,8 @@ class NcclRounds : public GroupRounds {
           "{}: {}; {}",
           links_ && links_->measured ? "the links are well, NCCL is not"
                                      : "NCCL is slow, and fabric-pairs has not measured all links",
-          each.why,
-          differs.empty() ? "NCCL, CUDA, drivers and NCCL's variables are alike on all nodes"
-                          : fmt::format("{}", fmt::join(differs, "; ")));
-      found.reasons.push_back(why);
+          each.why, unlike);
+      if (++said <= kMostReasons) found.reasons.push_back(why);
       for (const auto node : each.nodes) put(node, "nccl.slow", kPercent * each.loss, "%", why);
     }
     for (const auto node : bisection_->cleared())
@@ -391,11 +396,15 @@ class NcclRounds : public GroupRounds {
   std::vector<TeamRun> runs_{};
 };
 
-/// GB/s that the profile expects of the first operation; 0: nothing.
+/// GB/s that the profile expects of the first operation over whole nodes, not of one rail; 0:
+/// nothing.
 double floor_of(const inventory::Profile& profile, std::string_view operations) {
   const auto measure = fmt::format("nccl.{}.busbw", operations.substr(0, operations.find(',')));
   for (const auto& criterion : profile.criteria)
-    if (criterion.measure == measure && criterion.at_least) return *criterion.at_least;
+    if (criterion.measure == measure && criterion.at_least &&
+        std::ranges::find(criterion.parts, "") != criterion.parts.end() &&
+        (criterion.unit.empty() || criterion.unit == "GB/s"))
+      return *criterion.at_least;
   return 0;
 }
 

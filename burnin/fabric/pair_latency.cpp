@@ -50,6 +50,12 @@ void PairLatency::take(std::span<const double> readings) {
   begin_round();
 }
 
+void PairLatency::leave(int node) {
+  absent_[static_cast<std::size_t>(node)] = true;
+  std::erase_if(asked_, [node](const Flow& flow) { return flow.from == node || flow.to == node; });
+  if (asked_.empty()) begin_round();
+}
+
 std::size_t PairLatency::port_of(int node, int rail) const {
   return static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.wiring().rails) +
          static_cast<std::size_t>(rail);

@@ -21,8 +21,8 @@ class PairLatency {
   std::span<const Flow> next_flows() const { return asked_; }
   /// Microseconds, in the order of next_flows(); NaN where nothing was measured.
   void take(std::span<const double> readings);
-  /// The node does not take part any more: from the next round on.
-  void leave(int node) { absent_[static_cast<std::size_t>(node)] = true; }
+  /// The node does not take part any more: what next_flows() asks for, too, goes without it.
+  void leave(int node);
   std::size_t rounds() const { return round_; }
 
   /// `fabric.link.latency` and `fabric.link.lag` of each HCA, and the limits that they rest on.

@@ -219,22 +219,20 @@ class PairRounds : public GroupRounds {
             const std::vector<bool>& left) override {
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
-      if (left[i] && latency_) latency_->leave(static_cast<int>(i));
       if (!outputs[i]) continue;
       if (auto said = fabric::memory_of(*outputs[i]); !said.empty()) memory_[i] = std::move(said);
     }
     left_ = left;
-    std::vector<double> readings;
     if (times_) {
-      for (const auto& flow : latency_->next_flows()) {
-        const auto& sender = outputs[static_cast<std::size_t>(flow.from)];
-        const auto reading = sender ? fabric::latency_of(*sender, flow.rail) : std::nullopt;
-        readings.push_back(reading.value_or(std::nan("")));
-      }
-      return latency_->take(readings);
+      take_times(outputs);
+    } else {
+      std::vector<double> readings;
+      for (const auto& flow : screen_.next_flows()) readings.push_back(read(flow, outputs));
+      screen_.take(readings);
     }
-    for (const auto& flow : screen_.next_flows()) readings.push_back(read(flow, outputs));
-    screen_.take(readings);
+    if (!latency_) return;
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      if (left_[i]) latency_->leave(static_cast<int>(i));
   }
 
   Result<GroupFindings> findings() const override {
@@ -256,6 +254,16 @@ class PairRounds : public GroupRounds {
     made.latency = true;
     made.gpu_memory = false;
     return made;
+  }
+
+  void take_times(std::span<const std::optional<Output>> outputs) {
+    std::vector<double> readings;
+    for (const auto& flow : latency_->next_flows()) {
+      const auto& sender = outputs[static_cast<std::size_t>(flow.from)];
+      const auto reading = sender ? fabric::latency_of(*sender, flow.rail) : std::nullopt;
+      readings.push_back(reading.value_or(std::nan("")));
+    }
+    latency_->take(readings);
   }
 
   void add_memory(GroupFindings& found) const {

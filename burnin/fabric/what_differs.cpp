@@ -7,12 +7,15 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "inventory/node_range.h"
 
 namespace cupel::burnin::fabric {
 namespace {
 
 constexpr std::size_t kMostLines = 16;
+// A value may be another one on each of thousands of nodes.
+constexpr std::size_t kLongestLine = 500, kLongestNames = 150;
 constexpr std::string_view kNotSet = "not set";
 
 using NodesByValue = std::map<std::string, std::vector<std::string>>;
@@ -20,10 +23,12 @@ using NodesByValue = std::map<std::string, std::vector<std::string>>;
 std::optional<std::string> difference(std::string_view what, const NodesByValue& nodes) {
   if (nodes.size() < 2) return std::nullopt;
   std::string line;
-  for (const auto& [value, names] : nodes)
+  for (const auto& [value, names] : nodes) {
+    if (line.size() > kLongestLine) break;
     line += fmt::format("{} {} on {}", line.empty() ? fmt::format("{}:", what) : ";", value,
-                        inventory::fold(names));
-  return line;
+                        shortened(inventory::fold(names), kLongestNames));
+  }
+  return shortened(line, kLongestLine);
 }
 
 }  // namespace
@@ -49,6 +54,7 @@ std::vector<std::string> what_differs(std::span<const AcrossReport* const> repor
   add("CUDA's versions differ", cuda);
   add("the GPU drivers differ", driver);
   for (const auto& name : variables) {
+    if (differ.size() == kMostLines) break;
     NodesByValue values;
     for (std::size_t i = 0; i < reports.size(); ++i) {
       if (reports[i] == nullptr || !reports[i]->burn.started) continue;

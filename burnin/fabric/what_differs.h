@@ -13,7 +13,7 @@ namespace cupel::burnin::fabric {
 
 /// A line for each version and variable that is not alike on all: "NCCL's versions differ: 2.28.9
 /// on n[1-2]; 2.27.3 on n3", "NCCL_TOPO_FILE differs: /etc/topo.xml on n1; not set on n[2-3]".
-/// Nodes without a report are passed over; at most 16 lines.
+/// Nodes without a report are passed over; at most 16 lines of 500 bytes.
 std::vector<std::string> what_differs(std::span<const AcrossReport* const> reports,
                                       std::span<const std::string> nodes);
 

@@ -193,14 +193,25 @@ bool has_word(const json::value& words, std::span<const std::string_view> any) {
          });
 }
 
+/// Most samples have no such word: they are many, and are not parsed for it.
+bool may_be_held_back(std::string_view sample) {
+  return std::ranges::any_of(kThrottles, [sample](const Throttle& throttle) {
+    return throttle.is_fault && std::ranges::any_of(throttle.reasons, [sample](auto reason) {
+             return !reason.empty() && sample.contains(reason);
+           });
+  });
+}
+
 /// When each fault was first seen, on the clock of the watch, which no one sets.
 void add_first_events(std::string_view text, const Names& names, Findings& findings) {
   std::vector<json::value> messages;
   std::map<std::pair<std::string, std::string_view>, double> held_back;
   for (const auto& line : timed_lines(text)) {
+    const bool is_message = line.text.starts_with(kMessage);
+    if (!is_message && !may_be_held_back(line.text)) continue;
     auto told = parse_line(line.text);
     if (!told) continue;
-    if (line.text.starts_with(kMessage)) {
+    if (is_message) {
       messages.push_back(*std::move(told));
       continue;
     }

@@ -116,8 +116,12 @@ Result<std::vector<burnin::fabric::SwitchNeighbours>> switches_in(const std::str
   std::vector<burnin::fabric::SwitchNeighbours> switches;
   for (const auto& file : files) {
     TRY(const auto text, read_file(file, burnin::kLargestReport));
-    TRY(auto neighbours, within(file.string(), burnin::parse_lldpctl(text)));
-    switches.push_back({printable(valid_utf8(file.stem().string())), std::move(neighbours)});
+    auto neighbours = burnin::parse_lldpctl(text);
+    // One without neighbours does not hide what the others see.
+    if (!neighbours && neighbours.error().code == Code::kNoMeasurement)
+      neighbours = std::vector<burnin::LldpNeighbour>{};
+    TRY(auto known, within(file.string(), std::move(neighbours)));
+    switches.push_back({printable(valid_utf8(file.stem().string())), std::move(known)});
   }
   if (switches.empty())
     return Error{Code::kNoMeasurement,

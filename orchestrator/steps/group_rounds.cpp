@@ -7,6 +7,8 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
@@ -237,23 +239,53 @@ Task<Result<bool>> end_member(const std::shared_ptr<RoundMember>& member) {
   co_return true;
 }
 
-/// The newest try of a stage that came to its end. Nothing too where the store cannot be read: what
-/// rests on it is then said to be unknown.
-std::optional<burnin::Findings> found_before(const StepEnvironment& environment,
-                                             const engine::StepRequest& request,
-                                             std::string_view stage) {
-  const auto record = record::node_record(environment.store, request.run, request.node.name);
-  if (!record) return std::nullopt;
+/// The node's own events. What other stages found is left out: it may be large.
+void add_events_of(const store::Store& store, engine::RunId run, const std::string& node,
+                   std::string_view stage, std::vector<engine::Event>& all) {
+  auto events = store.events(run, node);
+  if (!events) return;
+  for (auto& event : *events) {
+    if (event.node != node) continue;
+    const bool of_another =
+        event.kind == engine::EventKind::step_ended && burnin::base_name(event.step) != stage;
+    if (of_another) event.data = {{"outcome", engine::text_in(event, "outcome")}};
+    all.push_back(std::move(event));
+  }
+}
+
+std::optional<burnin::Findings> newest_of(const record::NodeRecord& record,
+                                          std::string_view stage) {
   std::optional<burnin::Findings> found;
-  for (const auto& step : record->steps) {
-    const auto findings = record->findings.find(step.name);
-    const bool ended = step.outcome == "done" && findings != record->findings.end();
+  for (const auto& step : record.steps) {
+    const auto findings = record.findings.find(step.name);
+    const bool ended = step.outcome == "done" && findings != record.findings.end();
     if (ended && burnin::base_name(step.name) == stage) found = findings->second;
   }
   return found;
 }
 
 }  // namespace
+
+std::vector<std::optional<burnin::Findings>> found_before(const store::Store& store,
+                                                          engine::RunId run,
+                                                          std::span<const std::string> nodes,
+                                                          std::string_view stage) {
+  std::vector<engine::Event> all;
+  std::vector<std::size_t> ends;
+  for (const auto& node : nodes) {
+    add_events_of(store, run, node, stage, all);
+    ends.push_back(all.size());
+  }
+  // All at once: the document of a group has what was found on each of its nodes.
+  record::hand_out(store, all);
+  std::vector<std::optional<burnin::Findings>> found;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < nodes.size(); begin = ends[i++]) {
+    const auto folded = engine::fold(std::span{all}.subspan(begin, ends[i] - begin));
+    found.push_back(newest_of(record::record_of(nodes[i], folded), stage));
+  }
+  return found;
+}
 
 Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                              const burnin::GroupStage& stage, Parts parts,
@@ -262,18 +294,18 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
   const auto named = members_of(parts);
   const auto& profile = environment.inventory.profile_of(first.node);
   const auto& site = environment.inventory.fabric;
-  const burnin::RoundsRequest asked{
-      .profile = profile,
-      .members = named,
-      .parameters = first.step.with,
-      .fabric = site ? &site->fabric : nullptr,
-      .nccl = site ? &site->nccl : nullptr,
-      .found_before = [&](std::string_view stage) {
-        std::vector<std::optional<burnin::Findings>> found;
-        for (const auto& part : parts)
-          found.push_back(found_before(environment, part->request, stage));
-        return found;
-      }};
+  const burnin::RoundsRequest asked{.profile = profile,
+                                    .members = named,
+                                    .parameters = first.step.with,
+                                    .fabric = site ? &site->fabric : nullptr,
+                                    .nccl = site ? &site->nccl : nullptr,
+                                    .found_before = [&](std::string_view stage) {
+                                      std::vector<std::string> names;
+                                      for (const auto& part : parts)
+                                        names.push_back(part->request.node.name);
+                                      return found_before(environment.store, first.run, names,
+                                                          stage);
+                                    }};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)

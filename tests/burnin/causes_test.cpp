@@ -291,7 +291,7 @@ TEST(Causes, RefuseAnOrderOfWhatHasNoTime) {
   EXPECT_FALSE(
       Causes::parse("causes:\n"
                     "  - {name: a, criteria: [gpu.xid], after: [hbm.copy, kernel.xidd, "
-                    "kernel.xid.x], before: [],\n"
+                    "kernel.xid.x, kernel.xid, kernel.sxid], before: [],\n"
                     "     likely: [{part: PART, share: 1}], apart: x, remedy: y, vendor: z}\n"
                     "  - {name: b, criteria: [gpu.xid], of: \"gpu*\",\n"
                     "     likely: [{part: PART, share: 1}], apart: x, remedy: y, vendor: z}\n"
@@ -301,9 +301,9 @@ TEST(Causes, RefuseAnOrderOfWhatHasNoTime) {
                     "causes.yaml", problems));
 
   const auto text = to_string(problems);
-  for (const auto* fault :
-       {"causes.yaml:2:43: no event with a time is called 'hbm.copy'", "'kernel.xidd'",
-        "'kernel.xid.x'", "'before' names no event", "causes.yaml:4:", "name it by 'after'"})
+  for (const auto* fault : {"causes.yaml:2:43: no event with a time is called 'hbm.copy'",
+                            "'kernel.xidd'", "'kernel.xid.x'", "'kernel.xid'", "'kernel.sxid'",
+                            "'before' names no event", "causes.yaml:4:", "name it by 'after'"})
     EXPECT_THAT(text, HasSubstr(fault));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("causes.yaml:6:")));
 }

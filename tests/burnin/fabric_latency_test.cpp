@@ -153,6 +153,40 @@ TEST(FabricPairsLatency, IsMeasuredAfterTheBandwidthWhereItIsAskedFor) {
   EXPECT_EQ(number_of(without->members[0], "fabric.link.latency", "mlx5_0"), std::nullopt);
 }
 
+TEST(FabricPairsLatency, GoesWithoutANodeThatLeftWhileBandwidthWasMeasured) {
+  std::vector<Member> nodes;
+  for (int i = 0; i < kNodes; ++i)
+    nodes.push_back({fmt::format("n{}", i + 1), fmt::format("10.0.0.{}", i + 1)});
+  const inventory::Profile profile;
+  const Parameters with{{"hcas", "mlx5_0"}, {"group", "8"}, {"latency", "yes"}};
+  const auto begun = stage("fabric-pairs")->group->rounds({profile, nodes, with});
+  ASSERT_TRUE(begun) << begun.error().what;
+  std::vector<bool> left(kNodes);
+  left[2] = true;
+  int latency = 0;
+
+  for (auto jobs = (*begun)->next(); !jobs.empty(); jobs = (*begun)->next()) {
+    std::vector<std::optional<Output>> outputs(kNodes);
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      if (!jobs[i]) continue;
+      const bool times_links = jobs[i]->script.contains("ib_send_lat");
+      latency += times_links ? 1 : 0;
+      if (times_links) EXPECT_THAT(jobs[i]->script, Not(HasSubstr("10.0.0.3")));
+      if (times_links) EXPECT_NE(i, 2u);
+      const auto text = times_links ? times(2.1) : bandwidth();
+      outputs[i] = Output{fmt::format("cupel-begin: rail0\n{}\ncupel-end\n", text), "", 0};
+    }
+    outputs[2].reset();
+    (*begun)->take(outputs, left);
+  }
+
+  EXPECT_EQ(latency, 3 * 6) << "three rounds, each of three pairs that are whole";
+  const auto found = (*begun)->findings();
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[2], "fabric.link.latency", "mlx5_0"), std::nullopt);
+  EXPECT_EQ(number_of(found->members[3], "fabric.link.lag", "mlx5_0"), 0);
+}
+
 TEST(FabricPairsMemory, StandsInTheRecordOfEachNode) {
   int bandwidth = 0, latency = 0;
   const auto found = run({{"memory", "gpu"}}, bandwidth, latency, "cupel-memory: host\n");

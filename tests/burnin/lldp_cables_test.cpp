@@ -288,6 +288,27 @@ TEST(LldpSwitches, MissACableOnlyWhereBothEndsReported) {
   EXPECT_EQ(half->audit.planned, 3u);
 }
 
+TEST(LldpSwitches, WithoutAnyNeighbourProveNothingOfTheirCables) {
+  const auto plan = ethernet_plan();
+  auto all = switches_of(plan, false);
+  std::string silent;
+  for (auto& each : all)
+    if (each.name != "spine1" && silent.empty()) {
+      silent = each.name;
+      each.neighbours.clear();
+    }
+  for (auto& each : all)
+    std::erase_if(each.neighbours, [&](const auto& seen) { return seen.device == silent; });
+
+  const auto found = fabric::audit_switches_by_lldp(plan, all);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_TRUE(found->audit.findings.empty());
+  EXPECT_THAT(found->audit.unknown,
+              ::testing::ElementsAre(HasSubstr(silent + ": LLDP reports no neighbour")));
+  EXPECT_EQ(found->audit.planned, 2u) << "the other leaf's";
+}
+
 TEST(LldpSwitches, AreNotJudgedWherePortsHaveNoNumberOrTheNameIsUnknown) {
   const auto plan = ethernet_plan();
   auto all = switches_of(plan, false);

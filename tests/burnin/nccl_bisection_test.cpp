@@ -162,6 +162,24 @@ TEST(NcclBisection, GoesOnWithoutNodesThatLeave) {
   EXPECT_THAT(bisection.suspicions()[0].nodes, ElementsAre(5));
 }
 
+TEST(NcclBisection, SaysLittleOfThousandsOfHalves) {
+  Nodes bad;
+  for (std::size_t node = 0; node < 1024; node += 2) bad.push_back(node);
+  const std::set<std::size_t> all{bad.begin(), bad.end()};
+
+  const auto run = bisected(1024, 350, [&](const Nodes& team) {
+    return std::ranges::any_of(team, [&](auto node) { return all.contains(node); }) ? 200.0 : 380.0;
+  });
+
+  EXPECT_THAT(run.bisection.reasons(), SizeIs(::testing::Le(200u)));
+  std::size_t named = 0;
+  for (const auto& each : run.bisection.suspicions()) {
+    named += each.nodes.size();
+    EXPECT_LE(each.why.size(), 500u);
+  }
+  EXPECT_GE(named, bad.size());
+}
+
 AcrossReport report(std::string nccl, std::map<std::string, std::string> variables) {
   AcrossReport made;
   made.burn.started = true;
@@ -180,6 +198,22 @@ TEST(WhatDiffers, NamesVersionsAndVariablesWithTheirNodes) {
                           "NCCL_ALGO differs: RING on n[1,3]; not set on n4",
                           "NCCL_TOPO_FILE differs: /etc/t.xml on n4; not set on n[1,3]"));
   EXPECT_THAT(what_differs(std::span{reports}.first(3), names(3)), IsEmpty());
+}
+
+TEST(WhatDiffers, SaysLittleOfAValueThatIsAnotherOnEachNode) {
+  std::vector<AcrossReport> all;
+  for (int i = 0; i < 1000; ++i)
+    all.push_back(
+        report(i % 2 == 0 ? "2.28.9" : "2.27.3", {{"NCCL_HOSTID", fmt::format("{}", i)}}));
+  std::vector<const AcrossReport*> reports;
+  for (const auto& each : all) reports.push_back(&each);
+
+  const auto lines = what_differs(reports, names(1000));
+
+  ASSERT_THAT(lines, SizeIs(2));
+  for (const auto& line : lines) EXPECT_LE(line.size(), 500u);
+  EXPECT_THAT(lines[0],
+              ::testing::AllOf(HasSubstr("2.27.3 on n[2,"), HasSubstr("; 2.28.9 on n[1,")));
 }
 
 TEST(LinkWord, IsMeasuredOnlyWhereEachNodeHasFlowsAndDoubtsTheFirstLoss) {

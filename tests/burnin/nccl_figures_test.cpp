@@ -85,6 +85,24 @@ TEST(NcclFigures, StandBesideTheMeasuredRate) {
   EXPECT_THAT(found->reasons, Contains(HasSubstr("all: all_reduce size 1024 B")));
 }
 
+TEST(NcclFigures, TakeNoLineFromWhatIsSaidOfLaterTeams) {
+  constexpr std::size_t kTeams = 100, kEach = 3;
+  std::vector<TeamRun> runs;
+  for (std::size_t team = 0; team < kTeams; ++team) {
+    auto& run = runs.emplace_back(run_of(kEach, "NVIDIA H100 80GB HBM3", "", 100));
+    run.team.name = fmt::format("team{}", team + 1);
+    for (auto& member : run.team.members) member += team * kEach;
+  }
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < kTeams * kEach; ++i) nodes.push_back(fmt::format("n{}", i + 1));
+
+  const auto found = across_findings(runs, nodes, {}, 0, std::vector<bool>(nodes.size()));
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("team100: all_reduce of 4096 bytes")));
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("team1: all_reduce size 1024 B")));
+}
+
 TEST(NcclFigures, StandInTheDocumentation) {
   std::ostringstream page;
   page << std::ifstream{SOURCE_DIR "/docs/fabric.md"}.rdbuf();

@@ -101,9 +101,9 @@ const GroupStage& nccl() { return *stage("fabric-nccl")->group; }
 /// All rounds on these nodes: `answer` is what a node says in a round.
 template <class Answer>
 Result<GroupFindings> run(int count, const Parameters& with, const Answer& answer,
-                          const inventory::Fabric* fabric = nullptr, double link_loss = 0) {
+                          const inventory::Fabric* fabric = nullptr, double link_loss = 0,
+                          const inventory::Profile& profile = {}) {
   const auto nodes = members(count);
-  const inventory::Profile profile;
   const auto pairs = [&](std::string_view stage) {
     EXPECT_EQ(stage, "fabric-pairs");
     Findings found;
@@ -411,8 +411,33 @@ TEST(NcclStage, BisectsWhereLinksAreWellAndSaysWhatDiffersOnTheSlowNode) {
                     HasSubstr("NCCL_NVLS_ENABLE differs: 2 on n6; not set on n[1-5,7-8]")));
   for (const std::size_t other : {0u, 4u, 6u, 7u})
     EXPECT_EQ(number_of(found->members[other], "nccl.slow", fmt::format("n{}", other + 1)), 0);
-  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 45) << "of all nodes";
+  EXPECT_EQ(number_of(found->members[0], "nccl.all_reduce.busbw"), 90) << "of its fastest team";
+  EXPECT_EQ(number_of(found->members[5], "nccl.all_reduce.busbw"), 45);
   EXPECT_THAT(found->reasons, Contains(HasSubstr("bisected: n[5-8] of n[1-8]: 45.0 GB/s")));
+}
+
+TEST(NcclStage, BisectsBelowWhatIsExpectedOfWholeNodesAndNotOfARail) {
+  inventory::Profile profile;
+  const auto expect = [&](std::string part, std::string unit, double least) {
+    auto& added = profile.criteria.emplace_back();
+    added.stage = "fabric-nccl";
+    added.measure = "nccl.all_reduce.busbw";
+    added.parts = {std::move(part)};
+    added.unit = std::move(unit);
+    added.at_least = least;
+  };
+  expect("mlx5_*", "GB/s", 40);
+  expect("", "Gb/s", 640);
+  expect("", "GB/s", 80);
+
+  const auto found = run(
+      8, {{"ranks", "2"}, {"groups", "bisect"}},
+      [](int, int node, const MemberJob& job) { return with_a_setting_on_n6(node, job); }, nullptr,
+      0, profile);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  EXPECT_EQ(number_of(found->members[0], "nccl.slow", "n1"), 0);
 }
 
 TEST(NcclStage, BisectsNothingWhereFabricPairsDoubtsALink) {

@@ -11,6 +11,7 @@
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/steps/group_rounds.h"
 #include "orchestrator/steps/node_steps.h"
 #include "orchestrator/store/measured.h"
 #include "tests/orchestrator/node.h"
@@ -263,6 +264,46 @@ TEST_F(GroupStage, GoesOnWhereAnEarlierControllerLeftIt) {
 
   EXPECT_EQ(again.outcome, Outcome::done) << again.detail;
   EXPECT_EQ(again.found, first.found) << "the jobs have ended, and are read, not repeated";
+}
+
+TEST(FoundBefore, IsTheNewestTryOfEachNodeThatEndedWellWhereverItsNumbersAreKept) {
+  const test::TemporaryFolder folder;
+  const auto store = store::Store::open(folder.path()).value();
+  const std::vector<std::string> nodes{"n1", "n2", "n3"};
+  const auto run = store->begin_run({.playbook = "p", .nodes = nodes}).value();
+  const auto end = [&](const std::string& node, const std::string& step, const char* outcome,
+                       boost::json::object data) {
+    engine::Event event;
+    event.kind = engine::EventKind::step_ended;
+    event.node = node;
+    event.step = step;
+    event.data = std::move(data);
+    event.data["outcome"] = outcome;
+    EXPECT_TRUE(store->append(run, event));
+  };
+  const auto document = store
+                            ->keep_evidence(
+                                R"({"n1":{"measurements":[{"name":"rate","value":1}]},
+                                    "n2":{"measurements":[{"name":"rate","value":2}]}})")
+                            .value();
+  for (const auto* node : {"n1", "n2"})
+    end(node, "fabric-pairs", "done", {{"together", true}, {"evidence", document}});
+  const auto own = [](double value) {
+    return parse_json(R"({"measurements":[{"name":"rate","value":)" + std::to_string(value) + "}]}")
+        .value()
+        .as_object();
+  };
+  end("n2", "fabric-pairs@again", "done", own(3));
+  end("n2", "fabric-nccl", "done", own(4));
+  end("n3", "fabric-pairs", "failed", own(5));
+
+  const auto found = found_before(*store, run, nodes, "fabric-pairs");
+
+  ASSERT_EQ(found.size(), 3u);
+  ASSERT_TRUE(found[0] && found[1]);
+  EXPECT_EQ(found[0]->measurements.at(0).value, 1);
+  EXPECT_EQ(found[1]->measurements.at(0).value, 3);
+  EXPECT_FALSE(found[2]);
 }
 
 }  // namespace
