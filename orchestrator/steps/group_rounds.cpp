@@ -7,6 +7,8 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "orchestrator/engine/event_data.h"
+#include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
@@ -237,23 +239,36 @@ Task<Result<bool>> end_member(const std::shared_ptr<RoundMember>& member) {
   co_return true;
 }
 
-/// The newest try of a stage that came to its end. Nothing too where the store cannot be read: what
-/// rests on it is then said to be unknown.
-std::optional<burnin::Findings> found_before(const StepEnvironment& environment,
-                                             const engine::StepRequest& request,
-                                             std::string_view stage) {
-  const auto record = record::node_record(environment.store, request.run, request.node.name);
-  if (!record) return std::nullopt;
-  std::optional<burnin::Findings> found;
-  for (const auto& step : record->steps) {
-    const auto findings = record->findings.find(step.name);
-    const bool ended = step.outcome == "done" && findings != record->findings.end();
-    if (ended && burnin::base_name(step.name) == stage) found = findings->second;
+}  // namespace
+
+std::vector<std::optional<burnin::Findings>> found_before(const store::Store& store,
+                                                          engine::RunId run,
+                                                          std::span<const std::string> nodes,
+                                                          std::string_view stage) {
+  std::vector<std::optional<burnin::Findings>> found(nodes.size());
+  auto events = store.events(run);
+  if (!events) return found;
+  std::erase_if(*events, [&](const engine::Event& event) {
+    return event.kind != engine::EventKind::step_ended || event.node.empty() ||
+           burnin::base_name(event.step) != stage;
+  });
+  record::hand_out(store, *events);
+  std::map<std::string_view, std::size_t> place;
+  for (std::size_t i = 0; i < nodes.size(); ++i) place.emplace(nodes[i], i);
+  std::vector<std::string_view> found_by(nodes.size());
+  for (const auto& event : *events) {
+    const auto at = place.find(event.node);
+    if (at == place.end()) continue;
+    const auto i = at->second;
+    const bool ended =
+        engine::text_in(event, "outcome") == "done" && event.data.contains("measurements");
+    if (ended) found[i] = record::findings_from(event.data);
+    if (ended) found_by[i] = event.step;
+    // A later try of the same step counts more.
+    if (!ended && found_by[i] == event.step) found[i].reset();
   }
   return found;
 }
-
-}  // namespace
 
 Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                              const burnin::GroupStage& stage, Parts parts,
@@ -262,18 +277,18 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
   const auto named = members_of(parts);
   const auto& profile = environment.inventory.profile_of(first.node);
   const auto& site = environment.inventory.fabric;
-  const burnin::RoundsRequest asked{
-      .profile = profile,
-      .members = named,
-      .parameters = first.step.with,
-      .fabric = site ? &site->fabric : nullptr,
-      .nccl = site ? &site->nccl : nullptr,
-      .found_before = [&](std::string_view stage) {
-        std::vector<std::optional<burnin::Findings>> found;
-        for (const auto& part : parts)
-          found.push_back(found_before(environment, part->request, stage));
-        return found;
-      }};
+  const burnin::RoundsRequest asked{.profile = profile,
+                                    .members = named,
+                                    .parameters = first.step.with,
+                                    .fabric = site ? &site->fabric : nullptr,
+                                    .nccl = site ? &site->nccl : nullptr,
+                                    .found_before = [&](std::string_view stage) {
+                                      std::vector<std::string> nodes;
+                                      for (const auto& part : parts)
+                                        nodes.push_back(part->request.node.name);
+                                      return found_before(environment.store, first.run, nodes,
+                                                          stage);
+                                    }};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)

@@ -4,6 +4,7 @@
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/html_links.h"
+#include "orchestrator/steps/group_rounds.h"
 #include "tests/orchestrator/report_fixture.h"
 
 namespace cupel::report {
@@ -35,6 +36,30 @@ TEST_F(Report, TakesAStepForFailedWhoseCommonResultsCannotBeReadAnyMore) {
 
   EXPECT_EQ(step.outcome, "failed");
   EXPECT_THAT(step.detail, HasSubstr(gone));
+}
+
+TEST_F(Report, HandsOutTheNewestTryOfAStageToTheStageBehindItOfAllNodesAtOnce) {
+  const auto hash = store->keep_evidence(
+      R"({"a01-n01":{"measurements":[{"name":"fabric.flows","value":8}]},
+          "a01-n02":{"measurements":[{"name":"fabric.flows","value":7}]}})");
+  ASSERT_TRUE(hash);
+  for (const auto* node : {"a01-n01", "a01-n02"})
+    end(node, "fabric-pairs", {{"together", true}, {"evidence", *hash}});
+  end("a01-n02", "fabric-nccl", {{"measurements", boost::json::array{}}});
+  const std::vector<std::string> nodes{"a01-n02", "a01-n01", "a01-n03"};
+  const auto before = [&] { return steps::found_before(*store, id, nodes, "fabric-pairs"); };
+
+  const auto first = before();
+  end("a01-n02", "fabric-pairs", {{"detail", "no flow"}}, "reject");
+  const auto failed = before();
+  end("a01-n02", "fabric-pairs@again", {{"together", true}, {"evidence", *hash}});
+  const auto again = before();
+
+  ASSERT_TRUE(first[0] && first[1] && !first[2]);
+  EXPECT_EQ(first[0]->measurements.at(0).value, 7);
+  EXPECT_EQ(first[1]->measurements.at(0).value, 8);
+  EXPECT_TRUE(!failed[0] && failed[1]);
+  EXPECT_TRUE(again[0] && again[1]);
 }
 
 TEST(SpanText, SaysWhatAPersonWouldSayAndNeverLessThanNothing) {
