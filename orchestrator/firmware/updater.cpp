@@ -92,12 +92,14 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
   handle_ = std::move(handle);
   written_ = handle_.written;
   at_work_ = handle_.phase != Phase::resetting && handle_.phase != Phase::refused;
+  const bool refused = handle_.phase == Phase::refused;
+  if (refused && written_.empty()) co_return co_await go_on(deadline);
   expected_ = component_of(doors_.profile, handle_.component);
   if (expected_ == nullptr)
     co_return UpdateEnd{How::failed,
                         "an update of " + named() +
                             " was begun, and the profile does not name that component any more"};
-  if (handle_.phase == Phase::refused) co_return co_await go_on(deadline);
+  if (refused) co_return co_await go_on(deadline);
   Task<Result<Ended>> (Updater::* const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;

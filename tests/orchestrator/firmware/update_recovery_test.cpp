@@ -75,6 +75,20 @@ TEST_F(Recovering, SwitchesOnAgainAMachineThatAnEarlierTrySwitchedOffAndNeverWro
   EXPECT_TRUE(machine.on);
 }
 
+/// A person took it out, since what must precede it cannot be done.
+TEST_F(Recovering, AComponentThatTheProfileNamesNoLongerAndOfWhichNothingWasWrittenIsLeftOut) {
+  profile.firmware.clear();
+  machine.on = false;
+  auto from = handle(UpdateHandle::Phase::refused);
+  from.was_on = true;
+
+  const auto ended = resume(std::move(from));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_TRUE(machine.on);
+}
+
 TEST_F(Recovering, WhatIsEndedBeforeAnythingWasSentHoldsThePowerNoLonger) {
   held = true;
   asio::io_context io;
