@@ -323,8 +323,9 @@ Task<Result<UpdateTicket>> start_verified_update(Client& client, Layout layout, 
   CO_TRY(const json::value service, co_await client.get(layout.updates, deadline));
   const auto action = action_at(service, "Actions/#UpdateService.StartUpdate");
   if (!action) co_return Error{Code::kUnsupported, "this BMC has no StartUpdate"};
-  CO_TRY(const Answer answer, co_await act(client, action->target, json::object{}, deadline));
-  co_return ticket_of(answer, "start");
+  auto answer = co_await act(client, action->target, json::object{}, deadline);
+  if (!answer) co_return maybe_begun(std::move(answer).error());
+  co_return ticket_of(*answer, "start");
 }
 
 }  // namespace cupel::bmc::redfish

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/updater.h"
 
@@ -15,6 +16,23 @@ constexpr int kSeldom = 12;
 constexpr int kMostLost = 2;
 /// UpdateTicket::way of what was verified before.
 constexpr std::string_view kInstalls = "start";
+
+/// Another task of firmware that runs: an image of several parts may have one for each. Empty:
+/// none does. What is staged waits for the resets. A BMC that does not say, as one that restarts by
+/// itself, is taken by its task's word.
+Task<Result<std::string>> another_task(bmc::Bmc& bmc, bmc::UpdateTicket ours, Deadline deadline) {
+  const auto service = co_await bmc.update.service(deadline.sooner(kLongestAnswer));
+  if (!service && !may_pass(service.error().code)) co_return service.error();
+  if (!service) co_return std::string{};
+  for (const auto& task : service->busy) {
+    if (!task.starts_with('/') || task == ours.task) continue;
+    const auto told =
+        co_await bmc.update.progress({.way = {}, .task = task}, deadline.sooner(kLongestAnswer));
+    if (!told && !may_pass(told.error().code)) co_return told.error();
+    if (told && told->state == bmc::UpdateProgress::State::running) co_return task;
+  }
+  co_return std::string{};
+}
 
 }  // namespace
 
@@ -57,6 +75,16 @@ Result<Updater::Ended> Updater::lost(std::string why) {
 Task<Result<Updater::Ended>> Updater::follow(Deadline deadline) {
   CO_TRY(const auto written, co_await watch(deadline));
   if (written == Written::gone) co_return co_await outwait(deadline);
+  while (written != Written::overtime) {
+    CO_TRY(const auto other, co_await another_task(doors_.bmc, handle_.ticket, deadline));
+    at_work_ = !other.empty();
+    if (!at_work_) break;
+    auto why = "its task has ended, and the BMC is at work with " + printable(other);
+    if (overtime()) co_return left_to_itself(std::move(why));
+    if (deadline.passed()) co_return Error{Code::kTimeout, named() + ": " + why};
+    doors_.waiting(named() + ": " + why);
+    CO_TRY(co_await pause_for(doors_.poll));
+  }
   if (written == Written::no) co_return co_await not_written("the BMC: " + told_, deadline);
   if (written == Written::overtime)
     co_return co_await not_written(

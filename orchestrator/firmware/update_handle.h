@@ -16,7 +16,7 @@ struct UpdateHandle {
     writing,    // the BMC took it; `ticket` names its work
     starting,   // verified, and asked to install it: whether it heard that is open
     resetting,  // written; `resets_done` of those that follow were done
-    refused,    // the BMC did not take it: what it is at work with is not this
+    refused,    // the BMC did not take it, or has not been given it: it is not at work with this
     doubtful    // what wrote it on the node was ended: a person looks before anything else is done
   } phase = Phase::pushing;
   std::string component{};

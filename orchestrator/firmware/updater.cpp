@@ -92,12 +92,14 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
   handle_ = std::move(handle);
   written_ = handle_.written;
   at_work_ = handle_.phase != Phase::resetting && handle_.phase != Phase::refused;
+  const bool refused = handle_.phase == Phase::refused;
+  if (refused && written_.empty()) co_return co_await go_on(deadline);
   expected_ = component_of(doors_.profile, handle_.component);
   if (expected_ == nullptr)
     co_return UpdateEnd{How::failed,
                         "an update of " + named() +
                             " was begun, and the profile does not name that component any more"};
-  if (handle_.phase == Phase::refused) co_return co_await go_on(deadline);
+  if (refused) co_return co_await go_on(deadline);
   Task<Result<Ended>> (Updater::* const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
@@ -111,7 +113,8 @@ Task<Result<void>> Updater::wait_for_end(UpdateHandle handle, Deadline deadline)
   handle_ = std::move(handle);
   expected_ = component_of(doors_.profile, handle_.component);
   const bool over = handle_.phase == Phase::resetting || handle_.phase == Phase::refused;
-  if (expected_ == nullptr || over) co_return ok();
+  if (expected_ == nullptr) co_return ok();
+  if (over) co_return release();
   // One that has just got the image, or the word to install it, may not show it yet.
   const bool sent = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   for (;;) {
@@ -233,7 +236,11 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
     doors_.waiting(named() + ": " + std::string{text_of(reset)} + " before it");
     if (reset == inventory::FirmwareReset::host_off) {
       CO_TRY(const auto power, co_await doors_.bmc.power.state(deadline));
-      handle_.was_on = handle_.was_on || power.value != bmc::PowerState::off;
+      const bool runs = power.value != bmc::PowerState::off;
+      // Kept before it is off: whoever comes after a crash switches it on again.
+      if (runs && !std::exchange(handle_.was_on, true)) {
+        CO_TRY(co_await enter(Phase::refused));
+      }
     }
     CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained));
   }

@@ -28,10 +28,11 @@ server {{
 )";
 
 // A piece that several ask for is fetched once (proxy_cache_lock), also by its range (slice).
-// Source: nginx, ngx_http_proxy_module and ngx_http_slice_module.
+// Debian's package has /var/lib/nginx, and nginx makes no parents. Source: nginx,
+// ngx_http_proxy_module and ngx_http_slice_module.
 constexpr std::string_view kMirror =
     R"(# nginx: a rack's mirror of the image store, which fetches each piece once.
-proxy_cache_path /var/cache/nginx/cupel levels=1:2 keys_zone=cupel:1m max_size={gigabytes}g inactive=30d
+proxy_cache_path /var/lib/nginx/cupel levels=1:2 keys_zone=cupel:1m max_size={gigabytes}g inactive=30d
   use_temp_path=off;
 server {{
   listen {port};

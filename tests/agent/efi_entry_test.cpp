@@ -171,6 +171,17 @@ TEST_F(EnteringAmongOld, RemovesNoneWhereADiskDoesNotSayWhichPartitionsItHas) {
   EXPECT_THAT(entered->removed, ElementsAre("Boot0006 Cupel OS"));
 }
 
+/// It opens, and each read of it fails, as a directory's does.
+TEST_F(EnteringAmongOld, RemovesNoneWhereADiskFailsToRead) {
+  std::filesystem::remove(node_.root() + "/dev/sdb");
+  std::filesystem::create_directory(node_.root() + "/dev/sdb");
+
+  const auto entered = enter();
+
+  ASSERT_TRUE(entered) << entered.error().text;
+  EXPECT_THAT(entered->removed, ElementsAre("Boot0006 Cupel OS"));
+}
+
 TEST_F(EnteringAmongOld, RemovesNoneWhereADiskIsAPartOfAFirmwaresRaid) {
   fill_other_disk("\xDE\x11\xDE\x11", kBytes - 512);
 

@@ -121,6 +121,22 @@ TEST_F(Updating, VerifiesFirstOnASupermicroAndStartsIt) {
               ElementsAre("POST /redfish/v1/UpdateService/upload", "POST /redfish/v1/Start"));
 }
 
+/// Else the machine would be reset in the middle of the installation.
+TEST_F(Updating, AnInstallationWhoseAnswerFailedMayHaveBegun) {
+  become("Supermicro", "SYS-821GE-TNHR");
+  offer({{"MultipartHttpPushUri", kUpload},
+         {"Actions", {{"#UpdateService.StartUpdate", {{"target", "/redfish/v1/Start"}}}}}});
+  for (const int status : {500, 502, 504}) {
+    answer("/redfish/v1/Start", status, "", {});
+
+    const auto next =
+        with_bmc([](Bmc& bmc) { return bmc.update.go_on({"verify", kTask}, soon()); });
+
+    ASSERT_FALSE(next) << status;
+    EXPECT_EQ(next.error().code, Code::kUnreachable) << next.error().what;
+  }
+}
+
 TEST_F(Updating, NamesTheImagesKindToAMegaRac) {
   become("GIGABYTE", "G593");
   offer({{"MultipartHttpPushUri", kUpload}});

@@ -25,6 +25,8 @@ struct FirmwareMachine {
   std::vector<std::string> busy{};
   /// So often it still says that it is at work although it has forgotten the task.
   int busy_after_gone = 0;
+  /// So often a second task of the image still runs, once it was pushed.
+  int second_task_runs = 0;
   bool verifies_first = false;
   std::vector<std::string> ways{};
   bool on = true;
@@ -52,6 +54,7 @@ struct FirmwareMachine {
   bool forgotten = false;  // its task, and it is at work with it
   bool power_changed_at_work = false;
   bool pushed_at_work = false;
+  static constexpr const char* kSecondTask = "/redfish/v1/TaskService/Tasks/1002";
 
   /// Why a question is not answered, if it is not.
   std::optional<Error> silent() const {
@@ -81,7 +84,7 @@ struct FirmwareMachine {
   }
   void reset(const std::string& how) {
     asked.push_back(how);
-    if (at_work) power_changed_at_work = true;
+    if (at_work || second_task_runs > 0) power_changed_at_work = true;
     if (how == activated_by) activate();
   }
 };
@@ -169,6 +172,8 @@ class FirmwareBmc final : public bmc::Bmc {
       bmc::UpdateService service{
           .ways = machine_.ways, .busy = machine_.busy, .most_bytes = machine_.most_bytes};
       if (machine_.verifies_first) service.verifies = "verify";
+      if (!machine_.pushed.empty() && machine_.second_task_runs > 0)
+        service.busy.emplace_back(FirmwareMachine::kSecondTask);
       co_return service;
     };
     update.push = [this](bmc::UpdateOrder order, Deadline) -> Task<Result<bmc::UpdateTicket>> {
@@ -200,6 +205,9 @@ class FirmwareBmc final : public bmc::Bmc {
     if (auto silent = machine_.silent()) co_return *silent;
     if (machine_.refuses > 0 && machine_.refuses-- > 0)
       co_return Error{Code::kRefused, "HTTP 401: Unauthorized"};
+    if (ticket.task == FirmwareMachine::kSecondTask)
+      co_return bmc::UpdateProgress{.state = machine_.second_task_runs-- > 1 ? State::running
+                                                                             : State::done};
     machine_.tickets.push_back(ticket.task);
     const auto which = std::min(machine_.told++, machine_.says.size() - 1);
     auto said = machine_.says[which];

@@ -26,8 +26,9 @@ TEST_F(Recovering, WritesAMachineThatMustBeOffWhileItIsOffAndSwitchesItOnAgain) 
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
-  EXPECT_THAT(machine.asked, ElementsAre("observe", "GracefulShutdown", "kept pushing",
-                                         "push BIOS=2.4", "kept writing", "kept resetting", "On"));
+  EXPECT_THAT(machine.asked,
+              ElementsAre("observe", "kept refused", "GracefulShutdown", "kept pushing",
+                          "push BIOS=2.4", "kept writing", "kept resetting", "On"));
   EXPECT_THAT(machine.on_when_pushed, ElementsAre(false));
   EXPECT_TRUE(machine.on);
 }
@@ -45,9 +46,59 @@ TEST_F(Recovering, HoldsThePowerFromTheFirstThingThatPrecedesTheWrite) {
   const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
-  EXPECT_THAT(machine.asked,
-              ElementsAre("observe", "hold", "GracefulShutdown", "hold", "kept pushing",
-                          "push BIOS=2.4", "kept writing", "kept resetting", "free", "free", "On"));
+  EXPECT_THAT(machine.asked, ElementsAre("observe", "hold", "kept refused", "GracefulShutdown",
+                                         "hold", "kept pushing", "push BIOS=2.4", "kept writing",
+                                         "kept resetting", "free", "free", "On"));
+}
+
+TEST_F(Recovering, SwitchesOnAgainAMachineThatAnEarlierTrySwitchedOffAndNeverWrote) {
+  profile.firmware[0].before = {FirmwareReset::host_off};
+  auto dies = doors();
+  dies.keep = [keep = dies.keep](UpdateHandle handle) -> Task<Result<void>> {
+    if (handle.phase == UpdateHandle::Phase::pushing)
+      return [](std::string why) -> Task<Result<void>> {
+        co_return Error{Code::kStorage, std::move(why)};
+      }("the controller dies");
+    return keep(std::move(handle));
+  };
+  asio::io_context io;
+  Updater updater{std::move(dies)};
+  ASSERT_FALSE(run_to_end(io, updater.run(Deadline::in(10s))));
+  ASSERT_FALSE(machine.on);
+  ASSERT_FALSE(kept.empty());
+
+  const auto later = resume(kept.back());
+
+  ASSERT_TRUE(later) << later.error().what;
+  EXPECT_EQ(later->how, How::at_baseline) << later->detail;
+  EXPECT_EQ(machine.pushed.size(), 1u);
+  EXPECT_TRUE(machine.on);
+}
+
+/// A person took it out, since what must precede it cannot be done.
+TEST_F(Recovering, AComponentThatTheProfileNamesNoLongerAndOfWhichNothingWasWrittenIsLeftOut) {
+  profile.firmware.clear();
+  machine.on = false;
+  auto from = handle(UpdateHandle::Phase::refused);
+  from.was_on = true;
+
+  const auto ended = resume(std::move(from));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_TRUE(machine.on);
+}
+
+TEST_F(Recovering, WhatIsEndedBeforeAnythingWasSentHoldsThePowerNoLonger) {
+  held = true;
+  asio::io_context io;
+  Updater updater{doors()};
+
+  const auto ended =
+      run_to_end(io, updater.wait_for_end(handle(UpdateHandle::Phase::refused), Deadline::in(10s)));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_FALSE(held);
 }
 
 TEST_F(Recovering, APowerDrainCutsTheStandbyPowerOfAMachineThatStoodOffForAWhile) {
@@ -96,7 +147,7 @@ TEST_F(Recovering, SwitchesOnAgainAMachineOfWhichTheNextThingToPrecedeCannotBeDo
   EXPECT_EQ(ended->how, How::needs_person);
   EXPECT_THAT(ended->detail, HasSubstr("bios 2.4: what must precede it cannot be done from here: "
                                        "AC cycle: this BMC has none"));
-  EXPECT_THAT(machine.asked, ElementsAre("observe", "GracefulShutdown", "On"));
+  EXPECT_THAT(machine.asked, ElementsAre("observe", "kept refused", "GracefulShutdown", "On"));
   EXPECT_TRUE(machine.on);
   EXPECT_FALSE(held);
 }
@@ -243,6 +294,37 @@ TEST_F(OddAnswers, AnInstallationThatMayHaveBegunIsNeitherBegunNorPushedAgain) {
                                   [](const auto& one) { return one.starts_with("go on"); }),
             1);
   EXPECT_EQ(machine.pushed.size(), 1u);
+}
+
+/// An image of several parts has a task for each.
+TEST_F(OddAnswers, NothingIsResetWhileAnotherTaskOfTheImageRuns) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.activated_by = "restart";
+  machine.second_task_runs = 4;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked, Contains("restart"));
+  EXPECT_FALSE(machine.power_changed_at_work);
+  EXPECT_FALSE(held);
+}
+
+TEST_F(OddAnswers, ATaskThatFailedIsNotRecoveredFromWhileAnotherOneRunsWithoutEnd) {
+  profile.firmware[0].recovery = {FirmwareRecovery::bmc_restart};
+  machine.lies = true;
+  machine.says = {{.state = State::failed, .told = "Exception"}};
+  machine.second_task_runs = 1'000;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("its task has ended, and the BMC is at work with "
+                                       "/redfish/v1/TaskService/Tasks/1002; its power is left"));
+  EXPECT_FALSE(machine.power_changed_at_work);
+  EXPECT_TRUE(held);
 }
 
 /// A part that does not start any more is not in the inventory.

@@ -36,6 +36,8 @@ TEST(MirrorConf, FetchesEachPieceOnceAndCachesImagesByTheirDigest) {
   ASSERT_TRUE(text) << text.error().what;
   EXPECT_THAT(*text, HasSubstr("listen 8080;"));
   EXPECT_THAT(*text, HasSubstr("max_size=50g"));
+  // nginx makes no parents of it, and Debian's package has this one.
+  EXPECT_THAT(*text, HasSubstr("proxy_cache_path /var/lib/nginx/cupel "));
   EXPECT_THAT(*text, HasSubstr("proxy_pass http://10.0.0.1:8082/images/$1$is_args$args;"));
   EXPECT_THAT(*text, HasSubstr("proxy_cache_key $uri$is_args$args$slice_range;"));
   EXPECT_THAT(*text, HasSubstr("proxy_cache_lock on;"));

@@ -89,10 +89,11 @@ void add_users(const Tree& tree, const std::string& folder, const std::string& n
       used_by.emplace_back("swap");
 }
 
-ReadAt reader_of(const Descriptor& file) {
-  return [&file](std::uint64_t offset, std::size_t count) {
+ReadAt reader_of(const Descriptor& file, bool& failed) {
+  return [&file, &failed](std::uint64_t offset, std::size_t count) {
     std::string bytes(count, '\0');
     const auto got = ::pread(file.number(), bytes.data(), count, static_cast<off_t>(offset));
+    failed |= got < 0;
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
   };
@@ -101,7 +102,10 @@ ReadAt reader_of(const Descriptor& file) {
 std::vector<std::string> held(const Tree& tree, const Disk& disk) {
   const Descriptor file{::open(tree.real(disk.path()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!file) return {"unreadable"};
-  return holds(reader_of(file), disk.size, disk.partitions);
+  bool failed = false;
+  auto found = holds(reader_of(file, failed), disk.size, disk.partitions);
+  if (failed) found.emplace_back("unreadable");
+  return found;
 }
 
 }  // namespace
