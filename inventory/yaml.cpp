@@ -5,7 +5,9 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <istream>
+#include <set>
 #include <spanstream>
 #include <unordered_map>
 
@@ -48,6 +50,14 @@ std::optional<unsigned> control_in(std::string_view text) {
 std::string said(const YAML::Exception& fault) {
   constexpr std::size_t kLongestSaying = 200;
   return shortened(valid_utf8(printable(fault.msg)), kLongestSaying);
+}
+
+/// yaml-cpp says of a tab that indents only what it cannot read then ("illegal block entry").
+const char* advice_on(std::string_view text, std::size_t line) {
+  const auto all = lines(text);
+  if (line >= all.size()) return "";
+  const auto indent = all[line].substr(0, all[line].find_first_not_of(" \t"));
+  return indent.find('\t') == indent.npos ? "" : ": a tab indents this line, use spaces";
 }
 
 /// Builds the tree from yaml-cpp's events.
@@ -237,8 +247,9 @@ std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
     }
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& fault) {
-    problems.push_back(
-        {{file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + said(fault)});
+    const auto line = static_cast<std::size_t>(std::max(fault.mark.line, 0));
+    problems.push_back({{file, fault.mark.line + 1, fault.mark.column + 1},
+                        "not YAML: " + said(fault) + advice_on(text, line)});
     return std::nullopt;
   } catch (const Refused& fault) {
     problems.push_back({{file, fault.line, fault.column}, fault.what});

@@ -189,6 +189,14 @@ Exit learn(const Context& context, const LearnAsked& asked) {
           Exit::invalid);
     kind = node->profile;
     auto run = requalify::passed_run(**store, name);
+    if (!run && run.error().code == Code::kNotFound)
+      return complain(context,
+                      Error{Code::kNotFound,
+                            fmt::format("{0} has passed no run with a stage that loads it, so it "
+                                        "has no numbers to learn from: cupel run new-rack --nodes "
+                                        "{0}",
+                                        name)},
+                      Exit::invalid);
     if (!run) return complain(context, run.error(), Exit::invalid);
     runs.push_back(*std::move(run));
   }

@@ -158,7 +158,7 @@ class Advice : public ::testing::Test {
     const auto said = ran.out + ran.err;
     const auto says = [&](const char* text) { return said.find(text) != said.npos; };
     return !says("Run with --help") && !says("there is no command") && !says("which nodes?") &&
-           !says(" what? ");
+           !says(" what? ") && !says("which command?") && !says("' is not a number");
   }
 
   /// With some value or other in each place, of which some may be nothing.
@@ -194,6 +194,29 @@ TEST_F(Advice, NamesOnlyCommandsThatTheParserTakes) {
     if (acts(command) || is_prose(command) || not_whole.contains(command)) continue;
     EXPECT_TRUE(is_taken_with_values(with_names(command))) << file << " advises: cupel " << command;
   }
+}
+
+TEST_F(Advice, NamesTheWordThatTheParserDoesNotTake) {
+  const auto said = [](const std::string& command) { return run(words_of(command), {}).err; };
+
+  EXPECT_THAT(
+      said("bmc a01-n07 powr"),
+      ::testing::HasSubstr("there is no command 'powr' of cupel bmc (did you mean 'power'?); "
+                           "see cupel bmc --help"));
+  EXPECT_THAT(said("fabric"), ::testing::HasSubstr("cupel fabric: which command? plan, audit, "));
+  EXPECT_THAT(said("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
+  EXPECT_EQ(run(words_of("report twelve"), {}).status, 2);
+}
+
+TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
+  const auto file = (folder / "empty.raw").string();
+  std::ofstream{file};
+
+  const auto ran = run(
+      {CUPEL_BINARY, "image", "--images", (folder / "images").string(), "import", file, "d12"}, {});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, ::testing::HasSubstr("empty.raw: is empty, and no disk"));
 }
 
 TEST_F(Advice, IsRefusedWhereItIsWrong) {
