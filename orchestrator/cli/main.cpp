@@ -82,8 +82,7 @@ std::string plain_words(const CLI::App& app, const CLI::ParseError& error) {
                        printable(own.substr(equals + 3)));
   std::string path;
   const auto& command = last_command(app, path);
-  if (error.get_name() != "RequiredError" || command.get_require_subcommand_min() == 0 ||
-      &command == &app)
+  if (error.get_name() != "RequiredError" || command.get_require_subcommand_min() == 0)
     return std::string{own};
   std::vector<std::string> known;
   for (const auto* each : command.get_subcommands({})) known.push_back(each->get_name());
@@ -91,7 +90,8 @@ std::string plain_words(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("there is no command '{}' of {}{}; see {} --help", printable(rest.front()),
                        path, inventory::did_you_mean(rest.front(), std::span{std::as_const(known)}),
                        path);
-  return fmt::format("{}: which command? {}; see {} --help", path, fmt::join(known, ", "), path);
+  if (&command == &app) return std::string{own};
+  return fmt::format("which command of {}? {}; see {} --help", path, fmt::join(known, ", "), path);
 }
 
 int refused(CLI::App& app, const CLI::ParseError& error, bool json) {

@@ -158,7 +158,7 @@ class Advice : public ::testing::Test {
     const auto said = ran.out + ran.err;
     const auto says = [&](const char* text) { return said.find(text) != said.npos; };
     return !says("Run with --help") && !says("there is no command") && !says("which nodes?") &&
-           !says(" what? ") && !says("which command?") && !says("' is not a number");
+           !says(" what? ") && !says("which command of ") && !says("' is not a number");
   }
 
   /// With some value or other in each place, of which some may be nothing.
@@ -203,7 +203,8 @@ TEST_F(Advice, NamesTheWordThatTheParserDoesNotTake) {
       said("bmc a01-n07 powr"),
       ::testing::HasSubstr("there is no command 'powr' of cupel bmc (did you mean 'power'?); "
                            "see cupel bmc --help"));
-  EXPECT_THAT(said("fabric"), ::testing::HasSubstr("cupel fabric: which command? plan, audit, "));
+  EXPECT_THAT(said("fabric"),
+              ::testing::HasSubstr("cupel: which command of cupel fabric? plan, audit, "));
   EXPECT_THAT(said("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
   EXPECT_EQ(run(words_of("report twelve"), {}).status, 2);
 }
