@@ -227,6 +227,10 @@ TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
   EXPECT_FALSE(is_taken("bmc bios set"));
   EXPECT_FALSE(is_taken("retry"));
+  EXPECT_FALSE(is_taken("skip 12 a01-n07 disk --reason ' '"));
+  EXPECT_TRUE(is_taken("skip 12 a01-n07 disk --reason 'on order'"));
+  EXPECT_FALSE(is_taken("run audit --notify /nowhere/tell"));
+  EXPECT_TRUE(is_taken("run audit --notify /bin/true"));
   EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
   EXPECT_FALSE(is_taken("actions 12 --everything"));
 }
