@@ -235,6 +235,16 @@ TEST(LoadInventory, NamesTheTabThatIndentsALine) {
               HasSubstr("site.yaml:1:1: inventory must be a map"));
 }
 
+TEST(LoadInventory, SaysWhereAFileIsNoText) {
+  using namespace std::string_view_literals;
+
+  EXPECT_EQ(to_string(loaded("site: x\nno\xe9: 1\n").problems),
+            "site.yaml:2:3: the file is not UTF-8\n");
+  EXPECT_EQ(to_string(loaded("\xff"sv).problems), "site.yaml:1:1: the file is not UTF-8\n");
+  EXPECT_EQ(to_string(loaded("site: x\0y\n"sv).problems),
+            "site.yaml:1:8: the file is no text: it has a zero byte\n");
+}
+
 TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {
   std::string text = "site: lab\nnodes:\n";
   for (int i = 0; i < 1500; ++i)
