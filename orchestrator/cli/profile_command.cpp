@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "inventory/load_profile.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_shape.h"
 #include "inventory/yaml.h"
@@ -226,7 +227,10 @@ void add_learn_profile(CLI::App& command, Context& context, Exit& exit) {
   added->footer(
       "Example: cupel profile learn a01-n01 a01-n02 --name my-dgx > profiles/my-dgx.yaml");
   added->add_option("NODES", asked->nodes, "the machines, all of one profile")->required();
-  added->add_option("--name", asked->name, "the profile's name [learned]");
+  added->add_option("--name", asked->name, "the profile's name [learned]")
+      ->check([](const std::string& name) {
+        return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
+      });
   added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
   added->callback([&context, &exit, asked] { exit = learn(context, *asked); });
 }

@@ -227,6 +227,7 @@ TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
   EXPECT_FALSE(is_taken("bmc bios set"));
   EXPECT_FALSE(is_taken("retry"));
+  EXPECT_FALSE(is_taken("profile learn a01-n07 --name 'my dgx'"));
   EXPECT_FALSE(is_taken("skip 12 a01-n07 disk --reason ' '"));
   EXPECT_TRUE(is_taken("skip 12 a01-n07 disk --reason 'on order'"));
   EXPECT_FALSE(is_taken("run audit --notify /nowhere/tell"));
