@@ -138,6 +138,14 @@ TEST(BootOfASite, ReportsEveryMistakeWithItsPlace) {
           HasSubstr("key"), HasSubstr("ca"), HasSubstr("(did you mean 'images'?)")));
 }
 
+TEST(BootOfASite, CallsNoListOfWaysEmptyThatNamesAWrongOne) {
+  const auto wrong = load("boot: {serve: \"10.0.0.1:8081\", ways: [htp]}\n");
+  const auto empty = load("boot: {serve: \"10.0.0.1:8081\", ways: []}\n");
+
+  EXPECT_THAT(said(wrong.problems), ElementsAre(HasSubstr("not 'htp'")));
+  EXPECT_THAT(said(empty.problems), ElementsAre(HasSubstr("ways is empty: name at least one")));
+}
+
 TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {
   const auto loaded = load("",
                            "    boot:\n"
