@@ -81,8 +81,8 @@ TEST(BootOfASite, AMirrorIsOneOfARackAndAPlainUrl) {
 
   EXPECT_THAT(said(loaded.problems),
               ::testing::UnorderedElementsAre(
-                  HasSubstr("i.yaml:5:23: url of a mirror"), HasSubstr("i.yaml:6:23: url of a"),
-                  HasSubstr("i.yaml:7:23: url of a"), HasSubstr("'a01' has two mirrors"),
+                  HasSubstr("i.yaml:5:24: url of a mirror"), HasSubstr("i.yaml:6:24: url of a"),
+                  HasSubstr("i.yaml:7:24: url of a"), HasSubstr("'a01' has two mirrors"),
                   HasSubstr("there is no rack 'b01'")));
 }
 
