@@ -24,7 +24,7 @@ std::string required_text(YamlFields& fields, std::string_view key) {
   auto text = fields.required(key);
   if (fields.has(key) && (text.empty() || text.size() > kLongestText || printable(text) != text))
     fields.report(fields.place(key),
-                  fmt::format("{} must be a text of at most {} characters", key, kLongestText));
+                  fmt::format("{} must be a text of 1 to {} characters", key, kLongestText));
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/node_range.h"
@@ -259,7 +261,9 @@ std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
   const auto key = text("key").value_or("agent");
   if (key != "agent") access.key_file = resolved(key, folder_);
   if (!access.key_file.empty() && !std::filesystem::exists(access.key_file))
-    problems_.push_back({place("key"), "there is no key file " + access.key_file});
+    problems_.push_back({place("key"), "there is no key file " + access.key_file +
+                                           ": make one with ssh-keygen -t ed25519, or use key: "
+                                           "agent"});
   access.trust = host_key_trust();
   const auto sudo = own_ && own_->has("sudo") ? own_->flag("sudo")
                     : defaults_               ? defaults_->flag("sudo")

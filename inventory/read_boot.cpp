@@ -77,7 +77,8 @@ std::vector<BootWay> read_ways(YamlFields& fields) {
   std::vector<BootWay> ways;
   std::vector<std::string_view> names;
   for (const auto& row : boot_ways()) names.push_back(row.name);
-  for (const auto& word : fields.texts("ways")) {
+  const auto listed = fields.texts("ways");
+  for (const auto& word : listed) {
     const auto way = boot_way(word);
     if (!way)
       fields.report(fields.place("ways"),
@@ -88,7 +89,7 @@ std::vector<BootWay> read_ways(YamlFields& fields) {
     else
       ways.push_back(*way);
   }
-  if (fields.has("ways") && ways.empty())
+  if (fields.has("ways") && listed.empty())
     fields.report(fields.place("ways"), "ways is empty: name at least one");
   return ways;
 }

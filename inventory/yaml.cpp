@@ -5,7 +5,9 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <istream>
+#include <set>
 #include <spanstream>
 #include <unordered_map>
 
@@ -48,6 +50,22 @@ std::optional<unsigned> control_in(std::string_view text) {
 std::string said(const YAML::Exception& fault) {
   constexpr std::size_t kLongestSaying = 200;
   return shortened(valid_utf8(printable(fault.msg)), kLongestSaying);
+}
+
+/// Where a byte is; its column in bytes.
+Place place_at(std::string_view text, std::size_t at, const std::string& file) {
+  const auto before = text.substr(0, at);
+  const auto end = before.rfind('\n');
+  const auto column = end == before.npos ? at + 1 : at - end;
+  return {file, static_cast<int>(std::ranges::count(before, '\n')) + 1, static_cast<int>(column)};
+}
+
+/// yaml-cpp says of a tab that indents only what it cannot read then ("illegal block entry").
+const char* advice_on(std::string_view text, std::size_t line) {
+  const auto all = lines(text);
+  if (line >= all.size()) return "";
+  const auto indent = all[line].substr(0, all[line].find_first_not_of(" \t"));
+  return indent.find('\t') == indent.npos ? "" : ": a tab indents this line, use spaces";
 }
 
 /// Builds the tree from yaml-cpp's events.
@@ -223,8 +241,13 @@ YamlCost cost_of(const YamlValue& value) {
 
 std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
                                        std::vector<Problem>& problems) {
-  if (valid_utf8(text) != text) {
-    problems.push_back({{file, 0, 0}, "the file is not UTF-8"});
+  if (const auto valid = valid_utf8(text); valid != text) {
+    const auto at = static_cast<std::size_t>(std::ranges::mismatch(text, valid).in1 - text.begin());
+    problems.push_back({place_at(text, at, file), "the file is not UTF-8"});
+    return std::nullopt;
+  }
+  if (const auto at = text.find('\0'); at != text.npos) {
+    problems.push_back({place_at(text, at, file), "the file is no text: it has a zero byte"});
     return std::nullopt;
   }
   std::ispanstream stream{std::span{text.data(), text.size()}};
@@ -237,8 +260,9 @@ std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
     }
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& fault) {
-    problems.push_back(
-        {{file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + said(fault)});
+    const auto line = static_cast<std::size_t>(std::max(fault.mark.line, 0));
+    problems.push_back({{file, fault.mark.line + 1, fault.mark.column + 1},
+                        "not YAML: " + said(fault) + advice_on(text, line)});
     return std::nullopt;
   } catch (const Refused& fault) {
     problems.push_back({{file, fault.line, fault.column}, fault.what});

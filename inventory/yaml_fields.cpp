@@ -96,8 +96,7 @@ YamlFields::YamlFields(const YamlValue& value, std::string what, const std::stri
                        std::vector<Problem>& problems)
     : value_{value}, what_{std::move(what)}, file_{file}, problems_{problems} {
   if (auto* shape = ReadShape::noting()) shape->opened(place());
-  if (value.kind != YamlValue::Kind::map)
-    report(place(), "a " + what_ + " must be a map (key: value)");
+  if (value.kind != YamlValue::Kind::map) report(place(), what_ + " must be a map (key: value)");
 }
 
 const YamlValue* YamlFields::value(std::string_view key) {

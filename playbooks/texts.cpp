@@ -34,7 +34,10 @@ Error not_found(const std::string& name, Error error) {
   for (const auto& file : inventory::shipped_files())
     if (file.path.starts_with("playbooks/")) known.push_back(fs::path{file.path}.stem().string());
   const auto stem = fs::path{name}.stem().string();
-  error.what += inventory::did_you_mean(stem, std::span<const std::string>{known});
+  const auto meant = inventory::did_you_mean(stem, std::span<const std::string>{known});
+  error.what += meant;
+  if (meant.empty() && stem == name && error.code == Code::kNotFound)
+    error.what += "; the shipped playbooks: cupel playbook list";
   return error;
 }
 

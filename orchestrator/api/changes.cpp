@@ -112,7 +112,7 @@ std::optional<Problem> wrong_target(Desk& desk, const Call& call, const store::R
     faults.push_back({"body.step", "has no meaning for this command"});
   if (command.kind == Kind::skip && command.step.empty())
     faults.push_back({"body.step", "is missing"});
-  if (command.kind == Kind::skip && command.text.empty())
+  if (command.kind == Kind::skip && trimmed(command.text).empty())
     faults.push_back({"body.reason", "is missing"});
   const bool has_node =
       command.node.empty() || (std::ranges::find(run.nodes, command.node) != run.nodes.end() &&

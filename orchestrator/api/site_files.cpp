@@ -20,8 +20,13 @@ constexpr std::size_t kLargestKeySet = 1u << 20;
 constexpr std::chrono::hours kCertificateLasts{24 * 365};
 constexpr std::chrono::hours kRenewedBefore{24 * 30};
 
+/// In one line, as the log has it.
 Error all_problems(const std::vector<inventory::Problem>& problems) {
-  return Error{Code::kInvalid, inventory::to_string(problems)};
+  auto what = inventory::to_string(problems);
+  if (what.ends_with('\n')) what.pop_back();
+  for (auto at = what.find('\n'); at != what.npos; at = what.find('\n', at))
+    what.replace(at, 1, "; ");
+  return Error{Code::kInvalid, std::move(what)};
 }
 
 std::string host_name() {

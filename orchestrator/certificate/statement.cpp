@@ -208,7 +208,7 @@ Result<std::vector<const NodeSummary*>> chosen(const report::RunSummary& summary
     if (report::chassis_serial(node.record).empty()) nameless.push_back(node.record.node);
   }
   if (!missing.empty())
-    return Error{Code::kInvalid, fmt::format("{} took no part in run {}: cupel status {}",
+    return Error{Code::kInvalid, fmt::format("{} took no part in run {}: cupel report {}",
                                              *missing.begin(), summary.run.id, summary.run.id)};
   if (!nameless.empty())
     return Error{Code::kInvalid,
@@ -358,7 +358,7 @@ Result<json::object> statement_of(const report::RunSummary& summary, const Issue
   if (summary.run.phase != engine::RunPhase::ended)
     return Error{
         Code::kInvalid,
-        fmt::format("run {} is {}: a certificate is of a run that has ended; cupel status {}",
+        fmt::format("run {} is {}: a certificate is of a run that has ended; cupel follow {}",
                     summary.run.id, to_string(summary.run.phase), summary.run.id)};
   TRY(const auto nodes, chosen(summary, issue));
   json::array subjects, tested;

@@ -201,7 +201,8 @@ Result<Verified> verify(const VerifyAsked& asked) {
   TRY(const auto text, read_file(asked.file, kLargestCertificate));
   std::vector<std::string> keys;
   for (const auto& file : asked.keys) {
-    TRY(auto key, read_file(file, kLargestKey));
+    TRY(const auto text_of_key, read_file(file, kLargestKey));
+    TRY(auto key, within(file, public_key_pem(text_of_key)));
     keys.push_back(std::move(key));
   }
   TRY(const auto opened, within(asked.file, certificate::open(text, keys)));

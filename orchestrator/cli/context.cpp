@@ -15,8 +15,21 @@ void add_json_flag(CLI::App& command, Context& context) {
   command.add_flag("--json", context.json, "print JSON for programs instead of text for people");
 }
 
+namespace {
+
+/// Several problems, or what a tool wrote, as one line.
+std::string as_one_line(std::string_view text) {
+  std::string one;
+  for (const auto line : lines(text))
+    if (const auto said = printable(trimmed(line)); !said.empty())
+      one += (one.empty() ? "" : "; ") + said;
+  return one;
+}
+
+}  // namespace
+
 Exit complain(const Context& context, const Error& error, Exit exit) {
-  std::fprintf(stderr, "cupel: %s\n", printable(error.what).c_str());
+  std::fprintf(stderr, "cupel: %s\n", as_one_line(error.what).c_str());
   if (context.json) {
     const boost::json::object object{{"error", valid_utf8(error.what)},
                                      {"code", to_string(error.code)}};

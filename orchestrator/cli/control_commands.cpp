@@ -7,6 +7,7 @@
 
 #include "base/login.h"
 #include "base/task.h"
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/run_copy.h"
@@ -469,7 +470,11 @@ void add_skip(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("NODE", words.asked->node, "its name")->required();
   command->add_option("STEP", words.asked->step, "its name")->required();
   command->add_option("--reason", words.asked->reason, "the reason, recorded with your name")
-      ->required();
+      ->required()
+      ->check([](const std::string& reason) {
+        return trimmed(reason).empty() ? std::string{"is empty: say why, 'drive is on order'"}
+                                       : std::string{};
+      });
 }
 
 void add_continue(CLI::App& app, Context& context, Exit& exit) {

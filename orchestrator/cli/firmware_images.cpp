@@ -41,13 +41,7 @@ Result<std::string> signed_manifest(const SignAsked& asked) {
 
 Exit sign_manifest(const Context& context, const SignAsked& asked) {
   auto done = signed_manifest(asked);
-  if (!done) {
-    auto error = std::move(done).error();
-    // All mistakes of the manifest, of which a complaint makes one line.
-    for (auto at = error.what.find('\n'); at != error.what.npos; at = error.what.find('\n', at))
-      error.what.replace(at, 1, "; ");
-    return complain(context, error, Exit::invalid);
-  }
+  if (!done) return complain(context, done.error(), Exit::invalid);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"signature", asked.file()}}));
   else

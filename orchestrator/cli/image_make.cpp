@@ -124,7 +124,9 @@ struct ImportAsked {
 Result<void> check_raw(const std::string& file) {
   std::ifstream stream{file, std::ios::binary};
   std::string magic(4, '\0');
-  if (!stream.read(magic.data(), 4)) return Error{Code::kNotFound, file + ": cannot be read"};
+  if (!stream.read(magic.data(), 4))
+    return Error{Code::kInvalid, file + (stream.eof() ? ": is empty, and no disk"
+                                                      : ": cannot be read, or is a folder")};
   if (magic == "QFI\xfb")
     return Error{Code::kInvalid, file + ": is qcow2: qemu-img convert -O raw " + file +
                                      " DISK.raw, then import that"};

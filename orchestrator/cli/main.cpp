@@ -1,5 +1,6 @@
 // The one place where the parts meet: a table of commands, and nothing else.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -65,11 +66,41 @@ bool wants_json(const std::vector<std::string>& words) {
   return std::ranges::find(words, "--json") != words.end();
 }
 
+/// The command that was typed, down to the last word that is one: "cupel bmc".
+const CLI::App& last_command(const CLI::App& app, std::string& path) {
+  path += (path.empty() ? "" : " ") + app.get_name();
+  const auto typed = app.get_subcommands();
+  return typed.empty() ? app : last_command(*typed.back(), path);
+}
+
+/// Where CLI11's own words leave out what was typed or what could be; else its own.
+std::string plain_words(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string_view own = error.what();
+  constexpr std::string_view kNoNumber = "Could not convert: ";
+  if (const auto equals = own.find(" = "); own.starts_with(kNoNumber) && equals != own.npos)
+    return fmt::format("{}: '{}' is not a number", own.substr(0, equals).substr(kNoNumber.size()),
+                       printable(own.substr(equals + 3)));
+  std::string path;
+  const auto& command = last_command(app, path);
+  if (error.get_name() != "RequiredError" || command.get_require_subcommand_min() == 0)
+    return std::string{own};
+  std::vector<std::string> known;
+  for (const auto* each : command.get_subcommands({})) known.push_back(each->get_name());
+  if (const auto rest = app.remaining(true); !rest.empty())
+    return fmt::format("there is no command '{}' of {}{}; see {} --help", printable(rest.front()),
+                       path, inventory::did_you_mean(rest.front(), std::span{std::as_const(known)}),
+                       path);
+  if (&command == &app) return std::string{own};
+  return fmt::format("which command of {}? {}; see {} --help", path, fmt::join(known, ", "), path);
+}
+
 int refused(CLI::App& app, const CLI::ParseError& error, bool json) {
-  const int code = app.exit(error);
+  const auto words = plain_words(app, error);
+  const int code = words == error.what() ? app.exit(error) : static_cast<int>(Exit::invalid);
   if (code == 0) return 0;
+  if (words != error.what()) fmt::print(stderr, "cupel: {}\n", words);
   if (json) {
-    const boost::json::object object{{"error", valid_utf8(error.what())},
+    const boost::json::object object{{"error", valid_utf8(words)},
                                      {"code", to_string(Code::kInvalid)}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   }

@@ -135,7 +135,8 @@ void add_list(CLI::App& group, Context& context, Exit& exit) {
 }  // namespace
 
 void add_playbook(CLI::App& app, Context& context, Exit& exit) {
-  auto* group = app.add_subcommand("playbook", "check, list and write playbooks");
+  auto* group =
+      app.add_subcommand("playbook", "check and list playbooks, and their format as JSON Schema");
   group->require_subcommand(1);
   add_playbook_check(*group, context, exit);
   add_schema(*group, exit);

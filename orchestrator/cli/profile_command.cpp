@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "inventory/load_profile.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_shape.h"
 #include "inventory/yaml.h"
@@ -189,6 +190,14 @@ Exit learn(const Context& context, const LearnAsked& asked) {
           Exit::invalid);
     kind = node->profile;
     auto run = requalify::passed_run(**store, name);
+    if (!run && run.error().code == Code::kNotFound)
+      return complain(context,
+                      Error{Code::kNotFound,
+                            fmt::format("{0} has passed no run with a stage that loads it, so it "
+                                        "has no numbers to learn from: cupel run new-rack --nodes "
+                                        "{0}",
+                                        name)},
+                      Exit::invalid);
     if (!run) return complain(context, run.error(), Exit::invalid);
     runs.push_back(*std::move(run));
   }
@@ -218,7 +227,10 @@ void add_learn_profile(CLI::App& command, Context& context, Exit& exit) {
   added->footer(
       "Example: cupel profile learn a01-n01 a01-n02 --name my-dgx > profiles/my-dgx.yaml");
   added->add_option("NODES", asked->nodes, "the machines, all of one profile")->required();
-  added->add_option("--name", asked->name, "the profile's name [learned]");
+  added->add_option("--name", asked->name, "the profile's name [learned]")
+      ->check([](const std::string& name) {
+        return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
+      });
   added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
   added->callback([&context, &exit, asked] { exit = learn(context, *asked); });
 }

@@ -1,7 +1,9 @@
 // run and resume: how a run begins, and goes on.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "base/text.h"
 #include "inventory/yaml.h"
@@ -134,6 +136,13 @@ void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
           "it reads one JSON object from standard input; no shell")
       ->check([](const std::string& path) {  // kept with the run, as JSON
         return valid_utf8(path) == path ? std::string{} : "a path that is no valid UTF-8";
+      })
+      ->check([](const std::string& path) {
+        std::error_code none;
+        const bool found =
+            path.find('/') == path.npos ||
+            (std::filesystem::is_regular_file(path, none) && ::access(path.c_str(), X_OK) == 0);
+        return found ? std::string{} : "there is no program " + path + " that may be executed";
       });
   const auto time = [&command](const char* name, std::optional<std::chrono::seconds>& span,
                                bool may_be_zero, const char* what) {

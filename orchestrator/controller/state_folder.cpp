@@ -22,10 +22,13 @@ Result<void> fit_for_virtual_rack(const StateFolder& state, const inventory::Inv
     auto kept = store::keep_for_rehearsals(state.path);
     if (kept || kept.error().code != Code::kConflict) return kept;
   }
+  // $CUPEL_STATE may be left over from work on real machines.
+  const auto* unnamed =
+      purpose == Purpose::none && !state.named ? " yet, and only --state can make one of it" : "";
   return Error{Code::kConflict,
                fmt::format("{} is the inventory of a virtual rack, and {} is not a rehearsal's "
-                           "state: nothing was touched; {}",
-                           inventory.file, state.path.string(), advice)};
+                           "state{}: nothing was touched; {}",
+                           inventory.file, state.path.string(), unnamed, advice)};
 }
 
 }  // namespace

@@ -18,7 +18,10 @@ constexpr std::chrono::seconds kPatience{20};
 /// Slurm's own words for "that node is not mine" (slurm_strerror, ESLURM_INVALID_NODE_NAME) and for
 /// a controller that is away (SLURMCTLD_COMMUNICATIONS_*, "Unable to contact slurm controller").
 Error error_of(const std::string& name, const ProcessOutcome& outcome) {
-  const auto words = printable(trimmed(outcome.error.empty() ? outcome.output : outcome.error));
+  std::string words;  // scontrol writes one line for each thing that it tried
+  for (const auto line : lines(outcome.error.empty() ? outcome.output : outcome.error))
+    if (const auto said = printable(trimmed(line)); !said.empty())
+      words += (words.empty() ? "" : "; ") + said;
   const auto text = lower_case(words);
   const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
   if (says("not found") || says("invalid node name"))

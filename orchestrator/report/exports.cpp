@@ -324,7 +324,7 @@ Result<std::string> to_ocp(const RunSummary& summary, const std::string& name) {
     return std::string_view{each.record.node};
   });
   if (node == summary.nodes.end())
-    return Error{Code::kNotFound, fmt::format("{} took no part in run {}: cupel status {}",
+    return Error{Code::kNotFound, fmt::format("{} took no part in run {}: cupel report {}",
                                               printable(name), summary.run.id, summary.run.id)};
   const auto hardware = hardware_of(node->record);
   OcpWriter out;

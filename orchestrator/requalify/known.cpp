@@ -47,11 +47,12 @@ Result<void> compare(Known& known, const Asked& asked) {
   }
   if (!known.is_seen) {
     if (!known.changes.empty()) return ok();
-    return Error{Code::kNotFound,
-                 fmt::format("nothing was seen of {0} since run {1}: cupel requalify {0} reads its "
-                             "parts first, where --plan is not given; or name what was replaced: "
-                             "--replaced gpu3",
-                             asked.node, known.base.run.id)};
+    return Error{
+        Code::kNotFound,
+        fmt::format("nothing was seen of {0} since run {1}: name what was replaced "
+                    "(--replaced gpu3), or leave out --plan, and its parts are read first: "
+                    "cupel requalify {0}",
+                    asked.node, known.base.run.id)};
   }
   const auto was = report::chassis_serial(known.base.record);
   const auto is = report::chassis_serial(known.seen.record);

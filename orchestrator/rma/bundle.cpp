@@ -256,7 +256,7 @@ Result<std::vector<BundleFile>> bundle_of(const store::Store& store, const RunSu
   const auto* node = node_in(summary, request.node);
   if (node == nullptr)
     return Error{Code::kNotFound,
-                 fmt::format("{} took no part in run {}: cupel status {}", printable(request.node),
+                 fmt::format("{} took no part in run {}: cupel report {}", printable(request.node),
                              summary.run.id, summary.run.id)};
   const auto causes = causes_about(*node, request.part);
   if (causes.empty())

@@ -1,5 +1,8 @@
 #include "orchestrator/store/check.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -15,6 +18,13 @@ namespace cupel::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Boost.JSON 1.81 reads one of ten numbers of full precision back by one unit in its last place.
+bool is_same_number(double one, double other) {
+  constexpr double kReadBack = 4 * std::numeric_limits<double>::epsilon();
+  return one == other ||
+         std::abs(one - other) <= kReadBack * std::max(std::abs(one), std::abs(other));
+}
 
 constexpr const char* kKeepACopy =
     "copy the whole folder away before anything else, then put cupel.db back from a backup, or "
@@ -154,7 +164,7 @@ class Check {
     if (!data || !data->is_object()) return;
     std::vector<double> written;
     for (const auto& each : numbers_.of(row, data->get_object())) written.push_back(each.value);
-    if (written != values) add_measurement_fault(where);
+    if (!std::ranges::equal(written, values, is_same_number)) add_measurement_fault(where);
   }
 
   void add_measurement_fault(const std::string& where) {

@@ -1,12 +1,18 @@
 #include "rehearsal/sim/catalogue_site.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "inventory/load_profile.h"
+#include "inventory/yaml.h"
 #include "rehearsal/catalogue.h"
 #include "rehearsal/sim/serve.h"
 #include "rehearsal/sim/update_baseline.h"
@@ -51,6 +57,19 @@ struct PlannedCatalogue {
   std::vector<CatalogueSite> racks{};
 };
 
+/// Errors: kInvalid: a name that no entry has.
+Result<void> check_only(const std::vector<std::string>& only,
+                        const std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> known;
+  for (const auto& entry : entries) known.push_back(entry.name);
+  for (const auto& name : only)
+    if (std::ranges::find(known, name) == known.end())
+      return Error{Code::kInvalid,
+                   fmt::format("the catalogue has no such fault: '{}'{}", printable(name),
+                               inventory::did_you_mean(name, std::span{std::as_const(known)}))};
+  return ok();
+}
+
 Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems& problems) {
   PlannedCatalogue plan;
   auto profile =
@@ -65,11 +84,11 @@ Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems&
                             source.seed + static_cast<std::uint64_t>(i)});
   } else {
     plan.entries = shipped_catalogue(plan.profile, problems);
+    TRY(check_only(source.only, plan.entries));
     if (!source.only.empty())
       std::erase_if(plan.entries, [&](const auto& entry) {
         return std::ranges::find(source.only, entry.name) == source.only.end();
       });
-    if (plan.entries.empty()) return Error{Code::kInvalid, "the catalogue has no such fault"};
     for (auto& rack : racks_of(plan.entries, name, source.nodes))
       plan.racks.push_back({std::move(rack), source.seed});
   }

@@ -1,6 +1,7 @@
 #include "rehearsal/sim/rack_source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -29,7 +30,13 @@ std::optional<Text> text_of(const std::string& name, std::string_view folder, Pr
   const auto shipped = fmt::format("rehearsal/{}/{}.yaml", folder, fs::path{name}.stem().string());
   if (const auto* file = inventory::shipped_file(shipped))
     return Text{shipped, std::string{file->text}};
-  problems.push_back({{name, 0, 0}, text.error().what});
+  std::vector<std::string> known;
+  for (const auto& file : inventory::shipped_files())
+    if (file.path.starts_with(fmt::format("rehearsal/{}/", folder)))
+      known.push_back(fs::path{file.path}.stem().string());
+  problems.push_back(
+      {{name, 0, 0},
+       fmt::format("{}; shipped {}: {}", text.error().what, folder, fmt::join(known, ", "))});
   return std::nullopt;
 }
 

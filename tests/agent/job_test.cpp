@@ -462,6 +462,17 @@ TEST(NodeProgram, NeedsNothingOfANodeButItsCLibrary) {
       0);
 }
 
+TEST(NodeProgram, PrintsItsUsageWhereItIsAskedForIt) {
+  const auto all = node("--help");
+  const auto one = node("check --help");
+
+  EXPECT_EQ(all.status, 0);
+  EXPECT_THAT(all.out, HasSubstr("usage: cupel-node SUBCOMMAND"));
+  EXPECT_EQ(one.status, 0);
+  EXPECT_THAT(one.out, ::testing::AllOf(HasSubstr("usage: cupel-node check [--expect FILE]"),
+                                        ::testing::Not(HasSubstr("kernel-log"))));
+}
+
 TEST(NodeProgram, TellsItsVersion) {
   EXPECT_EQ(json::parse(node("--version").out),
             json::parse(R"({"kind":"version","program":"cupel-node","version":")" CUPEL_VERSION

@@ -158,14 +158,17 @@ class Advice : public ::testing::Test {
     const auto said = ran.out + ran.err;
     const auto says = [&](const char* text) { return said.find(text) != said.npos; };
     return !says("Run with --help") && !says("there is no command") && !says("which nodes?") &&
-           !says(" what? ");
+           !says(" what? ") && !says("which command of ") && !says("' is not a number");
   }
 
   /// With some value or other in each place, of which some may be nothing.
   bool is_taken_with_values(std::string command) const {
     const auto place = command.find(kValue);
     if (place == command.npos) return is_taken(command);
+    // What stands behind a blank is a word: "cupel status 12" is not taken as "cupel status ".
+    const bool word = place > 0 && command[place - 1] == ' ';
     for (const auto* value : {"12", "a01-n07", " approval", ""}) {
+      if (word && *value == '\0') continue;
       auto filled = command;
       if (is_taken_with_values(filled.replace(place, 1, value))) return true;
     }
@@ -196,10 +199,39 @@ TEST_F(Advice, NamesOnlyCommandsThatTheParserTakes) {
   }
 }
 
+TEST_F(Advice, NamesTheWordThatTheParserDoesNotTake) {
+  const auto said = [](const std::string& command) { return run(words_of(command), {}).err; };
+
+  EXPECT_THAT(
+      said("bmc a01-n07 powr"),
+      ::testing::HasSubstr("there is no command 'powr' of cupel bmc (did you mean 'power'?); "
+                           "see cupel bmc --help"));
+  EXPECT_THAT(said("fabric"),
+              ::testing::HasSubstr("cupel: which command of cupel fabric? plan, audit, "));
+  EXPECT_THAT(said("report twelve"), ::testing::HasSubstr("RUN: 'twelve' is not a number"));
+  EXPECT_EQ(run(words_of("report twelve"), {}).status, 2);
+}
+
+TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
+  const auto file = (folder / "empty.raw").string();
+  std::ofstream{file};
+
+  const auto ran = run(
+      {CUPEL_BINARY, "image", "--images", (folder / "images").string(), "import", file, "d12"}, {});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, ::testing::HasSubstr("empty.raw: is empty, and no disk"));
+}
+
 TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
   EXPECT_FALSE(is_taken("bmc bios set"));
   EXPECT_FALSE(is_taken("retry"));
+  EXPECT_FALSE(is_taken("profile learn a01-n07 --name 'my dgx'"));
+  EXPECT_FALSE(is_taken("skip 12 a01-n07 disk --reason ' '"));
+  EXPECT_TRUE(is_taken("skip 12 a01-n07 disk --reason 'on order'"));
+  EXPECT_FALSE(is_taken("run audit --notify /nowhere/tell"));
+  EXPECT_TRUE(is_taken("run audit --notify /bin/true"));
   EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
   EXPECT_FALSE(is_taken("actions 12 --everything"));
 }

@@ -96,10 +96,10 @@ TEST_F(CatalogueTest, BlamesNobodyInRacksWithoutAFault) {
 }
 
 TEST_F(CatalogueTest, SaysThatItHasNoSuchFault) {
-  const auto ran = rehearse({"--catalogue", "--only", "gremlins"});
+  const auto ran = rehearse({"--catalogue", "--only", "firmware-unchanged", "--only", "gremlins"});
 
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.out + ran.err, HasSubstr("no such fault"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("no such fault: 'gremlins'"));
 }
 
 }  // namespace

@@ -134,6 +134,16 @@ TEST_F(Verify, ReportsALineOfTheListThatItCannotReadAsAnErrorOfTheInput) {
   EXPECT_EQ(absent.status, kInvalidInput);
 }
 
+TEST_F(Verify, NamesTheKeysFileWhereItIsNoPublicKey) {
+  write("it", sealed(payload()));
+  write("empty.pub", "");
+
+  const auto checked = verify({"--key", file("empty.pub")});
+
+  EXPECT_EQ(checked.status, kInvalidInput);
+  EXPECT_THAT(checked.err, HasSubstr("empty.pub: no PEM public key"));
+}
+
 TEST_F(Verify, RefusesWhatWasChangedAndWhatContradictsItself) {
   auto changed = json::parse(sealed(payload())).as_object();
   changed["payload"] = json::parse(sealed(payload("2127-01-01T00:00:00Z"))).at("payload");

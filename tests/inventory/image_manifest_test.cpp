@@ -69,7 +69,7 @@ TEST(ImageManifest, ReportsAllMistakesWithTheirPlaces) {
             "images.yaml:2:69: size must be a whole number from 1 to 8589934592, not '0'\n"
             "images.yaml:2:81: expires must be a date such as 2027-11-01\n"
             "images.yaml:3:5: image needs component\n"
-            "images.yaml:3:14: vendor must be a text of at most 256 characters\n"
+            "images.yaml:3:14: vendor must be a text of 1 to 256 characters\n"
             "images.yaml:3:28: unknown key 'componnet' in image (did you mean 'component'?)\n"
             "images.yaml:3:148: expires must be a date such as 2027-11-01");
 }

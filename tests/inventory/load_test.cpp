@@ -170,7 +170,7 @@ nodes:
            "site.yaml:18:20: '10.0.2.14:99999' is not a host or host:port",
            "there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)",
            "site.yaml:20:11: unit must be a whole number from 1 to 100, not 'eleven'",
-           "site.yaml:22:36: there is no key file /nowhere/none-such",
+           "site.yaml:22:36: there is no key file /nowhere/none-such: make one with ssh-keygen",
            "there is no rack 'a02' (did you mean 'a01'?)",
            "name a01-n03 of node 'a01-n03' is already that of 'a01-n03' (site.yaml:15:11)",
            "BMC address 10.0.1.14:443 of node 'a01-n03' is already that of 'a01-n03'",
@@ -222,6 +222,27 @@ TEST(LoadInventory, RefusesHostileYaml) {
     EXPECT_FALSE(result.inventory);
     EXPECT_FALSE(result.problems.empty()) << text.substr(0, 40);
   }
+}
+
+TEST(LoadInventory, NamesTheTabThatIndentsALine) {
+  const auto tab = loaded("site: x\nnodes:\n\t- name: a\n");
+  const auto none = loaded("site: x\nnodes: [\n");
+
+  EXPECT_THAT(to_string(tab.problems), HasSubstr("a tab indents this line, use spaces"));
+  EXPECT_THAT(to_string(none.problems), HasSubstr("not YAML"));
+  EXPECT_THAT(to_string(none.problems), ::testing::Not(HasSubstr("a tab")));
+  EXPECT_THAT(to_string(loaded("just words\n").problems),
+              HasSubstr("site.yaml:1:1: inventory must be a map"));
+}
+
+TEST(LoadInventory, SaysWhereAFileIsNoText) {
+  using namespace std::string_view_literals;
+
+  EXPECT_EQ(to_string(loaded("site: x\nno\xe9: 1\n").problems),
+            "site.yaml:2:3: the file is not UTF-8\n");
+  EXPECT_EQ(to_string(loaded("\xff"sv).problems), "site.yaml:1:1: the file is not UTF-8\n");
+  EXPECT_EQ(to_string(loaded("site: x\0y\n"sv).problems),
+            "site.yaml:1:8: the file is no text: it has a zero byte\n");
 }
 
 TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {

@@ -104,7 +104,7 @@ TEST(LoadInventory, LetsNoControlCharacterReachATerminal) {
   EXPECT_THAT(told("site: \"x\\x1by\"\n"),
               HasSubstr("site.yaml:1:7: a text with the control character U+001B"));
   EXPECT_THAT(told("site: l\n\"k\\x1b\": 1\n"), HasSubstr("control character U+001B"));
-  EXPECT_EQ(told("site: l\xff\n"), "site.yaml: the file is not UTF-8\n");
+  EXPECT_EQ(told("site: l\xff\n"), "site.yaml:1:8: the file is not UTF-8\n");
 }
 
 TEST(Problems, AreSafeForATerminalWhateverTheyQuote) {

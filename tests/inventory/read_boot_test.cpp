@@ -81,8 +81,8 @@ TEST(BootOfASite, AMirrorIsOneOfARackAndAPlainUrl) {
 
   EXPECT_THAT(said(loaded.problems),
               ::testing::UnorderedElementsAre(
-                  HasSubstr("i.yaml:5:23: url of a mirror"), HasSubstr("i.yaml:6:23: url of a"),
-                  HasSubstr("i.yaml:7:23: url of a"), HasSubstr("'a01' has two mirrors"),
+                  HasSubstr("i.yaml:5:24: url of a mirror"), HasSubstr("i.yaml:6:24: url of a"),
+                  HasSubstr("i.yaml:7:24: url of a"), HasSubstr("'a01' has two mirrors"),
                   HasSubstr("there is no rack 'b01'")));
 }
 
@@ -136,6 +136,14 @@ TEST(BootOfASite, ReportsEveryMistakeWithItsPlace) {
           "i.yaml:6:11: uplink must be a rate such as 10Gbit/s or 1.2GB/s, not 'fast'",
           "i.yaml:7:12: gateway must be an address", "i.yaml:8:22: there is no file /tmp/none.pem",
           HasSubstr("key"), HasSubstr("ca"), HasSubstr("(did you mean 'images'?)")));
+}
+
+TEST(BootOfASite, CallsNoListOfWaysEmptyThatNamesAWrongOne) {
+  const auto wrong = load("boot: {serve: \"10.0.0.1:8081\", ways: [htp]}\n");
+  const auto empty = load("boot: {serve: \"10.0.0.1:8081\", ways: []}\n");
+
+  EXPECT_THAT(said(wrong.problems), ElementsAre(HasSubstr("not 'htp'")));
+  EXPECT_THAT(said(empty.problems), ElementsAre(HasSubstr("ways is empty: name at least one")));
 }
 
 TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {

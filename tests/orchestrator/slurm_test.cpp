@@ -2,7 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "orchestrator/handoff/scontrol.h"
 #include "orchestrator/handoff/slurm_conf.h"
+#include "tests/support/captures.h"
 #include "tests/support/damage.h"
 
 namespace cupel::handoff {
@@ -111,6 +116,23 @@ TEST(SlurmConf, SaysWhereSlurmDisagrees) {
   const auto found = disagreements(inventory.profiles.at("p"), node);
 
   EXPECT_THAT(found, ElementsAre("node01: Slurm has CPUs=128, the profile says 224"));
+}
+
+TEST(ScontrolPing, PartsTheLinesOfAnErrorOfScontrol) {
+  const cupel::test::TemporaryFolder folder;
+  const auto program = folder.path() / "scontrol";
+  std::ofstream{program}
+      << "#!/bin/sh\nprintf 'scontrol: error: one\\nscontrol: fatal: two\\n' >&2; exit 1\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+  asio::io_context io{1};
+  const auto answer = run_to_end(io, Scontrol{""}.ping(Deadline::in(std::chrono::seconds{60})));
+  ::setenv("PATH", path.c_str(), 1);
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().what,
+            "scontrol ended with exit status 1: scontrol: error: one; scontrol: fatal: two");
 }
 
 TEST(SlurmNodeTest, IsReadOrRefusedHoweverItsLineWasDamaged) {

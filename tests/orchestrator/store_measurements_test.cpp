@@ -197,6 +197,20 @@ TEST_F(MeasurementsTest, AreCheckedAgainstTheJournal) {
   EXPECT_THAT(faults(), ElementsAre(HasSubstr("run 1, event 2: the table of measurements")));
 }
 
+TEST_F(MeasurementsTest, AreWhatTheJournalSaysThoughItsTextIsReadBackByAUnitOff) {
+  constexpr double kRate = 419.24986082959805;
+  Event event{EventKind::step_ended, "n1", "gemm"};
+  event.data = {
+      {"measurements",
+       json::array{{{"name", "rate"}, {"part", "gpu0"}, {"value", kRate}, {"unit", ""}}}}};
+  ASSERT_TRUE(store_->append(run_, event));
+  store_.reset();
+
+  EXPECT_THAT(faults(), IsEmpty());
+  sql("UPDATE measurement SET value = 419.2498608296");
+  EXPECT_THAT(faults(), ElementsAre(HasSubstr("run 1, event 2: the table of measurements")));
+}
+
 TEST_F(MeasurementsTest, CountsAsEarlierOnlyRunsThatHaveSuchANumber) {
   const std::vector<std::string> units{"TFLOP/s"};
   const auto runs = [&](std::size_t most) {

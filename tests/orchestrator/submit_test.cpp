@@ -415,6 +415,7 @@ TEST_F(StateFolderTest, BecomesARehearsalsWhereItIsNamedAndEmpty) {
   EXPECT_TRUE(is_of_virtual_rack(file("inventory.yaml")));
   ASSERT_FALSE(unnamed);
   EXPECT_EQ(unnamed.error().code, Code::kConflict);
+  EXPECT_THAT(unnamed.error().what, HasSubstr("only --state can make one of it"));
   EXPECT_TRUE(named) << named.error().what;
   write("inventory.yaml", kInventory);
   EXPECT_FALSE(open_store_for({.path = folder_ / "other"}, planned()->inventory))

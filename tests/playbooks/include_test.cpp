@@ -131,6 +131,12 @@ TEST(Include, TellsMistakesAtTheirPlaceInTheOtherFile) {
                 ", and no shipped playbook of that name (did you mean 'new-rack'?)\n");
 }
 
+TEST(Include, NamesTheListOfShippedPlaybooksWhereAWordIsNoneOfThem) {
+  EXPECT_THAT(load("frobnicate").told(),
+              ::testing::EndsWith("; the shipped playbooks: cupel playbook list\n"));
+  EXPECT_THAT(load("frobnicate.yaml").told(), ::testing::Not(::testing::HasSubstr("shipped")));
+}
+
 TEST(Include, EndsInNoCircleAndInNoDepth) {
   const Folder folder;
   const auto a = folder.write("a.yaml", "playbook: a\nsteps: [{include: b.yaml}]\n");

@@ -58,22 +58,32 @@ constexpr std::array kSubcommands{
                "gives a machine its OS, in the RAM system that it booted", boot::boot},
 };
 
-int usage() {
+std::string usage_of(const Subcommand& each) {
+  std::string text{each.name};
+  text.append(" ").append(each.usage).append("\n      ").append(each.summary).append("\n");
+  return text;
+}
+
+int usage(int to) {
   std::string text = "usage: cupel-node SUBCOMMAND ...\n";
-  for (const auto& each : kSubcommands) {
-    text.append("  ").append(each.name).append(" ").append(each.usage);
-    text.append("\n      ").append(each.summary).append("\n");
-  }
-  write_all(2, text);
-  return kUsage;
+  for (const auto& each : kSubcommands) text.append("  ").append(usage_of(each));
+  write_all(to, text);
+  return to == 1 ? kDone : kUsage;
 }
 
 int run(const std::vector<std::string_view>& words) {
-  if (words.empty()) return usage();
+  if (words.empty()) return usage(2);
+  if (words.front() == "--help" || words.front() == "-h") return usage(1);
+  const bool asks = words.size() == 2 && words.back() == "--help";
+  for (const auto& each : kSubcommands)
+    if (asks && each.name == words.front()) {
+      write_all(1, "usage: cupel-node " + usage_of(each));
+      return kDone;
+    }
   for (const auto& each : kSubcommands)
     if (each.name == words.front()) return each.run(Arguments{words}.subspan(1));
   write_all(2, "cupel-node: there is no subcommand '" + std::string{words.front()} + "'\n");
-  return usage();
+  return usage(2);
 }
 
 }  // namespace

@@ -260,6 +260,17 @@ TEST_F(ApiIdentity, TwoPeopleAreNeededWhereTheSiteSaysSo) {
   EXPECT_THAT(commands[0].by, HasSubstr("alice (approved by bob) ("));
 }
 
+TEST_F(ApiIdentity, ASkipWithABlankReasonIsRefused) {
+  run_of_two();
+  serve();
+
+  const auto blank = post("/api/v1/runs/1/commands",
+                          R"({"command":"skip","node":"n","step":"s","reason":" "})", "1");
+
+  EXPECT_EQ(blank.status, 422);
+  EXPECT_THAT(blank.body, HasSubstr("body.reason"));
+}
+
 TEST_F(ApiIdentity, EachChangeIsInAChainThatShowsWhereItWasBroken) {
   run_of_two();
   serve();

@@ -172,6 +172,17 @@ class ScheduleClock : public test::ApiTest {
 const auto kNow = utc("2026-12-10T12:00:00");
 constexpr const char* kAudit = R"({name: nightly, playbook: audit, at: "02:30"})";
 
+TEST_F(ScheduleClock, AllErrorsOfItsSettingsAreOneLineOfTheLog) {
+  settings(R"({name: nightly, playbook: audit, at: "24:00", days: [monday]})");
+
+  const auto files = read_site_files({state(), file("service.yaml")});
+
+  ASSERT_FALSE(files);
+  EXPECT_THAT(files.error().what,
+              AllOf(HasSubstr("'24:00' is no time of the day"),
+                    HasSubstr("; " + file("service.yaml") + ":4:"), Not(HasSubstr("\n"))));
+}
+
 TEST_F(ScheduleClock, BeginsWithTheNextTimeWhereItIsNew) {
   settings(kAudit);
 
