@@ -234,7 +234,7 @@ Exit requalify_there(const Context& context, const api::ServiceClient& client, R
   const bool is_new = find(*plan, "new_machine") != nullptr;
   plan->get_object().erase("text");
   if (!context.json)
-    say("{}", text);
+    say("{}\n", trimmed(text));
   else if (!is_new)
     say("{}\n", boost::json::serialize(boost::json::object{{"requalify", *plan}}));
   std::fflush(stdout);
