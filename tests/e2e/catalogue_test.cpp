@@ -85,7 +85,7 @@ TEST_F(LongCatalogueTest, FindsAndNamesEveryFaultThatStagesLookForAndBlamesNobod
   EXPECT_GE(number_at(score, "score/healthy"), 40);
 }
 
-TEST_F(CatalogueTest, BlamesNobodyInRacksWithoutAFault) {
+TEST_F(LongCatalogueTest, BlamesNobodyInRacksWithoutAFault) {
   const auto ran = rehearse({"--healthy", "1", "--rack-nodes", "6"});
 
   const auto lines = json_lines(ran.out);

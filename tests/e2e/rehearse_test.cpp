@@ -45,6 +45,9 @@ class RehearseTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
+/// Minutes: scripts/test leaves out what is called Long.
+using LongRehearseTest = RehearseTest;
+
 /// From off to a verdict, without the long stages: whose numbers are of many samples, and differ
 /// with the moment of each.
 constexpr const char* kShort = R"(playbook: short
@@ -194,9 +197,6 @@ TEST_F(RehearseTest, BurnsEverythingInTwoNodesForThreeDays) {
   EXPECT_EQ(verdicts(ran), expected);
 }
 
-/// Minutes: scripts/test leaves out what is called Long.
-using LongRehearseTest = RehearseTest;
-
 /// What begins on the second day, or under one load alone, by the shipped playbook in full length.
 TEST_F(LongRehearseTest, FindsInThreeDaysWhatBeginsLate) {
   const auto rack = write(
@@ -299,7 +299,7 @@ steps:
 
 /// By the outlets of two virtual PDUs: a node that lives on either feed, one that hangs on one of
 /// them alone, and one that is not where the inventory says.
-TEST_F(RehearseTest, TakesOneFeedAfterTheOtherAwayAndNamesTheOneThatIsPluggedWrongly) {
+TEST_F(LongRehearseTest, TakesOneFeedAfterTheOtherAwayAndNamesTheOneThatIsPluggedWrongly) {
   const auto rack = write("rack.yaml",
                           "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-3]\nfeeds: 2\n"
                           "bmc: 127.64.9.[1-3]\nssh: 127.64.10.[1-3]\nboot: {post: 60s}\n"
