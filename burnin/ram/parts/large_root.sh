@@ -45,9 +45,13 @@ make_large_root() {
   step "root.squashfs: $root, ${#large_packages[@]} packages and ${#root_packages[@]} of the site"
   large_files
   mapfile -t words < <(large_root_words)
-  mmdebstrap "${words[@]}" 2> "$work/mmdebstrap.log" |
-    mksquashfs - "$out/root.squashfs" -tar -root-mode 0755 -no-progress -comp zstd -Xcompression-level 15 \
-      > "$work/mksquashfs.log" 2>&1 ||
+  # In a process group of their own: where mmdebstrap fails, it sends SIGHUP to all of its group.
+  (
+    set -m
+    mmdebstrap "${words[@]}" 2> "$work/mmdebstrap.log" |
+      mksquashfs - "$out/root.squashfs" -tar -root-mode 0755 -no-progress -comp zstd -Xcompression-level 15 \
+        > "$work/mksquashfs.log" 2>&1
+  ) ||
     fail "root.squashfs: $(grep -h '^E:\|^FATAL\|rror' "$work/mmdebstrap.log" "$work/mksquashfs.log" | tail -3)"
   awk '/^Package: /{name = $2} /^Version: /{print name, $2}' "$work/large-status" >> "$out/packages"
   sort -u -o "$out/packages" "$out/packages"
