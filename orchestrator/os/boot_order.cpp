@@ -81,8 +81,8 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
   image["name"] = disk.name;
   image["content_size"] = disk.content_size;
   image["compression"] = disk.compression;
-  if (auto mirror = mirror_url(inventory, node, disk); !mirror.empty())
-    image["mirror"] = std::move(mirror);
+  if (const auto mirror = mirror_url(inventory, node, disk); !mirror.empty())
+    image["mirror"] = mirror;
   TRY(order["disk"], disk_of(inventory, node));
   order["image"] = std::move(image);
   const auto& named = node.boot.disk.empty() ? node.boot.disk_wwn : node.boot.disk;

@@ -2,6 +2,7 @@
 #include "orchestrator/controller/boot_servers.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 
@@ -20,7 +21,7 @@ class BootServersOfRuns : public ::testing::Test {
  protected:
   netboot::BootServerOptions options() const {
     netboot::BootServerOptions asked;
-    asked.endpoint = {asio::ip::make_address("127.64.77.1"), kPort};
+    asked.endpoint = {address_, kPort};
     asked.folder = folder_.path().string();
     asked.machines = {{.node = "n1", .serial = "S1", .macs = {"52:54:00:00:00:01"}}};
     return asked;
@@ -30,6 +31,9 @@ class BootServersOfRuns : public ::testing::Test {
   }
 
   static constexpr std::uint16_t kPort = 39127;
+  /// Its own in each process: tests run side by side.
+  const asio::ip::address_v4 address_{0x7f400000U |
+                                      (static_cast<unsigned>(::getpid()) & 0x3fffffU)};
   test::TemporaryFolder folder_;
   asio::io_context io_;
   BootServers servers_;
@@ -55,8 +59,8 @@ TEST_F(BootServersOfRuns, RefuseAChangedInventoryUntilTheOtherRunHasEnded) {
   const auto refused = at(changed);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kConflict);
-  EXPECT_THAT(refused.error().what,
-              AllOf(HasSubstr("http://127.64.77.1:39127"), HasSubstr("MAC addresses")));
+  EXPECT_THAT(refused.error().what, AllOf(HasSubstr("http://" + address_.to_string() + ":39127"),
+                                          HasSubstr("MAC addresses")));
 
   first->reset();
   EXPECT_TRUE(at(changed));
