@@ -307,6 +307,15 @@ std::optional<Diagnosis> Causes::diagnose(const Cause& cause, std::span<const Ca
   return diagnosis;
 }
 
+bool Causes::asks_for_order(std::span<const Cause> causes) const {
+  return std::ranges::any_of(causes, [&](const Cause& cause) {
+    return std::ranges::any_of(entries_, [&](const CauseEntry& each) {
+      const bool ordered = !each.after.empty() || !each.before.empty();
+      return ordered && fits(each, cause, causes);
+    });
+  });
+}
+
 std::string Causes::advice_for_xid(int code) const {
   const auto xid = std::ranges::find(xids_, code, &XidAdvice::code);
   if (xid == xids_.end()) return {};

@@ -64,7 +64,11 @@ class Causes {
   /// compared, which one clock has measured. Without them, or with equal ones, no order is known,
   /// and entries that ask for one do not fit.
   std::optional<Diagnosis> diagnose(const Cause& cause, std::span<const Cause> all,
-                                    const FindingsByStage& findings = {}) const;
+                                    const FindingsByStage& findings) const;
+
+  /// Whether what is known of one of them depends on the order of events: then diagnose() needs
+  /// the findings of the node's whole run; otherwise it returns the same without any.
+  bool asks_for_order(std::span<const Cause> causes) const;
 
   /// "RESET_GPU: reset the GPU, or restart the machine; then CONTACT_SUPPORT: ..."; empty where the
   /// catalogue recommends nothing or does not list the code.

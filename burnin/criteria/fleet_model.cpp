@@ -20,9 +20,11 @@ constexpr double kShareOfNodes = 0.1;
 /// What is learned of few nodes is less sure than Student's distribution says: limits are wider by
 /// this share of a node. Found by tests/bench/fleet_criteria_bench.cpp.
 constexpr double kOfFew = 0.5;
-/// Of fewer nodes FleetLimits::least_effect counts half as much again.
+/// Of fewer nodes FleetLimits::least_effect counts half as much again for a part, and twice for
+/// what lies between two groups: nearer ones are how few nodes happen to lie.
 constexpr int kFewNodes = 16;
 constexpr double kLeastOfFew = 1.5;
+constexpr double kLeastApartOfFew = 2;
 /// The variance of a median of n normal values is this / n.
 constexpr double kMedian = 1.5;
 
@@ -82,10 +84,9 @@ Groups groups_of(std::span<const std::uint32_t> group, const Values& values, boo
 }
 
 /// The two groups into which the values fall best, where each is a third or more and they lie far
-/// apart: what is halfway between. Nothing where they are one.
-std::optional<double> divide_of(Values values, const FleetLimits& limits) {
-  constexpr double kFar = 5;    // spreads of the wider group
-  constexpr double kWorth = 2;  // least effects: nearer ones are how few nodes happen to lie
+/// apart, `least` or more: what is halfway between. Nothing where they are one.
+std::optional<double> divide_of(Values values, double noise, double least) {
+  constexpr double kFar = 5;  // spreads of the wider group
   const auto count = values.size();
   if (count < 2 * kFewestMembers) return std::nullopt;
   std::ranges::sort(values);
@@ -104,9 +105,9 @@ std::optional<double> divide_of(Values values, const FleetLimits& limits) {
   }
   const auto lower = trimmed_center(std::span{values}.first(at));
   const auto upper = trimmed_center(std::span{values}.subspan(at));
-  const double width = std::max({lower.spread, upper.spread, limits.noise});
+  const double width = std::max({lower.spread, upper.spread, noise});
   const double apart = upper.location - lower.location;
-  if (apart < std::max(kFar * width, kWorth * limits.least_effect)) return std::nullopt;
+  if (apart < std::max(kFar * width, least)) return std::nullopt;
   return (upper.location + lower.location) / 2;
 }
 
@@ -136,7 +137,9 @@ class Learner {
     correct();
     auto rest = values_;
     for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= without_node_[i] + of_node_[i];
-    if (const auto divide = divide_of(parts_and_nodes(), limits_)) {
+    const bool few = model_.nodes < kFewNodes;
+    const double apart = (few ? kLeastApartOfFew : 1) * limits_.least_effect;
+    if (const auto divide = divide_of(parts_and_nodes(), limits_.noise, apart)) {
       model_.state = Comparison::State::split;
       model_.divide = *divide;
     }
@@ -150,8 +153,7 @@ class Learner {
     model_.part_limit = wider * alarm_limit((1 - kShareOfNodes) * limits_.false_alarms, degrees);
     model_.node_limit *= wider;
     // Of few nodes the spread may be learned too small, and no part is exchanged for a percent.
-    const double few = model_.nodes < kFewNodes ? kLeastOfFew : 1;
-    const double least = -std::log1p(-few * limits_.least_effect);
+    const double least = -std::log1p(-(few ? kLeastOfFew : 1) * limits_.least_effect);
     model_.part_limit = std::max(model_.part_limit, least / model_.spread);
     if (model_.node_spread > 0)
       model_.node_limit = std::max(model_.node_limit, least / model_.node_spread);

@@ -5,8 +5,10 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "burnin/criteria/causes.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/controller/run_status.h"
+#include "orchestrator/record/node_record.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/verdict_json.h"
@@ -177,6 +179,18 @@ Result<LiveRun*> live_for(Desk& desk, const Call& call) {
   return desk.runs().of(run.id, desk.journal());
 }
 
+/// As everywhere: with the order of the node's events where what is behind a cause depends on it.
+/// Errors: kStorage.
+Result<json::array> diagnosed(Desk& desk, engine::RunId run, const std::string& node,
+                              std::span<const burnin::Cause> causes) {
+  burnin::FindingsByStage findings;
+  if (burnin::causes().asks_for_order(causes)) {
+    TRY(auto record, record::node_record(desk.store(), run, node));
+    findings = std::move(record.findings);
+  }
+  return report::to_json(causes, findings);
+}
+
 std::size_t limit_of(const Call& call, std::int64_t usual) {
   return static_cast<std::size_t>(call.integer("limit", usual));
 }
@@ -314,9 +328,11 @@ Reply list_verdicts(Desk& desk, const Call& call) {
       const auto not_met = std::ranges::count_if(verdict->checked, [](const burnin::Checked& each) {
         return each.met != burnin::Met::met;
       });
+      auto causes = diagnosed(desk, run.run(), node, verdict->causes);
+      if (!causes) return problem_of(causes.error());
       items.push_back({{"node", node},
                        {"verdict", to_string(verdict->decision)},
-                       {"causes", report::to_json(std::span<const burnin::Cause>{verdict->causes})},
+                       {"causes", *std::move(causes)},
                        {"checked", verdict->checked.size()},
                        {"not_met", not_met}});
     }

@@ -51,7 +51,7 @@ boost::json::object to_json(const Recomputed& each) {
                              {"recorded", to_string(each.recorded.decision)},
                              {"verdict", to_string(each.now.decision)},
                              {"same", each.is_same()},
-                             {"causes", report::to_json(std::span{each.now.causes})}};
+                             {"causes", report::to_json(each.now.causes, each.findings)}};
   if (!each.note.empty()) object["note"] = each.note;
   boost::json::array nearest;
   for (const auto& one : report::nearest(each.now.checked, each.compared))

@@ -13,9 +13,9 @@ namespace cupel::report {
 /// "value", "unit", "at_least", "at_most" and "margin" where it is about a number.
 boost::json::object to_json(const burnin::Cause& cause);
 /// Those that need action also have what is likely behind them: "diagnosis". `findings`: of the
-/// node, for the order of its events.
+/// node's whole run, for the order of its events.
 boost::json::array to_json(std::span<const burnin::Cause> causes,
-                           const burnin::FindingsByStage& findings = {});
+                           const burnin::FindingsByStage& findings);
 
 /// Suspects with their shares, the test that tells them apart, the remedy, what a vendor wants.
 boost::json::object to_json(const burnin::Diagnosis& diagnosis);

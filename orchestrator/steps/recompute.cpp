@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "base/json.h"
 #include "burnin/companions.h"
+#include "burnin/criteria/causes.h"
 #include "burnin/criteria/compared_causes.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
@@ -22,6 +24,8 @@ namespace {
 
 using engine::Event;
 using engine::text_in;
+
+constexpr auto kWholeRun = std::numeric_limits<std::int64_t>::max();
 
 /// A verdict as the journal has it.
 struct Judged {
@@ -109,11 +113,12 @@ class Recomputer {
         state_.nodes[events_[next_].node];
   }
 
-  record::NodeRecord record_before(const Judged& judged) const {
+  /// Of the node's events before this one.
+  record::NodeRecord record_before(const std::string& node, std::int64_t sequence) const {
     std::vector<Event> until;
-    for (const auto* event : by_node_.at(judged.event->node))
-      if (event->sequence < judged.event->sequence) until.push_back(*event);
-    return record::record_of(judged.event->node, engine::fold(until));
+    for (const auto* event : by_node_.at(node))
+      if (event->sequence < sequence) until.push_back(*event);
+    return record::record_of(node, engine::fold(until));
   }
 
   const inventory::Profile& profile_of(const inventory::Node& node) const {
@@ -158,7 +163,7 @@ class Recomputer {
   Result<Recomputed> again(const Judged& judged, const inventory::Node& node) {
     Recomputed result{.node = node.name, .profile = node.profile};
     result.recorded = record::verdict_from(judged.event->data);
-    const auto record = record_before(judged);
+    const auto record = record_before(node.name, judged.event->sequence);
     const auto findings = findings_to_compare(record);
     TRY(const auto criteria, criteria_of(node, judged.event->step));
     TRY(result.compared, with_fleet(judged, node, findings, criteria));
@@ -180,6 +185,9 @@ class Recomputer {
     auto differences = version_differences(inventory_, node, state_);
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
     result.now = decide(profile_of(node), record, std::move(differences));
+    // As the run's own report: with what stages behind the verdict have read of the events, too.
+    if (burnin::causes().asks_for_order(result.now.causes))
+      result.findings = record_before(node.name, kWholeRun).findings;
     return result;
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "burnin/compared.h"
+#include "burnin/criteria/judge.h"
 #include "burnin/verdict.h"
 #include "inventory/model.h"
 #include "orchestrator/store/store.h"
@@ -18,6 +19,8 @@ struct Recomputed {
   burnin::Verdict recorded{};
   burnin::Verdict now{};
   std::vector<burnin::Compared> compared{};
+  /// Of the node's whole run, where what is behind a cause depends on the order of events.
+  burnin::FindingsByStage findings{};
   std::string note{};  // what could not be done again: "run 3 is no longer in the store"
 
   bool is_same() const;  // decision, causes and checked criteria

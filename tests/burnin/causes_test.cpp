@@ -34,7 +34,7 @@ Cause failure(const std::string& criterion, const std::string& part,
 
 std::string name_of(const Cause& cause, std::vector<Cause> others = {}) {
   others.push_back(cause);
-  const auto diagnosis = causes().diagnose(cause, others);
+  const auto diagnosis = causes().diagnose(cause, others, {});
   return diagnosis ? diagnosis->name : "nothing";
 }
 
@@ -148,7 +148,7 @@ TEST(Causes, ListWhatTheMirroredCatalogueLists) {
 TEST(Causes, NameBothPartsThatExplainAFindingEquallyAndTheTestThatDecides) {
   const auto lost = failure("gpu.xid", "gpu3", 79);
 
-  const auto diagnosis = causes().diagnose(lost, std::vector{lost});
+  const auto diagnosis = causes().diagnose(lost, std::vector{lost}, {});
 
   ASSERT_TRUE(diagnosis);
   EXPECT_TRUE(diagnosis->is_open());
@@ -164,7 +164,7 @@ TEST(Causes, NameBothPartsThatExplainAFindingEquallyAndTheTestThatDecides) {
 TEST(Causes, NameOnePartFirstWhereItIsLikelierByFar) {
   const auto worn = failure("gpu.remap.failed", "gpu6", 1);
 
-  const auto diagnosis = causes().diagnose(worn, std::vector{worn});
+  const auto diagnosis = causes().diagnose(worn, std::vector{worn}, {});
 
   ASSERT_TRUE(diagnosis);
   EXPECT_FALSE(diagnosis->is_open());
@@ -258,6 +258,17 @@ TEST(Causes, KnowNoOrderWithoutTimesOfOneClock) {
       << "two stages, two clocks";
   EXPECT_EQ(name_of(lost, {{"a", seen({})}, {"b", seen({aer, xid})}}),
             "gpu-off-bus-after-link-errors");
+}
+
+/// Without findings each other cause is explained as with them.
+TEST(Causes, SayWhetherTheOrderOfEventsMatters) {
+  const auto lost = failure("kernel.xid", "gpu3", 79), worn = failure("gpu.remap.failed", "gpu3", 1);
+
+  EXPECT_TRUE(causes().asks_for_order(std::vector{worn, lost}));
+  EXPECT_TRUE(causes().asks_for_order(std::vector{failure("kernel.sxid", "nvswitch2", 20034)}));
+  EXPECT_FALSE(causes().asks_for_order(std::vector{worn}));
+  EXPECT_FALSE(causes().asks_for_order(std::vector{failure("kernel.xid", "gpu3", 31)}));
+  EXPECT_FALSE(causes().asks_for_order({}));
 }
 
 /// No entry may ask for an order that no event can have.

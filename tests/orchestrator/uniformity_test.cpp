@@ -58,7 +58,7 @@ class Uniformity : public ::testing::Test {
   std::vector<std::string> differences(const std::string& name) const {
     std::vector<std::string> words;
     for (const auto& cause : version_differences(inventory_, *inventory_.node(name), run_)) {
-      EXPECT_TRUE(burnin::causes().diagnose(cause, {})) << cause.criterion;
+      EXPECT_TRUE(burnin::causes().diagnose(cause, {}, {})) << cause.criterion;
       words.push_back(cause.part + ": " + cause.measured + ", expected " + cause.wanted);
     }
     return words;
