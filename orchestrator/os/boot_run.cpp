@@ -224,7 +224,7 @@ Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
     }
     if (next.error().code != Code::kTimeout) co_return std::move(next).error();
     heard.cause = doors_.console ? console_cause(doors_.console()) : std::nullopt;
-    const bool stands = heard.cause && heard.cause->row->ends;
+    const bool stands = heard.cause && heard.cause->ends;
     // What the machine reports of the same may be on its way.
     if ((stands && stood) || quiet.passed()) co_return heard;
     stood = stands;

@@ -142,6 +142,9 @@ std::string plain_text(std::string_view text) {
   return out;
 }
 
+/// What firmware comes to when all that it tried has failed.
+bool is_consequence(const ConsoleCauseRow& row) { return row.id == "no-boot-device"; }
+
 const ConsoleCauseRow* row_in(std::string_view line) {
   const auto low = lower_case(line);
   const ConsoleCauseRow* found = nullptr;
@@ -162,8 +165,12 @@ std::optional<ConsoleCause> console_cause(std::string_view text) {
   const auto plain = plain_text(text);
   for (const auto line : lines(plain)) {
     const auto* row = row_in(line);
-    if (row == nullptr || (found && found->row->ends && !row->ends)) continue;
-    found = ConsoleCause{row, shortened(printable(trimmed(line)), kLongestLine)};
+    if (row == nullptr || (found && found->ends && !row->ends)) continue;
+    if (found && is_consequence(*row)) {
+      found->ends = true;
+      continue;
+    }
+    found = ConsoleCause{row, shortened(printable(trimmed(line)), kLongestLine), row->ends};
   }
   return found;
 }

@@ -23,10 +23,12 @@ std::span<const ConsoleCauseRow> console_causes();
 struct ConsoleCause {
   const ConsoleCauseRow* row = nullptr;
   std::string line{};  // as the console had it, printable and shortened
+  bool ends = false;   // nothing more happens on this boot
 };
 
 /// The cause that `text`, the console's end since the machine was restarted, shows: of those that
-/// end a boot the last one, else the last of all. Escape sequences are ignored.
+/// end a boot the last one, else the last of all. That the firmware found nothing else to boot is
+/// what comes of an earlier cause, where there is one. Escape sequences are ignored.
 std::optional<ConsoleCause> console_cause(std::string_view text);
 
 /// "the console says: PXE-E18: Server response timeout (an offer without a boot file, ...)"

@@ -84,6 +84,16 @@ TEST(ConsoleCause, PrefersWhatEndedTheBootToWhatWasTriedBefore) {
             "no-link");
 }
 
+TEST(ConsoleCause, IsWhatFailedBeforeNothingElseWasThereToBoot) {
+  const auto cause = console_cause(
+      "Error: Server response timeout.\r\n"
+      "BdsDxe: No bootable option or device was found.\r\n");
+
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->row->id, "http-timeout");
+  EXPECT_TRUE(cause->ends) << "the boot is over, whatever it failed at";
+}
+
 TEST(ConsoleCause, NamesWhatTheRamSystemGivesUpAt) {
   EXPECT_EQ(id_of("CUPEL [41.20] no address by DHCP yet: eth0 no link\r\n"), "dhcp-silent");
   const auto cause = console_cause(
