@@ -1,8 +1,9 @@
 #pragma once
-// Which nodes make a collective slow whose links are well: by halves. The teams of a round have as
-// many nodes (one fewer where no fast node is left to fill up), so that each is compared with the
-// best of its own size. Pure and deterministic: the same rates lead to the same teams.
+// Which nodes make a collective slow whose links are well: adaptive group testing. Teams of a round
+// have about one size; each is compared with what its own size, or a larger one, has reached, since
+// small teams are faster. Pure and deterministic: the same rates lead to the same teams.
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -12,12 +13,13 @@ namespace cupel::burnin::fabric {
 
 class Bisection {
  public:
-  static constexpr int kMostRounds = 14;  // all of 4,096, and their halves down to one
+  /// 4,096 nodes take 15 where no reading dips.
+  static constexpr int kMostRounds = 20;
 
   enum class Kind {
-    node,       // slow with fast nodes too
-    together,   // slow, and each half of them is fast
-    alike,      // below what is expected in every team, down to two nodes
+    node,       // slow with fast nodes too, three times
+    together,   // slow, three times, and each half of them is fast
+    alike,      // no team of any size reaches what is expected
     undecided,  // no team tells them apart
   };
   struct Suspicion {
@@ -27,64 +29,82 @@ class Bisection {
     std::string why{};
   };
 
-  /// `floor`: the bus bandwidth that is expected, in GB/s; 0: none is, and the halves say whether
-  /// anything is slow.
+  /// `floor`: the bus bandwidth that is expected, in GB/s; 0: none is, and teams are made smaller
+  /// until some are faster than others.
   Bisection(std::vector<std::string> nodes, double floor);
 
-  /// The teams of the next round: all nodes first, then halves. They share no node. Empty: it is
-  /// over.
+  /// The teams of the next round: all nodes first. They share no node. Empty: it is over.
   std::vector<std::vector<std::size_t>> next();
   /// Their bus bandwidths, in their order; 0: the team did not come to its end.
   void take(std::span<const double> rates);
   /// The node takes part no more: from the next round on.
   void leave(std::size_t node);
-  /// No halves are run, and nothing is suspected.
+  /// No more teams are run, and nothing is suspected.
   void give_up(std::string why);
 
   std::span<const Suspicion> suspicions() const { return suspicions_; }
   /// Nodes of which a team was fast.
-  std::span<const std::size_t> cleared() const { return fast_; }
+  std::vector<std::size_t> cleared() const;
   /// At most 200.
   std::span<const std::string> reasons() const { return reasons_; }
-  /// All nodes together have been measured, and halves are asked for.
-  bool wants_halves() const { return !groups_.empty(); }
+  /// All nodes together have been measured, and smaller teams are asked for.
+  bool wants_halves() const { return rounds_ > 0 && !over_; }
 
  private:
-  struct Group {
+  enum class State : std::uint8_t { open, fast, slow, bad, undecided, left };
+  struct Group {  // of which some node is slow
     std::vector<std::size_t> nodes{};
-    double rate = 0;  // with which they came under suspicion
+    double rate = 0;       // with which they came under suspicion
+    std::size_t size = 0;  // of the team that was so slow
+    double halves = 0;     // what the slower of its halves reached, where both were fast
+    bool again = false;    // it was slow when run again, too
+    std::string why{};
   };
-  struct Half {
-    std::size_t group = 0;
-    std::vector<std::size_t> own{}, team{};
+  enum class Role : std::uint8_t { level, half, control, again, together };
+  struct Trial {
+    Role role = Role::level;
+    std::vector<std::size_t> own{}, team{};  // without and with nodes that fill it up
+    Group of{};                              // whose half or repeat it is
     double rate = 0;
   };
 
   void take_all(double rate);
-  void take_halves();
-  void judge(const Group& group, const Half& one, const Half& other, double usual,
-             std::vector<Group>& next);
+  void take_levels();
+  void take_halves(const Trial& one, const Trial& other);
+  void take_control(const Trial& trial);
+  void take_again(const Trial& trial);
+  void take_together(const Trial& trial);
+  void say_rates();
   void suspect(Kind kind, const std::vector<std::size_t>& nodes, double loss, std::string why);
-  void plan();
-  void split(std::size_t group);
-  void fill_up(std::vector<std::size_t> spare);
-  void give_up_waiting();
+  void undecided(const std::vector<std::size_t>& nodes, std::string why);
+  void mark(const std::vector<std::size_t>& nodes, State state);
+  void plan_suspects();
+  void plan_level();
+  void plan_together();
+  void begin_suspects(std::size_t spare);
+  void fill_up(std::size_t size, std::vector<std::size_t> spare);
+  void finish();
+  void forget_who_left();
+  bool goes_deeper() const;
+  bool is_slow(const Trial& trial) const;
+  double usual(std::size_t size) const;
+  std::vector<std::size_t> in(State state) const;
   void say(std::string reason);
   std::string named(const std::vector<std::size_t>& nodes) const;
 
   std::vector<std::string> names_;
   double floor_;
-  bool began_ = false;
-  double all_ = 0;
+  bool began_ = false, over_ = false;
   int rounds_ = 0;
-  std::size_t size_ = 0;  // of this round's teams
-  std::vector<Group> groups_{};
-  std::vector<Half> halves_{};           // of this round, two for each group
-  std::vector<std::size_t> standard_{};  // a team of fast nodes; empty: too few are left
-  std::vector<std::size_t> fast_{};
-  std::vector<Group> waiting_{};  // for fast nodes to run with
-  std::vector<bool> left_;
-  std::map<std::size_t, double> best_{};  // by size
+  std::size_t level_ = 1;  // how many teams all nodes were last divided into
+  int mixes_ = 0;          // how often pairs of nodes that are no neighbours have been run
+  std::size_t smallest_ = SIZE_MAX;  // team of which all fast nodes have been run
+  std::vector<Group> level_teams_{};
+  std::vector<State> state_;
+  // Slow; slow single nodes, to be run again; slow although both halves are fast.
+  std::vector<Group> groups_{}, singles_{}, together_{};
+  std::vector<Trial> trials_{};
+  std::map<std::size_t, double> best_{};  // by size of the team
   std::vector<Suspicion> suspicions_{};
   std::vector<std::string> reasons_{};
 };

@@ -11,7 +11,6 @@
 namespace cupel::burnin::fabric {
 namespace {
 
-constexpr int kGpus = 8;  // of a node, in all of the table
 constexpr std::size_t kMostLines = 64;
 
 constexpr std::array kPublished{
@@ -27,6 +26,8 @@ constexpr std::array kPublished{
     PublishedRate{"all_to_all", "H100", 2, "", 79.11, "EFA 3200 Gb/s",
                   "NVIDIA/cluster-readiness-engine"},
     PublishedRate{"all_reduce", "A100", 2, "", 182.8, "HDR, 1 GB", "facebookresearch/gcm"},
+    PublishedRate{"all_reduce", "GB200", 18, "", 834.57, "one NVL72, 4 GPUs each, NVLink, 8 GiB",
+                  "coreweave/nccl-tests#43", 4},
 };
 
 /// The rows say H100 where they were measured; an H200 has the same NVLinks and HCAs.
@@ -52,15 +53,15 @@ void slowest(double& value, double reported) {
 std::span<const PublishedRate> published_rates() { return kPublished; }
 
 const PublishedRate* published_for(const TeamRun& run, std::string_view operation) {
-  if (run.team.rail >= 0 || run.ranks_each != kGpus || run.reports.empty() || !run.reports.front())
-    return nullptr;
+  if (run.team.rail >= 0 || run.reports.empty() || !run.reports.front()) return nullptr;
   const auto& report = *run.reports.front();
   if (report.burn.gpus.empty()) return nullptr;
   const auto set = report.variables.find("NCCL_ALGO");
   const auto algorithm = set == report.variables.end() ? "" : lower_case(set->second);
   for (const auto& rate : kPublished)
     if (rate.operation == operation && rate.nodes == run.team.members.size() &&
-        lower_case(rate.algorithm) == algorithm && is_of(report.burn.gpus.front().name, rate.gpu))
+        rate.gpus_each == run.ranks_each && lower_case(rate.algorithm) == algorithm &&
+        is_of(report.burn.gpus.front().name, rate.gpu))
       return &rate;
   return nullptr;
 }

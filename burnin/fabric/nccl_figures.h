@@ -11,7 +11,7 @@
 
 namespace cupel::burnin::fabric {
 
-/// A rate that was published, on nodes of 8 GPUs.
+/// A rate that was published.
 struct PublishedRate {
   std::string_view operation;
   std::string_view gpu;  // generation, as it stands in the GPU's name
@@ -20,11 +20,13 @@ struct PublishedRate {
   double busbw;                // GB/s
   std::string_view where;      // network, message size, version
   std::string_view source;
+  int gpus_each = 8;  // of a node
 };
 
 std::span<const PublishedRate> published_rates();
 
-/// Of the same operation, GPU generation, count of nodes and NCCL_ALGO; nullptr: none is known.
+/// Of the same operation, GPU generation, counts of nodes and their GPUs, and NCCL_ALGO; nullptr:
+/// none is known.
 const PublishedRate* published_for(const TeamRun& run, std::string_view operation);
 
 /// "391.1 GB/s on 4 nodes of H100 (OCI, 16 GiB, NCCL 2.19.3): NVIDIA/nccl#1222".

@@ -35,7 +35,7 @@ constexpr std::array kParameters{
     ParameterRow{"groups", Kind::word,
                  "which nodes run together: all, two and two, those of a leaf, or one rail of all "
                  "after the other; bisect: all, and where they are slow though fabric-pairs found "
-                 "their links well, halves of them",
+                 "their links well, smaller and smaller teams of them",
                  "all", kGroups},
     ParameterRow{"ops", Kind::text, "which collectives", "all_reduce"},
     ParameterRow{"min", Kind::size, "of the messages", "8MiB", {}, 8, 16 * kGiB},

@@ -32,6 +32,10 @@ std::string options(const Perftest& perftest, const PairNode& node, int rail) {
 }
 
 constexpr std::string_view kMemory = "cupel-memory: ";
+/// In place of what perftest would print: it could register no memory of a GPU.
+constexpr std::string_view kNoGpuMemory =
+    "No GPU memory: nvidia-peermem is not loaded, perftest has no --use_cuda_dmabuf. Load the "
+    "module (modprobe nvidia-peermem), or build perftest with dma-buf";
 
 /// What perftest of this node was built with, and what its kernel has. The options are those that
 /// its help lists. Source: linux-rdma/perftest, src/perftest_parameters.c, usage().
@@ -42,7 +46,7 @@ std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
       "case $help in *use_cuda=*) memory=peermem ;; esac\n"
       "if [ $memory = peermem ] && [ ! -d /sys/module/nvidia_peermem ] &&\n"
       "  [ ! -d /sys/module/nv_peer_mem ]; then\n"
-      "  case $help in *use_cuda_dmabuf*) memory=dmabuf ;; esac\n"
+      "  case $help in *use_cuda_dmabuf*) memory=dmabuf ;; *) memory=none ;; esac\n"
       "fi\n"
       "echo \"{}$memory\"\n",
       perftest.program, kMemory);
@@ -55,6 +59,18 @@ std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
         "esac\n",
         rail);
   return text;
+}
+
+/// Where GPU memory is asked for and cannot be had, nothing runs: the host's would answer another
+/// question. Each program's output says why instead.
+std::string unless_without_memory(const std::string& programs, std::string_view outputs) {
+  return fmt::format(
+      "if [ $memory = none ]; then\n"
+      "  for name in{}; do\n"
+      "    printf '%s\\n' {} >\"$folder/$name\"\n"
+      "  done\n"
+      "else\n{}wait\nfi\n",
+      outputs, shell_quoted(kNoGpuMemory), programs);
 }
 
 /// In a folder of its own, and away with it.
@@ -120,10 +136,10 @@ bool carried_nothing(std::string_view text) {
 }
 
 std::optional<std::string> error_line(std::string_view text) {
-  constexpr std::array<std::string_view, 11> kErrors{
-      "Couldn't connect", "Couldn't listen",        "Couldn't allocate",  "Couldn't init",
-      "Couldn't create",  "Address already in use", "that support CUDA",  " error=",
-      ") returned ",      "No such device ID (",    "unrecognized option"};
+  constexpr std::array<std::string_view, 12> kErrors{
+      "No GPU memory:", "Couldn't connect", "Couldn't listen",        "Couldn't allocate",
+      "Couldn't init",  "Couldn't create",  "Address already in use", "that support CUDA",
+      " error=",        ") returned ",      "No such device ID (",    "unrecognized option"};
   for (const auto line : lines(text))
     for (const auto words : kErrors)
       if (line.contains(words)) return script::clean(line);
@@ -139,21 +155,25 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
   const auto at = [&](int number) -> const PairNode& {
     return nodes[static_cast<std::size_t>(number)];
   };
-  std::string servers, clients, results;
+  std::string servers, clients, results, outputs;
   std::set<int> rails;
   for (const auto& flow : flows) {
     if (flow.to == node || flow.from == node) rails.insert(flow.rail);
     if (flow.to == node) {
       servers += server(perftest, at(node), flow.rail);
       results += printed("server", "server", flow.rail);
+      outputs += fmt::format(" server{}", flow.rail);
     }
     if (flow.from != node) continue;
     clients += client(perftest, at(node), at(flow.to), flow.rail);
     results += printed("rail", "client", flow.rail);
+    outputs += fmt::format(" client{}", flow.rail);
   }
   if (servers.empty() && clients.empty()) return {};
-  return begin(perftest) + (perftest.gpu_memory ? gpu_memory(perftest, rails) : "") + servers +
-         clients + "wait\n" + results;
+  const auto programs = servers + clients;
+  if (!perftest.gpu_memory) return begin(perftest) + programs + "wait\n" + results;
+  return begin(perftest) + gpu_memory(perftest, rails) + unless_without_memory(programs, outputs) +
+         results;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {
@@ -170,10 +190,14 @@ std::string memory_of(const Output& output) {
   const auto said = script::said(output, kMemory);
   if (said == "peermem") return "gpu, by nvidia-peermem";
   if (said == "dmabuf") return "gpu, by dma-buf";
+  if (said == "none")
+    return "none: perftest is built with CUDA, and the node has neither "
+           "nvidia-peermem nor dma-buf";
   return said == "host" ? "host: perftest of the node is built without CUDA" : "";
 }
 
 bool is_host_memory(std::string_view said) { return said.starts_with("host"); }
+bool is_no_memory(std::string_view said) { return said.starts_with("none"); }
 
 std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail) {
   const auto client = section_of(sender, "rail", rail);

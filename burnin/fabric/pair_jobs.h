@@ -45,6 +45,8 @@ std::optional<double> latency_of(const Output& output, int rail);
 std::string memory_of(const Output& output);
 /// The same as the one word for the host's memory.
 bool is_host_memory(std::string_view said);
+/// The same as the one word for a node whose HCAs reach no GPU's memory: nothing ran there.
+bool is_no_memory(std::string_view said);
 
 /// What kept perftest from measuring a flow at all: no connection between the two programs, a port
 /// that is in use, memory that it did not get.

@@ -221,6 +221,8 @@ class PairRounds : public GroupRounds {
       if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
       if (!outputs[i]) continue;
       if (auto said = fabric::memory_of(*outputs[i]); !said.empty()) memory_[i] = std::move(said);
+      // Its partners would wait for it in each round.
+      if (fabric::is_no_memory(memory_[i])) screen_.leave(static_cast<int>(i));
     }
     left_ = left;
     if (times_) {

@@ -221,10 +221,71 @@ TEST(FabricPairsMemory, IsThatOfTheGpuWhereTheHelpOfPerftestListsIt) {
 
   EXPECT_THAT(none.text, AllOf(HasSubstr("run with -d mlx5_3"), Not(HasSubstr("cuda"))));
   EXPECT_TRUE(fabric::is_host_memory(fabric::memory_of(none)));
-  EXPECT_THAT(cuda.text, AllOf(HasSubstr(" --use_cuda=3\n"), Not(HasSubstr("dmabuf"))));
-  EXPECT_EQ(fabric::memory_of(cuda), "gpu, by nvidia-peermem");
+  EXPECT_EQ(cuda.text.contains("run with -d mlx5_3"), peermem) << cuda.text;
+  EXPECT_EQ(fabric::is_no_memory(fabric::memory_of(cuda)), !peermem);
+  if (peermem) EXPECT_EQ(fabric::memory_of(cuda), "gpu, by nvidia-peermem");
   EXPECT_EQ(both.text.contains(" --use_cuda=3 --use_cuda_dmabuf\n"), !peermem) << both.text;
   if (!peermem) EXPECT_EQ(fabric::memory_of(both), "gpu, by dma-buf");
+}
+
+TEST(FabricPairsMemory, RunsNothingOnANodeWhoseHcasReachNoGpu) {
+  if (std::filesystem::exists("/sys/module/nvidia_peermem"))
+    GTEST_SKIP() << "nvidia-peermem is loaded here";
+
+  const auto receiver = served_by("Usage: --use_cuda=<cuda device id>");
+
+  EXPECT_EQ(fabric::memory_of(receiver),
+            "none: perftest is built with CUDA, and the node has neither nvidia-peermem nor "
+            "dma-buf");
+  const auto error = fabric::tool_error({"", "", 0}, receiver, 3);
+  ASSERT_TRUE(error) << receiver.text;
+  EXPECT_TRUE(error->of_receiver);
+  EXPECT_THAT(error->line, AllOf(HasSubstr("nvidia-peermem is not loaded"),
+                                 HasSubstr("modprobe nvidia-peermem"), HasSubstr("dma-buf")));
+}
+
+/// What the node's script printed in place of perftest's words.
+std::string without_memory(std::string_view section) {
+  return fmt::format("cupel-begin: {}0\nNo GPU memory: nvidia-peermem is not loaded\ncupel-end\n",
+                     section);
+}
+
+TEST(FabricPairsMemory, ANodeWhoseHcasReachNoGpuIsInconclusiveAndNoOther) {
+  std::vector<Member> nodes;
+  for (int i = 0; i < kNodes; ++i)
+    nodes.push_back({fmt::format("n{}", i + 1), fmt::format("10.0.0.{}", i + 1)});
+  const inventory::Profile profile;
+  const Parameters with{{"hcas", "mlx5_0"}, {"group", "8"}, {"memory", "gpu"}};
+  const auto begun = stage("fabric-pairs")->group->rounds({profile, nodes, with});
+  ASSERT_TRUE(begun) << begun.error().what;
+  int rounds_of_n3 = 0;
+
+  for (auto jobs = (*begun)->next(); !jobs.empty(); jobs = (*begun)->next()) {
+    std::vector<std::optional<Output>> outputs(kNodes);
+    rounds_of_n3 += jobs[2] ? 1 : 0;
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      if (!jobs[i]) continue;
+      const bool meets_n3 = jobs[i]->script.contains(" '10.0.0.3'");
+      outputs[i] =
+          Output{i == 2 ? "cupel-memory: none\n" + without_memory("server") + without_memory("rail")
+                 : meets_n3 ? std::string{"cupel-begin: rail0\nCouldn't connect to 10.0.0.3:18515\n"
+                                          "cupel-end\n"}
+                            : fmt::format("cupel-begin: rail0\n{}\ncupel-end\n", bandwidth()),
+                 "", 0};
+    }
+    (*begun)->take(outputs, std::vector<bool>(kNodes));
+  }
+
+  EXPECT_EQ(rounds_of_n3, 1) << "no partner waits for it again";
+  const auto found = (*begun)->findings();
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->members[2].facts.at("fabric.memory"), HasSubstr("neither nvidia-peermem"));
+  EXPECT_EQ(number_of(found->members[2], "fabric.undecided", "unmeasured"), 1);
+  EXPECT_EQ(number_of(found->members[2], "fabric.link.loss", "mlx5_0"), std::nullopt);
+  for (const std::size_t other : {0u, 1u, 3u, 4u, 5u, 6u, 7u}) {
+    EXPECT_EQ(number_of(found->members[other], "fabric.link.loss", "mlx5_0"), 0) << other;
+    EXPECT_EQ(number_of(found->members[other], "fabric.undecided", "unmeasured"), std::nullopt);
+  }
 }
 
 }  // namespace

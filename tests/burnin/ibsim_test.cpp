@@ -101,8 +101,11 @@ class Ibsim : public ::testing::Test {
     real = plan;
   }
   void TearDown() override {
-    if (manager_) manager_->signal(SIGTERM);
-    if (manager_) manager_->wait();
+    for (auto* manager : {&second_, &manager_}) {
+      if (!*manager) continue;
+      (*manager)->signal(SIGTERM);
+      (*manager)->wait();
+    }
     if (sim_) sim_->signal(SIGTERM);
     if (sim_) sim_->wait();
     if (!folder_.empty()) fs::remove_all(folder_);
@@ -119,6 +122,7 @@ class Ibsim : public ::testing::Test {
     const auto net = net_of(real);
     std::ofstream{folder_ / "net"} << net;
     const auto host = net.substr(net.find("\"H-") + 1, 18);
+    last_host_ = net.substr(net.rfind("\nCa\t1 \"H-") + 7, 18);
     environment_ = {"IBSIM_SOCKNAME=" + folder_.filename().string(), "SIM_HOST=" + host,
                     "OSM_CACHE_DIR=" + folder_.string(), "OSM_TMP_DIR=" + folder_.string()};
     // Its console reads from a FIFO that nobody writes to.
@@ -133,6 +137,17 @@ class Ibsim : public ::testing::Test {
     manager_.emplace(std::vector<std::string>{"opensm", "-f", "stdout", "-D", "0x03"},
                      environment_);
     ASSERT_TRUE(manager_->wait_for("SUBNET UP", std::chrono::seconds{60}));
+  }
+
+  /// On the last HCA's host. It finds the first one's, and stands by.
+  void start_second_manager() {
+    auto environment = environment_;
+    environment[1] = "SIM_HOST=" + last_host_;
+    std::filesystem::create_directory(folder_ / "second");
+    for (auto& word : environment)
+      if (word.starts_with("OSM_")) word += "/second";
+    second_.emplace(std::vector<std::string>{"opensm", "-f", "stdout", "-D", "0x03"}, environment);
+    ASSERT_TRUE(second_->wait_for("STANDBY", std::chrono::seconds{60}));
   }
 
   /// Sets a counter of the HCA or of the switch's port at its other end.
@@ -172,7 +187,8 @@ class Ibsim : public ::testing::Test {
  private:
   fs::path folder_{};
   std::vector<std::string> environment_{};
-  std::optional<testing::Child> sim_{}, manager_{};
+  std::string last_host_{};
+  std::optional<testing::Child> sim_{}, manager_{}, second_{};
 };
 
 std::vector<std::string> faults_of(const inventory::FabricAudit& audit) {
@@ -240,6 +256,22 @@ TEST_F(Ibsim, WithoutASubnetManagerTwoToolsFailToLookAndWithOneNoPortHasErrors) 
   ASSERT_TRUE(after) << after.error().what;
   EXPECT_EQ(after->nodes_checked, plan.switches.size() + 8 * 4);
   EXPECT_THAT(after->ports, ::testing::IsEmpty());
+}
+
+TEST_F(Ibsim, ASecondSubnetManagerStandsByAndChangesNothingOfWhatIsSeen) {
+  start();
+  start_manager();
+  const auto alone = print("iblinkinfo");
+
+  start_second_manager();
+  const auto links = parse_iblinkinfo(print("iblinkinfo"));
+  const auto errors = parse_ibqueryerrors(print("ibqueryerrors"));
+
+  ASSERT_TRUE(links) << links.error().what;
+  EXPECT_EQ(links->links, parse_iblinkinfo(alone).value().links) << "LIDs are the first's";
+  EXPECT_THAT(faults_of(audit_fabric(plan, *links)), ::testing::IsEmpty());
+  ASSERT_TRUE(errors) << errors.error().what;
+  EXPECT_EQ(errors->nodes_checked, plan.switches.size() + 8 * 4);
 }
 
 TEST_F(Ibsim, CountersThatGrewBetweenTwoLooksNameTheLinkAndItsEnd) {

@@ -64,6 +64,11 @@ TEST(NcclFigures, FindsWhatWasPublishedOfAsManyNodesOfTheGenerationAndAlgorithm)
   auto few = run_of(4, "NVIDIA H100 80GB HBM3", "", 1);
   few.ranks_each = 4;
   EXPECT_EQ(busbw(few), 0);
+  auto rack = run_of(18, "NVIDIA GB200", "", 1);
+  EXPECT_EQ(busbw(rack), 0) << "of four GPUs a tray";
+  rack.ranks_each = 4;
+  EXPECT_EQ(busbw(rack), 834.57);
+  EXPECT_EQ(busbw(run_of(4, "NVIDIA B200", "", 1)), 0);
 }
 
 TEST(NcclFigures, StandBesideTheMeasuredRate) {
