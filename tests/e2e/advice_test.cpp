@@ -153,6 +153,8 @@ class Advice : public ::testing::Test {
   /// Nothing is there to act on: no inventory, no run.
   bool is_taken(const std::string& command) const {
     auto words = words_of(command);
+    for (auto& word : words)
+      if (word == "FOLDER") word = (folder / word).string();
     words.insert(words.begin() + 1, {"--state", (folder / "state").string()});
     const auto ran = run(words, {"CUPEL_STATE=" + (folder / "state").string()});
     const auto said = ran.out + ran.err;
