@@ -70,6 +70,10 @@ class OsStep : public ::testing::Test {
           const bool up = machine_.does == Does::home || machine_.does == Does::old_system ||
                           (machine_.does == Does::no_boot && !machine_.writes);
           if (!up) co_return Error{Code::kUnreachable, "no answer"};
+          if (machine_.logins_too_early > 0) {
+            --machine_.logins_too_early;
+            co_return Error{Code::kRefused, "the node does not let root in"};
+          }
           co_return std::make_unique<test::BootSession>(says());
         },
         nullptr};

@@ -262,6 +262,15 @@ TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
   EXPECT_EQ(machine_.images_written, 0);
 }
 
+TEST_F(OsStep, ARamSystemThatDoesNotHaveTheKeysYetIsAskedAgain) {
+  machine_.logins_too_early = 1;
+  set_step(StepKind::boot_ram, "boot-ram");
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+}
+
 TEST_F(OsStep, ARamSystemWithALargeRootIsUpWhenItRunsInThat) {
   machine_.has_large_root = true;
   set_step(StepKind::boot_ram, "boot-ram");

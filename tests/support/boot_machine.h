@@ -37,6 +37,7 @@ struct BootMachine {
   std::string mirror_failure{};              // as it reports it
   std::string tpm_ek{};                      // SHA-256
   bool has_large_root = false;               // its RAM system has one to go on in
+  int logins_too_early = 0;                  // before it has the keys
   std::string stands_in{};                   // a step of its installer that asks something
 
   // What it is.

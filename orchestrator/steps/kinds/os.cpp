@@ -27,6 +27,7 @@ using std::chrono::seconds;
 
 constexpr seconds kSwitchPause{1};
 constexpr seconds kLookPatience{20};  // for a system that may not be there
+constexpr seconds kKeysPatience{60};  // from a RAM system's report until it lets the key in
 
 std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
 std::string tpm_name(const inventory::Node& node) { return "tpm:" + node.name; }
@@ -216,6 +217,20 @@ Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootE
   return store.repin(tpm_name(node), ended.tpm);
 }
 
+/// A RAM system reports before it has the keys that let the controller in: they come with the
+/// answer. Errors: as those of connected().
+Task<Result<std::unique_ptr<ssh::Session>>> let_in(StepEnvironment& environment,
+                                                   const StepRequest& request, const Wanted& wanted,
+                                                   Deadline until) {
+  const auto has_keys = until.sooner(kKeysPatience);
+  for (;;) {
+    auto session = co_await connected(environment, request, until);
+    const bool early = !session && session.error().code == Code::kRefused && wanted.image.empty();
+    if (!early || has_keys.left() <= kSwitchPause) co_return session;
+    CO_TRY(co_await pause_for(kSwitchPause));
+  }
+}
+
 /// One look at what is up; where the small RAM system goes on in a large one, at that one: it has
 /// the same address and host key.
 Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const StepRequest& request,
@@ -223,7 +238,7 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
   const bool grows =
       wanted.image.empty() && wanted.wish.boots.files.contains(std::string{os::kLargeRoot});
   for (;;) {
-    CO_TRY(const auto session, co_await connected(environment, request, until));
+    CO_TRY(const auto session, co_await let_in(environment, request, wanted, until));
     auto seen = co_await os::look_at_installed(*session, request.node.ssh.sudo, until);
     if (!grows || (seen && seen->image == os::kLargeRoot)) co_return seen;
     // The connection breaks when the small one ends.

@@ -21,33 +21,10 @@ class InstallerRun : public OsRunBench {
     OsRunBench::SetUp();
   }
   cupel::testing::Ran keep_installer(const std::string& kernel) const {
-    const auto cache = artefacts.ram_efi.parent_path().parent_path() / "cache";
-    // As it is installed: the node's program is the one that is shipped.
-    const auto programs = made.path() / "programs";
-    std::filesystem::create_directory(programs);
-    std::error_code there;
-    std::filesystem::create_symlink(SOURCE_DIR "/burnin/ram", programs / "ram", there);
-    std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
-    return cupel::testing::run({"env",
-                                "XDG_CACHE_HOME=" + cache.string(),
-                                CUPEL_BINARY,
-                                "--programs",
-                                programs.string(),
-                                "--state",
-                                (made.path() / "state").string(),
-                                "image",
-                                "--images",
-                                (made.path() / "images").string(),
-                                "installer",
-                                kName,
-                                "--mirror",
-                                "http://10.77.0.1:9/debian",
-                                "--kernel",
-                                kFolder + kernel,
-                                "--initrd",
-                                std::string{kFolder} + "initrd.gz",
-                                "--cmdline",
-                                "console=ttyS0"});
+    return make_image(
+        made.path(),
+        {"installer", kName, "--mirror", "http://10.77.0.1:9/debian", "--kernel", kFolder + kernel,
+         "--initrd", std::string{kFolder} + "initrd.gz", "--cmdline", "console=ttyS0"});
   }
   void make_machine() {
     // First, where packages can be had: a rack has a network of its own.

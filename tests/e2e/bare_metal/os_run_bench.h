@@ -20,9 +20,38 @@ class OsRunBench : public NetbootBench {
 
   void SetUp() override {
     CUPEL_NEEDS_REAL_PART(QemuRack::missing().empty(), QemuRack::missing());
-    const auto made = cupel::testing::boot_artefacts(NODE_BINARY);
+    take_artefacts(cupel::testing::boot_artefacts(NODE_BINARY));
+  }
+  void take_artefacts(const Result<cupel::testing::BootArtefacts>& made) {
     CUPEL_NEEDS_REAL_PART(made, made.error().what);
     artefacts = *made;
+  }
+  /// A folder of programs as it is installed: the node's program is the one that is shipped.
+  static std::filesystem::path make_programs(const std::filesystem::path& below) {
+    const auto programs = below / "programs";
+    std::filesystem::create_directory(programs);
+    std::error_code there;
+    std::filesystem::create_symlink(SOURCE_DIR "/burnin/ram", programs / "ram", there);
+    std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
+    return programs;
+  }
+  /// `cupel image WORDS`, of images that a rack is given afterwards: packages cannot be had in its
+  /// network. Packages that were fetched are kept beside the artefacts.
+  cupel::testing::Ran make_image(const std::filesystem::path& below,
+                                 const std::vector<std::string>& words) const {
+    const auto cache = artefacts.ram_efi.parent_path().parent_path() / "cache";
+    std::vector<std::string> line{"env",
+                                  "XDG_CACHE_HOME=" + cache.string(),
+                                  CUPEL_BINARY,
+                                  "--programs",
+                                  make_programs(below).string(),
+                                  "--state",
+                                  (below / "state").string(),
+                                  "image",
+                                  "--images",
+                                  (below / "images").string()};
+    line.insert(line.end(), words.begin(), words.end());
+    return cupel::testing::run(line, {}, std::chrono::minutes{40});
   }
 
   void make_machines(int count) {
@@ -58,16 +87,17 @@ class OsRunBench : public NetbootBench {
       std::filesystem::copy_file(each, folder.folder() / each.filename());
       names.push_back(each.filename());
     }
-    manifest.arch = "x86_64";
+    manifest.arch = arch;
     manifest.made = "2026-01-01T00:00:00Z";
     const auto kept = store.keep(std::move(folder), std::move(manifest), names);
     if (!kept) throw std::runtime_error{kept.error().what};
     return kept->digest();
   }
-  void store_images() {
+  std::string console() const { return arch == "aarch64" ? "ttyAMA0" : "ttyS0"; }
+  virtual void store_images() {
     keep({.name = "ram",
           .kind = images::ImageKind::ram,
-          .command_line = "console=ttyS0 quiet panic=5",
+          .command_line = "console=" + console() + " quiet panic=5",
           .iso_ticket = images::Slot{artefacts.iso_ticket, 4096}},
          {artefacts.ram_efi, artefacts.vmlinuz, artefacts.initrd, artefacts.ram_iso});
     digest = keep({.name = kImage,
@@ -157,6 +187,7 @@ class OsRunBench : public NetbootBench {
   }
 
   cupel::testing::BootArtefacts artefacts;
+  std::string arch = "x86_64";  // of the images
   std::string digest;
   bool nodes_have_addresses = false;  // boot: address
 };
