@@ -15,6 +15,7 @@
 #include "inventory/profile.h"
 #include "inventory/secret_ref.h"
 #include "inventory/slurm_site.h"
+#include "inventory/ufm_site.h"
 
 namespace cupel::inventory {
 
@@ -133,6 +134,7 @@ struct FabricSite {
   std::optional<FabricRule> rule{};  // nothing: from a file
   std::string file{};                // of cables
   NcclSettings nccl{};
+  std::optional<UfmSite> ufm{};  // nothing: none is asked
   Place where{};
 };
 

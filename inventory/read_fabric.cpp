@@ -10,6 +10,8 @@
 #include "inventory/cable_files.h"
 #include "inventory/check_fabric.h"
 #include "inventory/node_range.h"
+#include "inventory/read_access.h"
+#include "inventory/read_slurm.h"
 #include "inventory/seen_fabric.h"
 
 namespace cupel::inventory {
@@ -178,6 +180,38 @@ NcclSettings nccl_of(const YamlValue& value, const std::string& file, Problems& 
   return settings;
 }
 
+/// With a password or a token, and never both.
+UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, const std::string& file,
+               Problems& problems) {
+  UfmSite ufm;
+  YamlFields fields{value, "ufm", file, problems};
+  ufm.where = fields.place();
+  ufm.url = fields.required("url");
+  if (!ufm.url.empty())
+    if (const auto fault = fault_in_server_url(ufm.url, false))
+      fields.report(fields.place("url"), "url " + *fault);
+  while (ufm.url.ends_with('/')) ufm.url.pop_back();
+  const auto user = fields.text("user"), password = fields.text("password"),
+             token = fields.text("token");
+  if (token.has_value() == password.has_value() || user.has_value() != password.has_value())
+    fields.report(fields.place(), "ufm needs user: and password:, or token: alone");
+  ufm.user = user.value_or("");
+  if (const auto& written = token ? token : password) {
+    if (auto secret = secret_of(*written, folder))
+      ufm.secret = *std::move(secret);
+    else
+      fields.report(fields.place(token ? "token" : "password"),
+                    "a password or token must say where it is kept: env:NAME, file:PATH or "
+                    "cmd:COMMAND");
+  }
+  if (const auto ca = fields.text("ca"))
+    ufm.ca = std::filesystem::absolute(folder / *ca).lexically_normal().string();
+  if (!ufm.ca.empty() && !std::filesystem::exists(ufm.ca))
+    fields.report(fields.place("ca"), "there is no file " + ufm.ca);
+  fields.finish();
+  return ufm;
+}
+
 }  // namespace
 
 void read_fabric(const YamlValue& value, const std::filesystem::path& folder, Inventory& into,
@@ -187,6 +221,7 @@ void read_fabric(const YamlValue& value, const std::filesystem::path& folder, In
   site.where = fields.place();
   const Members members{fields, into};
   if (const auto* nccl = fields.value("nccl")) site.nccl = nccl_of(*nccl, into.file, problems);
+  if (const auto* ufm = fields.value("ufm")) site.ufm = ufm_of(*ufm, folder, into.file, problems);
   if (const auto file = fields.text("cables")) {
     const auto path = (folder / *file).lexically_normal();
     site.file = path.string();

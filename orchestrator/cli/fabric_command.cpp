@@ -11,6 +11,7 @@
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/scan.h"
+#include "burnin/fabric/discovery/ufm_rest.h"
 #include "burnin/fabric/lldp_cables.h"
 #include "inventory/slurm_topology.h"
 #include "orchestrator/cli/audit_progress.h"
@@ -21,6 +22,7 @@
 #include "orchestrator/cli/fabric_text.h"
 #include "orchestrator/cli/file_changes.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/handoff/ufm_client.h"
 
 namespace cupel::cli {
 namespace {
@@ -31,6 +33,7 @@ struct FabricAsked {
   std::string iblinkinfo{};
   std::string lldp{};   // folder with lldpctl's output of each switch
   std::string slurm{};  // "conf" or "yaml"
+  bool ufm = false;     // the inventory's is asked
   bool every = false;
   bool list = false;
   bool watch = false;
@@ -80,7 +83,8 @@ Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
     return Error{
         Code::kInvalid,
         "name the file with the output of ibnetdiscover (--ibnetdiscover) or of iblinkinfo "
-        "(--iblinkinfo), or a folder with those of lldpctl (--lldp)"};
+        "(--iblinkinfo), or a folder with those of lldpctl (--lldp), or ask the inventory's UFM "
+        "(--ufm)"};
   const auto parse = [&](std::string_view text) {
     return links ? burnin::parse_iblinkinfo(text) : burnin::parse_ibnetdiscover(text);
   };
@@ -131,9 +135,27 @@ Result<std::vector<burnin::fabric::SwitchNeighbours>> switches_in(const std::str
   return switches;
 }
 
+/// What the inventory's UFM lists now.
+Result<inventory::SeenFabric> seen_by_ufm(const inventory::FabricSite& site) {
+  if (!site.ufm)
+    return Error{Code::kInvalid,
+                 "the inventory has no UFM: add ufm: {url: ..., token: ...} to "
+                 "its fabric: (docs/fabric.md)"};
+  constexpr std::chrono::seconds kPatience{90};
+  asio::io_context io{1};
+  handoff::UfmClient client{*site.ufm};
+  TRY(const auto answers, run_to_end(io, client.ask(Deadline::in(kPatience))));
+  return burnin::parse_ufm_rest(answers.links, answers.ports, answers.systems);
+}
+
 /// The plan that was compared, and what was found.
 Result<burnin::fabric::SwitchAudit> audited(const FabricAsked& asked,
-                                            const inventory::Fabric& fabric) {
+                                            const inventory::FabricSite& site) {
+  const auto& fabric = site.fabric;
+  if (asked.ufm) {
+    TRY(const auto seen, seen_by_ufm(site));
+    return burnin::fabric::SwitchAudit{fabric, inventory::audit_fabric(fabric, seen)};
+  }
   if (!asked.lldp.empty()) {
     TRY(const auto switches, switches_in(asked.lldp));
     return burnin::fabric::audit_switches_by_lldp(fabric, switches);
@@ -173,9 +195,11 @@ Exit audit(const FabricCommand& command) {
   const auto inventory = planned(command, exit);
   if (!inventory) return exit;
   if (command.asked->watch) return watch(command, inventory->fabric->fabric);
-  const auto done = audited(*command.asked, inventory->fabric->fabric);
+  const auto done = audited(*command.asked, *inventory->fabric);
   if (!done) {
-    const bool empty = done.error().code == Code::kNoMeasurement;
+    // What a UFM does not answer was not looked at, either.
+    const bool empty = done.error().code == Code::kNoMeasurement ||
+                       (command.asked->ufm && done.error().code != Code::kInvalid);
     return complain(command.context, done.error(), empty ? Exit::unfinished : Exit::invalid);
   }
   const auto& audit = done->audit;
@@ -212,6 +236,7 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
       "Examples: ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
       "          cupel fabric audit --iblinkinfo links.txt --list\n"
       "          cupel fabric audit --lldp switches\n"
+      "          cupel fabric audit --ufm\n"
       "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
       "            3 the tool reported nothing: it could not look.");
   added->add_option("-i,--inventory", command.asked->inventory,
@@ -223,16 +248,25 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
                     ->add_option("--iblinkinfo", command.asked->iblinkinfo,
                                  "file with the output of iblinkinfo; - is standard input")
                     ->excludes(discovered);
-  added
-      ->add_option("--lldp", command.asked->lldp,
-                   "folder with the output of lldpctl -f json0 of each Ethernet switch, as "
-                   "SWITCH.json; compares the cables between switches")
-      ->excludes(discovered)
-      ->excludes(links);
+  auto* neighbours =
+      added
+          ->add_option("--lldp", command.asked->lldp,
+                       "folder with the output of lldpctl -f json0 of each Ethernet switch, as "
+                       "SWITCH.json; compares the cables between switches")
+          ->excludes(discovered)
+          ->excludes(links);
+  auto* ufm = added
+                  ->add_flag("--ufm", command.asked->ufm,
+                             "ask the UFM that the inventory names (fabric: ufm:), by GET alone")
+                  ->excludes(discovered)
+                  ->excludes(links)
+                  ->excludes(neighbours);
   added->add_flag("--list", command.asked->list,
                   "the moves by switch and port, to print and tick off");
-  added->add_flag("--watch", command.asked->watch,
-                  "look again each time that the file is written; report each move that was made");
+  added
+      ->add_flag("--watch", command.asked->watch,
+                 "look again each time that the file is written; report each move that was made")
+      ->excludes(ufm);
   add_json_flag(*added, context);
   added->callback([command] { command.exit = audit(command); });
 }

@@ -70,10 +70,14 @@ Error failure_of(const Transfer& transfer, const ApiServer& server) {
                             next, server.section)};
 }
 
-/// The token is left out where the server sends it back.
-ApiAnswer answer_of(Transfer& transfer, const std::string& token) {
+/// The token is left out where the server sends it back, as it is and as its head had it.
+ApiAnswer answer_of(Transfer& transfer, const std::string& token,
+                    const std::vector<std::string>& presented) {
   ApiAnswer answer{.status = transfer.response.status};
-  const auto body = left_out(std::move(transfer.response.body), token);
+  auto body = left_out(std::move(transfer.response.body), token);
+  for (const auto& line : presented)
+    if (line.starts_with("Authorization: "))
+      body = left_out(std::move(body), line.substr(line.rfind(' ') + 1));
   answer.text = shortened(printable(body.substr(0, 4 * kMostShown)), kMostShown);
   if (auto parsed = parse_json(body)) answer.body = *std::move(parsed);
   return answer;
@@ -129,7 +133,8 @@ Task<Result<ApiAnswer>> ApiClient::ask(ApiRequest request, Deadline deadline) {
   const auto base = server_.url.starts_with(kUnix) ? std::string{"http://localhost"} : server_.url;
   loop.equip(transfer, base + request.path);
   set_server(transfer, server_);
-  set_request(transfer, request, server_.present(token));
+  const auto presented = server_.present(token);
+  set_request(transfer, request, presented);
   const OnTheWay guard{loop, transfer};
   transfer.wake.expires_at(until.when());
   while (!transfer.done) {
@@ -140,7 +145,7 @@ Task<Result<ApiAnswer>> ApiClient::ask(ApiRequest request, Deadline deadline) {
     if (!stopped) co_return Error{Code::kTimeout, server_.who() + " does not answer"};
   }
   if (transfer.outcome != CURLE_OK) co_return failure_of(transfer, server_);
-  auto answer = answer_of(transfer, token);
+  auto answer = answer_of(transfer, token, presented);
   if (answer.status == 401 || answer.status == 403) co_return refused(answer);
   if (answer.status == 429 || answer.status == 503)
     co_return Error{Code::kBusy,

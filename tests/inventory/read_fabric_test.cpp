@@ -100,6 +100,46 @@ TEST(ReadFabric, RefusesForNcclWhatAShellOrAnotherProgramWouldRead) {
       << ::testing::PrintToString(texts(loaded.problems));
 }
 
+TEST(ReadFabric, TakesAUfmWithATokenOrAUserAndPassword) {
+  const auto with = [](std::string_view ufm) {
+    return load(fmt::format("  hcas: [mlx5_0]\n  group: 8\n  ufm: {{{}}}\n", ufm));
+  };
+
+  const auto token = with("url: \"https://ufm/\", token: \"file:ufm.token\"");
+  const auto password = with("url: \"https://ufm:8443\", user: admin, password: \"env:UFM\"");
+
+  ASSERT_TRUE(token.inventory) << ::testing::PrintToString(texts(token.problems));
+  const auto& ufm = *token.inventory->fabric->ufm;
+  EXPECT_EQ(ufm.url, "https://ufm");
+  EXPECT_EQ(ufm.user, "");
+  EXPECT_EQ(ufm.secret.kind, SecretRef::Kind::file);
+  EXPECT_THAT(ufm.secret.where, HasSubstr("ufm.token"));
+  ASSERT_TRUE(password.inventory) << ::testing::PrintToString(texts(password.problems));
+  EXPECT_EQ(password.inventory->fabric->ufm->user, "admin");
+  EXPECT_EQ(password.inventory->fabric->ufm->secret.where, "UFM");
+}
+
+TEST(ReadFabric, RefusesAUfmWithoutTlsOrWithASecretThatIsWrittenDown) {
+  const auto loaded = load(
+      "  hcas: [mlx5_0]\n  group: 8\n"
+      "  ufm: {url: \"http://ufm\", user: admin, password: \"123456\", token: \"env:X\", "
+      "ca: no-such.pem, insecure: true}\n");
+
+  EXPECT_THAT(texts(loaded.problems),
+              ::testing::AllOf(
+                  ::testing::Contains(HasSubstr("url must begin with https://")),
+                  ::testing::Contains(HasSubstr("ufm needs user: and password:, or token: alone")),
+                  ::testing::Contains(HasSubstr("there is no file")),
+                  ::testing::Contains(HasSubstr("unknown key 'insecure'"))))
+      << ::testing::PrintToString(texts(loaded.problems));
+  const auto written = load(
+      "  hcas: [mlx5_0]\n  group: 8\n"
+      "  ufm: {url: \"https://ufm\", user: admin, password: \"123456\"}\n");
+  EXPECT_THAT(texts(written.problems),
+              ::testing::ElementsAre(HasSubstr("must say where it is kept: env:NAME")));
+  EXPECT_THAT(texts(written.problems)[0], ::testing::Not(HasSubstr("123456")));
+}
+
 TEST(ReadFabric, AsksForTheComputeHcasWhereTheProfileDoesNotListThem) {
   const auto loaded = load("  group: 8\n", "a100-8");
 
