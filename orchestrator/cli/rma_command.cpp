@@ -10,15 +10,19 @@
 #include "inventory/parts.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/controller/site_secrets.h"
+#include "orchestrator/rma/bug_report.h"
 #include "orchestrator/rma/bundle.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kLargestAttached = 256UL << 20U;
+constexpr std::chrono::minutes kBugReport{10};
+constexpr std::chrono::seconds kConnect{20};
 
 struct RmaAsked {
   std::string node{}, part{}, file{};
@@ -26,6 +30,7 @@ struct RmaAsked {
   engine::RunId run = 0;
   std::vector<std::string> attached{};
   bool no_inventory = false;
+  bool bug_report = false;
 };
 
 /// The newest run in which something was wrong with it.
@@ -55,24 +60,29 @@ std::string file_of(const RmaAsked& asked) {
   return name;
 }
 
-/// The site's own passwords around the node, to be taken out wherever they stand; nothing, and
-/// `exit`, where an inventory or a secret of it cannot be read. Without an inventory there are
-/// none.
-std::optional<std::vector<std::string>> secrets_or_complain(const Context& context,
-                                                            const RmaAsked& asked, Exit& exit) {
+/// What the site's inventory gives to a bundle.
+struct OfSite {
+  std::vector<std::string> secrets{};         // its own passwords around the node
+  std::optional<inventory::SshAccess> ssh{};  // to the node
+};
+
+/// The passwords are to be taken out wherever they stand. Nothing, and `exit`, where an inventory
+/// or a secret of it cannot be read. Without an inventory there are none.
+std::optional<OfSite> site_or_complain(const Context& context, const RmaAsked& asked, Exit& exit) {
   const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
-  if (asked.no_inventory) return std::vector<std::string>{};
+  if (asked.no_inventory) return OfSite{};
   if (asked.inventory.empty() && !std::filesystem::exists(file)) {
     say(stderr,
         "cupel: warning: no inventory ({}), so that the site's own passwords are not looked for: "
         "name it with --inventory\n",
         file);
-    return std::vector<std::string>{};
+    return OfSite{};
   }
   const auto site = inventory_or_complain(context, file, exit);
   if (!site) return std::nullopt;
   auto secrets = controller::site_secrets(*site, asked.node);
-  if (secrets) return *std::move(secrets);
+  const auto* node = site->node(asked.node);
+  if (secrets) return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt};
   exit =
       complain(context,
                Error{secrets.error().code,
@@ -82,11 +92,39 @@ std::optional<std::vector<std::string>> secrets_or_complain(const Context& conte
   return std::nullopt;
 }
 
-Result<std::vector<rma::BundleFile>> files_of(const store::Store& store, const RmaAsked& asked,
-                                              std::vector<std::string> secrets,
-                                              report::RunSummary& summary) {
+Task<Result<std::optional<std::string>>> fetch_bug_report(std::string node,
+                                                          inventory::SshAccess access,
+                                                          inventory::KnownKeys& known) {
+  const auto deadline = Deadline::in(kBugReport);
+  CO_TRY(const auto session, co_await ssh::connect(node, access, known, deadline.sooner(kConnect)));
+  co_return co_await rma::nvidia_bug_report(*session, access.sudo, deadline);
+}
+
+/// Of a node that does not answer, or has no such tool, there is none: the rest is sent without it.
+std::string bug_report_or_warn(store::Store& store, const RmaAsked& asked, const OfSite& site) {
+  if (!site.ssh) {
+    say(stderr, "cupel: warning: no inventory says how to log in to {}: no nvidia-bug-report\n",
+        printable(asked.node));
+    return {};
+  }
+  asio::io_context io{1};
+  auto work = fetch_bug_report(asked.node, *site.ssh, store);
+  const auto ended = run_to_end(io, until_interrupted(std::move(work)));
+  if (!ended.value)
+    say(stderr, "cupel: warning: no nvidia-bug-report of {}: {}\n", printable(asked.node),
+        printable(ended.value.error().what));
+  else if (!*ended.value)
+    say(stderr, "cupel: warning: {} has no nvidia-bug-report.sh: left out\n",
+        printable(asked.node));
+  return ended.value && *ended.value ? **ended.value : std::string{};
+}
+
+Result<std::vector<rma::BundleFile>> files_of(store::Store& store, const RmaAsked& asked,
+                                              OfSite site, report::RunSummary& summary) {
   TRY(summary, run_to_complain_of(store, asked));
-  rma::BundleRequest request{.node = asked.node, .part = asked.part, .secrets = std::move(secrets)};
+  rma::BundleRequest request{.node = asked.node, .part = asked.part};
+  if (asked.bug_report) request.bug_report = bug_report_or_warn(store, asked, site);
+  request.secrets = std::move(site.secrets);
   for (const auto& path : asked.attached) {
     TRY(auto bytes, read_file(path, kLargestAttached));
     request.attached.push_back({std::filesystem::path{path}.filename().string(), std::move(bytes)});
@@ -101,10 +139,10 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
   Exit exit = Exit::passed;
-  auto secrets = secrets_or_complain(context, asked, exit);
-  if (!secrets) return exit;
+  auto site = site_or_complain(context, asked, exit);
+  if (!site) return exit;
   report::RunSummary summary;
-  const auto files = files_of(**store, asked, *std::move(secrets), summary);
+  const auto files = files_of(**store, asked, *std::move(site), summary);
   if (!files) return complain(context, files.error(), Exit::invalid);
   const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
   const auto tar = rma::tar_of(*files, ended);
@@ -133,6 +171,7 @@ void add_rma(CLI::App& app, Context& context, Exit& exit) {
       "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it");
   command->footer(
       "Examples: cupel rma a01-n07 --part gpu3\n"
+      "          cupel rma a01-n07 --part gpu3 --bug-report\n"
       "          cupel rma a01-n07 --part gpu3 --attach nvidia-bug-report.log.gz");
   command->add_option("NODE", asked->node, "its name")->required();
   command->add_option("--part", asked->part, "such as gpu3 [all that failed]");
@@ -142,6 +181,10 @@ void add_rma(CLI::App& app, Context& context, Exit& exit) {
                    "a file to put in as it is, such as nvidia-bug-report.log.gz; repeatable")
       ->take_all()
       ->allow_extra_args(false);
+  auto* fetched = command->add_flag(
+      "--bug-report", asked->bug_report,
+      "log in to the node, run nvidia-bug-report.sh where it has it, and put in what it wrote, "
+      "without secrets; at most 10 minutes");
   command->add_option("-o,--output", asked->file, "[rma-NODE-PART.tar]");
   auto* site = command->add_option(
       "-i,--inventory", asked->inventory,
@@ -150,7 +193,8 @@ void add_rma(CLI::App& app, Context& context, Exit& exit) {
       ->add_flag("--no-inventory", asked->no_inventory,
                  "look for no password of the site; what stands behind words such as password is "
                  "taken out all the same")
-      ->excludes(site);
+      ->excludes(site)
+      ->excludes(fetched);
   add_json_flag(*command, context);
   command->callback([&context, &exit, asked] { exit = write_bundle(context, *asked); });
 }

@@ -280,6 +280,9 @@ Result<std::vector<BundleFile>> bundle_of(const store::Store& store, const RunSu
                                 {"history.csv", history_csv(store, request.node, request.part)}};
   for (auto& each : files) each.bytes = without_secrets(each.bytes, request.secrets);
   TRY(add_evidence(store, *node, steps_of(*node, causes, request.part), request, files));
+  if (!request.bug_report.empty())
+    files.push_back(
+        {"nvidia-bug-report.log", without_secrets(request.bug_report, request.secrets)});
   for (const auto& each : request.attached) files.push_back({"attached/" + each.name, each.bytes});
   files.push_back({"MANIFEST.sha256", manifest_of(files)});
   return files;

@@ -1,6 +1,7 @@
 #pragma once
 // What a vendor gets with a part that goes back: a cover page, serial numbers, measurements against
-// criteria and fleet, raw outputs, and a manifest of hashes. From the store alone; nothing secret.
+// criteria and fleet, raw outputs, and a manifest of hashes. From the store and what is given with
+// it; nothing secret.
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct BundleRequest {
   std::string node{};
   std::string part{};                  // "gpu3"; empty: the machine, with all that failed
   std::vector<std::string> secrets{};  // of the site, to be taken out wherever they stand
-  std::vector<BundleFile> attached{};  // by its operator: nvidia-bug-report.log.gz
+  std::string bug_report{};            // text of nvidia-bug-report.sh; empty: none
+  std::vector<BundleFile> attached{};  // by its operator, put in as they are
 };
 
 /// The files in their order, the manifest last ("SHA-256  NAME" of each other one, as sha256sum -c

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "orchestrator/rma/bundle.h"
 #include "orchestrator/rma/scrub.h"
 #include "tests/orchestrator/report_fixture.h"
@@ -114,6 +115,44 @@ TEST_F(Rma, ListsTheHashOfEveryOtherFile) {
     if (each.name != "MANIFEST.sha256")
       EXPECT_THAT(manifest, HasSubstr(sha256_hex(each.bytes) + "  " + each.name + "\n"));
   EXPECT_EQ(files.back().name, "MANIFEST.sha256");
+}
+
+TEST_F(Rma, HoldsTheReportOfNvidiasToolWithoutSecretsAndAttachedFilesAsTheyAre) {
+  const auto made = bundle_of(*store, summary(),
+                              {.node = "a01-n01",
+                               .part = "gpu3",
+                               .secrets = {"open sesame"},
+                               .bug_report = "Linux\npassword=hunter22\nit says open sesame\n",
+                               .attached = {{"photo.jpg", "\xff\xd8"}}});
+  ASSERT_TRUE(made) << made.error().what;
+
+  EXPECT_EQ(told(*made, "nvidia-bug-report.log"), "Linux\npassword=***\nit says ***\n");
+  EXPECT_EQ(told(*made, "attached/photo.jpg"), "\xff\xd8");
+  EXPECT_THAT(told(*made, "MANIFEST.sha256"),
+              AllOf(HasSubstr("  nvidia-bug-report.log\n"), HasSubstr("  attached/photo.jpg\n")));
+}
+
+/// The BMC's and the kernel's log, as they were read after a stage that told something.
+TEST_F(Rma, HoldsTheLogsOfTheBmcAndOfTheKernel) {
+  const auto log = [&](const std::string& text) {
+    burnin::Findings findings;
+    findings.measurements = {{"sel.entries.new", "", 1, "entries"}};
+    auto data = record::to_json(findings);
+    data["evidence"] = *store->keep_evidence(text);
+    return data;
+  };
+  end("a01-n01", "gemm",
+      {{"log", log("1 | Power Supply #2 | Failure\npassword: hunter22\n")},
+       {"kernel_log", log("NVRM: Xid (PCI:0000:1b:00): 79\n")}});
+  auto verdict = bad();
+  end("a01-n01", "verdict@after", record::to_json(verdict));
+
+  const auto files = bundle("gpu3");
+
+  EXPECT_EQ(told(files, "evidence/" + burnin::bmc_log_name("gemm") + ".txt"),
+            "1 | Power Supply #2 | Failure\npassword: ***\n");
+  EXPECT_EQ(told(files, "evidence/" + burnin::kernel_log_name("gemm") + ".txt"),
+            "NVRM: Xid (PCI:0000:1b:00): 79\n");
 }
 
 TEST_F(Rma, RefusesAPartOfWhichNothingBadIsKnown) {
