@@ -44,6 +44,21 @@ TEST(Catalogue, IsShippedWithoutAnErrorAndHasEveryKindOfFault) {
     EXPECT_TRUE(kinds.contains(row.kind)) << row.name << " is in no entry";
 }
 
+/// They meet every limit of the profile, and their machine is whole: what names them is a
+/// comparison.
+TEST(Catalogue, HasFaultsThatOnlyTheOtherMachinesShow) {
+  const auto is_compared = [](std::string_view check) {
+    return check.starts_with("fleet: ") || check == "same version in the run" ||
+           check == "same value in the run" || check == "same PCIe address in the run";
+  };
+
+  std::size_t found = 0;
+  for (const auto& entry : shipped())
+    if (is_compared(entry.expected.check)) ++found;
+
+  EXPECT_GE(found, 15u);
+}
+
 TEST(Catalogue, NeedsWhatTheKindNeeds) {
   const auto all = shipped();
   const auto needs = [&](std::string_view name) {
