@@ -33,6 +33,7 @@ class ProofCommands : public ::testing::Test {
   void pack_what_a_vendor_wants();
   void name_both_suspects_and_the_test_that_decides();
   void report_in_the_forms_of_other_tools();
+  void judge_again();
 
   Ran run(std::vector<std::string> words) { return site_->run(std::move(words), 60s); }
   /// Serial numbers of a node's parts, by name.
@@ -111,6 +112,11 @@ void ProofCommands::pack_what_a_vendor_wants() {
   const auto nothing = run({"rma", "v01-n01"});
   const auto beginning = run({"rma", "v01-n02", "--part", "dimm A"});
 
+  const auto asked = run({"rma", "v01-n02", "--bug-report", "-o", site_->file("asked.tar")});
+
+  EXPECT_EQ(asked.status, 0);
+  EXPECT_THAT(asked.err, HasSubstr("v01-n02 has no nvidia-bug-report.sh: left out"));
+  EXPECT_TRUE(std::filesystem::exists(site_->file("asked.tar")));
   ASSERT_EQ(packed.status, 0) << packed.err;
   EXPECT_THAT(listed.out, HasSubstr("out/cover.txt\nout/verdict.json\n"));
   EXPECT_THAT(listed.out, HasSubstr("out/MANIFEST.sha256"));
@@ -145,6 +151,20 @@ void ProofCommands::report_in_the_forms_of_other_tools() {
   EXPECT_EQ(two.status, 2);
 }
 
+/// What is decided, and what is likely behind it, are the same as in the run's own report.
+void ProofCommands::judge_again() {
+  const auto made = run({"verdict", "recompute", "1", "--json"});
+  const auto shown = run({"show", "v01-n02", "--json"});
+
+  ASSERT_EQ(made.status, 0) << made.out << made.err;
+  const auto again = json_lines(made.out).at(0);
+  EXPECT_EQ(again.at("same"), true);
+  const auto& second = again.at("nodes").at(1);
+  EXPECT_EQ(text_at(second, "node"), "v01-n02");
+  EXPECT_EQ(second.at("causes"), json_lines(shown.out).at(0).at("causes"));
+  EXPECT_EQ(second.at("causes").at(0).at("diagnosis").at("equally_likely"), true);
+}
+
 /// All of them read one run: it is made once.
 TEST_F(ProofCommands, SayOutsideWhatARunHasFoundOut) {
   show_check_and_learn_profiles();
@@ -152,6 +172,7 @@ TEST_F(ProofCommands, SayOutsideWhatARunHasFoundOut) {
   pack_what_a_vendor_wants();
   name_both_suspects_and_the_test_that_decides();
   report_in_the_forms_of_other_tools();
+  judge_again();
 }
 
 }  // namespace

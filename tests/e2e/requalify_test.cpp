@@ -94,6 +94,23 @@ TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun
   EXPECT_THAT(*text_at(kept, "journal"), HasSubstr("whole: "));
 }
 
+/// Where nothing was swapped, too, the failed stage is run again, and not those that passed.
+TEST_F(RequalifyTest, MeasuresAgainWhatFailedAfterASwapAndSaysThatThePartSitsWhereItWas) {
+  plant({{.kind = FaultKind::gpu_slow_link, .part = "gpu3", .gen = 4}});
+  const auto failed = site.run(
+      {"run", "qualify.yaml", "--nodes", "v01-n01", "--no-console", "--programs-on-nodes"}, 240s);
+  ASSERT_EQ(failed.status, 1) << failed.out << failed.err;
+
+  const auto ran = site.run({"requalify", "v01-n01", "--after-swap", "--programs-on-nodes"}, 240s);
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("gpu3: it sits where it was"));
+  const auto shown = site.run({"show", "v01-n01"});
+  EXPECT_THAT(shown.out, HasSubstr("\ngpu-facts        done"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme             done")));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\ngemm             done")));
+}
+
 TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIsSaid) {
   const auto unseen = site.run({"requalify", "v01-n01", "--plan"});
   const auto told = site.run({"requalify", "v01-n01", "--plan", "--replaced", "dimm A7", "--json"});

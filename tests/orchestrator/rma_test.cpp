@@ -43,6 +43,12 @@ class Rma : public report::Report {
     }
     auto verdict = bad();
     verdict.causes.front().stages = {"gpu-facts"};
+    verdict.checked = {{.stage = "gpu-facts",
+                        .part = "gpu3",
+                        .measure = "gpu.ecc.uncorrected",
+                        .quantity = {.value = 2, .at_most = 0, .unit = "errors"},
+                        .met = burnin::Met::failed,
+                        .source = "data sheet"}};
     end("a01-n01", "verdict", record::to_json(verdict));
     end("a01-n02", "verdict", record::to_json(good()));
     add({engine::EventKind::run_ended});
@@ -72,6 +78,8 @@ TEST_F(Rma, HoldsTheCoverPageNumbersFleetAndRawOutput) {
               AllOf(HasSubstr("Return of gpu3"), HasSubstr("serial 1652923033635"),
                     HasSubstr("seen in: gpu-facts"), HasSubstr("likely: gpu3 (90 %)"),
                     HasSubstr("- nvidia-bug-report")));
+  EXPECT_THAT(told(files, "criteria.csv"),
+              AllOf(HasSubstr("gpu.ecc.uncorrected"), HasSubstr("data sheet")));
   EXPECT_THAT(told(files, "fleet.csv"),
               HasSubstr("gpu-facts,gpu.ecc.uncorrected,gpu3,2,1,0,0,0\r\n"));
   EXPECT_THAT(told(files, "history.csv"), HasSubstr("1,new-rack,"));
