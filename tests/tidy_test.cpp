@@ -93,7 +93,7 @@ const std::map<std::string, Names>& may_include() {
         "orchestrator/record", "orchestrator/report"}},
       {"orchestrator/rma",
        {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store",
-        "orchestrator/record", "orchestrator/report"}},
+        "orchestrator/ssh", "orchestrator/record", "orchestrator/report"}},
       {"orchestrator/steps",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/firmware",

@@ -101,15 +101,18 @@ Task<Result<std::optional<std::string>>> fetch_bug_report(std::string node,
 }
 
 /// Of a node that does not answer, or has no such tool, there is none: the rest is sent without it.
-std::string bug_report_or_warn(store::Store& store, const RmaAsked& asked, const OfSite& site) {
+/// Errors: kCancelled.
+Result<std::string> bug_report_or_warn(store::Store& store, const RmaAsked& asked,
+                                       const OfSite& site) {
   if (!site.ssh) {
     say(stderr, "cupel: warning: no inventory says how to log in to {}: no nvidia-bug-report\n",
         printable(asked.node));
-    return {};
+    return std::string{};
   }
   asio::io_context io{1};
   auto work = fetch_bug_report(asked.node, *site.ssh, store);
   const auto ended = run_to_end(io, until_interrupted(std::move(work)));
+  if (ended.interrupted) return Error{Code::kCancelled, "interrupted: nothing was written"};
   if (!ended.value)
     say(stderr, "cupel: warning: no nvidia-bug-report of {}: {}\n", printable(asked.node),
         printable(ended.value.error().what));
@@ -123,7 +126,9 @@ Result<std::vector<rma::BundleFile>> files_of(store::Store& store, const RmaAske
                                               OfSite site, report::RunSummary& summary) {
   TRY(summary, run_to_complain_of(store, asked));
   rma::BundleRequest request{.node = asked.node, .part = asked.part};
-  if (asked.bug_report) request.bug_report = bug_report_or_warn(store, asked, site);
+  if (asked.bug_report) {
+    TRY(request.bug_report, bug_report_or_warn(store, asked, site));
+  }
   request.secrets = std::move(site.secrets);
   for (const auto& path : asked.attached) {
     TRY(auto bytes, read_file(path, kLargestAttached));
@@ -143,7 +148,9 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
   if (!site) return exit;
   report::RunSummary summary;
   const auto files = files_of(**store, asked, *std::move(site), summary);
-  if (!files) return complain(context, files.error(), Exit::invalid);
+  if (!files)
+    return complain(context, files.error(),
+                    files.error().code == Code::kCancelled ? Exit::unfinished : Exit::invalid);
   const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
   const auto tar = rma::tar_of(*files, ended);
   if (!tar) return complain(context, tar.error(), Exit::invalid);
