@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> kImages{"whole", "corrupted", "truncat
                                                   "mislabelled"};
 constexpr std::array<std::string_view, 3> kFollows{"host-restart", "bmc-restart", "ac-cycle"};
 constexpr std::array kPlaybooks{CataloguePlaybook::new_rack, CataloguePlaybook::fabric,
-                                CataloguePlaybook::firmware};
+                                CataloguePlaybook::firmware, CataloguePlaybook::os};
 constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os};
 
 std::string one_of(YamlFields& fields, std::string_view key,
@@ -132,7 +132,8 @@ class EntryReader {
     for (const auto& fault : entry.faults)
       if (row_of(fault.kind).needs != Needs::nothing) entry.needs = row_of(fault.kind).needs;
     const bool rolled_out =
-        entry.needs == Needs::firmware && entry.playbook == CataloguePlaybook::firmware;
+        (entry.needs == Needs::firmware && entry.playbook == CataloguePlaybook::firmware) ||
+        (entry.needs == Needs::os && entry.playbook == CataloguePlaybook::os);
     if (rolled_out) entry.needs = Needs::nothing;
     const auto word = fields_.text("needs");
     if (!word) return;
@@ -184,6 +185,7 @@ class Planner {
     each_of(CataloguePlaybook::new_rack, catalogue, &Planner::add);
     while (!racks_.empty() && racks_.back().places.size() % nodes_ != 0) healthy();
     each_of(CataloguePlaybook::firmware, catalogue, &Planner::add);
+    each_of(CataloguePlaybook::os, catalogue, &Planner::add);
     nodes_ = kNodesOfGroup * kGroups;
     each_of(CataloguePlaybook::fabric, catalogue, &Planner::add_between);
     fill();
@@ -196,12 +198,16 @@ class Planner {
     playbook_ = playbook;
     for (std::size_t i = 0; i < catalogue.size(); ++i)
       if (catalogue[i].playbook == playbook) (this->*add)(catalogue[i], static_cast<int>(i));
-    // Updates have few racks: whoever is the last one's fourth is healthy, and that is all of them.
-    if (playbook == CataloguePlaybook::firmware && left() > 0 && racks_.back().playbook == playbook)
-      healthy();
+    // These have few racks: whoever is the last one's fourth is healthy, and that is all of them.
+    const bool few = playbook == CataloguePlaybook::firmware || playbook == CataloguePlaybook::os;
+    if (few && left() > 0) healthy();
   }
 
-  std::size_t left() const { return racks_.empty() ? 0 : nodes_ - racks_.back().places.size(); }
+  /// In a rack of the same playbook.
+  std::size_t left() const {
+    const bool joins = !racks_.empty() && racks_.back().playbook == playbook_;
+    return joins ? nodes_ - racks_.back().places.size() : 0;
+  }
 
   void add(const CatalogueEntry& entry, int index) {
     const std::size_t wanted = entry.of_neighbour.empty() ? 1 : 2;
@@ -291,6 +297,8 @@ std::string_view shipped_name(CataloguePlaybook playbook) {
       return "fabric";
     case CataloguePlaybook::firmware:
       return "firmware";
+    case CataloguePlaybook::os:
+      return "os";
   }
   __builtin_unreachable();
 }
@@ -309,7 +317,7 @@ std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::st
   const auto* playbook = std::ranges::find_if(
       kPlaybooks, [&](CataloguePlaybook each) { return shipped_name(each) == word; });
   if (playbook == kPlaybooks.end()) {
-    fields.report(fields.place("playbook"), "playbook is new-rack, fabric or firmware");
+    fields.report(fields.place("playbook"), "playbook is new-rack, fabric, firmware or os");
     playbook = kPlaybooks.begin();
   }
   for (const auto& item : fields.list("faults")) {

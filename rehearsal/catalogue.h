@@ -26,6 +26,7 @@ enum class CataloguePlaybook {
   new_rack,
   fabric,    // of what is measured between nodes, in racks with a cable plan
   firmware,  // of updates, in racks whose profiles have a baseline with images
+  os,        // of installations, in racks whose machines have empty disks
 };
 std::string_view shipped_name(CataloguePlaybook playbook);
 
@@ -84,8 +85,9 @@ Expected expected_at(const CatalogueEntry& entry, const Place& place);
 
 /// As many racks of so many nodes as it takes, a quarter of each healthy; each in a network of its
 /// own (127.x), so that several can stand at once. Faults between nodes have racks of their own:
-/// three leaf groups of four nodes, with one fault in each. So have updates: there each node has
-/// the profile that wants its update, and the last rack has no more nodes than it takes.
+/// three leaf groups of four nodes, with one fault in each. So have installations, and updates:
+/// there each node has the profile that wants its update. The last rack of each of the two has no
+/// more nodes than it takes.
 std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,
                                     const std::string& profile, std::size_t nodes_of_rack);
 

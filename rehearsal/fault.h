@@ -125,6 +125,18 @@ enum class FaultKind {
   cords_on_one_feed,
   outlet_elsewhere,
   kernel_line,
+  nvme_too_small,
+  nvme_not_empty,
+  serial_wrong,
+  bmc_crossed,
+  boot_override_ignored,
+  boot_override_kept,
+  boot_file_refused,
+  http_entry_stays,
+  old_system_first,
+  image_corrupted,
+  write_interrupted,
+  nvram_full,
 };
 
 /// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.

@@ -226,6 +226,28 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "the machine is the other one's, and the other one is this: say it of one of them"},
     {node_renamed, "node-renamed", Part::none, "name", nothing, "its host name is another"},
     {slurm_unaware, "slurm-unaware", Part::none, "", nothing, "slurm.conf does not know it"},
+    // An operating system that comes onto the disk
+    {nvme_too_small, "nvme-too-small", Part::drive, "size", os, "the drive has this size"},
+    {nvme_not_empty, "nvme-not-empty", Part::drive, "", os, "a file system is on the drive"},
+    {serial_wrong, "serial-wrong", Part::none, "", os,
+     "its SMBIOS tables have a spare board's serial number, its BMC has the chassis's"},
+    {bmc_crossed, "bmc-crossed", Part::none, "with", os,
+     "its BMC's cables lead to the other machine, and the other's BMC to this: say it of one"},
+    {boot_override_ignored, "boot-override-ignored", Part::none, "", os,
+     "its BMC shows the boot override that was set, and the firmware boots as ever"},
+    {boot_override_kept, "boot-override-kept", Part::none, "", os,
+     "a boot override that was set for one boot stays for all that follow"},
+    {boot_file_refused, "boot-file-refused", Part::none, "", os,
+     "the firmware fetches the boot file and does not start it: secure boot is on"},
+    {http_entry_stays, "http-entry-stays", Part::none, "", os,
+     "the firmware keeps an entry of the last boot URI, and boots from it before its disks"},
+    {old_system_first, "old-system-first", Part::none, "", os,
+     "another of its disks has an older system, which the firmware starts first"},
+    {image_corrupted, "image-corrupted", Part::none, "", os,
+     "one byte of each OS image arrives as another"},
+    {write_interrupted, "write-interrupted", Part::none, "errors?", os,
+     "it loses its power while an OS image is written, so many times (1)"},
+    {nvram_full, "nvram-full", Part::none, "", os, "its NVRAM takes no further boot entry"},
 });
 
 }  // namespace

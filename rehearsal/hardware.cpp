@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/text.h"
 #include "rehearsal/physics/gpu_kind.h"
@@ -172,6 +174,8 @@ void Maker::drives(const ExpectedParts& parts) {
     drive.serial = "S64H" + seeded.digits(drive.name, 10);
     drive.pci = pci_of(parts, i, 0x82);
     drive.bytes = parts.size_bytes.value_or(3840755982336.0);
+    if (const auto* small = find_fault(faults, FaultKind::nvme_too_small, drive.name))
+      drive.bytes = small->bytes.value_or(drive.bytes / 2);
     drive.firmware = made.version(drive.name, made.version("nvme", "GDC5602Q"));
     drive.slow = has(FaultKind::disk_slow, drive.name);
     drive.broken = has(FaultKind::disk_errors, drive.name);

@@ -224,27 +224,60 @@ void Machine::start_post() {
   after(post, loops ? &Machine::restart_at_once : &Machine::finish_boot);
 }
 
-void Machine::finish_boot() {
-  // DSP0266: "Once" is over as soon as the boot has used it.
-  booted_from_ = boot_override_.enabled == "Disabled" ? "None" : boot_override_.target;
+/// What this boot starts from: the override, unless the firmware has its own mind.
+void Machine::choose_boot() {
+  const auto has = [&](FaultKind kind) { return find_fault(faults_, kind) != nullptr; };
+  const auto image_before = std::move(booted_image_);
+  const bool told = boot_override_.enabled != "Disabled" && !has(FaultKind::boot_override_ignored);
+  booted_from_ = told ? boot_override_.target : "None";
   booted_image_ = image_of(booted_from_);
-  if (boot_override_.enabled == "Once") boot_override_ = {};
-  const bool from_network = booted_from_ == "Pxe" || booted_from_ == "UefiHttp";
-  const bool no_network = find_fault(faults_, FaultKind::no_pxe) != nullptr ||
-                          find_fault(faults_, FaultKind::dhcp_silent) != nullptr;
-  // The firmware tries the next device when the network gave nothing, as UEFI 2.10, 3.1.2 has it.
-  if (from_network && no_network) {
-    booted_from_ = "Hdd";
-    booted_image_.clear();
+  if (booted_from_ == "None" && has(FaultKind::http_entry_stays)) booted_image_ = image_before;
+  // DSP0266: "Once" is over as soon as the boot has used it.
+  if (boot_override_.enabled == "Once") {
+    if (has(FaultKind::boot_override_kept))
+      boot_override_.enabled = "Continuous";
+    else
+      boot_override_ = {};
   }
+  const bool from_network = booted_from_ == "Pxe" || booted_from_ == "UefiHttp";
+  const bool no_link = has(FaultKind::no_pxe), no_offer = has(FaultKind::dhcp_silent);
+  if (!from_network || !(no_link || no_offer)) return;
+  // As edk2 prints it.
+  if (no_link)
+    print("PXE-E61: Media test failure, check cable");
+  else if (booted_from_ == "Pxe")
+    print("PXE-E16: No valid offer received.");
+  else
+    print("Error: Server response timeout.");
+  // The firmware tries the next device when the network gave nothing, as UEFI 2.10, 3.1.2 has it.
+  booted_from_ = "Hdd";
+  booted_image_.clear();
+}
+
+void Machine::finish_boot() {
+  choose_boot();
   ++boots_;
   // The shell waits for somebody to type.
-  if (find_fault(faults_, FaultKind::wrong_boot_device)) return;
+  if (find_fault(faults_, FaultKind::wrong_boot_device))
+    return print("UEFI Interactive Shell v2.2");
   if (!booted_image_.empty() && boots_image && boots_image(booted_image_)) return;
+  boot_from_disk();
+}
+
+void Machine::boot_from_disk() {
   if (has_system_)
     come_up();
   else
     tell(Event::no_boot_device);
+}
+
+void Machine::refuse_image() {
+  print("BdsDxe: failed to load Boot0003: Access Denied");  // as edk2 prints it
+  boot_from_disk();
+}
+
+void Machine::print(std::string_view line) {
+  if (console_) console_->wrote("\r\n" + std::string{line} + "\r\n");
 }
 
 void Machine::come_up() {
@@ -300,6 +333,11 @@ void Machine::turn_off_then_on() {
 void Machine::restart_at_once() {
   go_down();
   start_post();
+}
+
+std::string smbios_serial(const Machine& machine) {
+  const bool spare = find_fault(machine.faults(), FaultKind::serial_wrong) != nullptr;
+  return machine.hardware().serial + (spare ? "-SPARE" : "");
 }
 
 }  // namespace cupel::rehearsal

@@ -83,7 +83,7 @@ class Machine : public ManagedSystem {
   /// The image of that boot: the virtual disc's, or UefiHttp's URI; empty for anything else.
   const std::string& booted_image() const { return booted_image_; }
   /// Its disks are empty: it starts from an image alone, until a system is installed.
-  void empty_disks() { has_system_ = false; }
+  void empty_disks() { has_system_ = find_fault(faults_, FaultKind::old_system_first) != nullptr; }
   /// `name`: what that calls itself.
   void install_system(std::string name) {
     has_system_ = true;
@@ -92,6 +92,10 @@ class Machine : public ManagedSystem {
   /// Asked where a boot has an image. True: whoever says so boots it, and says when it is up.
   std::function<bool(const std::string& image)> boots_image{};
   void come_up_from_image() { come_up(); }
+  /// The firmware does not start the image after all, and looks at its disks.
+  void refuse_image();
+  /// Onto its serial console, where somebody listens to it.
+  void print(std::string_view line);
   const BootOverride& boot_override() const override { return boot_override_; }
   void set_boot_override(BootOverride wanted) override { boot_override_ = std::move(wanted); }
   bool locator() const override { return locator_; }
@@ -125,6 +129,8 @@ class Machine : public ManagedSystem {
   void load_all_staged();
   void start_post();
   void finish_boot();
+  void choose_boot();
+  void boot_from_disk();
   void come_up();
   void panic();
   void maybe_panic(Work work);
@@ -170,5 +176,8 @@ class Machine : public ManagedSystem {
   std::string booted_from_ = "None";
   std::string booted_image_{};
 };
+
+/// The machine's serial number as its operating system reads it, in the SMBIOS tables.
+std::string smbios_serial(const Machine& machine);
 
 }  // namespace cupel::rehearsal

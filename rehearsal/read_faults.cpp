@@ -177,6 +177,11 @@ bool comes_under_load(FaultKind kind) {
   return std::ranges::find(kSuch, kind) != kSuch.end();
 }
 
+/// What is said of one of two nodes is true of both.
+bool is_mutual(FaultKind kind) {
+  return kind == FaultKind::node_swapped || kind == FaultKind::bmc_crossed;
+}
+
 /// A machine of each profile with nothing wrong.
 class Wholes {
  public:
@@ -324,8 +329,7 @@ class FaultReader {
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
           row.name);
-    const bool of_nodes =
-        row.kind == FaultKind::node_swapped || row.kind == FaultKind::cables_crossed;
+    const bool of_nodes = is_mutual(row.kind) || row.kind == FaultKind::cables_crossed;
     if (of_nodes && !fault.other.empty()) known("with", fault.other);
   }
 
@@ -361,7 +365,7 @@ class FaultReader {
       return;
     }
     node.faults.push_back(fault);
-    if (fault.kind == FaultKind::node_swapped) plant_other_half(node, fault);
+    if (is_mutual(fault.kind)) plant_other_half(node, fault);
   }
 
   /// Two machines change places: what is said of one is true of the other.

@@ -11,6 +11,7 @@
 #include "burnin/consequences.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/interrupt.h"
+#include "orchestrator/cli/rehearsal_images.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"
 #include "orchestrator/cli/table.h"
@@ -28,6 +29,8 @@ long scaled(double seconds, double speed, double least) {
   return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
 }
 
+constexpr std::string_view kOs = "os";
+
 /// The shipped playbook, with shorter burns, and longer phases of the supplies: each needs two
 /// readings of a BMC in the time of a machine that computes many of them at once. Nothing stops the
 /// run early: here most nodes are to fail. A controller counts its deadlines in our time: who never
@@ -41,6 +44,7 @@ std::vector<std::string> playbook_words(const std::string& playbook, double spee
             "memory=gpu",
             "--set",
             fmt::format("wait={}s", scaled(7200, speed, 240))};
+  if (playbook == kOs) return {playbook, "--set", "canary=100000", "--set", "max_failures=100000"};
   const auto deadline = fmt::format("deadline={}s", scaled(7200, speed, 240));
   if (playbook == "firmware")  // no canary, and no limit of nodes at once
     return {playbook,          "--set", "canary=100000",       "--set", "per_rack=100000", "--set",
@@ -142,11 +146,12 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                   "run",
                   "--inventory",
                   (run.folder / "inventory.yaml").string(),
-                  "--no-console",
                   "--programs-on-nodes",  // virtual ones have what the real ones would be brought
                   "--wait-for-repair",
                   "0s",  // nobody will come
                   "--json"};
+  // Why a machine does not boot stands on its console.
+  if (run.playbook != kOs) request.argv.emplace_back("--no-console");
   const auto playbook = playbook_words(run.playbook, speed);
   request.argv.insert(request.argv.end(), playbook.begin(), playbook.end());
   if (run.playbook == "new-rack")
@@ -253,8 +258,16 @@ class Rehearsal {
     auto& run = runs_[index];
     auto words = sim_words();
     words.insert(words.begin() + 1, {run.name, "--folder", run.folder.string()});
+    const bool empty_disks = run.playbook == kOs;
+    if (empty_disks) {
+      CO_TRY(auto address, free_boot_address());
+      words.insert(words.end(), {"--boot", std::move(address)});
+    }
     RackProcess rack;
     CO_TRY(rack.start(options_.programs, std::move(words)));
+    if (empty_disks) {
+      CO_TRY(add_rehearsal_images(options_.programs, run.folder));
+    }
     CO_TRY(co_await run_controller(run, options_.speed));
     // Where this machine could not keep up, the rack's time went slower than it was told.
     run.speed = speed_in(rack.stop(), options_.speed);

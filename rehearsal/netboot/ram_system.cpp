@@ -34,7 +34,9 @@ std::optional<std::string> base_of(std::string_view url) {
   return loopback_uri(base) ? std::optional{base} : std::nullopt;
 }
 
-json::object disk_line(const Drive& drive) {
+json::object disk_line(const Drive& drive, std::span<const Fault> faults) {
+  json::array holds;
+  if (find_fault(faults, FaultKind::nvme_not_empty, drive.name)) holds.emplace_back("ext4");
   return {{"name", drive.name},
           {"serial", drive.serial},
           {"wwn", ""},
@@ -43,7 +45,7 @@ json::object disk_line(const Drive& drive) {
           {"read_only", false},
           {"removable", false},
           {"usb", false},
-          {"holds", json::array{}},
+          {"holds", std::move(holds)},
           {"used_by", json::array{}}};
 }
 
@@ -109,10 +111,15 @@ bool RamSystem::boots(const std::string& image) {
   return true;
 }
 
+bool RamSystem::has(FaultKind kind) const {
+  return find_fault(host_.machine().faults(), kind) != nullptr;
+}
+
 Task<void> RamSystem::run(std::shared_ptr<Boot> boot, std::string image) {
   const auto done = co_await act(*boot, std::move(image));
   if (done || boot != boot_ || boot->base.empty()) co_return;
-  // The RAM system stays up, as a real one does; the boot server hears why.
+  // The RAM system stays up, as a real one does; its console and the boot server hear why.
+  host_.machine().print(fmt::format("CUPEL failed {}: {}", boot->cause, done.error().what));
   json::object body{{"cause", boot->cause}, {"text", done.error().what}};
   (void)co_await post(*boot, "failed", std::move(body));
 }
@@ -165,7 +172,17 @@ Task<Result<std::string>> RamSystem::find_ticket(Boot& boot, std::string image) 
 }
 
 Task<Result<void>> RamSystem::act(Boot& boot, std::string image) {
-  CO_TRY(boot.base, co_await find_ticket(boot, std::move(image)));
+  CO_TRY(auto base, co_await find_ticket(boot, std::move(image)));
+  auto& machine = host_.machine();
+  if (has(FaultKind::boot_file_refused)) {
+    machine.refuse_image();
+    co_return Error{Code::kFailed, "the firmware did not start it"};
+  }
+  if (has(FaultKind::dhcp_silent)) {
+    machine.print("CUPEL no address by DHCP yet: eno1 up");
+    co_return Error{Code::kFailed, "it has no address"};
+  }
+  boot.base = std::move(base);
   auto words = json::serialize(hello(boot.ticket_from));
   CO_TRY(const auto reply, co_await ask(boot, "POST", "hello", std::move(words)));
   if (reply.status != 200) {
@@ -175,49 +192,81 @@ Task<Result<void>> RamSystem::act(Boot& boot, std::string image) {
   CO_TRY(const auto order, parse_json(reply.body));
   if (!order.is_object()) co_return boot.fails("order", "the order is no object");
   if (text_at(order, "action") == "deploy") co_return co_await deploy(boot, order.as_object());
-  host_.machine().come_up_from_image();
+  machine.come_up_from_image();
   co_return ok();
 }
 
-json::object RamSystem::hello(const std::string& ticket_from) const {
-  const auto& hardware = host_.machine().hardware();
-  json::array macs, disks;
+/// Which machine it is: with crossed BMCs the one that holds the ticket is not the one that it is
+/// for.
+json::object RamSystem::identity() const {
+  const auto& machine = host_.machine();
+  const auto* crossed = find_fault(machine.faults(), FaultKind::bmc_crossed);
+  const auto hardware = crossed == nullptr
+                            ? machine.hardware()
+                            : make_hardware(machine.profile(), crossed->other, machine.seed(), {});
+  json::array macs;
   for (const auto& adapter : hardware.adapters)
     if (!adapter.infiniband) macs.emplace_back(adapter.mac);
-  for (const auto& drive : hardware.drives) disks.push_back(disk_line(drive));
-  return {{"version", 1},
-          {"arch", "x86_64"},
-          {"uefi", true},
-          {"secure_boot", false},
-          {"serial", hardware.serial},
+  return {{"serial", crossed == nullptr ? smbios_serial(machine) : hardware.serial},
           {"uuid", hardware.uuid},
-          {"ticket_from", ticket_from},
-          {"tpm_ek", ""},
-          {"macs", std::move(macs)},
-          {"ssh_host_keys", json::array{host_key_}},
-          {"disks", std::move(disks)}};
+          {"macs", std::move(macs)}};
+}
+
+json::object RamSystem::hello(const std::string& ticket_from) const {
+  const auto& machine = host_.machine();
+  json::array disks;
+  for (const auto& drive : machine.hardware().drives)
+    disks.push_back(disk_line(drive, machine.faults()));
+  auto words = identity();
+  for (auto& [name, value] : json::object{{"version", 1},
+                                          {"arch", "x86_64"},
+                                          {"uefi", true},
+                                          {"secure_boot", false},
+                                          {"ticket_from", ticket_from},
+                                          {"tpm_ek", ""},
+                                          {"ssh_host_keys", json::array{host_key_}},
+                                          {"disks", std::move(disks)}})
+    words[name] = std::move(value);
+  return words;
 }
 
 Task<Result<void>> RamSystem::deploy(Boot& boot, json::object order) {
   const json::value root = order;
-  CO_TRY(const auto drive, drive_for(host_.machine().hardware(), order, boot.cause));
+  const auto& machine = host_.machine();
+  CO_TRY(const auto drive, drive_for(machine.hardware(), order, boot.cause));
+  const bool wiped = text_at(root, "wipe") == drive.serial;
+  if (find_fault(machine.faults(), FaultKind::nvme_not_empty, drive.name) && !wiped)
+    co_return boot.fails("disk-not-empty", drive.serial + " holds ext4");
   const auto* image = cupel::find(root, "image");
   if (image == nullptr || !image->is_object()) co_return boot.fails("order", "it names no image");
   const auto content = number_at(*image, "content_size").value_or(0);
   if (content > drive.bytes) co_return boot.fails("image-too-large", "it is larger than the disk");
   CO_TRY(const auto digest, co_await write(boot, image->as_object()));
   CO_TRY(co_await fetch_seed(boot));
-  json::object done{{"disk", disk_line(drive)},
+  if (has(FaultKind::nvram_full)) co_return boot.fails("nvram-full", "no space left on device");
+  json::object done{{"disk", disk_line(drive, machine.faults())},
                     {"sha256", digest},
                     {"entry", "Boot0006"},
                     {"boot_order", json::array{"0006", "0001"}},
                     {"seconds", json::object{}}};
   CO_TRY(co_await post(boot, "done", std::move(done)));
-  // Whoever restarts it ends this boot.
-  auto& host = host_;
-  host.install(std::move(boot.seed), host_key_);
-  host.machine().press(Reset::force_restart);
+  install(boot);
   co_return ok();
+}
+
+/// Whoever restarts the machine ends this boot.
+void RamSystem::install(Boot& boot) {
+  auto& host = host_;
+  if (!has(FaultKind::old_system_first)) host.install(std::move(boot.seed), host_key_);
+  host.machine().press(Reset::force_restart);
+}
+
+/// In the midst of a write; the machine comes back by itself.
+bool RamSystem::loses_power() {
+  const auto* fault = find_fault(host_.machine().faults(), FaultKind::write_interrupted);
+  if (fault == nullptr || power_losses_ >= fault->errors.value_or(1)) return false;
+  ++power_losses_;
+  return host_.machine().press(Reset::power_cycle);
 }
 
 /// The stream's digest, which is the ordered one. It takes as long as a drive needs for it.
@@ -229,9 +278,15 @@ Task<Result<std::string>> RamSystem::write(Boot& boot, json::object image) {
   json::object begun{{"state", "writing"}, {"bytes", 0}, {"of", content}};
   CO_TRY(co_await post(boot, "progress", std::move(begun)));
   Sha256 hash;
-  HttpSink sink = [&hash](std::string_view bytes) { hash.add(bytes); };
-  CO_TRY(const auto reply, co_await ask(boot, "GET", file, {}, std::move(sink)));
+  const HttpSink sink = [&hash, other = has(FaultKind::image_corrupted)](auto bytes) mutable {
+    if (bytes.empty() || !std::exchange(other, false)) return hash.add(bytes);
+    std::string changed{bytes};
+    changed.front() ^= 1;
+    hash.add(changed);
+  };
+  CO_TRY(const auto reply, co_await ask(boot, "GET", file, {}, sink));
   if (reply.status != 200) co_return boot.fails("server", fmt::format("HTTP {}", reply.status));
+  if (loses_power()) co_return Error{Code::kFailed, "its power was away"};
   auto digest = hash.hex();
   if (digest != wanted)
     co_return boot.fails("wrong-hash", "its SHA-256 is " + digest + ", expected " + wanted);

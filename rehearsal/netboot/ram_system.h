@@ -37,14 +37,19 @@ class RamSystem {
                               HttpSink sink = {});
   Task<Result<void>> post(Boot& boot, std::string name, boost::json::object body);
   Task<Result<void>> deploy(Boot& boot, boost::json::object order);
+  void install(Boot& boot);
+  bool has(FaultKind kind) const;
+  bool loses_power();
   Task<Result<std::string>> write(Boot& boot, boost::json::object image);
   Task<Result<void>> fetch_seed(Boot& boot);
   boost::json::object hello(const std::string& ticket_from) const;
+  boost::json::object identity() const;
 
   asio::any_io_executor executor_;
   Host& host_;
   const std::string host_key_;
   std::shared_ptr<Boot> boot_{};  // of now
+  int power_losses_ = 0;          // while an image was written
 };
 
 }  // namespace cupel::rehearsal

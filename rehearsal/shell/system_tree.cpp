@@ -67,11 +67,12 @@ void plant_nodes(FileSystem& disk, const Hardware& hardware) {
   }
 }
 
-void plant_identity(FileSystem& disk, const Hardware& hardware) {
+void plant_identity(FileSystem& disk, const Machine& machine) {
+  const auto& hardware = machine.hardware();
   const std::string folder = "/sys/class/dmi/id/";
   disk.put(folder + "sys_vendor", hardware.manufacturer + "\n");
   disk.put(folder + "product_name", hardware.model + "\n");
-  disk.put(folder + "product_serial", hardware.serial + "\n", 0400);
+  disk.put(folder + "product_serial", smbios_serial(machine) + "\n", 0400);
   disk.put(folder + "product_uuid", hardware.uuid + "\n", 0400);
   disk.put(folder + "board_vendor", hardware.manufacturer + "\n");
   disk.put(folder + "bios_vendor", "American Megatrends International, LLC.\n");
@@ -159,7 +160,7 @@ void plant_system(Host& host) {
     if (name.starts_with("nvme") || name.starts_with("nvidia")) old_drives.push_back(name);
   for (const auto& name : old_drives) disk.remove_tree("/dev/" + name);
   plant_proc(host);
-  plant_identity(disk, hardware);
+  plant_identity(disk, host.machine());
   plant_nodes(disk, hardware);
   disk.put("/proc/driver/nvidia/version",
            fmt::format("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {}  Release "

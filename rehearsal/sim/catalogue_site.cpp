@@ -165,13 +165,16 @@ SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
   how.speed = source.speed;
   how.seed = site.seed;
   how.folder = fs::path{source.folder} / "rack";
+  how.boot = source.boot;
   auto started = VirtualRack::start(site.planned.rack, how);
   if (!started) return complain(started.error(), SimExit::unfinished);
   auto& rack = **started;
   if (const auto written = write_site(plan, site, source, rack); !written)
     return complain(written.error(), SimExit::unfinished);
-  if (site.planned.playbook !=
-      CataloguePlaybook::new_rack)  // the others are for machines that are on
+  const auto playbook = site.planned.playbook;
+  const bool turns_on =
+      playbook == CataloguePlaybook::new_rack || playbook == CataloguePlaybook::os;
+  if (!turns_on)
     for (const auto& node : site.planned.rack.nodes)
       rack.post(node.name, [](Machine& machine) { machine.press(Reset::on); });
   say_line({{"stands", source.rack}});

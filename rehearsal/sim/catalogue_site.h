@@ -11,6 +11,7 @@ namespace cupel::rehearsal {
 struct CatalogueSource {
   std::string folder{};  // of the rack that is to stand
   std::string rack{};    // its name; empty: none stands, the racks are listed
+  std::string boot{};    // of a rack with empty disks: what its machines boot is served there
   double speed = 60;
   std::uint64_t seed = 1;
   std::size_t nodes = 24;           // of a rack

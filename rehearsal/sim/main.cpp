@@ -31,6 +31,8 @@ void add_catalogue_words(CLI::App& command, CatalogueSource& source) {
   command.add_option("--speed", source.speed, "times faster than life");
   command.add_option("--seed", source.seed, "of serial numbers and natural spread");
   command.add_option("--rack-nodes", source.nodes, "nodes of a rack");
+  command.add_option("--boot", source.boot,
+                     "the rack's machines have no OS, and boot what is served there");
   command.add_option("--only", source.only, "these faults");
   command.add_option("--healthy", source.healthy_seeds, "so many racks without a fault");
 }

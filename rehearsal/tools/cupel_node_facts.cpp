@@ -166,7 +166,7 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
   const auto& hardware = host.machine().hardware();
   facts["system"] = json::object{{"vendor", hardware.manufacturer},
                                  {"product", hardware.model},
-                                 {"serial", hardware.serial},
+                                 {"serial", smbios_serial(host.machine())},
                                  {"bios", hardware.version("HostBIOS_0", "01.01.03")}};
   json::array cpus;
   for (std::size_t i = 0; i < hardware.cpus.size(); ++i)

@@ -55,7 +55,7 @@ TEST(Catalogue, NeedsWhatTheKindNeeds) {
   EXPECT_EQ(needs("gid-wrong"), Needs::fabric);
   EXPECT_EQ(needs("firmware-stuck"), Needs::nothing) << "the playbook firmware looks for it";
   EXPECT_EQ(needs("settings-ignored"), Needs::nothing) << "new-rack sets them";
-  EXPECT_EQ(needs("dhcp-silent"), Needs::os);
+  EXPECT_EQ(needs("dhcp-silent"), Needs::nothing) << "the playbook os looks for it";
   EXPECT_EQ(needs("gpu-off-bus-under-load"), Needs::nothing);
 }
 
@@ -65,8 +65,7 @@ TEST(Catalogue, NeedsNothingButForTheseEntries) {
   for (const auto& entry : shipped())
     if (entry.needs != Needs::nothing) waiting.insert(entry.name);
 
-  EXPECT_EQ(waiting, (std::set<std::string>{"cords-on-one-feed", "dhcp-silent", "gid-wrong",
-                                            "no-pxe", "outlet-elsewhere"}));
+  EXPECT_EQ(waiting, (std::set<std::string>{"cords-on-one-feed", "gid-wrong", "outlet-elsewhere"}));
 }
 
 TEST(Catalogue, SaysEveryErrorWithItsPlace) {
@@ -107,7 +106,7 @@ TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther
   std::size_t healthy = 0, nodes = 0;
   for (const auto& each : racks) {
     ASSERT_EQ(each.places.size(), each.rack.nodes.size());
-    if (each.playbook == CataloguePlaybook::firmware)
+    if (each.playbook == CataloguePlaybook::firmware || each.playbook == CataloguePlaybook::os)
       EXPECT_LE(each.places.size(), 24u);
     else
       EXPECT_EQ(each.places.size(), each.between_nodes() ? 12u : 24u);
@@ -203,6 +202,24 @@ faults:
   for (const auto* said : {"component is one of bios, bmc, erot", "image is one of whole",
                            "follow is one of host-restart", "it plants nothing"})
     EXPECT_THAT(text, HasSubstr(said));
+}
+
+TEST(Catalogue, GivesInstallationsRacksInWhichNoOtherPlaybookRuns) {
+  const auto all = shipped();
+
+  std::set<int> planted;
+  for (const auto& each : racks_of(all, "dgx-h100", 8)) {
+    for (const auto& place : each.places) {
+      if (place.entry < 0) continue;
+      const auto playbook = all[static_cast<std::size_t>(place.entry)].playbook;
+      EXPECT_EQ(playbook, each.playbook) << place.node;
+      if (playbook == CataloguePlaybook::os) planted.insert(place.entry);
+    }
+  }
+
+  EXPECT_EQ(planted.size(), static_cast<std::size_t>(std::ranges::count(
+                                all, CataloguePlaybook::os, &CatalogueEntry::playbook)));
+  EXPECT_GE(planted.size(), 20u);
 }
 
 TEST(Catalogue, GivesEachHealthyRackANetworkOfItsOwn) {
