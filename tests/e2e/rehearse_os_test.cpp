@@ -2,6 +2,7 @@
 // are as they are shipped; what boots is virtual.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/e2e/site.h"
@@ -53,6 +54,44 @@ TEST_F(RehearseOs, InstallsARackWithEmptyDisksAndNamesWhatKeepsAMachineFromIt) {
               HasSubstr("v01-n3 os needs operator: the disk that is to be written is not there"));
 }
 
+TEST_F(RehearseOs, SaysThatABootSettingStayedAndThatAWriteWasInterrupted) {
+  const auto ran = rehearse("os",
+                            "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-2]\n"
+                            "bmc: 127.64.25.[1-2]\nssh: 127.64.26.[1-2]\nboot: {post: 60s}\n"
+                            "faults:\n"
+                            "  - {node: v01-n1, fault: boot-override-kept}\n"
+                            "  - {node: v01-n2, fault: write-interrupted}\n",
+                            {"--set", "canary=100"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out,
+              HasSubstr("its BMC kept boot target http after the boot; it was taken back"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("it went silent while the image was written; it was restarted, and "
+                        "began again"));
+}
+
+TEST_F(RehearseOs, NamesAnOldSystemThatWasPinnedBeforeAndBootsAgain) {
+  const auto playbook = write("again.yaml",
+                              "playbook: again\nsteps:\n  - step: power-on\n  - step: ssh-wait\n"
+                              "  - step: os\n");
+
+  std::filesystem::create_directory(folder.path() / "profiles");
+  write("profiles/quick.yaml",
+        "profile: quick\nextends: dgx-h100\n"
+        "patience: {power_on: 20s, post: 20s, bmc_restart: 20s}\n");
+
+  const auto ran = rehearse(playbook,
+                            "rack: v01\nprofile: quick\nnodes: v01-n1\n"
+                            "bmc: 127.64.27.1\nssh: 127.64.28.1\nboot: {post: 60s}\n"
+                            "faults: [{node: v01-n1, fault: old-system-first}]\n",
+                            {"--empty-disks"});
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("v01-n1 os needs operator: it booted its old system, which still "
+                                 "answers SSH, and not the disk that was written"));
+}
+
 TEST_F(RehearseOs, NewRackBeginsWithMachinesThatHaveNoOs) {
   const auto playbook = write("begin.yaml",
                               "playbook: begin\nsteps:\n  - step: bmc-facts\n  - step: os\n"
@@ -66,6 +105,29 @@ TEST_F(RehearseOs, NewRackBeginsWithMachinesThatHaveNoOs) {
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("v01-n1 os done: virtual-os is on disk "));
+}
+
+/// Above a minute: for scripts/test --all.
+using LongRehearseOs = RehearseOs;
+
+TEST_F(LongRehearseOs, InstallsSixtyFourMachinesAtOnceAndOneFaultStopsNoOther) {
+  const auto ran = rehearse("os",
+                            "rack: v[01-16]\nprofile: dgx-h100\nnodes: v[01-16]-n[1-4]\n"
+                            "bmc: 127.67.[1-16].[1-4]\nssh: 127.68.[1-16].[1-4]\n"
+                            "boot: {post: 180s}\n"
+                            "faults:\n"
+                            "  - {node: v03-n2, fault: nvme-missing, part: nvme0}\n"
+                            "  - {node: v09-n4, fault: write-interrupted}\n"
+                            "  - {node: v16-n4, fault: nvram-full}\n");
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(": 62 pass, 0 fail, 2 inconclusive\n"));
+  EXPECT_THAT(ran.out, HasSubstr("v03-n2 os needs operator: the disk that is to be written is not "
+                                 "there"));
+  EXPECT_THAT(ran.out, HasSubstr("v16-n4 os needs operator: the firmware has no room for a boot "
+                                 "entry"));
+  EXPECT_THAT(ran.out, HasSubstr("v09-n4 os done: virtual-os is on disk "));
+  EXPECT_THAT(ran.out, HasSubstr("began again\n"));
 }
 
 }  // namespace
