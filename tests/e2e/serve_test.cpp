@@ -1,7 +1,10 @@
 // The built cupel as a service: a rehearsed run through its API, signals, what systemd wants to
 // see.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <boost/asio/buffers_iterator.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -10,6 +13,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/file.h"
+#include "orchestrator/api/endpoint.h"
 #include "orchestrator/store/store.h"
 #include "tests/e2e/rack_site.h"
 
@@ -286,23 +290,59 @@ TEST_F(ServeTest, AWrongConfigurationIsRefusedWithEveryErrorOfIt) {
   EXPECT_THAT(ran.err, HasSubstr("service.yaml:3:"));
 }
 
-/// The commands of an operator's day, on the state folder and at a service: the same words, the
-/// same exit codes.
-class EitherWay : public ServeTest, public ::testing::WithParamInterface<bool> {
+enum class Way { here, at_its_socket, elsewhere };
+
+/// The commands of an operator's day, on the state folder, at the socket of a service of this
+/// machine, and at one elsewhere with a token: the same words, the same exit codes.
+class EitherWay : public ServeTest, public ::testing::WithParamInterface<Way> {
  protected:
-  bool there() const { return GetParam(); }
+  void SetUp() override {
+    ServeTest::SetUp();
+    if (GetParam() != Way::elsewhere) return;
+    const auto listening = api::listening_tcp_socket("127.0.0.1:0");
+    ASSERT_TRUE(listening) << listening.error().what;
+    // For the service to inherit.
+    ASSERT_EQ(::fcntl(listening->descriptor, F_SETFD, 0), 0);
+    listening_ = *listening;
+    const auto made = site.run({"token", "add", "alice", "--role", "operator"});
+    ASSERT_EQ(made.status, 0) << made.err;
+    token_ = made.out.substr(0, made.out.find('\n'));
+  }
+  void TearDown() override {
+    if (listening_) ::close(listening_->descriptor);
+    ServeTest::TearDown();
+  }
+  bool there() const { return GetParam() != Way::here; }
+  /// The one that commands ask; elsewhere it has its TCP socket as systemd would pass it.
+  std::vector<std::string> asked_service() const {
+    auto words = serving();
+    if (!listening_) return words;
+    words.insert(words.begin(), {"bash", "-c",
+                                 fmt::format("exec 3<&{}; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"",
+                                             listening_->descriptor),
+                                 "bash"});
+    return words;
+  }
   std::vector<std::string> words(std::vector<std::string> arguments) const {
     auto all = site.cupel(std::move(arguments));
-    if (there())
-      all.insert(all.begin() + 3, "CUPEL_SERVER=unix:" + site.file("s"));  // behind env -C
+    std::vector<std::string> where;
+    if (GetParam() == Way::at_its_socket) where = {"CUPEL_SERVER=unix:" + site.file("s")};
+    if (GetParam() == Way::elsewhere)
+      where = {"CUPEL_SERVER=https://" + listening_->address, "CUPEL_TOKEN=" + token_,
+               "CUPEL_CA=" + site.file("state/service-certificate.pem")};
+    all.insert(all.begin() + 3, where.begin(), where.end());  // behind env -C
     return all;
   }
   Ran either(std::vector<std::string> arguments) const { return run(words(std::move(arguments))); }
   std::string playbook() const { return there() ? "waiting" : "books/waiting.yaml"; }
+
+ private:
+  std::optional<api::ListeningSocket> listening_{};
+  std::string token_{};
 };
 
 TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
-  Child service{serving()};
+  Child service{asked_service()};
   ASSERT_TRUE(service.wait_for("serving "));
   Child shown{words({"run", playbook(), "--no-console", "-n", "v01-n01"})};
   ASSERT_TRUE(shown.wait_for("run 1 was submitted: "));
@@ -371,7 +411,7 @@ TEST_P(EitherWay, AnInterruptedRunIsResumedAndFollowed) {
     terminal.signal(SIGTERM);
     ASSERT_EQ(terminal.wait().status, 3);
   }
-  Child service{serving()};
+  Child service{asked_service()};
   ASSERT_TRUE(service.wait_for("serving "));
 
   const auto before = either({"status"});
@@ -391,7 +431,7 @@ TEST_P(EitherWay, AnInterruptedRunIsResumedAndFollowed) {
 }
 
 TEST_P(EitherWay, ACancelledRunEndsWithItsCode) {
-  Child service{serving()};
+  Child service{asked_service()};
   ASSERT_TRUE(service.wait_for("serving "));
   Child shown{words({"run", playbook(), "--no-console", "-n", "v01-n02", "--json"})};
   ASSERT_TRUE(shown.wait_for("\"event\":\"step-ended\""));
@@ -405,8 +445,12 @@ TEST_P(EitherWay, ACancelledRunEndsWithItsCode) {
   EXPECT_THAT(ended.err, HasSubstr("run 1 was cancelled"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, EitherWay, ::testing::Values(false, true),
-                         [](const auto& each) { return each.param ? "AtAService" : "Here"; });
+INSTANTIATE_TEST_SUITE_P(Commands, EitherWay,
+                         ::testing::Values(Way::here, Way::at_its_socket, Way::elsewhere),
+                         [](const auto& each) {
+                           if (each.param == Way::here) return "Here";
+                           return each.param == Way::elsewhere ? "Elsewhere" : "AtAService";
+                         });
 
 TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
   const auto with = [&](const std::string& server) {
