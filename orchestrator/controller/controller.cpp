@@ -97,6 +97,7 @@ Controller::Controller(Front& front, store::Store& store, Settings settings)
       settings_{std::move(settings)},
       network_{store},
       writer_{store.folder()},
+      news_{network_.io, asio::steady_timer::time_point::max()},
       programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(settings_.programs))},
       engine_{dispatcher_, clock_},
       notifier_{network_.io.get_executor(), [this](engine::RunId run, const std::string& what) {
@@ -145,6 +146,7 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
                .snapshots = &one.snapshots,
                .repair_patience = one.options.repair_patience});
   if (companions_) start_companions(one);
+  news_.cancel();
   // Before its first event: nobody shall take it for one that nobody drives.
   publish();
 }
@@ -228,7 +230,9 @@ Task<Result<void>> Controller::run_all() {
     if (!settings_.stays || stopping_ || broken) co_return ran;
     // attend() goes on meanwhile, and takes up what is submitted.
     while (!works() && !stopping_) {
-      CO_TRY(co_await pause_for(kTick));
+      co_await news_.async_wait(asio::as_tuple(asio::use_awaitable));
+      const bool stop = co_await cancelled();
+      if (stop) co_return Error{Code::kCancelled, "the service was stopped"};
     }
     if (stopping_) co_return ran;
   }
@@ -247,6 +251,7 @@ Task<Result<void>> Controller::listen() {
     }
     stopping_ = true;
     engine_.stop(engine::Stop::interrupt);
+    news_.cancel();
   }
 }
 

@@ -2,6 +2,7 @@
 // The one process of a state folder that drives runs: its own, and those that others submit while
 // it lives. Takes what people ask for, once a second; tells how it stands in a file beside the
 // store, for `cupel status`. What is done next is the engine's to say. No terminal: see front.h.
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -70,6 +71,7 @@ class Controller {
   Settings settings_;
   Network network_;
   store::JournalThread writer_;  // ended before the loop whose coroutines await it
+  asio::steady_timer news_;      // cancelled where a run was added or all are to stop
   std::shared_ptr<ssh::ProgramShelf> programs_;
   engine::RealClock clock_{};
   engine::Dispatcher dispatcher_;
