@@ -135,6 +135,16 @@ Result<void> check_raw(const std::string& file) {
   return ok();
 }
 
+/// Whether a BIOS finds a boot loader on it: code before the partition table of its first sector.
+/// Source: UEFI specification 2.10, 5.2.1 (BootCode and Signature of the legacy MBR).
+bool has_bios_loader(const std::string& file) {
+  constexpr std::size_t kSector = 512, kCode = 440;
+  std::string sector(kSector, '\0');
+  std::ifstream stream{file, std::ios::binary};
+  return stream.read(sector.data(), kSector) && sector.ends_with("\x55\xaa") &&
+         sector.find_first_not_of('\0') < kCode;
+}
+
 Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   TRY(check_raw(asked.file));
   TRY(const auto store, ImageStore::open_or_make(folder));
@@ -150,7 +160,8 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
                          .content_size = content.size,
                          .content_sha256 = content.sha256,
                          .compression = "zstd",
-                         .efi = asked.efi};
+                         .efi = asked.efi,
+                         .bios = has_bios_loader(asked.file)};
   const auto slash = asked.os.find('/');
   manifest.os_id = asked.os.substr(0, slash);
   if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);

@@ -71,6 +71,7 @@ Result<os::BootImage> BootFiles::image(const std::string& name,
   image.content_size = manifest.content_size;
   image.compression = manifest.compression;
   image.efi = manifest.efi;
+  image.bios = manifest.bios;
   image.mirror = manifest.mirror;
   for (const auto& file : manifest.files) {
     TRY(const auto path, found.path_of(file.name));

@@ -150,10 +150,14 @@ void check_kind(const ImageManifest& manifest, Reader& reader) {
   if (iso != nullptr && !slot) reader.fail("ram/iso_ticket", "is absent");
 }
 
+bool is_true(const json::value& root, std::string_view path) {
+  const auto* value = find(root, path);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
 void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) {
   manifest.command_line = reader.text("ram/command_line");
-  const auto* is_signed = find(root, "ram/signed");
-  manifest.signed_efi = is_signed != nullptr && is_signed->is_bool() && is_signed->get_bool();
+  manifest.signed_efi = is_true(root, "ram/signed");
   if (find(root, "ram/iso_ticket") != nullptr)
     manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
                                reader.count("ram/iso_ticket/size", true)};
@@ -174,7 +178,10 @@ void put_disk(json::object& into, const ImageManifest& manifest) {
   if (!manifest.content_sha256.empty()) content["sha256"] = manifest.content_sha256;
   into["content"] = std::move(content);
   into["compression"] = manifest.compression;
-  if (!manifest.efi.empty()) into["boot"] = {{"efi", manifest.efi}};
+  json::object boot;
+  if (!manifest.efi.empty()) boot["efi"] = manifest.efi;
+  if (manifest.bios) boot["bios"] = true;
+  if (!boot.empty()) into["boot"] = std::move(boot);
 }
 
 void put_ram(json::object& into, const ImageManifest& manifest) {
@@ -228,6 +235,7 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.content_sha256 = reader.digest("content/sha256");
   manifest.compression = reader.text("compression");
   manifest.efi = reader.text("boot/efi");
+  manifest.bios = is_true(*root, "boot/bios");
   manifest.os_id = reader.text("os/id");
   manifest.os_version = reader.text("os/version");
   if (manifest.kind == ImageKind::installer)

@@ -51,6 +51,7 @@ struct ImageManifest {
   std::string content_sha256{};    // empty: not known
   std::string compression{};       // zstd
   std::string efi{};               // the loader's path on the ESP, such as \EFI\debian\shimx64.efi
+  bool bios = false;               // its first sector holds a boot loader for a BIOS
   std::string os_id{}, os_version{};  // as /etc/os-release has them
   // Of an installer.
   std::string answers{};  // how it is answered: preseed

@@ -26,6 +26,7 @@ struct BootImage {
   std::uint64_t content_size = 0;           // of a disk, uncompressed
   std::string compression{};
   std::string efi{};     // of a disk: its boot loader; empty: UEFI's default
+  bool bios = false;     // of a disk: a BIOS starts it as well
   std::string mirror{};  // of an installer: where its packages come from; empty: it is none
 };
 

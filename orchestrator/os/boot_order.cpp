@@ -103,6 +103,7 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
                          {"efi", loader_of(disk)},
                          {"network_first", wish.network_first},
                          {"network_drop", wish.network_drop}};
+  if (disk.bios) order["bios"] = true;
   return ok();
 }
 

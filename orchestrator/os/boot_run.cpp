@@ -101,6 +101,10 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
   }
   if (!end && handle_.stage == Stage::up && !handle_.digest.empty()) {
     CO_TRY(end, co_await wait_until_written(deadline));
+    // Half an image is nothing that it should boot.
+    if (end && disk_next_) {
+      CO_TRY(co_await disarm(deadline));
+    }
   }
   if (!end && handle_.stage == Stage::written) {
     CO_TRY(end, co_await wait_for_home(deadline));
@@ -241,18 +245,42 @@ Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
   if (auto tpm = reported_tpm(hello.body); !tpm.empty()) handle_.tpm = std::move(tpm);
   if (hello.kind != Kind::home) handle_.peer = hello.peer;
   CO_TRY(co_await keep(Stage::up));
-  // What was to be for one boot is gone now, or is taken back before it makes the next one too.
-  CO_TRY(const bmc::BootOverride kept, co_await doors_.bmc.boot.read(deadline));
-  if (kept.target != bmc::BootTarget::none) {
-    CO_TRY(co_await doors_.bmc.boot.set({}, deadline));
-    notes_.push_back(fmt::format("its BMC kept boot target {} after the boot; it was taken back",
-                                 to_string(kept.target)));
+  CO_TRY(co_await take_back_override(deadline));
+  if (hello.kind == Kind::hello) {
+    CO_TRY(co_await boot_disk_next(hello, deadline));
   }
   if (hello.kind == Kind::done) {
     CO_TRY(co_await take_done(hello, deadline));
   }
-  if (hello.kind == Kind::home) co_return co_await take_home(hello);
+  if (hello.kind == Kind::home) co_return co_await take_home(hello, deadline);
   co_return std::nullopt;
+}
+
+/// It is gone after the boot, or is taken back before it makes the next one too.
+Task<Result<void>> BootRun::take_back_override(Deadline deadline) {
+  CO_TRY(const bmc::BootOverride kept, co_await doors_.bmc.boot.read(deadline));
+  if (kept.target == bmc::BootTarget::none) co_return ok();
+  CO_TRY(co_await doors_.bmc.boot.set({}, deadline));
+  notes_.push_back(fmt::format("its BMC kept boot target {} after the boot; it was taken back",
+                               to_string(kept.target)));
+  co_return ok();
+}
+
+/// A BIOS gets no boot entry, and its own order may have the network first. Its BMC is set before
+/// the image is written: the machine restarts by itself as soon as it is.
+Task<Result<void>> BootRun::boot_disk_next(const BootEvent& hello, Deadline deadline) {
+  const json::value said = hello.body;
+  const auto* uefi = find(said, "uefi");
+  const bool by_bios = uefi != nullptr && uefi->is_bool() && !uefi->get_bool();
+  if (!doors_.bios || !by_bios) co_return ok();
+  const bmc::BootOverride wanted{.target = bmc::BootTarget::disk, .once = true};
+  const auto set = co_await doors_.bmc.boot.set(wanted, deadline);
+  disk_next_ = set.has_value();
+  if (set) co_return ok();
+  if (is_transient(set.error().code) || set.error().code == Code::kCancelled) co_return set.error();
+  notes_.push_back("its BMC cannot be set to boot the disk, so its BIOS has to: " +
+                   shortened(printable(set.error().what), kLongestNote));
+  co_return ok();
 }
 
 Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline) {
@@ -263,17 +291,24 @@ Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline)
                      shortened(printable(*failure), kLongestNote));
   if (auto removed = removed_entries(event.body); !removed.empty())
     notes_.push_back(std::move(removed));
+  if (find(told, "entry") != nullptr && !text_at(told, "entry"))
+    notes_.emplace_back(
+        "it was started by a BIOS and has no boot entry: the order of devices in its BIOS "
+        "decides what it boots from now on");
   CO_TRY(co_await keep(Stage::written));
   co_return co_await eject_disc(deadline);
 }
 
-Task<Result<std::optional<BootEnd>>> BootRun::take_home(const BootEvent& event) {
+Task<Result<std::optional<BootEnd>>> BootRun::take_home(const BootEvent& event, Deadline deadline) {
   const auto key = reported_key(event.body);
   if (!key)
     co_return ended(How::failed, "its installed system reported no host key that can be used",
                     "look at the image: cloud-init makes host keys at its first boot");
   handle_.host_key = *key;
   CO_TRY(co_await keep(Stage::home));
+  if (disk_next_) {
+    CO_TRY(co_await take_back_override(deadline));
+  }
   co_return std::nullopt;
 }
 
@@ -302,9 +337,10 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadli
       notes_.emplace_back("it was restarted while the image was written, and began again");
       handle_.peer = event.peer;
       CO_TRY(co_await keep(Stage::up));
+      CO_TRY(co_await boot_disk_next(event, deadline));
       continue;
     }
-    if (event.kind == Kind::home) co_return co_await take_home(event);
+    if (event.kind == Kind::home) co_return co_await take_home(event, deadline);
     CO_TRY(co_await take_done(event, deadline));
     co_return std::nullopt;
   }
@@ -338,7 +374,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
   doors_.waiting("restart from its disk");
   const std::vector until{Kind::home, Kind::refused, Kind::expired};
   CO_TRY(auto heard, co_await listen(until, doors_.patience.home, deadline));
-  if (heard.event && heard.event->kind == Kind::home) co_return co_await take_home(*heard.event);
+  if (heard.event && heard.event->kind == Kind::home)
+    co_return co_await take_home(*heard.event, deadline);
   if (heard.event && heard.event->kind == Kind::refused) co_return refused(*heard.event);
   if (heard.event)
     co_return ended(How::failed, "the restart from its disk was not reported in time",

@@ -35,6 +35,7 @@ struct BootDoors {
   std::vector<inventory::BootWay> ways{};
   std::string digest{};    // of the image that is installed; empty: the RAM system stays up
   bool installer = false;  // what is booted is a vendor's installer, and no RAM system
+  bool bios = false;       // a BIOS starts the image that is installed as well
   BootPatience patience{};
 };
 
@@ -84,12 +85,16 @@ class BootRun {
   /// Where one was inserted: also one that a crash left behind, and then perhaps twice.
   Task<Result<void>> eject_disc(Deadline deadline);
   Task<Result<void>> disarm(Deadline deadline);
+  /// What was to be for one boot and was kept.
+  Task<Result<void>> take_back_override(Deadline deadline);
+  Task<Result<void>> boot_disk_next(const netboot::BootEvent& hello, Deadline deadline);
   Task<Result<Heard>> listen(std::vector<Kind> until, std::chrono::milliseconds silence,
                              Deadline deadline);
   Task<Result<std::optional<BootEnd>>> take_hello(const netboot::BootEvent& hello,
                                                   Deadline deadline);
   Task<Result<void>> take_done(const netboot::BootEvent& event, Deadline deadline);
-  Task<Result<std::optional<BootEnd>>> take_home(const netboot::BootEvent& event);
+  Task<Result<std::optional<BootEnd>>> take_home(const netboot::BootEvent& event,
+                                                 Deadline deadline);
   Task<Result<std::optional<BootEnd>>> wait_until_written(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> boot_again(Deadline deadline);
   bool may_boot_again() const;
@@ -108,8 +113,9 @@ class BootRun {
   BootHandle handle_{};
   std::string tried_{};  // the ways that did not lead there, and why
   std::vector<std::string> notes_{};
-  bool has_mac_ = false;  // the inventory has one: DHCP can find it
-  std::string state_{};   // what it said last that it does
+  bool has_mac_ = false;    // the inventory has one: DHCP can find it
+  bool disk_next_ = false;  // its BMC was set to boot the disk
+  std::string state_{};     // what it said last that it does
 };
 
 }  // namespace cupel::os

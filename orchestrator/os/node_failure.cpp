@@ -26,7 +26,7 @@ constexpr std::array kFailures{
     NodeFailureRow{"cut", "the image broke off again and again",
                    "look at the network between here and the node"},
     NodeFailureRow{"no-efi-variables", "the machine was not started by UEFI",
-                   "set the BIOS to UEFI boot"},
+                   "set the BIOS to UEFI boot, or install an image that a BIOS starts"},
     NodeFailureRow{"nvram-full", "the firmware has no room for a boot entry",
                    "remove stale boot entries, or reset the NVRAM in the BIOS setup"},
     NodeFailureRow{"write-error", "the disk reported a write error", "replace the drive"},

@@ -165,6 +165,7 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   doors.ways = wanted.ways;
   doors.digest = wanted.sha256;
   doors.installer = os::is_installer(wanted.wish.boots);
+  doors.bios = wanted.wish.os && wanted.wish.os->bios;
   doors.patience = patience_of(environment, node);
   // An installer looks for hardware, links and addresses before anything is heard of it.
   if (doors.installer) doors.patience.hello = doors.patience.fetch;
@@ -175,6 +176,7 @@ StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
   StepEnd end;
   end.outcome = ended.how == BootEnd::How::needs_person ? Outcome::needs_operator : Outcome::reject;
   end.detail = ended.detail;
+  for (const auto& note : ended.notes) end.detail += "; " + note;
   std::vector<record::Needed> needs;
   for (const auto& advice : ended.advice)
     needs.push_back({.action = named_for(request.node, advice), .goes_on = false});

@@ -178,7 +178,7 @@ Outcome<void> check_efi_variables(const Tree& tree) {
   if (tree.exists("/sys/firmware/efi/efivars")) return {};
   return Failure{Cause::kNoEfiVariables,
                  "this machine booted without EFI variables, so that no boot entry can be made. "
-                 "Boot it by UEFI, or leave boot_entry out for BIOS"};
+                 "Boot it by UEFI, or install an image that a BIOS starts"};
 }
 
 Outcome<EnteredOs> enter_os(const Tree& tree, const std::string& disk, const BootEntry& entry,

@@ -170,6 +170,7 @@ Outcome<void> read_deploy(const JsonValue& from, Order& order) {
   TRY(read_flag(from, "grow", order.grow));
   TRY(read_flag(from, "seed", order.seed));
   TRY(read_entry(from, order.boot_entry));
+  TRY(read_flag(from, "bios", order.bios));
   std::string erase = "none";
   TRY(read_text(from, "erase", erase));
   if (erase != "none" && erase != "nvme" && erase != "ata")

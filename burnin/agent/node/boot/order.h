@@ -38,6 +38,7 @@ struct Order {
   Erase erase = Erase::kNone;
   bool grow = false;
   std::optional<BootEntry> boot_entry{};
+  bool bios = false;  // a BIOS starts the image as well: without EFI variables it has no entry
   bool seed = false;
 };
 

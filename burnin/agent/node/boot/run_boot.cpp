@@ -46,7 +46,7 @@ class BootRun {
     settings.url = ticket.url;
     server_.emplace(std::move(settings));
     auto disks = read_disks(doors_.tree);
-    TRY(const auto order, greet(ticket, disks));
+    TRY(auto order, greet(ticket, disks));
     say("order for " + order.node + ": " + (order.deploy ? "deploy" : "stay"));
     // Before anybody can log in: the controller looks whether the node has its name.
     if (!order.deploy && !order.hostname.empty()) {
@@ -54,6 +54,7 @@ class BootRun {
     }
     TRY(install_keys(doors_.tree, order.authorized_keys));
     if (!order.deploy) return stay(order);
+    TRY(check_boot_entry(order));
     TRY(deploy(order, disks));
     doors_.restart();
     return {};
@@ -126,10 +127,17 @@ class BootRun {
     return {};
   }
 
+  /// Without EFI variables no entry can be made. A BIOS that has a boot loader to start needs none.
+  Outcome<void> check_boot_entry(Order& order) const {
+    if (!order.boot_entry) return {};
+    auto possible = check_efi_variables(doors_.tree);
+    if (possible || !order.bios) return possible;
+    say("no EFI variables: no boot entry is made, the BIOS starts the disk");
+    order.boot_entry.reset();
+    return {};
+  }
+
   Outcome<void> deploy(const Order& order, const std::vector<Disk>& disks) {
-    if (order.boot_entry) {
-      TRY(check_efi_variables(doors_.tree));
-    }
     enter(Phase::kChoosing);
     TRY(const auto disk, choose_disk(disks, order.disk, order.wipe));
     say("disk " + described(disk));
