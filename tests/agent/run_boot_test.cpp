@@ -232,6 +232,16 @@ TEST_F(RunBoot, WithoutEfiVariablesTheDiskIsLeftAsItIs) {
   EXPECT_EQ(restarts_, 0);
 }
 
+TEST_F(RunBoot, WithoutEfiVariablesAnImageThatABiosStartsGetsNoBootEntry) {
+  EXPECT_EQ(
+      boot(order("CUPEL01", R"(,"bios":true,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 0)
+      << ::testing::PrintToString(console_);
+
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+  EXPECT_THAT(posts_["done"], HasSubstr(R"("entry":"")"));
+  EXPECT_THAT(console_, Contains(HasSubstr("no EFI variables: no boot entry is made")));
+}
+
 TEST_F(RunBoot, AnImageWhoseBootEntryCannotBeMadeDoesNotBoot) {
   node_.write("/sys/firmware/efi/efivars/BootOrder", "");
 

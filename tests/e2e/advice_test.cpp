@@ -225,6 +225,28 @@ TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
   EXPECT_THAT(ran.err, ::testing::HasSubstr("empty.raw: is empty, and no disk"));
 }
 
+TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
+  if (run({"zstd", "--version"}, {}).status != 0) GTEST_SKIP() << "zstd is not installed";
+  std::string disk(1u << 20, '\0');
+  disk.replace(510, 2, "\x55\xaa");
+  const auto file = (folder / "disk.raw").string();
+  const auto imported = [&](const std::string& name) {
+    std::ofstream{file} << disk;
+    return run({CUPEL_BINARY, "image", "--images", (folder / "images").string(), "import", file,
+                name, "--json"},
+               {})
+        .out;
+  };
+
+  const auto by_uefi = imported("uefi");
+  disk.replace(0, 2, "\xeb\x63");
+  const auto by_bios = imported("bios");
+
+  EXPECT_THAT(by_uefi, ::testing::HasSubstr("\"content\""));
+  EXPECT_THAT(by_uefi, ::testing::Not(::testing::HasSubstr("\"bios\":true")));
+  EXPECT_THAT(by_bios, ::testing::HasSubstr("\"bios\":true"));
+}
+
 TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
   EXPECT_FALSE(is_taken("bmc bios set"));

@@ -62,6 +62,13 @@ TEST_F(DeployOrder, BootsTheDefaultLoaderOfAnImageThatNamesNone) {
   EXPECT_EQ(at("/boot_entry/efi"), R"(\EFI\BOOT\BOOTAA64.EFI)");
 }
 
+TEST_F(DeployOrder, SaysWhetherABiosStartsTheImage) {
+  EXPECT_FALSE(order()->order.contains("bios"));
+
+  wish_.os->bios = true;
+  EXPECT_TRUE(order()->order.at("bios").as_bool());
+}
+
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
   wish_.wipe = true;
   node_.boot.disk_wwn = "5000cca27a1b2c3d";

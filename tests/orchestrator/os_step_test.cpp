@@ -98,6 +98,56 @@ TEST_F(OsStep, TakesBackAnOverrideThatStayed) {
   EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
 }
 
+TEST_F(OsStep, SetsTheBmcOfAMachineThatABiosStartedToBootItsDiskOnce) {
+  machine_.by_bios = true;
+  machine_.image_has_bios_loader = true;
+  set_step(StepKind::os, "os", {{"ways", "pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("it was started by a BIOS and has no boot entry"));
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
+TEST_F(OsStep, TakesBackTheDiskAsBootDeviceThatABmcKept) {
+  machine_.by_bios = true;
+  machine_.image_has_bios_loader = true;
+  machine_.keeps_override = true;
+  set_step(StepKind::os, "os", {{"ways", "pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("its BMC kept boot target disk after the boot"));
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
+TEST_F(OsStep, ABiosWhoseBmcCannotBootTheDiskIsSaidWhereItBootsTheNetworkAgain) {
+  machine_.by_bios = true;
+  machine_.image_has_bios_loader = true;
+  machine_.cannot_boot_disk = true;
+  set_step(StepKind::os, "os", {{"ways", "pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed) << end_.detail;
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("booted into the RAM system again"),
+                                 HasSubstr("its BMC cannot be set to boot the disk")));
+}
+
+TEST_F(OsStep, AMachineThatABiosStartedNeedsAnImageThatABiosStarts) {
+  machine_.by_bios = true;
+  set_step(StepKind::os, "os", {{"ways", "pxe"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("the machine was not started by UEFI"));
+  EXPECT_EQ(machine_.images_written, 0);
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
 TEST_F(OsStep, NamesTheBootEntriesThatWereRemoved) {
   machine_.removes = {"Boot0003 debian", "Boot0004 \x1b[31mCupel OS"};
 

@@ -28,14 +28,14 @@ std::uint64_t first_number_in(const fs::path& file) {
 
 }  // namespace
 
-Result<BootArtefacts> boot_artefacts(const fs::path& node_program) {
+Result<BootArtefacts> boot_artefacts(const fs::path& node_program, const std::string& arch) {
   if (!fs::exists(node_program))
     return Error{Code::kUnsupported, "no " + node_program.string() +
                                          ": cmake --preset release && cmake --build "
                                          "build/release --target cupel-node"};
   const auto command = shell_quoted(SOURCE_DIR "/tests/support/boot/make-artefacts") + " " +
                        shell_quoted(place_of(node_program)) + " " +
-                       shell_quoted(node_program.string()) + " 2>&1";
+                       shell_quoted(node_program.string()) + " " + arch + " 2>&1";
   auto* pipe = ::popen(command.c_str(), "re");  // NOLINT(cert-env33-c): a script of ours
   if (pipe == nullptr) return Error{Code::kUnsupported, "no process"};
   std::string said;
@@ -54,6 +54,8 @@ Result<BootArtefacts> boot_artefacts(const fs::path& node_program) {
                        .iso_ticket = first_number_in(folder / "iso-ticket"),
                        .disk = folder / "disk.raw.zst",
                        .disk_size = first_number_in(folder / "disk-size"),
+                       .bios_disk = folder / "bios/disk.raw.zst",
+                       .bios_disk_size = first_number_in(folder / "bios/disk-size"),
                        .ca = folder.parent_path() / "ca.pem",
                        .ca_key = folder.parent_path() / "ca.key"};
 }

@@ -24,6 +24,8 @@ struct BootMachine {
   // What is wrong with it.
   bool ignores_override = false, keeps_override = false, has_http_uri = true;
   bool boots_old_system = false, boots_network_again = false;
+  bool by_bios = false;  // was started by a BIOS, whose order of devices has the network first
+  bool cannot_boot_disk = false;  // its BMC cannot be set so
   bool other_image = false;
   std::string fails_with{};                  // a cause of its RAM system
   std::string refused_with{};                // words of the boot server
@@ -39,6 +41,7 @@ struct BootMachine {
   bool has_large_root = false;               // its RAM system has one to go on in
   int logins_too_early = 0;                  // before it has the keys
   std::string stands_in{};                   // a step of its installer that asks something
+  bool image_has_bios_loader = false;
 
   // What it is.
   bmc::BootOverride boot{};
@@ -77,8 +80,8 @@ struct BootMachine {
   /// What it does next, as the boot server hears of it.
   std::optional<netboot::BootEvent> go_on(const std::string& of) {
     if (of != token || !open.contains(of)) return std::nullopt;
-    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}},
-                                   {"tpm_ek", tpm_ek}};
+    const boost::json::object keys{
+        {"ssh_host_keys", boost::json::array{kNewKey}}, {"uefi", !by_bios}, {"tpm_ek", tpm_ek}};
     switch (does) {
       case Does::ram:
         if (!fetches_alone.empty()) return fetch();
@@ -93,6 +96,10 @@ struct BootMachine {
         }
         return write();
       case Does::written:
+        if (by_bios) {
+          const auto armed = std::exchange(boot, keeps_override ? boot : bmc::BootOverride{});
+          boots_network_again = armed.target != bmc::BootTarget::disk;
+        }
         if (boots_network_again)
           return told(Kind::refused, {{"cause", "booted-again"},
                                       {"text", "n1: it booted into the RAM system again"}});
@@ -118,6 +125,7 @@ struct BootMachine {
       does = Does::no_boot;
       return told(Kind::progress, {{"state", stands_in}});
     }
+    if (by_bios && !open.at(token).order.contains("bios")) fails_with = "no-efi-variables";
     if (!fails_with.empty()) {
       does = Does::no_boot;
       return told(Kind::failed, {{"cause", fails_with}, {"text", "as the node says"}});
@@ -133,6 +141,7 @@ struct BootMachine {
     installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
     does = Does::written;
     boost::json::object done{{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}};
+    if (by_bios) done["entry"] = "";
     if (!mirror_failure.empty()) done["mirror_failure"] = mirror_failure;
     return told(Kind::done, std::move(done));
   }
@@ -168,6 +177,8 @@ class BootBmc final : public bmc::Bmc {
     boot.set = [&machine](bmc::BootOverride wanted, Deadline) -> Task<Result<bmc::Protocol>> {
       if (!wanted.uri.empty() && !machine.has_http_uri)
         co_return Error{Code::kUnsupported, "this BMC cannot tell the machine an URI"};
+      if (wanted.target == bmc::BootTarget::disk && machine.cannot_boot_disk)
+        co_return Error{Code::kUnsupported, "this BMC has no such boot device"};
       machine.boot = std::move(wanted);
       co_return bmc::Protocol::redfish;
     };
@@ -223,6 +234,7 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
     image.content_size = 4000;
     image.compression = "zstd";
     image.efi = "\\EFI\\debian\\shimx64.efi";
+    image.bios = machine.image_has_bios_loader;
     return image;
   };
   door->draw = [&machine]() -> Result<netboot::Ticket> {

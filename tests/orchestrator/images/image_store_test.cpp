@@ -30,6 +30,7 @@ ImageManifest disk_manifest(const std::string& name) {
   manifest.content_size = 1 << 20;
   manifest.compression = "zstd";
   manifest.efi = "\\EFI\\debian\\shimx64.efi";
+  manifest.bios = true;
   manifest.os_id = "debian";
   manifest.os_version = "12";
   manifest.packages = {{"base-files", "12.4+deb12u12"}};

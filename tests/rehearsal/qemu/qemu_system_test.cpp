@@ -22,7 +22,7 @@ class QemuTest : public ::testing::Test {
   static constexpr const char* kPassword = "correct-horse-20byte";
 
   void SetUp() override {
-    CUPEL_NEEDS_REAL_PART(std::filesystem::exists(QemuProcess::kProgram), "QEMU is not there");
+    CUPEL_NEEDS_REAL_PART(std::filesystem::exists(program_of({})), "QEMU is not there");
     CUPEL_NEEDS_REAL_PART(installed("ipmitool"), "ipmitool is not there");
     ASSERT_TRUE(ipmi.listen());
     ASSERT_TRUE(https.listen());

@@ -11,19 +11,16 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kFlash = 16u << 20;
+constexpr std::size_t kFlash = 64u << 20;  // of aarch64's virt machine
 
 bool has_uefi(const QemuMachine& machine) {
   return machine.firmware != QemuMachine::Firmware::bios;
 }
 
-/// Debian's package ovmf. Its "snakeoil" variables trust the key that comes with it.
-std::string firmware_file(const QemuMachine& machine) {
-  return machine.firmware == QemuMachine::Firmware::uefi_secure
-             ? "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
-             : "/usr/share/OVMF/OVMF_CODE_4M.fd";
-}
+bool is_arm(const QemuMachine& machine) { return machine.arch == QemuMachine::Arch::aarch64; }
+
 std::string first_variables(const QemuMachine& machine) {
+  if (is_arm(machine)) return "/usr/share/AAVMF/AAVMF_VARS.fd";
   return machine.firmware == QemuMachine::Firmware::uefi_secure
              ? "/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd"
              : "/usr/share/OVMF/OVMF_VARS_4M.fd";
@@ -37,7 +34,10 @@ void add_firmware(Words& line, const QemuMachine& machine) {
     add(line, {"-machine", "pc,graphics=off"});  // the firmware writes on the serial port
     return;
   }
-  add(line, {"-machine", secure ? "q35,smm=on" : "q35"});
+  if (is_arm(machine))
+    add(line, {"-machine", "virt", "-cpu", "cortex-a57"});
+  else
+    add(line, {"-machine", secure ? "q35,smm=on" : "q35"});
   if (secure)
     add(line, {"-global", "driver=cfi.pflash01,property=secure,value=on", "-global",
                "ICH9-LPC.disable_s3=1"});
@@ -89,6 +89,19 @@ void add_identity(Words& line, const QemuMachine& machine) {
 
 }  // namespace
 
+std::string program_of(const QemuMachine& machine) {
+  return is_arm(machine) ? "/usr/bin/qemu-system-aarch64" : "/usr/bin/qemu-system-x86_64";
+}
+
+/// Debian's packages ovmf and qemu-efi-aarch64. "Snakeoil" variables trust the key that comes with
+/// them.
+std::string firmware_file(const QemuMachine& machine) {
+  if (is_arm(machine)) return "/usr/share/AAVMF/AAVMF_CODE.fd";
+  return machine.firmware == QemuMachine::Firmware::uefi_secure
+             ? "/usr/share/OVMF/OVMF_CODE_4M.secboot.fd"
+             : "/usr/share/OVMF/OVMF_CODE_4M.fd";
+}
+
 Result<void> make_files(const QemuMachine& machine) {
   std::error_code failed;
   for (const auto& disk : machine.disks) {
@@ -102,7 +115,8 @@ Result<void> make_files(const QemuMachine& machine) {
   fs::copy_file(first_variables(machine), machine.variables_file(), failed);
   if (failed)
     return Error{Code::kNotFound, first_variables(machine) + ": " + failed.message() +
-                                      ". Install the package ovmf."};
+                                      ". Install the package " +
+                                      (is_arm(machine) ? "qemu-efi-aarch64." : "ovmf.")};
   return {};
 }
 
@@ -120,7 +134,7 @@ Result<void> write_variables(const QemuMachine& machine, const EfiVariables& var
 
 Words command_line(const QemuMachine& machine, const std::string& boot_order,
                    const fs::path& disc) {
-  Words line{"-nodefaults", "-no-user-config", "-display", "none"};
+  Words line{program_of(machine), "-nodefaults", "-no-user-config", "-display", "none"};
   add(line, {"-accel", machine.cpus > 1 ? "tcg,thread=multi,tb-size=64" : "tcg,tb-size=64"});
   add(line, {"-m", std::to_string(machine.mebibytes), "-smp", std::to_string(machine.cpus)});
   add_firmware(line, machine);

@@ -31,14 +31,17 @@ struct QemuNic {
 
 struct QemuMachine {
   enum class Firmware { bios, uefi, uefi_secure };
+  enum class Arch { x86_64, aarch64 };
 
   Firmware firmware = Firmware::bios;
+  Arch arch = Arch::x86_64;        // aarch64: by UEFI without Secure Boot alone
   std::filesystem::path folder{};  // of its disks and EFI variables, which stay over power cycles
   int mebibytes = 16;
   int cpus = 1;
   std::string manufacturer{}, product{}, serial{}, uuid{};  // as SMBIOS says them; empty: QEMU's
   std::vector<QemuDisk> disks{};
   std::optional<QemuNic> nic{};
+  bool network_first = false;   // in the order of a BIOS
   bool pxe = false;             // UEFI tries PXE too: 60 s for a network that does not answer
   std::filesystem::path tpm{};  // swtpm's socket; empty: it has none
 
@@ -54,8 +57,12 @@ Result<void> make_files(const QemuMachine& machine);
 Result<EfiVariables> read_variables(const QemuMachine& machine);
 Result<void> write_variables(const QemuMachine& machine, const EfiVariables& variables);
 
-/// Without what it is spoken to by. `boot_order` as -boot takes it, heeded by a BIOS alone. `disc`:
-/// the file in its disc drive; empty: nothing is in it.
+/// The emulator, and its packages' firmware: what has to be there.
+std::string program_of(const QemuMachine& machine);
+std::string firmware_file(const QemuMachine& machine);
+
+/// The program first; without what it is spoken to by. `boot_order` as -boot takes it, heeded by a
+/// BIOS alone. `disc`: the file in its disc drive; empty: nothing is in it.
 std::vector<std::string> command_line(const QemuMachine& machine, const std::string& boot_order,
                                       const std::filesystem::path& disc);
 

@@ -38,7 +38,6 @@ QemuProcess::QemuProcess(asio::any_io_executor executor, std::vector<std::string
     throw std::runtime_error{"no sockets"};
   qmp_.assign(asio::local::stream_protocol{}, qmp[0]);
   serial_.assign(asio::local::stream_protocol{}, serial[0]);
-  line.insert(line.begin(), kProgram);
   add_channels(line, qmp[1], serial[1]);
   start(std::move(line), qmp[1], serial[1]);
   ::close(qmp[1]);

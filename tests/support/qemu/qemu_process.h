@@ -17,7 +17,6 @@ namespace cupel::rehearsal {
 
 class QemuProcess {
  public:
-  static constexpr const char* kProgram = "/usr/bin/qemu-system-x86_64";
   static constexpr std::size_t kLongestLine = 64 * 1024;
 
   struct Sourced {

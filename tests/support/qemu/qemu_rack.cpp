@@ -51,12 +51,13 @@ void take_plain(std::string& text, std::string& plain) {
 
 }  // namespace
 
-std::string QemuRack::missing() {
+std::string QemuRack::missing(QemuMachine::Arch arch) {
   if (!NetworkBed::possible())
     return "no network namespaces: needs root, /dev/net/tun and iproute2";
-  for (const auto* file : {rehearsal::QemuProcess::kProgram, "/usr/share/OVMF/OVMF_CODE_4M.fd",
-                           "/usr/sbin/dnsmasq", "/usr/bin/python3"})
-    if (!fs::exists(file)) return std::string{file} + " is not installed";
+  const QemuMachine machine{.firmware = QemuMachine::Firmware::uefi, .arch = arch};
+  for (const auto& file : {rehearsal::program_of(machine), rehearsal::firmware_file(machine),
+                           std::string{"/usr/sbin/dnsmasq"}, std::string{"/usr/bin/python3"}})
+    if (!fs::exists(file)) return file + " is not installed";
   return {};
 }
 

@@ -22,7 +22,8 @@ class QemuRack {
   static constexpr const char* kPassword = "Correct-horse-20byte";
 
   /// Why it cannot be here; empty where it can.
-  static std::string missing();
+  static std::string missing(
+      rehearsal::QemuMachine::Arch arch = rehearsal::QemuMachine::Arch::x86_64);
 
   /// `machines`: folder, tap, MAC, serial and UUID are given to those that have none.
   explicit QemuRack(std::vector<rehearsal::QemuMachine> machines,

@@ -8,8 +8,8 @@ namespace {
 constexpr std::chrono::seconds kFetch{120};
 
 /// As -boot has it.
-std::string boot_order(const BootOverride& boot) {
-  if (boot.enabled == "Disabled") return "c";
+std::string boot_order(const QemuMachine& machine, const BootOverride& boot) {
+  if (boot.enabled == "Disabled") return machine.network_first ? "nc" : "c";
   if (boot.target == "Pxe") return "n";
   return boot.target == "Cd" ? "d" : "c";
 }
@@ -113,8 +113,9 @@ void QemuSystem::turn_on() {
   const auto made = make_files(machine_);
   const auto told = made ? tell_firmware(machine_, boot) : made;
   if (!told) wrote("\n" + told.error().what + "\n");
+  boot_order_ = boot_order(machine_, boot);
   process_ = std::make_unique<QemuProcess>(
-      executor_, command_line(machine_, boot_order(boot), disc_),
+      executor_, command_line(machine_, boot_order_, disc_),
       QemuProcess::Sourced{.runs =
                                [this] {
                                  set_power(Power::on);
@@ -125,15 +126,16 @@ void QemuSystem::turn_on() {
                            .ended = [this] { ended(); }});
 }
 
-/// The firmware reads what it is to boot at each start, and a running QEMU keeps its variables in
-/// memory: with an override it starts anew.
+/// The firmware reads what it is to boot at each start. A running QEMU keeps its variables in
+/// memory, and the order of a BIOS: where the next boot is another, it starts anew.
 void QemuSystem::heard(const std::string& event) {
   if (event == "POWERDOWN") ++asked_to_shut_down_;
   if (event.starts_with("refused: ")) wrote("\nQEMU " + event + "\n");
   if (event != "RESET") return;
-  const bool anew = machine_.firmware != QemuMachine::Firmware::bios && power_ == Power::on &&
-                    boot_override_.enabled != "Disabled";
-  if (anew)
+  const bool other = machine_.firmware == QemuMachine::Firmware::bios
+                         ? boot_order(machine_, boot_override_) != boot_order_
+                         : boot_override_.enabled != "Disabled";
+  if (other && power_ == Power::on)
     press(Reset::power_cycle);
   else
     tell(Event::started);

@@ -96,6 +96,7 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   bool on_again_ = false;
   int asked_to_shut_down_ = 0;
   BootOverride boot_override_{};
+  std::string boot_order_{};  // that it was started with
   bool locator_ = false;
   QemuMachine machine_;
   std::string virtual_disc_{};
