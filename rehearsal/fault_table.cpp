@@ -232,7 +232,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
     {serial_wrong, "serial-wrong", Part::none, "", os,
      "its SMBIOS tables have a spare board's serial number, its BMC has the chassis's"},
     {bmc_crossed, "bmc-crossed", Part::none, "with", os,
-     "its BMC's cables lead to the other machine, and the other's BMC to this: say it of one"},
+     "it boots with the other's ticket, and the other with this one's, as with the cables of their "
+     "BMCs crossed; nothing else shows it: say it of one of them"},
     {boot_override_ignored, "boot-override-ignored", Part::none, "", os,
      "its BMC shows the boot override that was set, and the firmware boots as ever"},
     {boot_override_kept, "boot-override-kept", Part::none, "", os,
