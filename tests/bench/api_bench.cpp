@@ -1,6 +1,6 @@
 // The API under load: reads of a store with a run of 10,000 nodes (by wrk, where it is installed),
-// while it stands and while it works, 500 open event streams, and an idle service. All of it on one
-// core, with the clients on the others. Prints figures; needs a machine with nothing else to do:
+// while it stands and while it works, and 500 open event streams. All of it on one core, with the
+// clients on the others. Prints figures; needs a machine with nothing else to do:
 //   api_bench [SECONDS]
 // For page_bench.mjs: serves a site, and writes an event for each line "NODE STEP":
 //   api_bench --serve NODES
@@ -28,6 +28,7 @@
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/store.h"
 #include "tests/bench/filled_site.h"
+#include "tests/bench/scratch.h"
 #include "tests/support/child.h"
 
 namespace cupel::bench {
@@ -60,20 +61,6 @@ bool keep_to_first_core() {
   CPU_SET(0, &one);
   return ::sched_setaffinity(0, sizeof one, &one) == 0 && CPU_COUNT(&all) > 1;
 }
-
-/// A folder that goes with it.
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("cupel-api-bench-" + std::to_string(::getpid()));
-};
 
 std::unique_ptr<api::Service> serve(const FilledSite& site) {
   constexpr std::size_t kConnections = 2000;
@@ -187,19 +174,12 @@ void measure_streams(const FilledSite& site, api::Service& service) {
   streams.signal(SIGKILL);
 }
 
-void measure_idle(int seconds) {
-  const auto before = cpu_seconds();
-  ::sleep(static_cast<unsigned>(seconds));
-  fmt::print("idle: {:.3f} % of a core\n", 100 * (cpu_seconds() - before) / seconds);
-}
-
 int bench(int seconds) {
   const bool apart = keep_to_first_core();
-  const Scratch scratch;
+  const Scratch scratch{"api-bench"};
   const auto site = fill_site(scratch.path, kNodes);
   const auto service = serve(site);
   const auto& url = service->addresses().front();
-  measure_idle(seconds);
   measure_streams(site, *service);
   fmt::print("\nthe run of {} nodes stands\n\n", kNodes);
   read_with_wrk(url, site.token, seconds, apart);
@@ -214,7 +194,7 @@ int bench(int seconds) {
 
 /// What an event takes from here to the screen is the page's to measure: it gets the time.
 int serve_lines(int nodes) {
-  const Scratch scratch;
+  const Scratch scratch{"api-bench"};
   const auto site = fill_site(scratch.path, nodes);
   const auto service = serve(site);
   const auto store = store::Store::open(site.state()).value();

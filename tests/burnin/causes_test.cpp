@@ -262,7 +262,8 @@ TEST(Causes, KnowNoOrderWithoutTimesOfOneClock) {
 
 /// Without findings each other cause is explained as with them.
 TEST(Causes, SayWhetherTheOrderOfEventsMatters) {
-  const auto lost = failure("kernel.xid", "gpu3", 79), worn = failure("gpu.remap.failed", "gpu3", 1);
+  const auto lost = failure("kernel.xid", "gpu3", 79),
+             worn = failure("gpu.remap.failed", "gpu3", 1);
 
   EXPECT_TRUE(causes().asks_for_order(std::vector{worn, lost}));
   EXPECT_TRUE(causes().asks_for_order(std::vector{failure("kernel.sxid", "nvswitch2", 20034)}));

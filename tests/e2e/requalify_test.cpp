@@ -1,5 +1,6 @@
 // A machine that was repaired: the built cupel finds out what changed, runs what that makes void,
 // and its certificate keeps the rest. Against a virtual rack.
+#include "orchestrator/api/service_client.h"
 #include "tests/e2e/rack_site.h"
 
 namespace cupel::testing {
@@ -44,11 +45,28 @@ class RequalifyTest : public ::testing::Test {
       ASSERT_EQ(testing::run(words, {}, 30s).status, 0);
   }
 
+  void update_gpus() {
+    site.rack().post("v01-n01", [](auto& machine) {
+      for (int gpu = 1; gpu <= 8; ++gpu)
+        machine.flash("HGX_FW_GPU_SXM_" + std::to_string(gpu), "96.00.99.00.01");
+    });
+  }
+
   /// A service of the site's state folder, and commands that ask it.
   std::vector<std::string> serving() const {
     site.write("service.yaml", "log: text\n");
-    return site.cupel({"serve", "--config", site.file("service.yaml"), "--inventory",
-                       site.file("inventory.yaml"), "--socket", site.file("s")});
+    return site.cupel({"--programs", programs(), "serve", "--config", site.file("service.yaml"),
+                       "--inventory", site.file("inventory.yaml"), "--socket", site.file("s")});
+  }
+  /// Ours, and a name for the one that needs CUDA to be built: the virtual nodes' own does its
+  /// work.
+  std::string programs() const {
+    const std::filesystem::path folder = site.file("programs");
+    if (std::filesystem::create_directory(folder)) {
+      std::filesystem::create_symlink(NODE_BINARY, folder / "cupel-node");
+      site.write("programs/cupel-burn", "the virtual nodes have it\n", 0755);
+    }
+    return folder;
   }
   Ran there(std::vector<std::string> arguments, std::chrono::seconds patience = 60s) const {
     auto words = site.cupel(std::move(arguments));
@@ -60,10 +78,7 @@ class RequalifyTest : public ::testing::Test {
 };
 
 TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun) {
-  site.rack().post("v01-n01", [](auto& machine) {
-    for (int gpu = 1; gpu <= 8; ++gpu)
-      machine.flash("HGX_FW_GPU_SXM_" + std::to_string(gpu), "96.00.99.00.01");
-  });
+  update_gpus();
 
   const auto ran = site.run({"requalify", "v01-n01", "--programs-on-nodes"}, 240s);
 
@@ -145,6 +160,40 @@ TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIs
   const auto anew = site.run({"requalify", "v01-n01", "--new-machine", "--plan"});
   EXPECT_EQ(anew.status, 0) << anew.err;
   EXPECT_THAT(anew.out, HasSubstr("all of qualify is run"));
+}
+
+TEST_F(RequalifyTest, AtAServiceALookAPlanAndAStartEndWithAVerdict) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const api::ServiceClient client{{.socket = site.file("s")}};
+  const std::string node = "/api/v1/nodes/v01-n01/";
+  update_gpus();
+
+  const auto look = client.post(node + "look", {{"reason", "firmware of the GPUs"}});
+  ASSERT_TRUE(look) << look.error().what;
+  ASSERT_EQ(look->at("run"), 2);
+  const auto looked = there({"follow", "2"}, 240s);
+  ASSERT_EQ(looked.status, 0) << looked.out << looked.err;
+  const json::object known{{"looked", 2}};
+  const auto plan = client.post(node + "requalify-plan", known);
+  ASSERT_TRUE(plan) << plan.error().what;
+  const auto started = client.post(node + "requalify", known);
+  ASSERT_TRUE(started) << started.error().what;
+  ASSERT_EQ(started->at("run"), 3);
+  const auto ended = there({"follow", "3"}, 240s);
+
+  EXPECT_EQ(plan->at("of_run"), 1);
+  ASSERT_EQ(plan->at("again").as_array().size(), 1u);
+  EXPECT_EQ(plan->at("again").at(0).at("stage"), "gemm");
+  EXPECT_EQ(plan->at("kept"), (json::array{"cpu", "nvme"}));
+  EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
+  const auto shown = client.get("/api/v1/runs/3/nodes/v01-n01");
+  ASSERT_TRUE(shown) << shown.error().what;
+  EXPECT_EQ(text_at(shown->at("verdict"), "decision"), "pass") << json::serialize(*shown);
+  EXPECT_EQ(there({"show", "v01-n01"}).out, site.run({"show", "v01-n01"}).out);
+  const auto again = client.post(node + "requalify", known);
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().what, HasSubstr("another run has worked on v01-n01"));
 }
 
 }  // namespace
