@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/text.h"
 #include "tests/bench/filled_site.h"
@@ -47,6 +46,11 @@ Taken taken_by(pid_t process) {
   return taken;
 }
 
+/// For so long, or to the end of the service, which is no measurement.
+void leave_alone(testing::Child& service, std::chrono::seconds time) {
+  service.wait_for("(no line of it)", time);
+}
+
 int bench(int seconds) {
   const Scratch scratch{"serve-bench"};
   const auto site = fill_site(scratch.path, kNodes);
@@ -55,9 +59,9 @@ int bench(int seconds) {
   if (!service.wait_for("serving ")) throw std::runtime_error{service.wait().err};
   // What it does at its start is no part of the question.
   constexpr std::chrono::seconds kSettled{10};
-  std::this_thread::sleep_for(kSettled);
+  leave_alone(service, kSettled);
   const auto before = taken_by(service.pid());
-  std::this_thread::sleep_for(std::chrono::seconds{seconds});
+  leave_alone(service, std::chrono::seconds{seconds});
   const auto after = taken_by(service.pid());
   fmt::print("idle for {} s: {:.4f} % of a core, woken {:.1f} times a second\n", seconds,
              100 * (after.cpu_s - before.cpu_s) / seconds,
