@@ -63,7 +63,7 @@ class Bench {
   }
 
   template <class Condition>
-  bool run_until(Condition condition, std::chrono::seconds patience = std::chrono::seconds{20}) {
+  bool run_until(Condition condition, std::chrono::seconds patience = std::chrono::seconds{120}) {
     const auto until = Clock::Real::now() + patience;
     io.restart();
     while (!condition() && Clock::Real::now() < until) {
@@ -85,12 +85,13 @@ class Bench {
     in->queue = input;
     in->writer_gone = true;
     out->capacity = err->capacity = 64u << 20;
-    std::optional<int> status;
+    // Its own: a process that outlives our patience is ended, and says so, when the host is.
+    const auto status = std::make_shared<std::optional<int>>();
     const auto started = host.run(script, pipe_reader(in), pipe_writer(out), pipe_writer(err), {},
-                                  [&](int ended) { status = ended; });
+                                  [status](int ended) { *status = ended; });
     if (!started) return {.err = "no process", .status = -1};
-    run_until([&] { return status.has_value(); });
-    return {.out = out->queue, .err = err->queue, .status = status.value_or(-1)};
+    run_until([&] { return status->has_value(); });
+    return {.out = out->queue, .err = err->queue, .status = status->value_or(-1)};
   }
 
   asio::io_context io{1};
