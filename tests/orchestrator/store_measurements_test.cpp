@@ -161,7 +161,7 @@ TEST_F(MeasurementsTest, AreMadeOfTheJournalsOfAFormerVersion) {
   const auto before = all({.measure = "rate"});
   store_.reset();
   sql("DROP VIEW measurements; DROP TABLE measurement; DROP TABLE series; DROP TABLE name; "
-      "DROP TABLE access_token; DROP TABLE audit; DROP TABLE kept_reply; "
+      "DROP INDEX run_submitted; DROP TABLE access_token; DROP TABLE audit; DROP TABLE kept_reply; "
       "DROP TABLE pending_approval; UPDATE schema_version SET version = 5");
 
   store_ = open();
