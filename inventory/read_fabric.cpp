@@ -186,11 +186,7 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
   UfmSite ufm;
   YamlFields fields{value, "ufm", file, problems};
   ufm.where = fields.place();
-  ufm.url = fields.required("url");
-  if (!ufm.url.empty())
-    if (const auto fault = fault_in_server_url(ufm.url, false))
-      fields.report(fields.place("url"), "url " + *fault);
-  while (ufm.url.ends_with('/')) ufm.url.pop_back();
+  ufm.url = server_url_of(fields, "url", false);
   const auto user = fields.text("user"), password = fields.text("password"),
              token = fields.text("token");
   if (token.has_value() == password.has_value() || user.has_value() != password.has_value())
@@ -204,10 +200,7 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
                     "a password or token must say where it is kept: env:NAME, file:PATH or "
                     "cmd:COMMAND");
   }
-  if (const auto ca = fields.text("ca"))
-    ufm.ca = std::filesystem::absolute(folder / *ca).lexically_normal().string();
-  if (!ufm.ca.empty() && !std::filesystem::exists(ufm.ca))
-    fields.report(fields.place("ca"), "there is no file " + ufm.ca);
+  ufm.ca = server_ca_of(fields, folder);
   fields.finish();
   return ufm;
 }

@@ -41,12 +41,7 @@ struct Server {
 
 Server read_server(YamlFields& fields, std::string_view key, bool unix_socket,
                    const Folder& folder) {
-  Server server;
-  server.url = fields.required(key);
-  if (!server.url.empty())
-    if (const auto fault = fault_in_server_url(server.url, unix_socket))
-      fields.report(fields.place(key), fmt::format("{} {}", key, *fault));
-  while (server.url.ends_with('/')) server.url.pop_back();
+  Server server{.url = server_url_of(fields, key, unix_socket)};
   if (server.url.starts_with("unix:///")) server.url.erase(kUnix.size(), 2);
   if (const auto token = fields.text("token")) {
     server.token = secret_of(*token, folder);
@@ -56,10 +51,7 @@ Server read_server(YamlFields& fields, std::string_view key, bool unix_socket,
   } else if (!server.url.starts_with(kUnix)) {
     fields.report(fields.place(), fmt::format("{} needs token: file:PATH", key));
   }
-  if (const auto ca = fields.text("ca"))
-    server.ca = std::filesystem::absolute(folder / *ca).lexically_normal().string();
-  if (!server.ca.empty() && !std::filesystem::exists(server.ca))
-    fields.report(fields.place("ca"), "there is no file " + server.ca);
+  server.ca = server_ca_of(fields, folder);
   return server;
 }
 
@@ -175,6 +167,23 @@ std::optional<std::string> fault_in_server_url(std::string_view url, bool unix_s
   if (scheme != "https" && !(scheme == "http" && is_loopback(parsed->host())))
     return "must begin with https://; http:// goes to loopback addresses alone";
   return std::nullopt;
+}
+
+std::string server_url_of(YamlFields& fields, std::string_view key, bool unix_socket) {
+  auto url = fields.required(key);
+  if (!url.empty())
+    if (const auto fault = fault_in_server_url(url, unix_socket))
+      fields.report(fields.place(key), fmt::format("{} {}", key, *fault));
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+std::string server_ca_of(YamlFields& fields, const Folder& folder) {
+  const auto written = fields.text("ca");
+  if (!written) return {};
+  auto file = std::filesystem::absolute(folder / *written).lexically_normal().string();
+  if (!std::filesystem::exists(file)) fields.report(fields.place("ca"), "there is no file " + file);
+  return file;
 }
 
 void read_schedulers(YamlFields& site, const Folder& folder, Inventory& into, Problems& problems) {

@@ -15,6 +15,11 @@ void read_schedulers(YamlFields& site, const std::filesystem::path& folder, Inve
 /// sent to it: http:// goes to loopback addresses alone.
 std::optional<std::string> fault_in_server_url(std::string_view url, bool unix_socket);
 
+/// The URL of a server at `key`, without slashes at its end, and the PEM file at `ca`, absolute;
+/// empty where it is absent. What is wrong with them is reported.
+std::string server_url_of(YamlFields& fields, std::string_view key, bool unix_socket);
+std::string server_ca_of(YamlFields& fields, const std::filesystem::path& folder);
+
 /// "a01-n01.example.org": small letters, digits and '-' between dots. Source: RFC 1123, 2.1.
 bool is_subdomain(std::string_view text);
 

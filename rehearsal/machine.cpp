@@ -224,12 +224,13 @@ void Machine::start_post() {
   after(post, loops ? &Machine::restart_at_once : &Machine::finish_boot);
 }
 
-/// What this boot starts from: the override, unless the firmware has its own mind.
+/// What this boot starts from: the override, unless a fault makes the firmware ignore it.
 void Machine::choose_boot() {
   const auto has = [&](FaultKind kind) { return find_fault(faults_, kind) != nullptr; };
   const auto image_before = std::move(booted_image_);
-  const bool told = boot_override_.enabled != "Disabled" && !has(FaultKind::boot_override_ignored);
-  booted_from_ = told ? boot_override_.target : "None";
+  const bool overridden =
+      boot_override_.enabled != "Disabled" && !has(FaultKind::boot_override_ignored);
+  booted_from_ = overridden ? boot_override_.target : "None";
   booted_image_ = image_of(booted_from_);
   if (booted_from_ == "None" && has(FaultKind::http_entry_stays)) booted_image_ = image_before;
   // DSP0266: "Once" is over as soon as the boot has used it.

@@ -95,14 +95,6 @@ struct InsertEvent {
   soci::statement statement;
 };
 
-/// The SELECT of the runs that wait for a controller, which asks once a second: prepared once.
-struct SelectSubmitted {
-  explicit SelectSubmitted(soci::session& sql);
-  int run = 0;
-  int most = 0;
-  soci::statement statement;
-};
-
 /// Where the chain of a run ends.
 struct Tip {
   std::int64_t sequence = 0;
@@ -121,7 +113,6 @@ struct Store::Database {
   std::map<RunId, Tip> tips{};
   std::int64_t version = -1;
   std::unique_ptr<InsertEvent> insert{};
-  std::unique_ptr<SelectSubmitted> select_submitted{};
   std::unique_ptr<MeasurementTable> measurements{};  // as `tips`
 
   WallTime wall() const { return clock == nullptr ? now() : clock->wall(); }

@@ -177,7 +177,7 @@ InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
 }
 
 Result<void> Store::append(RunId run, std::span<Event> events) {
-  auto& [sql, clock, tips, version, insert, submitted, measurements] = *database_;
+  auto& [sql, clock, tips, version, insert, measurements] = *database_;
   return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
     TRY(auto data, readable_data(run, events));
     Writing writing{sql};

@@ -35,8 +35,6 @@ void read_nodes(soci::session& sql, Run& run) {
   run.nodes.assign(names.begin(), names.end());
 }
 
-constexpr std::size_t kMostSubmitted = 10'000;
-
 using Holders = std::map<RunId, std::vector<std::string>>;
 
 /// Which of the run's nodes others hold.
@@ -106,11 +104,6 @@ void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& 
 
 }  // namespace
 
-SelectSubmitted::SelectSubmitted(soci::session& sql)
-    : statement{(sql.prepare << "SELECT id FROM run WHERE phase = 'submitted' ORDER BY id LIMIT "
-                                ":most",
-                 soci::use(most), soci::into(run))} {}
-
 Result<RunId> Store::begin_run(const Run& run) {
   auto& sql = database_->sql;
   return guarded("cannot write the run", [&]() -> Result<RunId> {
@@ -154,14 +147,10 @@ Result<void> Store::submit_again(RunId run) {
 Result<std::vector<RunId>> Store::submitted(std::size_t most) const {
   auto& sql = database_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
-    auto& select = database_->select_submitted;
-    if (!select) select = std::make_unique<SelectSubmitted>(sql);
-    select->most = static_cast<int>(std::min(most, kMostSubmitted));
-    std::vector<RunId> found;
-    select->statement.execute();
-    // To its end: a row that is left would keep the transaction of this read open.
-    while (select->statement.fetch()) found.push_back(select->run);
-    return found;
+    const soci::rowset<int> rows =
+        (sql.prepare << "SELECT id FROM run WHERE phase = 'submitted' ORDER BY id LIMIT " +
+                            std::to_string(most));
+    return std::vector<RunId>(rows.begin(), rows.end());
   });
 }
 

@@ -28,7 +28,7 @@
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/store.h"
 #include "tests/bench/filled_site.h"
-#include "tests/bench/scratch.h"
+#include "tests/support/captures.h"
 #include "tests/support/child.h"
 
 namespace cupel::bench {
@@ -176,8 +176,8 @@ void measure_streams(const FilledSite& site, api::Service& service) {
 
 int bench(int seconds) {
   const bool apart = keep_to_first_core();
-  const Scratch scratch{"api-bench"};
-  const auto site = fill_site(scratch.path, kNodes);
+  const test::TemporaryFolder scratch;
+  const auto site = fill_site(scratch.path(), kNodes);
   const auto service = serve(site);
   const auto& url = service->addresses().front();
   measure_streams(site, *service);
@@ -194,8 +194,8 @@ int bench(int seconds) {
 
 /// What an event takes from here to the screen is the page's to measure: it gets the time.
 int serve_lines(int nodes) {
-  const Scratch scratch{"api-bench"};
-  const auto site = fill_site(scratch.path, nodes);
+  const test::TemporaryFolder scratch;
+  const auto site = fill_site(scratch.path(), nodes);
   const auto service = serve(site);
   const auto store = store::Store::open(site.state()).value();
   fmt::print("{} {} {}\n", service->addresses().front(), site.token, site.state().string());

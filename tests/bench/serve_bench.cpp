@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "tests/bench/filled_site.h"
-#include "tests/bench/scratch.h"
+#include "tests/support/captures.h"
 #include "tests/support/child.h"
 
 namespace cupel::bench {
@@ -52,8 +52,8 @@ void leave_alone(testing::Child& service, std::chrono::seconds time) {
 }
 
 int bench(int seconds) {
-  const Scratch scratch{"serve-bench"};
-  const auto site = fill_site(scratch.path, kNodes);
+  const test::TemporaryFolder scratch;
+  const auto site = fill_site(scratch.path(), kNodes);
   testing::Child service{{CUPEL_BINARY, "--state", site.state().string(), "serve", "--config",
                           site.settings(), "--listen", "127.0.0.1:0"}};
   if (!service.wait_for("serving ")) throw std::runtime_error{service.wait().err};

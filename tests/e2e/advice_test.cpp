@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/support/child.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::testing {
 namespace {
@@ -226,7 +227,7 @@ TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
 }
 
 TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
-  if (run({"zstd", "--version"}, {}).status != 0) GTEST_SKIP() << "zstd is not installed";
+  CUPEL_NEEDS_REAL_PART(run({"zstd", "--version"}, {}).status == 0, "zstd is not installed");
   std::string disk(1u << 20, '\0');
   disk.replace(510, 2, "\x55\xaa");
   const auto file = (folder / "disk.raw").string();

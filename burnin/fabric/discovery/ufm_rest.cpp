@@ -53,6 +53,11 @@ std::optional<Port> port_of(const json::value& record) {
               text("logical_state")};
 }
 
+/// Of a port, by its name; `otherwise` where that has none.
+std::uint64_t guid_in_name(std::string_view name, std::uint64_t otherwise) {
+  return guid_of(name.substr(0, name.find('_'))).value_or(otherwise);
+}
+
 struct End {
   std::uint64_t guid = 0;  // of the system
   std::uint64_t own = 0;   // of the port
@@ -128,7 +133,7 @@ class Reader {
   }
 
   void complete(End& end) const {
-    end.own = guid_of(std::string_view{end.name}.substr(0, end.name.find('_'))).value_or(end.guid);
+    end.own = guid_in_name(end.name, end.guid);
     const auto known = ports_.find(end.name);
     if (known != ports_.end() && end.description.empty())
       end.description = known->second.description;
@@ -196,8 +201,7 @@ class Reader {
   /// Of a device with a link: others are absent altogether.
   void add_down(const std::string& name, const Port& port) {
     if (port.logical != "Down") return;
-    const auto own = guid_of(std::string_view{name}.substr(0, name.find('_'))).value_or(port.guid);
-    const auto at = devices_.find(own);
+    const auto at = devices_.find(guid_in_name(name, port.guid));
     if (at == devices_.end()) return;
     const auto index = into_.device(at->second, Kind::hca, "", false);
     into_.down({index, port.number}, printable(valid_utf8("Down/" + port.physical)));

@@ -1,6 +1,5 @@
-// `cupel run os` on machines that are not x86-64 with UEFI: one whose BIOS has the network first in
-// its order and starts the disk by a boot loader of its first sector, and one with an Arm
-// processor.
+// `cupel run os` on a machine without UEFI: its BIOS has the network first in its order and starts
+// the disk by a boot loader of its first sector.
 #include "tests/e2e/bare_metal/os_run_bench.h"
 
 namespace cupel::rehearsal {
