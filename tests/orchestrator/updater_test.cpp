@@ -202,6 +202,24 @@ TEST_F(Updating, ASickSupplyAWrongClockOrALargeImageKeepTheMachineAsItIs) {
   EXPECT_THAT(machine.pushed, IsEmpty());
 }
 
+/// What stands between a flash and a brick: the BMC itself, and each of its supplies.
+TEST_F(Updating, ASickBmcOrASupplyWithAWarningKeepTheMachineAsItIs) {
+  using inventory::PartKind;
+  for (const auto& [kind, name, health] :
+       {std::tuple{PartKind::bmc, "BMC", "Critical"}, std::tuple{PartKind::psu, "psu2", "Warning"},
+        std::tuple{PartKind::psu, "psu2", "Critical"}}) {
+    machine.parts = {{.kind = kind, .name = name, .health = health}};
+
+    const auto ended = run();
+
+    ASSERT_TRUE(ended) << ended.error().what;
+    EXPECT_EQ(ended->how, How::failed);
+    EXPECT_THAT(ended->detail, HasSubstr(std::string{name} + " is " + health));
+    EXPECT_THAT(ended->advice, ElementsAre(std::string{"repair "} + name));
+    EXPECT_THAT(machine.pushed, IsEmpty());
+  }
+}
+
 TEST_F(Updating, AnAcCycleThatTheMachineDoesNotHaveIsAPersons) {
   profile.firmware[0].follow = {FirmwareReset::ac_cycle};
   machine.activated_by = "ac-cycle";
