@@ -99,6 +99,7 @@ TEST_F(DocumentedUpdates, ASupermicroThatFetchesIsGivenTheSystemOrTheManager) {
   bios.pull_uri = bmc.pull_uri = kPull;
 
   ASSERT_TRUE(push(bios));
+  answer("/redfish/v1/Simple");
   ASSERT_TRUE(push(bmc));
 
   EXPECT_THAT(body(0), HasSubstr(R"("Targets":["/redfish/v1/Systems/1"])"));
