@@ -40,6 +40,8 @@ std::string_view to_string(FirmwareRecovery recovery) {
       return "bmc-restart";
     case FirmwareRecovery::ac_cycle:
       return "ac-cycle";
+    case FirmwareRecovery::previous_image:
+      return "previous-image";
   }
   __builtin_unreachable();
 }

@@ -30,7 +30,11 @@ enum class FirmwareReset {
 };
 
 /// What may be tried where an update has gone wrong.
-enum class FirmwareRecovery { bmc_restart, ac_cycle };
+enum class FirmwareRecovery {
+  bmc_restart,
+  ac_cycle,
+  previous_image,  // written back, once, from the image that the manifest lists of that version
+};
 
 struct FirmwareImage {
   std::string file{};       // absolute once a profile is loaded

@@ -53,7 +53,7 @@ ListedImage read_image(const YamlValue& value, const std::string& file, Problems
   YamlFields fields{value, "image", file, problems};
   ListedImage image;
   image.where = fields.place();
-  fields.text("file");  // for people: bytes are known by their digest
+  if (fields.has("file")) image.file = required_text(fields, "file");
   image.vendor = required_text(fields, "vendor");
   read_models(fields, image);
   image.component = required_text(fields, "component");
@@ -152,6 +152,31 @@ Result<ListedImage> allowed_image(const ImageManifest& manifest, const WantedIma
                                 to_string(image.where)));
   }
   return *allowed;
+}
+
+Result<ListedImage> listed_image(const ImageManifest& manifest, WantedImage wanted,
+                                 std::chrono::sys_seconds now) {
+  const auto refuse = [&](std::string_view why) {
+    return Error{Code::kUntrusted,
+                 fmt::format("{} {}: {}", wanted.component, printable(wanted.version), why)};
+  };
+  const ListedImage* found = nullptr;
+  for (const auto& image : manifest.images) {
+    const bool is_it = is_for(image, wanted) && is_same_component(image, wanted) &&
+                       compare_versions(image.version, wanted.version) == 0;
+    if (!is_it || image.file.empty()) continue;
+    if (found != nullptr && found->sha256 != image.sha256)
+      return refuse(fmt::format("the manifest lists two images of it ({}, {})",
+                                to_string(found->where), to_string(image.where)));
+    found = &image;
+  }
+  if (found == nullptr)
+    return refuse("no image of this version with its file is listed in " + manifest.file);
+  const auto file = found->file;
+  wanted.sha256 = found->sha256;
+  TRY(auto allowed, allowed_image(manifest, wanted, now));
+  allowed.file = file;
+  return allowed;
 }
 
 }  // namespace cupel::inventory

@@ -22,6 +22,7 @@ struct ListedImage {
   std::uint64_t bytes = 0;
   std::chrono::sys_days expires{};  // not written on this day or later, in UTC
   std::string floor{};  // no version of the component before this one is written; empty: none
+  std::string file{};   // from the manifest's folder; empty: not named
   Place where{};
 
   friend bool operator==(const ListedImage&, const ListedImage&) = default;
@@ -53,5 +54,11 @@ struct WantedImage {
 /// another version, expired, below a floor.
 Result<ListedImage> allowed_image(const ImageManifest& manifest, const WantedImage& wanted,
                                   std::chrono::sys_seconds now);
+
+/// The one image of that version of the component for the machine, whatever `wanted.sha256` is.
+/// Pure. Errors: as allowed_image(); kUntrusted too where no entry of it names its file, or where
+/// two have different bytes.
+Result<ListedImage> listed_image(const ImageManifest& manifest, WantedImage wanted,
+                                 std::chrono::sys_seconds now);
 
 }  // namespace cupel::inventory

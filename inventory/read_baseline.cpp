@@ -27,7 +27,8 @@ constexpr std::array kWays{UpdateWay::bmc, UpdateWay::mstflint, UpdateWay::nvme,
 constexpr std::array kResets{FirmwareReset::bmc_restart, FirmwareReset::host_restart,
                              FirmwareReset::host_off,    FirmwareReset::ac_cycle,
                              FirmwareReset::power_drain, FirmwareReset::device_reset};
-constexpr std::array kRecoveries{FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle};
+constexpr std::array kRecoveries{FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle,
+                                 FirmwareRecovery::previous_image};
 
 /// A text that is shown, journalled and sent: short, and without what moves a terminal's cursor.
 void check_text(YamlFields& fields, std::string_view key, const std::string& text) {
@@ -243,6 +244,11 @@ ExpectedFirmware read_component(const YamlValue& value, const std::string& file,
   firmware.downgrade = fields.flag("downgrade").value_or(false);
   read_stones(fields, file, firmware, problems);
   firmware.recovery = read_words(fields, "recovery", kRecoveries);
+  const auto& recovery = firmware.recovery;
+  if (firmware.one_by_one &&
+      std::ranges::find(recovery, FirmwareRecovery::previous_image) != recovery.end())
+    fields.report(fields.place("recovery"),
+                  "previous-image is written back by one upload: leave it out, or one_by_one");
   check_way(fields, firmware);
   fields.finish();
   return firmware;

@@ -130,14 +130,21 @@ Error failure(std::string_view asked, const Response& response, const json::valu
 
 std::string told_messages(const json::value& body) {
   std::string told;
+  bool has_text = false;
   for (const auto* message : extended_info(body)) {
     const auto text = text_at(*message, "Message");
+    has_text = has_text || text;
     const auto id = text_at(*message, "MessageId");
     const std::string one = text && id ? *text + " (" + *id + ")" : text.value_or(id.value_or(""));
     if (one.empty()) continue;
     told += (told.empty() ? "" : " / ") + one;
   }
-  if (told.empty()) told = text_at(body, "error/message").value_or("");
+  // Ids alone say little, and a message that points to them says nothing.
+  const auto general = text_at(body, "error/message").value_or("");
+  if (told.empty())
+    told = general;
+  else if (!has_text && !general.empty() && !general.contains("ExtendedInfo"))
+    told = general + " (" + told + ")";
   return printable(shortened(told, kLongestText));
 }
 

@@ -28,8 +28,8 @@ struct ComponentState {
 /// One image to be written.
 struct FirmwareUpdate {
   const inventory::ExpectedFirmware* expected = nullptr;
-  std::string version{};  // that it brings: a stepping stone's, or the baseline's
-  inventory::FirmwareImage image{};
+  std::string version{};               // that it brings: a stepping stone's, or the baseline's
+  inventory::FirmwareImage image{};    // not named: what the manifest lists of the version
   std::vector<std::string> targets{};  // URIs for UpdateOrder
   std::vector<RunningVersion> replaces{};
 };

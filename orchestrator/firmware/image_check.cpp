@@ -60,6 +60,11 @@ Result<void> approved_by_another(const ImageTrust& trust, const std::string& tex
   return verify_signature(text, signature, key);
 }
 
+/// A file that a manifest names, from the manifest's folder.
+std::string beside(const std::string& manifest, const std::string& file) {
+  return (std::filesystem::path{manifest}.parent_path() / file).lexically_normal().string();
+}
+
 struct Found {
   images::OpenFile::Ptr file{};
   FileState state{};
@@ -230,13 +235,16 @@ Task<Result<bmc::UpdateOrder>> ImageChecker::check(FirmwareUpdate update, bmc::I
   CO_TRY(const auto manifest, read_manifest(trust_));
   const inventory::WantedImage wanted{machine.vendor, machine.model, expected.component,
                                       update.version, update.image.sha256};
-  CO_TRY(const auto listed, inventory::allowed_image(manifest, wanted, now));
+  const bool by_profile = update.image.is_named();
+  CO_TRY(const auto listed, by_profile ? inventory::allowed_image(manifest, wanted, now)
+                                       : inventory::listed_image(manifest, wanted, now));
+  const auto file = by_profile ? update.image.file : beside(manifest.file, listed.file);
   if (auto lacking = lacks_approval(update, manifest); !lacking.empty())
     co_return Error{Code::kUntrusted, std::move(lacking)};
-  CO_TRY(co_await hold_against(listed, update.image.file, deadline));
+  CO_TRY(co_await hold_against(listed, file, deadline));
   bmc::UpdateOrder order;
-  order.file = update.image.file;
-  order.name = std::filesystem::path{update.image.file}.filename().string();
+  order.file = file;
+  order.name = std::filesystem::path{file}.filename().string();
   order.bytes = listed.bytes;
   order.sha256 = listed.sha256;
   order.component = expected.component;

@@ -44,7 +44,8 @@ class ImageChecker {
   ImageChecker(const ImageChecker&) = delete;
   ImageChecker& operator=(const ImageChecker&) = delete;
 
-  /// What is to be sent. Errors: kUntrusted; kInvalid; kNotFound for a file that is not there;
+  /// What is to be sent. An update that names no image is sent the manifest's of its version.
+  /// Errors: kUntrusted; kInvalid; kNotFound for a file that is not there;
   /// kTimeout for one that was not read in time, or whose disk hangs; kCancelled.
   Task<Result<bmc::UpdateOrder>> check(FirmwareUpdate update, bmc::Identity machine,
                                        std::chrono::sys_seconds now, Deadline deadline);

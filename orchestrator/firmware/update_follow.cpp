@@ -67,6 +67,7 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
 Result<Updater::Ended> Updater::lost(std::string why) {
   at_work_ = false;
   TRY(release());
+  if (handle_.writes_back()) return failed("it was sent, and the BMC has none of it: " + why);
   if (++lost_ < kMostLost) return Ended{};
   return failed(fmt::format("{}: the image was sent {} times, and the BMC has none of it: {}",
                             named(), lost_, why));

@@ -66,7 +66,10 @@ std::string to_text(const UpdateHandle& handle) {
                                       {"ids", array_of(handle.ids)},
                                       {"written", array_of(handle.written)},
                                       {"more", handle.more},
-                                      {"was_on", handle.was_on}});
+                                      {"was_on", handle.was_on},
+                                      {"previous", handle.previous},
+                                      {"instead_of", handle.instead_of},
+                                      {"why", handle.why}});
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
@@ -88,6 +91,9 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.written = ids_at(told, "written");
   handle.more = is_set(told, "more");
   handle.was_on = is_set(told, "was_on");
+  handle.previous = text_at(told, "previous").value_or("");
+  handle.instead_of = text_at(told, "instead_of").value_or("");
+  handle.why = text_at(told, "why").value_or("");
   const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;

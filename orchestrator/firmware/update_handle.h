@@ -33,6 +33,13 @@ struct UpdateHandle {
   std::size_t resets_done = 0;
   std::chrono::sys_seconds pushed{};
   bool was_on = false;  // the machine was switched off for it
+  /// What all entries of the component ran before; empty: no one version.
+  std::string previous{};
+  /// The image is the previous one, written back instead of this version; empty: it is not. `why`
+  /// it had to be.
+  std::string instead_of{}, why{};
+
+  bool writes_back() const { return !instead_of.empty(); }
 };
 
 std::string to_text(const UpdateHandle& handle);

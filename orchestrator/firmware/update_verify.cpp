@@ -61,13 +61,23 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
 
 /// What the profile allows, one after the other, until the inventory shows the version.
 Task<Result<Updater::Ended>> Updater::recover(std::string why, Deadline deadline) {
+  const bool ended_itself = !at_work_;
   if (at_work_) {
     const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
     if (!service && !may_pass(service.error().code)) co_return service.error();
     if (!service || service->is_at_work()) co_return left_to_itself(std::move(why));
     at_work_ = false;
   }
-  for (const auto way : expected().recovery) {
+  // A machine whose previous image did not help either is left as it is.
+  const auto ways = handle_.writes_back() ? decltype(expected().recovery){} : expected().recovery;
+  for (const auto way : ways) {
+    if (way == inventory::FirmwareRecovery::previous_image) {
+      auto back = co_await way_back(ended_itself, deadline);
+      if (back) co_return co_await write_back(*std::move(back), std::move(why), deadline);
+      if (back.error().code == Code::kCancelled) co_return std::move(back).error();
+      why += "; the previous image was not written back: " + back.error().what;
+      continue;
+    }
     const bool restart = way == inventory::FirmwareRecovery::bmc_restart;
     doors_.waiting(named() + ": recovery by " + (restart ? "a BMC restart" : "an AC cycle"));
     auto tried = restart

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "bmc/power.h"
+#include "inventory/versions.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
@@ -27,6 +28,15 @@ const inventory::ExpectedFirmware* component_of(const inventory::Profile& profil
   const auto at =
       std::ranges::find(profile.firmware, name, &inventory::ExpectedFirmware::component);
   return at == profile.firmware.end() ? nullptr : &*at;
+}
+
+/// What all `entries` of a component run; empty: no one version, or not all of them.
+std::string one_version(const std::vector<RunningVersion>& entries, std::size_t all) {
+  const bool same = !entries.empty() && entries.size() == all &&
+                    std::ranges::all_of(entries, [&](const auto& one) {
+                      return inventory::same_version(one.version, entries.front().version);
+                    });
+  return same ? entries.front().version : std::string{};
 }
 
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
@@ -93,6 +103,9 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
   written_ = handle_.written;
   at_work_ = handle_.phase != Phase::resetting && handle_.phase != Phase::refused;
   const bool refused = handle_.phase == Phase::refused;
+  const bool back = handle_.writes_back();
+  if (back) doors_.written_back.insert(handle_.component);
+  if (refused && back) co_return back_ended(failed("the BMC was not given it, or refused it"));
   if (refused && written_.empty()) co_return co_await go_on(deadline);
   expected_ = component_of(doors_.profile, handle_.component);
   if (expected_ == nullptr)
@@ -105,6 +118,7 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   CO_TRY(auto ended,
          co_await (lost ? find_push("the controller stopped", deadline) : (this->*on)(deadline)));
+  if (back) co_return back_ended(std::move(ended));
   if (ended) co_return *std::move(ended);
   co_return co_await go_on(deadline);
 }
@@ -180,6 +194,7 @@ void Updater::begin(const Seen& seen) {
     if (!now && (made.more || !before)) made.others.push_back(entry.id);
   }
   made.targets = state->running.size();
+  made.previous = one_version(replaces_, made.targets);
   handle_ = std::move(made);
   told_.clear();
 }
@@ -191,6 +206,7 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
   if (!order && order.error().code == Code::kCancelled) co_return order.error();
   if (!order) co_return failed(named() + ": " + order.error().what);
   order->claim_is_ours = lost_ > 0;
+  if (handle_.writes_back()) handle_.sha256 = order->sha256;
   CO_TRY(auto why_not, co_await ready_for(*order, deadline));
   if (why_not) {
     why_not->detail = named() + ": " + why_not->detail;
@@ -219,7 +235,7 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
 Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadline deadline) {
   CO_TRY(const auto service, co_await doors_.bmc.update.service(deadline));
   auto why_not = why_not_this(service, order);
-  if (!why_not && done_.empty()) {
+  if (!why_not && (done_.empty() || handle_.writes_back())) {
     CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
   }
   if (why_not || !doors_.serve) co_return why_not;
@@ -250,6 +266,7 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
 Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline deadline) {
   handle_.pushed = doors_.now();
   CO_TRY(hold());
+  if (handle_.writes_back()) doors_.written_back.insert(handle_.component);
   CO_TRY(co_await enter(Phase::pushing));
   at_work_ = true;
   doors_.waiting(fmt::format("{}: sending {:.0f} MB", named(),
@@ -292,10 +309,11 @@ Result<void> Updater::release() {
 
 Result<Updater::Ended> Updater::finished() {
   TRY(release());
+  done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
+  if (handle_.writes_back()) return Ended{};
   shown_.push_back(handle_);
   shown_.back().ids.insert(shown_.back().ids.end(), written_.begin(), written_.end());
   written_.clear();
-  done_.push_back({handle_.component, handle_.version, std::exchange(replaces_, {})});
   return Ended{};
 }
 

@@ -3,6 +3,7 @@
 // decides what is done, never a task alone. Nothing is pushed while an earlier push may still be at
 // work, and whoever comes after a crash goes on from the handle.
 #include <functional>
+#include <set>
 
 #include "bmc/bmc.h"
 #include "orchestrator/firmware/firmware_plan.h"
@@ -32,6 +33,8 @@ struct UpdaterDoors {
   std::function<std::chrono::sys_seconds()> now{};
   std::chrono::milliseconds poll{5000};
   std::chrono::milliseconds drained = kDrained;  // how long a power drain leaves the machine off
+  /// Components whose previous image an earlier try of this run has sent: it is not sent again.
+  std::set<std::string> written_back{};
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
   std::chrono::seconds clock_may_be_off{300};
 };
@@ -66,6 +69,8 @@ class Updater {
   Task<Result<void>> wait_for_end(UpdateHandle handle, Deadline deadline);
 
   const std::vector<UpdateDone>& done() const { return done_; }
+  /// Components whose previous image was sent, or may have been: in this try and in earlier ones.
+  const std::set<std::string>& written_back() const { return doors_.written_back; }
 
  private:
   using Ended = std::optional<UpdateEnd>;  // nothing: it goes on with the next one
@@ -74,6 +79,11 @@ class Updater {
     bmc::Identity machine;
     FirmwarePlan plan;
     std::vector<inventory::Part> reported;
+  };
+
+  struct WayBack {
+    FirmwareUpdate update;
+    bmc::Identity machine;
   };
 
   Task<Result<Seen>> look(Deadline deadline);
@@ -96,6 +106,10 @@ class Updater {
   Task<Result<Ended>> not_written(std::string why, Deadline deadline);
   Task<Result<Ended>> reset_and_verify(Deadline deadline);
   Task<Result<Ended>> recover(std::string why, Deadline deadline);
+  Result<FirmwareUpdate> previous_of(const Seen& seen) const;
+  Task<Result<WayBack>> way_back(bool ended_itself, Deadline deadline);
+  Task<Result<Ended>> write_back(WayBack back, std::string why, Deadline deadline);
+  Result<UpdateEnd> back_ended(Result<Ended> ended);
   Task<Result<void>> verify(std::chrono::milliseconds patience, Deadline deadline);
   Result<void> shows_version(const Seen& seen) const;
   Result<Ended> written_in_part();

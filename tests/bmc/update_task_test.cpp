@@ -159,6 +159,20 @@ TEST(Progress, OfAServiceIsInItsVendorsWords) {
   EXPECT_EQ(in("{}").state, State::gone);
 }
 
+/// Source: fwupd, plugins/redfish, the states of an iLO's UpdateService.
+TEST(Progress, OfAnIloIsOneOfSixStates) {
+  const auto of_state = [](const std::string& word) {
+    return in((R"({"Oem":{"Hpe":{"State":")" + word + R"("}}})").c_str()).state;
+  };
+
+  EXPECT_EQ(of_state("Idle"), State::gone);
+  EXPECT_EQ(of_state("Uploading"), State::running);
+  EXPECT_EQ(of_state("Verifying"), State::running);
+  EXPECT_EQ(of_state("Updating"), State::running);
+  EXPECT_EQ(of_state("Complete"), State::done);
+  EXPECT_EQ(of_state("Error"), State::failed);
+}
+
 TEST(Ticket, IsTheTaskRatherThanItsMonitor) {
   const auto body = parsed(R"({"@odata.type":"#Task.v1_4_3.Task",
                                     "@odata.id":"/redfish/v1/TaskService/Tasks/7"})");

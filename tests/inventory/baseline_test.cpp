@@ -44,7 +44,7 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
           "sha256: " +
           kDigest +
           "}}]\n"
-          "    recovery: [bmc-restart, ac-cycle]\n"
+          "    recovery: [bmc-restart, ac-cycle, previous-image]\n"
           "  - {component: bmc, at_least: 24.01, below: 25, way: site-tool, one_by_one: true}\n",
       "/site/profiles/mine.yaml", ProfileSource{"/nowhere"}, problems);
 
@@ -71,7 +71,8 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
   ASSERT_EQ(hgx.stepping_stones.size(), 1);
   EXPECT_EQ(hgx.stepping_stones[0].below, "96.00.89");
   EXPECT_EQ(hgx.stepping_stones[0].image.file, "/site/profiles/a.bin");
-  EXPECT_THAT(hgx.recovery, ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle));
+  EXPECT_THAT(hgx.recovery, ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle,
+                                        FirmwareRecovery::previous_image));
   EXPECT_EQ(hgx.where, (Place{"/site/profiles/mine.yaml", 4, 5}));
   const auto& bmc = profile->firmware[1];
   EXPECT_EQ(bmc.at_least + " " + bmc.below, "24.01 25");
@@ -158,6 +159,13 @@ TEST(ReadBaseline, RefusesASteppingStoneThatLeadsNowhere) {
                           "    stepping_stones: [{below: 1, version: 3, image: {file: x, sha256: " +
                           kDigest + "}}]\n"),
               HasSubstr("6:23: stepping stone 3 is not a version before 2"));
+}
+
+/// One upload writes it back: which of several entries it reached would not be known.
+TEST(ReadBaseline, RefusesToWriteBackOneByOne) {
+  EXPECT_THAT(problems_of("firmware:\n  - {component: gpu, version: 1, one_by_one: true, recovery: "
+                          "[previous-image]}\n"),
+              ::testing::HasSubstr("previous-image is written back by one upload"));
 }
 
 TEST(ReadBaseline, KeepsTextsWithinBounds) {

@@ -40,7 +40,8 @@ TEST(ImageManifest, ReadsYamlAndJson) {
   const auto json = parse_image_manifest(
       R"({"images": [{"vendor": "NVIDIA", "model": ["DGXH100*"], "component": "bmc", )"
       R"("version": "24.09.17", "sha256": ")" +
-          kOne + R"(", "size": 1000, "expires": "2027-11-01", "floor": "23.11.21"}]})",
+          kOne +
+          R"(", "size": 1000, "expires": "2027-11-01", "floor": "23.11.21", "file": "bmc.fwpkg"}]})",
       "images.yaml");
 
   ASSERT_TRUE(json) << json.error().what;
@@ -51,6 +52,7 @@ TEST(ImageManifest, ReadsYamlAndJson) {
   EXPECT_EQ(same, yaml.images[0]);
   EXPECT_EQ(same.bytes, 1000);
   EXPECT_EQ(same.floor, "23.11.21");
+  EXPECT_EQ(same.file, "bmc.fwpkg");
   EXPECT_EQ(same.expires, (std::chrono::sys_days{2027y / 11 / 1}));
 }
 
@@ -145,6 +147,41 @@ auto site_with(const std::string& firmware) {
                              "10.0.1.1, user: u, password: \"env:P\", tls: {trust: first-use}}, "
                              "ssh: {address: 10.0.2.1, user: root, key: agent}}\n",
                          "site.yaml", "/site");
+}
+
+TEST(ListedImage, IsFoundByItsVersionAloneAndNamesItsFile) {
+  const auto manifest = manifest_of(entry("24.9.17", kOne, ", file: old.fwpkg") +
+                                    entry("24.10.01", kOther, ", file: new.fwpkg"));
+  auto wanted = kWanted;
+  wanted.sha256.clear();
+
+  const auto listed = listed_image(manifest, wanted, kNow);
+
+  ASSERT_TRUE(listed) << listed.error().what;
+  EXPECT_EQ(listed->file, "old.fwpkg");
+  EXPECT_EQ(listed->sha256, kOne);
+}
+
+TEST(ListedImage, IsRefusedWhereItIsNotOneExpiredForAnotherMachineOrBelowTheFloor) {
+  const auto refusal_of = [](const std::string& entries, std::chrono::sys_seconds now = kNow,
+                             std::string model = "DGXH100") {
+    auto wanted = kWanted;
+    wanted.sha256.clear();
+    wanted.model = std::move(model);
+    const auto listed = listed_image(manifest_of(entries), wanted, now);
+    if (!listed) EXPECT_EQ(listed.error().code, Code::kUntrusted);
+    return listed ? std::string{} : listed.error().what;
+  };
+  const auto good = entry("24.09.17", kOne, ", file: a");
+
+  EXPECT_EQ(refusal_of(good), "");
+  EXPECT_THAT(refusal_of(entry("24.09.17", kOne)), HasSubstr("no image of this version"));
+  EXPECT_THAT(refusal_of(good + entry("24.09.17", kOther, ", file: b")),
+              HasSubstr("lists two images of it (images.yaml:2:5, images.yaml:3:5)"));
+  EXPECT_THAT(refusal_of(good, std::chrono::sys_days{2027y / 11 / 1}), HasSubstr("expired"));
+  EXPECT_THAT(refusal_of(good, kNow, "Toaster"), HasSubstr("no image of this version"));
+  EXPECT_THAT(refusal_of(good + entry("24.10.01", kOther, ", floor: 24.10")),
+              HasSubstr("allows no version before 24.10"));
 }
 
 TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {

@@ -2,6 +2,7 @@
 // every write; and that nobody changes the power of a machine that is being written.
 #include <gmock/gmock.h>
 
+#include "orchestrator/handoff/scheduler.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
 #include "tests/orchestrator/one_controller.h"
@@ -20,6 +21,29 @@ using playbooks::StepKind;
 using ::testing::HasSubstr;
 using State = bmc::UpdateProgress::State;
 using Phase = engine::StepState::Phase;
+
+/// A scheduler with one node.
+class OneNode final : public handoff::Scheduler {
+ public:
+  handoff::NodeState state{.name = "n1", .drained = true};
+
+  std::string_view name() const override { return "Slurm"; }
+  std::string_view key() const override { return "slurm"; }
+  const std::string& signature() const override { return signature_; }
+  Task<Result<handoff::NodeState>> look(const inventory::Node&, const inventory::Profile&,
+                                        Deadline) override {
+    co_return state;
+  }
+  Task<Result<void>> hold(const inventory::Node&, std::string, Deadline) override {
+    co_return ok();
+  }
+  Task<Result<std::string>> release(const inventory::Node&, Deadline) override {
+    co_return std::string{};
+  }
+
+ private:
+  std::string signature_ = "cupel";
+};
 
 struct Silent : engine::Observer {
   void on_event(const engine::Event&, const engine::RunState&) override {}
@@ -60,6 +84,7 @@ class FirmwareStep : public ::testing::Test {
         {},
         nullptr};
     world.ask_update_every = 0ms;
+    world.scheduler = scheduler_;
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {
       co_return bmc::UpdateOrder{.name = update.replaces.front().id + "=" + update.version};
@@ -72,7 +97,8 @@ class FirmwareStep : public ::testing::Test {
     NodeSteps steps{environment()};
     Silent observer;
     auto controlled = test::control_run(plan_, journal_, steps, observer);
-    end_ = controlled.state.nodes.at("n1").steps[0];
+    state_ = controlled.state;
+    end_ = state_.nodes.at("n1").steps[0];
     return controlled.ended;
   }
 
@@ -83,6 +109,8 @@ class FirmwareStep : public ::testing::Test {
   std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path()).value();
   test::FirmwareMachine machine_{};
   test::MortalJournal journal_{};
+  std::shared_ptr<OneNode> scheduler_ = std::make_shared<OneNode>();
+  engine::RunState state_{};
   engine::StepState end_{};
 };
 
@@ -129,6 +157,89 @@ TEST_F(FirmwareStep, AFailureNamesTheComponentAndWhatAPersonIsToDo) {
   EXPECT_THAT(json::serialize(journal_.events[journal_.events.size() - 2].data) +
                   json::serialize(last.data),
               HasSubstr("cupel bmc n1 log"));
+}
+
+TEST_F(FirmwareStep, WritesNothingToANodeThatIsNotDrainedOrHasJobs) {
+  for (const auto& [drained, busy, why] : {std::tuple{false, false, "n1 is not drained in Slurm"},
+                                           std::tuple{true, true, "n1 has jobs in Slurm"}}) {
+    scheduler_->state.drained = drained;
+    scheduler_->state.busy = busy;
+    journal_ = {};
+
+    ASSERT_TRUE(control());
+
+    EXPECT_EQ(end_.phase, Phase::failed);
+    EXPECT_THAT(end_.detail, HasSubstr(why));
+    EXPECT_TRUE(machine_.asked.empty()) << "its BMC was asked";
+  }
+}
+
+class WritesBack : public FirmwareStep {
+ protected:
+  WritesBack() {
+    inventory_.profiles["a1"].firmware[0].recovery = {inventory::FirmwareRecovery::previous_image};
+    machine_.before_versions = [this] {
+      machine_.health["BIOS"] = machine_.runs["BIOS"] == "2.4" ? "Critical" : "OK";
+    };
+  }
+};
+
+TEST_F(WritesBack, APreviousImageIsPushedOnceHoweverOftenTheControllerDiesAndTheStepFails) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  const auto fresh = test::FirmwareMachine{};
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(::testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      const auto says = machine_.says;
+      const auto sickens = machine_.before_versions;
+      machine_ = fresh;
+      machine_.says = says;
+      machine_.before_versions = sickens;
+      machine_.activated_by = "restart";
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      EXPECT_FALSE(control());
+      journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::failed) << end_.detail;
+      EXPECT_THAT(end_.detail, HasSubstr("bios 2.4 runs, and BIOS is Critical; "));
+      EXPECT_LE(machine_.pushed.size(), 2u);
+      EXPECT_FALSE(machine_.pushed_at_work);
+      EXPECT_FALSE(machine_.power_changed_at_work);
+      EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
+    }
+}
+
+/// A retry begins without a handle, and with what the node's earlier steps found.
+TEST_F(WritesBack, ARetryInTheSameRunDoesNotSendThePreviousImageAgain) {
+  ASSERT_TRUE(control());
+  ASSERT_EQ(machine_.pushed.size(), 2u);
+  ASSERT_EQ(machine_.runs["BIOS"], "2.0");
+  NodeSteps steps{environment()};
+  const auto stop = engine::Stop::no;
+  const auto keep = [](const std::string&) -> Task<Result<void>> { co_return ok(); };
+  asio::io_context io;
+
+  const auto again = run_to_end(io, steps.perform({1,
+                                                   node_,
+                                                   {},
+                                                   plan_.nodes[0].steps->front(),
+                                                   2,
+                                                   {},
+                                                   Deadline::in(20s),
+                                                   stop,
+                                                   keep,
+                                                   [](auto) {},
+                                                   &state_}));
+
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(again->outcome, Outcome::reject);
+  EXPECT_THAT(again->detail, HasSubstr("it was sent in this run before"));
+  EXPECT_EQ(machine_.pushed.size(), 3u) << "the new version alone";
+  EXPECT_EQ(machine_.runs["BIOS"], "2.4");
 }
 
 TEST_F(FirmwareStep, DoesNothingWhereTheProfileNamesNoImage) {

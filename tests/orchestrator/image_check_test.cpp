@@ -278,6 +278,39 @@ TEST(ImageChecker, ADowngradeNeedsTheApprovalOfASecondPerson) {
   EXPECT_THAT(site.refusal(), HasSubstr("is a downgrade")) << "it is not known to be an upgrade";
 }
 
+/// As recovery writes it back: no profile names its file.
+TEST(ImageChecker, FindsAPreviousImageInTheManifestByItsVersion) {
+  Site site;
+  const auto digest = sha256_hex(kBytes);
+  site.update.image = {};
+  site.update.replaces = {{.id = "HostBMC_0", .version = "24.10.01"}};
+  const auto approve = [&] {
+    const auto manifest = site.trust().manifest;
+    ASSERT_TRUE(write_file(manifest + ".approval", *sign(*read_file(manifest, 10'000), kOtherKey)));
+  };
+  ASSERT_TRUE(write_file(site.trust().key, *public_key_of(kKey) + *public_key_of(kOtherKey)));
+
+  EXPECT_THAT(site.refusal(), HasSubstr("no image of this version with its file is listed"));
+  site.write_manifest(kBytes.size(), digest, ", file: bmc.fwpkg");
+  EXPECT_THAT(site.refusal(), HasSubstr("24.09.17 over 24.10.01 is a downgrade"));
+  approve();
+
+  const auto order = site.check(site.trust());
+
+  ASSERT_TRUE(order) << order.error().what;
+  EXPECT_EQ(order->file, site.image());
+  EXPECT_EQ(order->sha256, digest);
+  EXPECT_EQ(order->name, "bmc.fwpkg");
+  site.write_manifest(kBytes.size(), digest, ", file: bmc.fwpkg, floor: 24.10");
+  approve();
+  EXPECT_THAT(site.refusal(), HasSubstr("allows no version before 24.10"));
+  site.write_manifest(kBytes.size(), std::string(64, 'e'), ", file: bmc.fwpkg");
+  approve();
+  EXPECT_THAT(site.refusal(), HasSubstr("has SHA-256 " + digest));
+  site.update.version = "24.09.16";
+  EXPECT_THAT(site.refusal(), HasSubstr("no image of this version"));
+}
+
 TEST(ImageChecker, SaysWhyAFileCannotBeRead) {
   Site site;
 

@@ -50,10 +50,32 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
   return doors;
 }
 
-StepEnd end_of(const StepRequest& request, UpdateEnd ended,
-               const std::vector<firmware::UpdateDone>& written) {
-  boost::json::object found;
+/// A fact of the node, so that it outlives a retry: the component's previous image was sent.
+constexpr std::string_view kWrittenBack = "firmware.written_back.";
+
+/// Before the first await of a step: the run's state is not the step's own.
+std::set<std::string> written_back_before(const StepRequest& request) {
+  std::set<std::string> components;
+  if (request.run_state == nullptr) return components;
+  const auto node = request.run_state->nodes.find(request.node.name);
+  if (node == request.run_state->nodes.end()) return components;
+  for (const auto& [fact, value] : node->second.facts)
+    if (fact.starts_with(kWrittenBack)) components.insert(fact.substr(kWrittenBack.size()));
+  return components;
+}
+
+void keep_written_back(StepEnd& end, const firmware::Updater& updater) {
+  boost::json::object facts;
+  for (const auto& component : updater.written_back())
+    facts[std::string{kWrittenBack} + component] = "yes";
+  if (!facts.empty()) end.found["facts"] = std::move(facts);
+}
+
+Result<StepEnd> end_of(const StepRequest& request, UpdateEnd ended,
+                       const firmware::Updater& updater) {
+  const auto& written = updater.done();
   if (ended.how == How::at_baseline) return written_to_baseline(written);
+  boost::json::object found;
   if (!written.empty()) found["firmware"] = to_json(written);
   StepEnd end;
   end.found = std::move(found);
@@ -71,9 +93,12 @@ StepEnd end_of(const StepRequest& request, UpdateEnd ended,
   return end;
 }
 
-Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request) {
+Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request,
+                                        std::set<std::string> written_back) {
   const auto bmc = environment.bmc(request.node);
-  firmware::Updater updater{doors_for(environment, request, *bmc)};
+  auto doors = doors_for(environment, request, *bmc);
+  doors.written_back = std::move(written_back);
+  firmware::Updater updater{std::move(doors)};
   const auto until = with_last_word(request.deadline);
   Result<UpdateEnd> ended = Error{Code::kMalformed, ""};
   if (request.handle) {
@@ -84,8 +109,14 @@ Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const Step
     ended = co_await updater.run(until);
   }
   co_await bmc->log_out();
-  if (!ended) co_return ended_by_bmc(std::move(ended).error());
-  co_return end_of(request, *std::move(ended), updater.done());
+  auto end =
+      ended ? end_of(request, *std::move(ended), updater) : ended_by_bmc(std::move(ended).error());
+  if (end) keep_written_back(*end, updater);
+  co_return end;
+}
+
+Task<Result<StepEnd>> reattach_firmware(StepEnvironment& environment, const StepRequest& request) {
+  return bring_to_baseline(environment, request, written_back_before(request));
 }
 
 Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
@@ -93,9 +124,10 @@ Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepR
     co_return done("nothing to do: the profile names no image");
   if (!environment.firmware_image)
     co_return ended_by({Code::kInvalid, "this controller has no images to write"});
+  auto written_back = written_back_before(request);
   auto free = co_await check_free(environment, request);
   if (!free) co_return ended_by(std::move(free).error());
-  co_return co_await bring_to_baseline(environment, request);
+  co_return co_await bring_to_baseline(environment, request, std::move(written_back));
 }
 
 Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& request) {
@@ -113,7 +145,7 @@ Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& r
 StepType firmware() {
   return {.kind = playbooks::StepKind::firmware,
           .perform = perform_firmware,
-          .reattach = bring_to_baseline,
+          .reattach = reattach_firmware,
           .abort = let_it_end};
 }
 

@@ -1,6 +1,8 @@
 // Updates that go wrong on a BMC over HTTPS: what each comes to, and what the BMC was given.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "base/for_each_of.h"
 #include "base/wall_clock.h"
 #include "bmc/redfish/redfish.h"
@@ -82,10 +84,10 @@ class UpdateThatGoesWrong : public ::testing::Test {
 
   UpdaterDoors doors(bmc::Bmc& bmc, Controller& controller) {
     UpdaterDoors doors{.profile = profile, .bmc = bmc};
-    doors.image = [this](FirmwareUpdate, bmc::Identity,
+    doors.image = [this](FirmwareUpdate update, bmc::Identity,
                          Deadline) -> Task<Result<bmc::UpdateOrder>> {
       ++pushes;
-      co_return order;
+      co_return update.image.is_named() ? order : previous;
     };
     doors.keep = [&controller](UpdateHandle handle) -> Task<Result<void>> {
       controller.kept = std::move(handle);
@@ -101,6 +103,24 @@ class UpdateThatGoesWrong : public ::testing::Test {
     doors.poll = 20ms;
     doors.clock_may_be_off = std::chrono::days{30};  // the rack's time runs ahead
     return doors;
+  }
+
+  /// All power supplies, each with one version.
+  static std::string supplies(const std::string& version) {
+    std::string bytes;
+    rehearsal::ImagePlan plan{{}, {}, 8192};
+    for (int i = 0; i < 6; ++i) plan.contents.push_back({"PSU_" + std::to_string(i), version});
+    EXPECT_TRUE(rehearsal::write_image(plan, [&](std::string_view piece) { bytes += piece; }));
+    return bytes;
+  }
+  std::set<std::string> versions_of_supplies() {
+    return server->on([](rehearsal::Machine& machine, rehearsal::BmcService& bmc) {
+      std::set<std::string> versions;
+      for (const auto& one :
+           rehearsal::components_of(machine.hardware(), bmc.behavior().names.bmc_version))
+        if (one.name.starts_with("PSU_")) versions.insert(one.version);
+      return versions;
+    });
   }
 
   Task<Result<UpdateEnd>> bring_to_baseline(Controller& controller) {
@@ -141,7 +161,7 @@ class UpdateThatGoesWrong : public ::testing::Test {
   }
 
   test::ImageFile image{image_of()};
-  bmc::UpdateOrder order{};
+  bmc::UpdateOrder order{}, previous{};
   inventory::Profile profile{};
   std::unique_ptr<test::VirtualBmc> server{};
   int pushes = 0;
@@ -258,6 +278,31 @@ TEST_F(UpdateThatGoesWrong, OfTwoControllersAtOnceOneWritesAndTheOtherWaits) {
   EXPECT_TRUE(both[0]->how == How::at_baseline || both[1]->how == How::at_baseline);
   EXPECT_EQ(later.how, How::at_baseline) << later.detail;
   EXPECT_EQ(begun(), 1u);
+}
+
+/// One of the supplies keeps its version, so that two run side by side.
+TEST_F(UpdateThatGoesWrong, APreviousImageMakesAllPartsRunOneVersionAgainAndTheNodeFails) {
+  with({{.kind = FaultKind::firmware_part_fails, .component = "PSU_1"}});
+  const auto before = versions_of_supplies();
+  ASSERT_EQ(before.size(), 1u);
+  const test::ImageFile now{supplies("99.9")}, then{supplies(*before.begin())};
+  order = now.order("psu");
+  previous = then.order("psu");
+  previous.force = true;
+  profile.firmware[0].version = "99.9";
+  profile.firmware[0].ids = {"PSU_*"};
+  profile.firmware[0].recovery = {inventory::FirmwareRecovery::previous_image};
+
+  const auto end = ended();
+
+  EXPECT_EQ(end.how, How::failed);
+  EXPECT_THAT(end.detail,
+              AllOf(HasSubstr("PSU_1"), HasSubstr("; recovered to the old version: psu runs " +
+                                                  *before.begin() + " again")));
+  EXPECT_EQ(pushes, 2);
+  EXPECT_EQ(begun(), 2u);
+  EXPECT_EQ(versions_of_supplies(), before);
+  EXPECT_FALSE(held);
 }
 
 /// A BMC that takes no upload fetches the image from a server whose disk loses it.
