@@ -10,12 +10,14 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/api/pending_approvals.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
 namespace {
 
 constexpr std::size_t kMostHeads = 64;
+constexpr std::size_t kMostKnownRuns = 16;
 constexpr std::size_t kMostUnplanned = 64;
 constexpr std::chrono::minutes kKept{1};  // a failure to plan: its files may be put back
 constexpr std::size_t kMostPlans = 4;     // of 10,000 nodes each has some 40 MB
@@ -299,15 +301,30 @@ bool Desk::sees_all(const Call& call, const store::Run& run) {
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
 
+Result<const store::Run*> Desk::known_run(engine::RunId run) {
+  TRY(const auto version, journal_.version());
+  if (std::exchange(known_version_, version) != version) known_runs_.clear();
+  if (const auto known = known_runs_.find(run); known != known_runs_.end()) return &known->second;
+  TRY(auto read, store_->run(run));
+  if (known_runs_.size() >= kMostKnownRuns) known_runs_.clear();
+  return &(known_runs_[run] = std::move(read));
+}
+
 Result<store::Run> Desk::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
-  TRY(auto run, store_->run(id));
-  const bool seen =
-      call.identity.racks.empty() || std::ranges::any_of(run.nodes, [&](const std::string& node) {
-        return sees(call, run.id, node);
-      });
+  TRY(const auto* run, known_run(id));
+  const bool seen = call.identity.racks.empty() ||
+                    std::ranges::any_of(
+                        run->nodes, [&](const std::string& node) { return sees(call, id, node); });
   if (!seen) return Error{Code::kNotFound, fmt::format("there is no run {}", id)};
-  return run;
+  return *run;
+}
+
+Result<std::string> Desk::moment() const {
+  TRY(const auto version, journal_.version());
+  const auto second = std::chrono::floor<std::chrono::seconds>(report::wall_now());
+  return fmt::format("{} {} {}", version, second.time_since_epoch().count(),
+                     controller::status_mark(shared_.state));
 }
 
 Reply Desk::kept(const Call& call, const std::string& version, const std::function<Reply()>& make) {

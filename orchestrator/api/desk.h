@@ -48,6 +48,9 @@ class Desk {
   /// them.
   bool sees_part(const Identity& identity, engine::RunId run);
 
+  /// Another one whenever the store was written to, the controller has published its status, and
+  /// once a second: what an answer that is made of all of them stands for. Errors: kStorage.
+  Result<std::string> moment() const;
   /// What `make` returns, as long as `version` is the same for this target and these racks.
   Reply kept(const Call& call, const std::string& version, const std::function<Reply()>& make);
 
@@ -57,6 +60,9 @@ class Desk {
   void note_refusal(const Request& request, std::string_view what, std::string_view token);
 
  private:
+  /// Errors: kNotFound; kStorage.
+  Result<const store::Run*> known_run(engine::RunId run);
+
   Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
        store::JournalEnds ends, store::AuditLog audit, store::KeptReplies replies,
        store::PendingRequests pending, Authenticator authenticator);
@@ -83,6 +89,9 @@ class Desk {
   LiveRuns runs_{};
   NodeResults results_{};
   std::map<engine::RunId, std::shared_ptr<const RunHead>> heads_{};
+  // As they were read when the store had this version: one of 10,000 nodes takes 2 ms to read.
+  std::int64_t known_version_ = -1;
+  std::map<engine::RunId, store::Run> known_runs_{};
   std::map<engine::RunId, std::shared_ptr<const controller::Planned>> plans_{};
   struct Unplanned {
     Error why;

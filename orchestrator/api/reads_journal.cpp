@@ -83,13 +83,13 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
 
 }  // namespace
 
-Reply list_events(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
-  if (!run) return problem_of(run.error());
+namespace {
+
+Reply events_of(Desk& desk, const Call& call, engine::RunId run) {
   const auto most = static_cast<std::size_t>(call.integer("limit", 100));
   const auto cursor = call.text("cursor");
   store::EventQuery query{
-      .run = run->id,
+      .run = run,
       .after = cursor.empty() ? call.integer("after", 0) : number<std::int64_t>(cursor).value_or(0),
       .node = call.text("node"),
       .step = call.text("step"),
@@ -109,6 +109,16 @@ Reply list_events(Desk& desk, const Call& call) {
   Answer answer;
   answer.body = shared_text(text + "}");
   return answer;
+}
+
+}  // namespace
+
+Reply list_events(Desk& desk, const Call& call) {
+  const auto version = desk.journal().version();
+  if (!version) return problem_of(version.error());
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  return desk.kept(call, std::to_string(*version), [&] { return events_of(desk, call, run->id); });
 }
 
 Reply stream_run(Desk& desk, const Call& call) {

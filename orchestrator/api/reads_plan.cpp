@@ -18,11 +18,14 @@
 #include "orchestrator/report/html_links.h"
 #include "orchestrator/report/markdown.h"
 #include "orchestrator/report/part_telemetry.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::api {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::chrono::seconds kFilesLast{10};
 
 /// Reports and plans name all nodes: they are for who may see all of them. Errors: kNotFound.
 Result<store::Run> whole_run_for(Desk& desk, const Call& call) {
@@ -147,10 +150,9 @@ Reply read_report(Desk& desk, const Call& call) {
   return report_as(format.empty() ? "json" : format, *summary);
 }
 
-Reply list_actions(Desk& desk, const Call& call) {
-  const auto named = call.integer("run", 0);
-  if (named != 0)
-    if (const auto run = desk.run_for(call); !run) return problem_of(run.error());
+namespace {
+
+Reply actions_of(Desk& desk, const Call& call, engine::RunId named) {
   const auto runs = controller::run_actions(desk.store(), named, false);
   if (!runs) return problem_of(runs.error());
   auto all = controller::walking_list(*runs);
@@ -159,6 +161,20 @@ Reply list_actions(Desk& desk, const Call& call) {
                               : !call.identity.sees_rack(each.rack);
   });
   return json_answer(json::object{{"actions", report::to_json(all)}});
+}
+
+}  // namespace
+
+Reply list_actions(Desk& desk, const Call& call) {
+  const auto named = call.integer("run", 0);
+  if (named != 0)
+    if (const auto run = desk.run_for(call); !run) return problem_of(run.error());
+  const auto version = desk.journal().version();
+  if (!version) return problem_of(version.error());
+  // Of runs that work, their files are read too: those may change without a write to the store.
+  const auto age = report::wall_now().time_since_epoch() / kFilesLast;
+  return desk.kept(call, fmt::format("{} {}", *version, age),
+                   [&] { return actions_of(desk, call, named); });
 }
 
 }  // namespace cupel::api

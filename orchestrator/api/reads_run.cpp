@@ -197,7 +197,9 @@ std::size_t limit_of(const Call& call, std::int64_t usual) {
 
 }  // namespace
 
-Reply list_runs(Desk& desk, const Call& call) {
+namespace {
+
+Reply runs_of(Desk& desk, const Call& call) {
   const auto most = limit_of(call, 100);
   json::array items;
   auto before = number<engine::RunId>(call.text("cursor")).value_or(0);
@@ -222,24 +224,39 @@ Reply list_runs(Desk& desk, const Call& call) {
   }
 }
 
-Reply read_run(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
-  if (!run) return problem_of(run.error());
-  auto row = run_row(desk, call, *run);
+Reply run_of(Desk& desk, const Call& call, const store::Run& run) {
+  auto row = run_row(desk, call, run);
   if (!row) return problem_of(row.error());
-  const auto head = desk.head_of(run->id);
-  if (head) put_begin(desk, call, *run, (*head)->begin, *row);
-  if (is_over(*run)) {
-    const auto summary = report::kept_summary(desk.store(), *run, desk.shared().version);
+  const auto head = desk.head_of(run.id);
+  if (head) put_begin(desk, call, run, (*head)->begin, *row);
+  if (is_over(run)) {
+    const auto summary = report::kept_summary(desk.store(), run, desk.shared().version);
     const auto* failures = summary ? summary->if_contains("failures") : nullptr;
     const bool all = call.identity.racks.empty();
     if (failures != nullptr && all) (*row)["failures"] = *failures;
     return json_answer(*row);
   }
-  const auto live = desk.runs().of(run->id, desk.journal());
+  const auto live = desk.runs().of(run.id, desk.journal());
   if (!live) return problem_of(live.error());
-  put_standing(desk, call, *run, **live, *row);
+  put_standing(desk, call, run, **live, *row);
   return json_answer(*row);
+}
+
+}  // namespace
+
+Reply list_runs(Desk& desk, const Call& call) {
+  const auto moment = desk.moment();
+  if (!moment) return problem_of(moment.error());
+  return desk.kept(call, *moment, [&] { return runs_of(desk, call); });
+}
+
+Reply read_run(Desk& desk, const Call& call) {
+  // Before the run is read: what is written meanwhile is of a later one.
+  const auto moment = desk.moment();
+  if (!moment) return problem_of(moment.error());
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  return desk.kept(call, *moment, [&] { return run_of(desk, call, *run); });
 }
 
 Reply list_run_nodes(Desk& desk, const Call& call) {

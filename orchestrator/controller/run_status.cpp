@@ -1,5 +1,8 @@
 #include "orchestrator/controller/run_status.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "base/described_json.h"
@@ -155,6 +158,13 @@ std::optional<ControllerStatus> read_status(const std::filesystem::path& state) 
   // What a controller that died left behind is not this one's.
   if (!status || status->pid != holder->pid) return std::nullopt;
   return *std::move(status);
+}
+
+std::string status_mark(const std::filesystem::path& state) {
+  struct stat file{};
+  if (::stat(status_file(state).c_str(), &file) != 0) return {};
+  // Each write makes a file of its own.
+  return fmt::format("{} {}.{}", file.st_ino, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
 const RunStatus* find(const std::optional<ControllerStatus>& status, engine::RunId run) {

@@ -73,6 +73,8 @@ Result<void> write_status(const std::filesystem::path& state, const std::string&
 void remove_status(const std::filesystem::path& state);
 /// What the living controller last wrote; nothing where none lives.
 std::optional<ControllerStatus> read_status(const std::filesystem::path& state);
+/// Another one whenever write_status() has written; empty where there is no file.
+std::string status_mark(const std::filesystem::path& state);
 /// The same of one run; nullptr where nobody drives it.
 const RunStatus* find(const std::optional<ControllerStatus>& status, engine::RunId run);
 

@@ -28,24 +28,42 @@ const folder = mkdtempSync(join(tmpdir(), 'cupel-page-'));
 const state = join(folder, 'state');
 let server, browser, address, token;
 
-/// The words that the server prints on its first lines.
-function ready(child) {
+/// What a server prints on its first lines: its address, or what else says that it is ready.
+function ready(child, sign = /https:\/\/127\.0\.0\.1:\d+/) {
   return new Promise((done, failed) => {
     let text = '';
-    const timer = setTimeout(() => failed(new Error(`cupel serve is not ready: ${text}`)), kPatience);
+    const timer = setTimeout(() => failed(new Error(`${child.spawnargs.slice(3).join(' ')} is not ready: ${text}`)), kPatience);
     const take = (bytes) => {
       text += bytes;
-      const found = /https:\/\/127\.0\.0\.1:\d+/.exec(text);
+      const found = sign.exec(text);
       if (found) { clearTimeout(timer); done(found[0]); }
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);
-    child.on('exit', (code) => { clearTimeout(timer); failed(new Error(`cupel serve ended with ${code}: ${text}`)); });
+    child.on('exit', (code) => { clearTimeout(timer); failed(new Error(`${child.spawnargs.slice(3).join(' ')} ended with ${code}: ${text}`)); });
   });
 }
 
-function run(words) {
-  const ran = spawnSync(cupel, ['--state', state, ...words], {encoding: 'utf8', timeout: 300_000});
+/// To its end, by force where it does not come.
+async function stop(child) {
+  if (!child || child.exitCode !== null) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  const killer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  await ended;
+  clearTimeout(killer);
+}
+
+/// An operator's, of this state folder.
+function tokenOf(name, its = state) {
+  const made = run(['token', 'add', name, '--role', 'operator'], its);
+  const found = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
+  assert.ok(found, made.stdout + made.stderr);
+  return found;
+}
+
+function run(words, its = state) {
+  const ran = spawnSync(cupel, ['--state', its, ...words], {encoding: 'utf8', timeout: 300_000});
   if (ran.error) throw ran.error;
   return ran;
 }
@@ -77,35 +95,28 @@ before(async () => {
   settings();
   server = spawn(cupel, ['--state', state, 'serve', '--config', join(folder, 'service.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
   address = await ready(server);
-  const made = run(['token', 'add', 'alice', '--role', 'operator']);
-  token = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
-  assert.ok(token, made.stdout + made.stderr);
+  token = tokenOf('alice');
   browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
 }, {timeout: 400_000});
 
 after(async () => {
   await browser?.close();
-  if (server && server.exitCode === null) {
-    const ended = new Promise((done) => server.once('exit', done));
-    server.kill('SIGTERM');
-    const killer = setTimeout(() => server.kill('SIGKILL'), 20_000);
-    await ended;
-    clearTimeout(killer);
-  }
+  await stop(server);
   rmSync(folder, {recursive: true, force: true});
 });
 
-/// A logged-in page; `problems` gathers what its console and its network say.
-async function open(width, options = {}) {
+/// A logged-in page; `problems` gathers what its console and its network say. `prepared` has it before anything is loaded.
+async function open(width, options = {}, {prepared = async () => {}, at = address, by = token} = {}) {
   const context = await browser.newContext({viewport: {width, height: width < 500 ? 844 : 900}, ignoreHTTPSErrors: true, ...options});
   context.setDefaultTimeout(kPatience);
   const page = await context.newPage();
+  await prepared(page);
   const problems = [];
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(error.message));
-  page.on('request', (request) => { if (!request.url().startsWith(address)) problems.push(`a request to ${request.url()}`); });
-  await page.goto(address);
-  await page.getByLabel('Token').fill(token);
+  page.on('request', (request) => { if (!request.url().startsWith(at)) problems.push(`a request to ${request.url()}`); });
+  await page.goto(at);
+  await page.getByLabel('Token').fill(by);
   problems.length = 0;  // until here the server says 401, as it must
   await page.getByRole('button', {name: 'Log in'}).click();
   await page.getByRole('navigation', {name: 'views'}).waitFor();
@@ -292,10 +303,79 @@ test('a page whose token is revoked asks for a login, and for its events no more
   await context.close();
 });
 
-/// What a view exports, out of the page.
-async function exported(view) {
+test('a page that slept for a day shows what happened meanwhile', {timeout: 200_000}, async () => {
+  const {context, page} = await open(1280, {}, {prepared: (fresh) => fresh.clock.install()});
+  await show(page, '#/runs');
+  await page.locator('.l-live').waitFor();
+  await context.setOffline(true);
+  await page.locator('.l-lost').waitFor();
+  const submitted = run(['run', 'audit', '--inventory', join(folder, 'rack/inventory.yaml'), '--nodes', 'w01-n3', '--detach']);
+  const number = /run (\d+)/.exec(submitted.stdout + submitted.stderr)?.[1];
+  assert.ok(number, submitted.stdout + submitted.stderr);
+  assert.equal(run(['cancel', number, '--reason', 'while the page slept']).status, 0);
+  await page.clock.fastForward('24:00:00');
+  await context.setOffline(false);
+  await page.locator('.rows .row', {hasText: 'cancelled', has: page.locator(`a[href="#/runs/${number}"]`)}).waitFor();
+  await page.locator('.l-live').waitFor();
+  await context.close();
+});
+
+/// One machine that stands, with a service of its own: what was tested of it is void by a new GPU.
+async function repaired(own) {
+  const its = join(own, 'state'), inventory = join(own, 'rack/inventory.yaml'), programs = join(own, 'programs');
+  mkdirSync(programs, {recursive: true});
+  // A virtual node takes an ELF file of such a name for the program.
+  for (const name of ['cupel-node', 'cupel-burn']) writeFileSync(join(programs, name), '\x7fELF', {mode: 0o755});
+  writeFileSync(join(own, 'rack.yaml'), `rack: w02
+profile: dgx-h100
+nodes: w02-n[1-1]
+bmc: 127.69.3.[1-1]
+ssh: 127.69.4.[1-1]
+ports: {bmc: 0, ssh: 0}
+boot: {power_on: 5s, power_off: 3s, shutdown: 15s, post: 60s, report_lag: 2s}
+`);
+  writeFileSync(join(own, 'qualify.yaml'), `playbook: qualify
+steps:
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+  - stage: gpu-facts
+  - {stage: gemm, with: {duration: 90s}, on_failure: continue}
+  - step: verdict
+`);
+  const rack = spawn(cupel, ['--state', its, 'rack', 'serve', join(own, 'rack.yaml'), '--folder', join(own, 'rack'), '--speed', '60'], {stdio: ['ignore', 'pipe', 'pipe']});
+  await ready(rack, /w02-n1/);
+  const ran = run(['run', join(own, 'qualify.yaml'), '--inventory', inventory, '--no-console', '--programs-on-nodes', '--wait-for-repair', '0s'], its);
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr);
+  const service = spawn(cupel, ['--state', its, '--programs', programs, 'serve', '--inventory', inventory, '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  return {rack, service, at: await ready(service), by: tokenOf('bob', its)};
+}
+
+test('a repaired node is looked at, planned, tested again and judged from the page', {timeout: 400_000}, async () => {
+  const {rack, service, at, by} = await repaired(join(folder, 'repaired'));
+  try {
+    const {context, page, problems} = await open(1280, {}, {at, by});
+    await show(page, '#/requalify/w02-n1');
+    await page.getByLabel('Replaced parts (optional)').fill('gpu3');
+    await page.getByRole('button', {name: 'Read what is there now'}).click();
+    await page.getByRole('button', {name: /^Start 1 stage/}).click();  // behind the look
+    await page.waitForFunction(() => location.hash === '#/runs/3');
+    await page.locator('.titlebar .state', {hasText: 'ended'}).waitFor();
+    await show(page, '#/runs/3/nodes/w02-n1');
+    await page.locator('.titlebar .state', {hasText: 'pass'}).waitFor();
+    assert.match(await page.locator('main').innerText(), /gemm/);
+    assert.deepEqual(problems, []);
+    await context.close();
+  } finally {
+    await stop(service);
+    await stop(rack);
+  }
+});
+
+/// What a file of the page exports, out of the page.
+async function exported(view, file = `views/${view}.tsx`) {
   const bundle = join(folder, `${view}.mjs`);
-  required('esbuild').buildSync({entryPoints: [resolve(here, `../../orchestrator/web/src/views/${view}.tsx`)], outfile: bundle, bundle: true,
+  required('esbuild').buildSync({entryPoints: [resolve(here, `../../orchestrator/web/src/${file}`)], outfile: bundle, bundle: true,
     format: 'esm', platform: 'node', jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [modules], loader: {'.css': 'empty'}});
   return import(bundle);
 }
@@ -328,6 +408,35 @@ test('the overview learns of results that are due yet', async () => {
     assert.deepEqual(await allResults('/results?limit=2'), {items: [{node: 'a'}, {node: 'b'}, {node: 'c'}], due: true});
     assert.deepEqual(await allResults('/results?limit=9'), {items: [{node: 'a'}], due: false});
   } finally { globalThis.fetch = fetched; }
+});
+
+test('a stream that a sleeping device holds is replaced, and goes on behind the last event', async () => {
+  const {listen} = await exported('api', 'api.ts');
+  const before = {window: globalThis.window, EventSource: globalThis.EventSource, now: Date.now};
+  const sources = [], links = [];
+  let look, now = 1_000_000;
+  globalThis.EventSource = class {
+    static CLOSED = 2;
+    constructor(url) { this.url = url; sources.push(this); }
+    addEventListener() {}
+    close() { this.closed = true; }
+  };
+  globalThis.window = {setInterval: (work) => { look = work; return 1; }, setTimeout: () => 1};
+  Date.now = () => now;
+  const wait = (ms) => { now += ms; look(); };
+  try {
+    const stop = listen(() => {}, (link) => links.push(link), () => assert.fail('the login is valid'));
+    sources[0].onopen();
+    sources[0].onmessage({lastEventId: '7:12', data: '{}'});
+    wait(60_000);
+    assert.equal(sources.length, 1, 'the timers of a hidden page are slow');
+    wait(24 * 3_600_000);
+    assert.equal(sources.length, 2);
+    assert.ok(sources[0].closed);
+    assert.match(sources[1].url, /after=7%3A12$/);
+    assert.deepEqual(links, ['live', 'lost']);
+    stop();
+  } finally { globalThis.window = before.window; globalThis.EventSource = before.EventSource; Date.now = before.now; }
 });
 
 test('pieces of one recording alone follow one another', async () => {

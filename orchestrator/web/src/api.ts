@@ -157,7 +157,21 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 const kept = new Map<string, {etag: string; data: unknown}>();
 const kMostKept = 400;
 
-export async function get<T>(path: string): Promise<T> {
+/// What two parts of a view ask for at once is asked for once. Not later: an answer that is due may be of before an event.
+const asked = new Map<string, Promise<unknown>>();
+
+export function get<T>(path: string, keepFor = 0): Promise<T> {
+  const same = asked.get(path);
+  if (same) return same as Promise<T>;
+  const answer = getNow<T>(path);
+  asked.set(path, answer);
+  setTimeout(() => asked.delete(path), keepFor);
+  return answer;
+}
+/// For a view that is about to be drawn, which then finds the answer under way.
+export const getAhead = <T>(path: string): Promise<T> => get<T>(path, 1000);
+
+async function getNow<T>(path: string): Promise<T> {
   const known = kept.get(path);
   const response = await send(path, {headers: known ? {'If-None-Match': known.etag} : {}, cache: 'no-store'});
   if (response.status === 304 && known) return known.data as T;
@@ -221,8 +235,11 @@ export const nodePath = (run: number, node: string) => `/runs/${run}/nodes/${enc
 
 export type Link = 'connecting' | 'live' | 'lost';
 
+const kLook = 10_000, kSlept = 180_000;  // milliseconds; a hidden page's timers run once a minute
+
 /// Events of all runs from now on. The browser reconnects by itself and names the last event that it has, so that
-/// none is lost. `onGone`: the login is not valid any more, and the stream is not asked for again. Returns what ends it.
+/// none is lost. A device that was asleep may hold a connection whose other end is long gone, and hears nothing of that:
+/// it is replaced. `onGone`: the login is not valid any more, and the stream is not asked for again. Returns what ends it.
 export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => void, onGone: () => void): () => void {
   let source: EventSource | undefined;
   let again: number | undefined;
@@ -257,8 +274,19 @@ export function listen(onEvent: (event: Event) => void, onLink: (link: Link) => 
     };
   };
   open();
+  let looked = Date.now();
+  const watch = window.setInterval(() => {
+    const now = Date.now(), slept = now - looked > kSlept;
+    looked = now;
+    if (!slept || stopped) return;
+    source?.close();
+    clearTimeout(again);
+    onLink('lost');
+    open();
+  }, kLook);
   return () => {
     stopped = true;
+    clearInterval(watch);
     clearTimeout(again);
     source?.close();
   };

@@ -1,5 +1,5 @@
 // What is known of the site now: answers of the server, kept fresh by its events.
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {type Event, get, getAll, type Link, listen, Problem, type Row} from './api';
 
 export interface Known<T> { data?: T; problem?: Problem; loading: boolean }
@@ -9,6 +9,7 @@ type Listener = (event: Event) => void;
 const listeners = new Set<Listener>();
 let link: Link = 'connecting';
 const linkListeners = new Set<() => void>();
+const reconnected = new Set<() => void>();  // to be called where the link had been lost
 
 /// The journal writes "step-began"; one spelling in the page.
 const normal = (event: Event): Event => ({...event, kind: event.kind.replace(/-/g, '_')});
@@ -33,7 +34,12 @@ export function startListening(onGone: () => void): () => void {
       gathered.push(normal(event));
       timer ||= window.setTimeout(tell, Math.max(0, told + kTogether - Date.now()));
     },
-    (now) => { link = now; for (const listener of [...linkListeners]) listener(); }, onGone);
+    (now) => {
+      const before = link;
+      link = now;
+      for (const listener of [...linkListeners]) listener();
+      if (now === 'live' && before === 'lost') for (const ask of [...reconnected]) ask();
+    }, onGone);
 }
 
 export function useLink(): Link {
@@ -64,7 +70,8 @@ interface Refresh {
   apply?: (data: any, event: Event) => any;  // what an event changes before the server was asked
 }
 
-/// The answer to `path`; undefined while `path` is. Asked again after events, and when the device wakes up.
+/// The answer to `path`; undefined while `path` is. Asked again after events, when the link is there again, and when the
+/// page is shown again.
 export function useFetched<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
   const [known, set] = useState<Known<T>>({loading: true});
   const asked = useRef({path: undefined as string | undefined, at: 0, timer: 0, busy: false, stale: false});
@@ -87,7 +94,8 @@ export function useFetched<T>(path: string | undefined, fetch: (path: string) =>
     const wait = Math.max(0, state.at + (refresh.pause ?? 1000) - Date.now());
     state.timer = window.setTimeout(() => { state.timer = 0; ask(); }, wait);
   };
-  useEffect(() => {
+  // Before the paint: what is asked for is under way while the browser draws the frame around it.
+  useLayoutEffect(() => {
     const state = asked.current;
     if (state.path !== path) set({loading: path !== undefined});
     state.path = path;
@@ -98,10 +106,12 @@ export function useFetched<T>(path: string | undefined, fetch: (path: string) =>
     const woken = () => { if (document.visibilityState === 'visible') ask(); };
     document.addEventListener('visibilitychange', woken);
     window.addEventListener('online', woken);
+    reconnected.add(woken);
     const timer = refresh.every ? window.setInterval(() => { if (document.visibilityState === 'visible') ask(); }, refresh.every) : 0;
     return () => {
       document.removeEventListener('visibilitychange', woken);
       window.removeEventListener('online', woken);
+      reconnected.delete(woken);
       clearInterval(timer);
     };
   }, [refresh.every]);

@@ -1,9 +1,9 @@
 // The frame of the page: who is there, where we are, and how to get elsewhere.
 import {render} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {logOut, type OperatorAction, Problem, type Status, type Whoami, whoami} from './api';
 import {startListening, useGet, useLink} from './live';
-import {go, link, useRoute} from './route';
+import {go, link, parse, useRoute} from './route';
 import './style.css';
 import {Announcements, Button, Dialog, Trouble} from './ui/base';
 import {Actions} from './views/actions';
@@ -11,7 +11,7 @@ import {Compare} from './views/compare';
 import {Fabric} from './views/fabric';
 import {Login} from './views/login';
 import {NodeView, SiteNodeView} from './views/node';
-import {Overview} from './views/overview';
+import {askAhead, Overview} from './views/overview';
 import {Requalify} from './views/requalify';
 import {RunView} from './views/run';
 import {Runs, Start} from './views/runs';
@@ -124,13 +124,19 @@ function App() {
   const [who, setWho] = useState<Whoami>();
   const [problem, setProblem] = useState<Problem>();
   const [out, setOut] = useState(false);
-  useEffect(() => {
-    whoami().then(setWho).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
+  useLayoutEffect(() => {
+    asked.then(setWho).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
   }, []);
   if (who) return <Frame who={who} onGone={() => { setWho(undefined); setOut(true); }} />;
   if (out) return <Login onDone={(now) => { setOut(false); setWho(now); }} />;
   return <main class="login" id="content">{problem ? <div class="panel"><h1>Cupel</h1><Trouble problem={problem} /><footer><Button onClick={() => location.reload()}>Try again</Button></footer></div> : <p class="quiet" role="status">Loading…</p>}</main>;
 }
+
+/// Before anything is drawn, and for the overview what it asks for, too: the browser draws while answers are under way.
+const asked = whoami().then((who) => {
+  if (parse(location.hash).path.length === 0) askAhead();
+  return who;
+});
 
 const page = document.getElementById('page')!;
 page.replaceChildren();

@@ -74,6 +74,29 @@ TEST_F(ApiHostile, RefusesALargeBodyBeforeItIsRead) {
   expect_well();
 }
 
+TEST_F(ApiHostile, RefusesALargeBodyThatDoesNotSayHowLargeItIs) {
+  serve();
+  constexpr int kPieces = 100;
+  const std::string piece(1u << 20, ' ');
+
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket{io};
+  socket.connect({file("s")});
+  asio::write(
+      socket,
+      asio::buffer(std::string{
+          "POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+          "Transfer-Encoding: chunked\r\n\r\n"}));
+  boost::system::error_code cut_off;
+  int sent = 0;
+  for (; sent < kPieces && !cut_off; ++sent)
+    asio::write(socket, asio::buffer("100000\r\n" + piece + "\r\n"), cut_off);
+
+  EXPECT_TRUE(cut_off) << "it read all of them";
+  EXPECT_LT(sent, kPieces / 10);
+  expect_well();
+}
+
 TEST_F(ApiHostile, RefusesALargeHead) {
   serve();
 

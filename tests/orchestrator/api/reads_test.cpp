@@ -83,6 +83,27 @@ TEST_F(ApiReads, SendsWhatAClientHasOnlyOnceUntilItChanges) {
   EXPECT_NE(changed.field("ETag"), tag);
 }
 
+TEST_F(ApiReads, ShowAtOnceWhatWasWrittenBehindTheLastAnswer) {
+  const auto run = run_of_two();
+  serve();
+  const auto now = [&](const std::string& target) { return get(target).json(); };
+  ASSERT_EQ(now("/api/v1/runs").at("items").at(0).at("in_work"), 1);
+  ASSERT_EQ(now("/api/v1/runs/1").at("standing").at("running").at("bmc-facts"), 1);
+  const auto events = get("/api/v1/runs/1/events").json().at("items").as_array().size();
+
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts", R"({"outcome":"done"})");
+  append(run, engine::EventKind::step_began, "a02-n01", "verdict", R"({"attempt":1})");
+
+  EXPECT_EQ(now("/api/v1/runs/1").at("standing").at("running"), (json::object{{"verdict", 1}}));
+  EXPECT_EQ(get("/api/v1/runs/1/events").json().at("items").as_array().size(), events + 2);
+  append(run, engine::EventKind::step_ended, "a02-n01", "verdict",
+         R"({"outcome":"done","verdict":"pass"})");
+  EXPECT_EQ(now("/api/v1/runs").at("items").at(0).at("in_work"), 0);
+  append(run, engine::EventKind::run_ended, "", "", "{}");
+  EXPECT_EQ(now("/api/v1/runs").at("items").at(0).at("state"), "ended");
+  EXPECT_EQ(now("/api/v1/runs/1").at("state"), "ended");
+}
+
 TEST_F(ApiReads, HidesWhatIsOfOtherRacks) {
   run_of_two();
   serve();

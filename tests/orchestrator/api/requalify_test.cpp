@@ -1,4 +1,8 @@
 // A repaired node through the API: a look, what it makes void, and the run that renews it.
+#include <array>
+#include <latch>
+#include <thread>
+
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/engine/clock.h"
 #include "orchestrator/record/codec.h"
@@ -131,6 +135,32 @@ TEST_F(ApiRequalify, RenewsWhatTheLookFoundChangedAndStartsItOnce) {
   const auto audit = get("/api/v1/audit").body;
   EXPECT_THAT(audit, AllOf(HasSubstr("\"look\""), HasSubstr("\"requalify\""),
                            HasSubstr("\"requalify-done\"")));
+}
+
+TEST_F(ApiRequalify, OfClientsThatWantTheSameNodeAtOnceOneGetsIt) {
+  serve_site();
+  constexpr int kClients = 8;
+  std::array<Heard, kClients> heard, repeated;
+  const auto at_once = [&](std::array<Heard, kClients>& answers, auto key_of) {
+    std::latch all{kClients};
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < kClients; ++i)
+      clients.emplace_back([&, i] {
+        all.arrive_and_wait();
+        answers[i] = ask_node("look", "{}", key_of(i));
+      });
+  };
+
+  at_once(heard, [](int i) { return "key-" + std::to_string(i); });
+  const auto begun = std::ranges::find(heard, 201, &Heard::status);
+  ASSERT_NE(begun, heard.end());
+  const auto key = "key-" + std::to_string(begun - heard.begin());
+  at_once(repeated, [&](int) { return key; });
+
+  EXPECT_EQ(std::ranges::count(heard, 201, &Heard::status), 1);
+  EXPECT_EQ(std::ranges::count(heard, 409, &Heard::status), kClients - 1);
+  for (const auto& each : repeated) EXPECT_EQ(each.body, begun->body) << each.status;
+  EXPECT_EQ(runs(), 2);
 }
 
 TEST_F(ApiRequalify, AsksForALookThatStandsForWhatIsThereNow) {

@@ -1,6 +1,6 @@
 // Racks from the front, unit 1 at the bottom, each node in the colour and the shape of its state.
 import type {ComponentChild} from 'preact';
-import {useRef} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import type {Row} from '../api';
 import {natural} from '../format';
 import {link} from '../route';
@@ -50,6 +50,8 @@ function Drawn({name, units, places}: {name: string; units: number; places: Plac
   </section>;
 }
 
+const kRackArea = 48_000, kMostFirst = 48;  // square pixels of a rack with what is around it; racks
+
 export function Elevations({racks, places}: {racks: {name: string; units: number; room?: string}[]; places: Place[]}) {
   const byRack = new Map<string, Place[]>();
   const loose: Place[] = [];
@@ -61,8 +63,16 @@ export function Elevations({racks, places}: {racks: {name: string; units: number
   const all = [...racks, ...[...byRack.keys()].filter((name) => !known.has(name)).map((name) => ({name, units: 48, room: ''}))];
   for (const rack of all.filter((each) => byRack.has(each.name)).sort((a, b) => natural(a.name, b.name)))
     rooms.set(rack.room ?? '', [...(rooms.get(rack.room ?? '') ?? []), rack]);
+  // The others are drawn behind the first view.
+  const [more, setMore] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setMore(true));
+    return () => clearTimeout(timer);
+  }, []);
+  let left = more ? Infinity : Math.min(kMostFirst, Math.ceil(innerWidth * innerHeight / kRackArea));
+  const drawn = [...rooms].map(([room, its]) => [room, its.slice(0, Math.max(0, left)), left -= its.length] as const).filter(([, its]) => its.length > 0);
   return <>
-    {[...rooms].map(([room, its]) => <div class="room" key={room}>
+    {drawn.map(([room, its]) => <div class="room" key={room}>
       {room && rooms.size > 1 && <h3 class="roomname">Room {room}</h3>}
       <div class="racks">{its.map((rack) => <Rack key={rack.name} name={rack.name} units={rack.units} places={byRack.get(rack.name)!} />)}</div>
     </div>)}

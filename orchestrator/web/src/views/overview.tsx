@@ -1,6 +1,6 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {get, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {get, getAhead, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
 import {at, clock, folded, moment, plural, span} from '../format';
 import {applyToRows, useEvents, useFetched, useGet, useList, useNow} from '../live';
 import {link} from '../route';
@@ -29,9 +29,9 @@ function keptWhereSame(old: Row[], rows: Row[]): Row[] {
 export function useRowsOf(runs: number[]): Map<number, Row[]> {
   const [rows, set] = useState(new Map<number, Row[]>());
   const key = runs.join(',');
-  const ask = (run: number) => getAll<Row>(`/runs/${run}/nodes?limit=10000`)
-    .then((its) => set((old) => new Map(old).set(run, keptWhereSame(old.get(run) ?? [], its)))).catch(() => { /* shown as without a run */ });
-  useEffect(() => { for (const run of runs) void ask(run); }, [key]);
+  const ask = (run: number) => getAll<Row>(rowsPath(run))
+    .then((its) => set((old) => new Map(old).set(run, keptWhereSame(old.get(run) ?? [], its)))).catch(() => set((old) => old.has(run) ? old : new Map(old).set(run, [])));  // shown as without a run
+  useLayoutEffect(() => { for (const run of runs) void ask(run); }, [key]);
   const [late, setLate] = useState(new Set<number>());
   useEvents((event) => {
     if (!runs.includes(event.run)) return;
@@ -150,12 +150,24 @@ const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undef
   ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
 });
 
+const kNodes = '/nodes?limit=1000', kRuns = '/runs?limit=50', kInventory = '/inventory';
+const rowsPath = (run: number) => `/runs/${run}/nodes?limit=10000`;
+const isActive = (run: Run) => run.state === 'running' || run.state === 'submitted';
+
+/// What the racks are drawn of, asked for before there is a view. Where that fails the view asks again, and says why.
+export function askAhead(): void {
+  void getAhead(kInventory).catch(() => undefined);
+  void Promise.all([getAhead<{items: SiteNode[]}>(kNodes), getAhead<{items: Run[]}>(kRuns)]).then(([nodes, runs]) => {
+    for (const run of runsToShow(runs.items.filter(isActive).map((each) => each.run), nodes.items)) void getAhead(rowsPath(run)).catch(() => undefined);
+  }, () => undefined);
+}
+
 export function Overview({who}: {who: Whoami}) {
-  const inventory = useGet<Inventory>('/inventory', {every: 300_000});
-  const nodes = useList<SiteNode>('/nodes?limit=1000', {every: 120_000});
-  const runs = useList<Run>('/runs?limit=50', {run: 'any', pause: 3000, every: 30_000});
+  const inventory = useGet<Inventory>(kInventory, {every: 300_000});
+  const nodes = useList<SiteNode>(kNodes, {every: 120_000});
+  const runs = useList<Run>(kRuns, {run: 'any', pause: 3000, every: 30_000});
   const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
-  const active = (runs.data ?? []).filter((run) => run.state === 'running' || run.state === 'submitted');
+  const active = (runs.data ?? []).filter(isActive);
   const wanted = useMemo(() => runsToShow(active.map((run) => run.run), nodes.data ?? []), [runs.data, nodes.data]);
   const rows = useRowsOf(wanted);
   const older = useMemo(() => (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)), [nodes.data, wanted]);
@@ -181,6 +193,9 @@ export function Overview({who}: {who: Whoami}) {
     const listed = (nodes.data ?? []).map((node) => placeFor(node.name, node));
     return [...listed, ...[...newest.keys()].map((name) => placeFor(name))];
   }, [rows, nodes.data, wanted, old]);
+  // Drawn once it is known how the nodes stand: a thousand of them take as long as the answers do.
+  const ready = useRef(false);
+  ready.current ||= nodes.data !== undefined && (runs.data !== undefined || runs.problem !== undefined) && wanted.every((run) => rows.has(run));
   const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
   const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
   // Only of runs that are over: before, the clusters may still change.
@@ -196,7 +211,7 @@ export function Overview({who}: {who: Whoami}) {
         : runs.data && <p class="calm">No run is active.{who.role !== 'viewer' && <> <a href={link('start')}>Start one</a></>}</p>}
       <Panel title={`Racks`} aside={<Legend states={states.length ? states : ['none']} />}>
         {nodes.problem && !places.length ? <Shown of={nodes}>{() => null}</Shown>
-          : places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading ? 'Loading…' : 'The inventory has no nodes.'}</p>}
+          : ready.current && places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading || places.length ? 'Loading…' : 'The inventory has no nodes.'}</p>}
         {missing > 0 && <p class="quiet" role="status">{plural(missing, 'node')} without a state here: their newest run is not over, or not read yet.</p>}
       </Panel>
     </div>
