@@ -37,6 +37,12 @@ std::optional<std::string> text_at(const json::value& root, std::string_view pat
   return std::string{bare};
 }
 
+std::optional<bool> flag_at(const json::value& root, std::string_view path) {
+  const auto* value = find(root, path);
+  if (value == nullptr || !value->is_bool()) return std::nullopt;
+  return value->get_bool();
+}
+
 std::optional<double> number_at(const json::value& root, std::string_view path) {
   const auto* value = find(root, path);
   if (value == nullptr) return std::nullopt;

@@ -26,4 +26,7 @@ std::optional<std::string> text_at(const json::value& root, std::string_view pat
 /// The number at `path`, also where it was written as a text ("32"); nothing otherwise.
 std::optional<double> number_at(const json::value& root, std::string_view path);
 
+/// The boolean at `path`; nothing if absent or of another type.
+std::optional<bool> flag_at(const json::value& root, std::string_view path);
+
 }  // namespace cupel

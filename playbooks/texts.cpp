@@ -53,10 +53,9 @@ std::optional<Bundle> bundle_of(std::string_view text) {
     for (const auto& each : files->get_array()) {
       const auto* file = cupel::find(each, "file");
       const auto* body = cupel::find(each, "text");
-      const auto* shipped = cupel::find(each, "shipped");
       if (file == nullptr || body == nullptr || !file->is_string() || !body->is_string()) continue;
       bundle.texts.push_back({std::string{file->get_string()},
-                              shipped != nullptr && shipped->is_bool() && shipped->get_bool(),
+                              cupel::flag_at(each, "shipped") == true,
                               std::string{body->get_string()}});
     }
   if (const auto* values = cupel::find(root, "arguments"); values != nullptr && values->is_object())

@@ -52,11 +52,6 @@ const json::value* entry_of(const json::value& registry, const std::string& name
   return nullptr;
 }
 
-bool is_true(const json::value& entry, std::string_view name) {
-  const auto* value = find(entry, name);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 /// The value in the type that the BIOS tells now, or that the registry names.
 BiosValue as_told(const BiosValue& wanted, const BiosValue* now, std::string_view type) {
   const auto* text = std::get_if<std::string>(&wanted);
@@ -107,7 +102,7 @@ std::string wrong_text(const json::value& entry, const std::string& value) {
 
 std::string wrong_for(const json::value& entry, const BiosValue& value) {
   const auto type = text_at(entry, "Type").value_or("");
-  const bool fixed = is_true(entry, "ReadOnly") || is_true(entry, "Immutable");
+  const bool fixed = flag_at(entry, "ReadOnly") == true || flag_at(entry, "Immutable") == true;
   if (fixed) return "is read-only";
   if (type == "Enumeration") return wrong_word(entry, to_text(value));
   if (type == "Integer") return wrong_number(entry, value);
@@ -152,9 +147,10 @@ BiosRules rules_in(const json::value& registry) {
   for (const auto& entry : *entries) {
     const auto name = text_at(entry, "AttributeName");
     if (!name || rules.size() >= kMostRules) continue;
-    BiosRule rule{.least = number_at(entry, "LowerBound"),
-                  .most = number_at(entry, "UpperBound"),
-                  .read_only = is_true(entry, "ReadOnly") || is_true(entry, "Immutable")};
+    BiosRule rule{
+        .least = number_at(entry, "LowerBound"),
+        .most = number_at(entry, "UpperBound"),
+        .read_only = flag_at(entry, "ReadOnly") == true || flag_at(entry, "Immutable") == true};
     const auto* value = find(entry, "Value");
     const auto* words = value == nullptr ? nullptr : value->if_array();
     for (std::size_t i = 0; words != nullptr && i < std::min(words->size(), kMostWords); ++i)

@@ -19,11 +19,6 @@ struct Named {
 constexpr std::array kKinds{Named{"IPMI", Kind::sol}, Named{"SSH", Kind::ssh},
                             Named{"Telnet", Kind::telnet}};
 
-bool flag(const json::value& body, std::string_view path) {
-  const auto* value = find(body, path);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 int port_of(const json::value& body, std::string_view path) {
   const auto port = number_at(body, path).value_or(0);
   return port > 0 && port < 65536 ? static_cast<int>(port) : 0;
@@ -36,10 +31,10 @@ std::vector<ConsoleWay> ways_of_system(const json::value& system, const Rules& r
     const std::string path = "SerialConsole/" + std::string{name};
     const auto* told_way = find(system, path);
     if (told_way == nullptr || !told_way->is_object()) continue;
-    ConsoleWay way{.kind = kind, .enabled = flag(*told_way, "ServiceEnabled")};
+    ConsoleWay way{.kind = kind, .enabled = flag_at(*told_way, "ServiceEnabled") == true};
     way.port = port_of(*told_way, "Port");
     way.command = told(*told_way, "ConsoleEntryCommand");
-    const bool shared = flag(*told_way, "SharedWithManagerCLI");
+    const bool shared = flag_at(*told_way, "SharedWithManagerCLI") == true;
     if (way.command.empty() && shared) way.command = rules.console_command;
     ways.push_back(std::move(way));
   }
@@ -50,10 +45,10 @@ std::vector<ConsoleWay> ways_of_system(const json::value& system, const Rules& r
 std::vector<ConsoleWay> ways_of_manager(const json::value& manager, const json::value& protocols,
                                         const Rules& rules) {
   auto types = texts_of(find(manager, "SerialConsole/ConnectTypesSupported"));
-  bool enabled = flag(manager, "SerialConsole/ServiceEnabled");
+  bool enabled = flag_at(manager, "SerialConsole/ServiceEnabled") == true;
   if (types.empty() && !rules.console_command.empty()) {
     types = texts_of(find(manager, "CommandShell/ConnectTypesSupported"));
-    enabled = flag(manager, "CommandShell/ServiceEnabled");
+    enabled = flag_at(manager, "CommandShell/ServiceEnabled") == true;
   }
   std::vector<ConsoleWay> ways;
   for (const auto& [name, kind] : kKinds) {

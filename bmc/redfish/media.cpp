@@ -38,9 +38,7 @@ MediaSlot slot_of(const std::string& uri, const json::value& body) {
   if (slot.id.empty()) slot.id = printable(last_name(uri));
   slot.types = texts_of(find(body, "MediaTypes"));
   slot.image = told(body, "Image");
-  const auto* inserted = find(body, "Inserted");
-  const bool says_so = inserted != nullptr && inserted->is_bool() && inserted->get_bool();
-  slot.inserted = says_so;
+  slot.inserted = flag_at(body, "Inserted") == true;
   slot.inserted = holds_something(slot, body);
   return slot;
 }

@@ -113,8 +113,7 @@ void Survey::follow(const Rules& rules, const json::value& root) {
   fetch_.follow(rules);
   const auto* offered = find(root, "ProtocolFeaturesSupported/ExpandQuery");
   const auto yes = [&](const char* what) {
-    const auto* value = offered == nullptr ? nullptr : find(*offered, what);
-    return value != nullptr && value->is_bool() && value->get_bool();
+    return offered != nullptr && flag_at(*offered, what) == true;
   };
   course_->expand_query.clear();
   // One that remembers what it read asks for single resources: their tags are worth more.

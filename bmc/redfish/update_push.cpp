@@ -148,8 +148,7 @@ Task<Result<void>> release(Client& client, std::string service, json::object hel
 
 Task<Result<UpdateTicket>> push_raw(Client& client, Giving giving, Deadline deadline) {
   constexpr std::chrono::seconds kRelease{15};
-  const auto* claim = find(giving.service.body, "HttpPushUriTargetsBusy");
-  const bool claimed = claim != nullptr && claim->is_bool() && claim->get_bool();
+  const bool claimed = flag_at(giving.service.body, "HttpPushUriTargetsBusy") == true;
   if (claimed && !giving.order.claim_is_ours)
     co_return Error{Code::kBusy,
                     giving.layout.updates +
@@ -263,8 +262,7 @@ Result<UpdateWay> way_for(const std::vector<UpdateWay>& ways, const UpdateOrder&
 
 /// What can be known before anything is sent.
 Result<void> may_take(const json::value& service, const UpdateOrder& order, const UpdateWay& way) {
-  const auto* enabled = find(service, "ServiceEnabled");
-  if (enabled != nullptr && enabled->is_bool() && !enabled->get_bool())
+  if (flag_at(service, "ServiceEnabled") == false)
     return Error{Code::kUnsupported, "the BMC's update service is disabled; enable it first"};
   const auto most = number_at(service, "MaxImageSizeBytes").value_or(0);
   if (most > 0 && static_cast<double>(order.bytes) > most)

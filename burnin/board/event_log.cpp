@@ -188,9 +188,8 @@ Result<Findings> parse(const Profile&, const Output& output) {
   for (const auto& entry : entries->get_array())
     if (count++ < kMostEntries) fresh.take(entry);
   auto found = fresh.findings();
-  const auto* cut = find(document, "cut");
   const bool lost =
-      cut != nullptr && cut->is_bool() && cut->get_bool() && !before->get_array().empty() &&
+      flag_at(document, "cut") == true && !before->get_array().empty() &&
       std::ranges::none_of(entries->get_array(), [&](const json::value& entry) {
         const json::value mark(mark_of(entry));
         return std::ranges::find(before->get_array(), mark) != before->get_array().end();

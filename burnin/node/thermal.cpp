@@ -342,8 +342,7 @@ Result<void> check_burn(std::string_view said, int status, const ToolGpus& names
       ++faults[part_of(text_at(root, "part").value_or(""), names)];
     if (kind == "error" && error.empty())
       error = script::clean(text_at(root, "message").value_or("it does not say why"));
-    const auto* done = find(root, "complete");
-    if (kind == "end") complete = done != nullptr && done->is_bool() && done->get_bool();
+    if (kind == "end") complete = flag_at(root, "complete") == true;
   }
   for (const auto& [part, count] : faults)
     if (findings.measurements.size() < 4096)

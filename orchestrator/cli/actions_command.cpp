@@ -153,8 +153,7 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
   if (!answer) return complain_of_service(context, answer.error());
   const auto status = client.get("/api/v1/status");
   if (!status) return complain_of_service(context, status.error());
-  const auto* told = find(*status, "rehearsal");
-  const bool rehearsal = told != nullptr && told->is_bool() && told->get_bool();
+  const bool rehearsal = flag_at(*status, "rehearsal") == true;
   const auto* items = find(*answer, "actions");
   const auto all =
       items == nullptr ? std::vector<report::OperatorAction>{} : report::actions_from(*items);

@@ -208,8 +208,7 @@ report::RunProgress progress_from(engine::RunId run, const boost::json::value& t
   };
   progress.between_tries = count("between_tries");
   progress.failed = count("failed");
-  const auto* paused = find(told, "paused");
-  progress.paused = paused != nullptr && paused->is_bool() && paused->get_bool();
+  progress.paused = flag_at(told, "paused") == true;
   if (const auto* running = find(told, "running"); running != nullptr && running->is_object())
     for (const auto& [step, nodes] : running->get_object())
       if (nodes.is_number())

@@ -27,8 +27,7 @@ Result<Events> events_of(const store::JournalReader& journal, engine::RunId run,
 
 bool is_of_service(const store::EventText& event) {
   const auto data = parse_json(event.data);
-  const auto* flag = data ? find(*data, kDrivenByService) : nullptr;
-  return flag != nullptr && flag->is_bool() && flag->get_bool();
+  return data && flag_at(*data, kDrivenByService) == true;
 }
 
 std::string why_of(const store::EventText& event) {

@@ -45,11 +45,6 @@ std::vector<std::string> ids_at(const json::value& told, std::string_view key) {
   return ids;
 }
 
-bool is_set(const json::value& told, std::string_view key) {
-  const auto* value = find(told, key);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 }  // namespace
 
 std::string to_text(const UpdateHandle& handle) {
@@ -89,8 +84,8 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.others = ids_at(told, "others");
   handle.ids = ids_at(told, "ids");
   handle.written = ids_at(told, "written");
-  handle.more = is_set(told, "more");
-  handle.was_on = is_set(told, "was_on");
+  handle.more = flag_at(told, "more") == true;
+  handle.was_on = flag_at(told, "was_on") == true;
   handle.previous = text_at(told, "previous").value_or("");
   handle.instead_of = text_at(told, "instead_of").value_or("");
   handle.why = text_at(told, "why").value_or("");

@@ -25,11 +25,6 @@ std::optional<std::string> text_under(const json::value& root, std::string_view 
   return std::string{text->data(), text->size()};
 }
 
-bool is_true(const json::value& root, std::string_view path) {
-  const auto* value = find(root, path);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 bool is_ready(const json::value& answer) {
   const auto* conditions = find(answer, "status/conditions");
   const auto* list = conditions == nullptr ? nullptr : conditions->if_array();
@@ -77,7 +72,7 @@ Result<KubernetesNode> parse_kubernetes_node(const json::value& answer,
   if (text_at(answer, "kind") != "Node" || node.name.empty() || node.version.empty() ||
       node.name.size() > kLongestName || node.version.size() > kLongestName)
     return Error{Code::kMalformed, "the API server answers with no Node"};
-  node.cordoned = is_true(answer, "spec/unschedulable");
+  node.cordoned = flag_at(answer, "spec/unschedulable") == true;
   node.ready = is_ready(answer);
   node.cordoned_by_us = text_under(answer, "metadata/annotations", kCordonedBy).value_or("");
   node.labelled =

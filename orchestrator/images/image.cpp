@@ -150,14 +150,9 @@ void check_kind(const ImageManifest& manifest, Reader& reader) {
   if (iso != nullptr && !slot) reader.fail("ram/iso_ticket", "is absent");
 }
 
-bool is_true(const json::value& root, std::string_view path) {
-  const auto* value = find(root, path);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
 void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) {
   manifest.command_line = reader.text("ram/command_line");
-  manifest.signed_efi = is_true(root, "ram/signed");
+  manifest.signed_efi = flag_at(root, "ram/signed") == true;
   if (find(root, "ram/iso_ticket") != nullptr)
     manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
                                reader.count("ram/iso_ticket/size", true)};
@@ -235,7 +230,7 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.content_sha256 = reader.digest("content/sha256");
   manifest.compression = reader.text("compression");
   manifest.efi = reader.text("boot/efi");
-  manifest.bios = is_true(*root, "boot/bios");
+  manifest.bios = flag_at(*root, "boot/bios") == true;
   manifest.os_id = reader.text("os/id");
   manifest.os_version = reader.text("os/version");
   if (manifest.kind == ImageKind::installer)

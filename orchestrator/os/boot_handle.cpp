@@ -55,8 +55,7 @@ Result<BootHandle> boot_handle_of(std::string_view text) {
   handle.host_key = text_at(told, "host_key").value_or("");
   handle.tpm = text_at(told, "tpm").value_or("");
   handle.peer = text_at(told, "peer").value_or("");
-  const auto* disc = find(told, "disc");
-  handle.disc = disc != nullptr && disc->is_bool() && disc->get_bool();
+  handle.disc = flag_at(told, "disc") == true;
   return handle;
 }
 

@@ -270,8 +270,7 @@ Task<Result<void>> BootRun::take_back_override(Deadline deadline) {
 /// the image is written: the machine restarts by itself as soon as it is.
 Task<Result<void>> BootRun::boot_disk_next(const BootEvent& hello, Deadline deadline) {
   const json::value said = hello.body;
-  const auto* uefi = find(said, "uefi");
-  const bool by_bios = uefi != nullptr && uefi->is_bool() && !uefi->get_bool();
+  const bool by_bios = flag_at(said, "uefi") == false;
   if (!doors_.bios || !by_bios) co_return ok();
   const bmc::BootOverride wanted{.target = bmc::BootTarget::disk, .once = true};
   const auto set = co_await doors_.bmc.boot.set(wanted, deadline);

@@ -210,8 +210,7 @@ std::vector<OperatorAction> actions_from(const boost::json::value& array) {
     item.likely = text("equally_likely");
     item.apart = text("next_test");
     item.at_the_rack = text("where") == "rack";
-    const auto* goes_on = find(each, "goes_on_by_itself");
-    item.goes_on = goes_on != nullptr && goes_on->is_bool() && goes_on->get_bool();
+    item.goes_on = flag_at(each, "goes_on_by_itself") == true;
     item.pattern = item.action;
     // In commands of it, the node's name stands for itself.
     for (auto at = item.pattern.find(item.node); !item.node.empty() && at != item.pattern.npos;
