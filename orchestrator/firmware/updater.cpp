@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "bmc/power.h"
-#include "inventory/versions.h"
 #include "orchestrator/firmware/may_pass.h"
+#include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
 
@@ -28,15 +28,6 @@ const inventory::ExpectedFirmware* component_of(const inventory::Profile& profil
   const auto at =
       std::ranges::find(profile.firmware, name, &inventory::ExpectedFirmware::component);
   return at == profile.firmware.end() ? nullptr : &*at;
-}
-
-/// What all `entries` of a component run; empty: no one version, or not all of them.
-std::string one_version(const std::vector<RunningVersion>& entries, std::size_t all) {
-  const bool same = !entries.empty() && entries.size() == all &&
-                    std::ranges::all_of(entries, [&](const auto& one) {
-                      return inventory::same_version(one.version, entries.front().version);
-                    });
-  return same ? entries.front().version : std::string{};
 }
 
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
