@@ -92,6 +92,7 @@ TEST_F(FirmwareRun, AFailedMachineStaysDrainedAndPoweredWithItsConsoleAndActions
   ASSERT_TRUE(rehearsal::make_scontrol(slurm, {"v01-n01"}, *profile));
   site->change_inventory("site: rehearsal",
                          "site: rehearsal\nslurm: {partition: gpu, features: [qualified]}");
+  EXPECT_EQ(site->run({"bmc", "v01-n01", "power", "on"}).status, 0);
   const auto* path = std::getenv("PATH");
   const auto with_slurm = "PATH=" + slurm + ":" + (path == nullptr ? "/usr/bin:/bin" : path);
 
