@@ -85,7 +85,7 @@ Upload upload_of(const Giving& giving, std::string field) {
 Task<Result<Answer>> send(Client& client, std::string uri, Upload upload, Deadline deadline) {
   auto answer = co_await client.upload(std::move(uri), std::move(upload), deadline);
   if (answer) co_return answer;
-  auto error = std::move(answer).error();
+  auto error = explained(std::move(answer).error());  // some are busy in these words
   const bool takes_none = (error.code == Code::kNotFound && is_http(error, 404)) ||
                           (error.code == Code::kUnsupported && is_http(error, 405));
   if (takes_none) error.what += fmt::format("; {}", kTakesNoImage);
