@@ -100,7 +100,7 @@ TEST_F(FirmwareRun, AFailedMachineStaysDrainedAndPoweredWithItsConsoleAndActions
       testing::run(site->cupel({"run", "firmware", "--nodes", "all"}), {with_slurm}, 400s);
 
   const auto power = site->ask({"bmc", "v01-n01", "power"});
-  const auto shown = site->ask({"show", "v01-n01"});
+  const auto shown = json_lines(site->run({"show", "v01-n01", "--json"}).out);
   const auto actions = site->run({"actions", "--json"});
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("v01-n01 firmware failed: bios 01.02.00: the inventory shows"));
