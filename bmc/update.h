@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "bmc/answers.h"
 
 namespace cupel::bmc {
@@ -28,6 +29,8 @@ struct UpdateOrder {
   ApplyTime apply = ApplyTime::as_it_likes;
   /// Where the BMC may fetch it (SimpleUpdate), for those that take no push; empty: nowhere.
   std::string pull_uri{};
+  /// A way that this BMC offers and has refused (took_nothing): another one is taken. Empty: none.
+  std::string refused_way{};
   /// The claim that the BMC shows (kTargetsClaimed) is left over from a push of ours that was lost.
   bool claim_is_ours = false;
 };
@@ -74,6 +77,12 @@ struct UpdateService {
     return std::ranges::any_of(busy, [](const auto& one) { return one != kTargetsClaimed; });
   }
 };
+
+/// Stands in the error of a push where the BMC has nothing at the way's URI that takes a POST: HTTP
+/// 404 or 405. None of the image was taken.
+inline constexpr std::string_view kTakesNoImage = "nothing takes images at this URI";
+
+inline bool took_nothing(const Error& refusal) { return refusal.what.contains(kTakesNoImage); }
 
 std::string_view to_string(UpdateProgress::State state);
 

@@ -19,10 +19,11 @@ using inventory::YamlValue;
 using Problems = std::vector<inventory::Problem>;
 
 constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
-constexpr std::array<std::string_view, 3> kComponents{"bios", "bmc", "erot"};
+constexpr std::array<std::string_view, 4> kComponents{"bios", "bmc", "erot", "psu"};
 constexpr std::array<std::string_view, 5> kImages{"whole", "corrupted", "truncated", "other-model",
                                                   "mislabelled"};
 constexpr std::array<std::string_view, 3> kFollows{"host-restart", "bmc-restart", "ac-cycle"};
+constexpr std::array<std::string_view, 2> kRecoveries{"none", "previous-image"};
 constexpr std::array kPlaybooks{CataloguePlaybook::new_rack, CataloguePlaybook::fabric,
                                 CataloguePlaybook::firmware, CataloguePlaybook::os};
 constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os};
@@ -124,6 +125,9 @@ class EntryReader {
     into.component = one_of(update, "component", kComponents, into.component);
     into.image = one_of(update, "image", kImages, into.image);
     into.follow = one_of(update, "follow", kFollows, into.follow);
+    into.recovery = one_of(update, "recovery", kRecoveries, into.recovery);
+    if (into.recovery != "none" && into.component != "psu")
+      update.report(update.place("recovery"), "a previous image is made for psu alone");
     update.finish();
   }
 
@@ -304,7 +308,8 @@ std::string_view shipped_name(CataloguePlaybook playbook) {
 }
 
 std::string PlannedUpdate::profile() const {
-  return fmt::format("update-{}-{}-{}", component, image, follow);
+  return fmt::format("update-{}-{}-{}{}", component, image, follow,
+                     recovery == "none" ? "" : "-" + recovery);
 }
 
 std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::string& file,

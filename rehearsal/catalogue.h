@@ -32,9 +32,10 @@ std::string_view shipped_name(CataloguePlaybook playbook);
 
 /// What the playbook `firmware` is to write on a node.
 struct PlannedUpdate {
-  std::string component = "bios";       // or "bmc", "erot" (nine targets)
+  std::string component = "bios";       // or "bmc", "erot" (nine targets), "psu" (six)
   std::string image = "whole";          // or corrupted, truncated, other-model, mislabelled
   std::string follow = "host-restart";  // the reset that makes it run
+  std::string recovery = "none";        // or previous-image, which the manifest lists then
   std::string profile() const;          // the name of the profile that wants it
   friend auto operator<=>(const PlannedUpdate&, const PlannedUpdate&) = default;
 };

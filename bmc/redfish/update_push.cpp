@@ -80,6 +80,18 @@ Upload upload_of(const Giving& giving, std::string field) {
           .field = std::move(field)};
 }
 
+/// A service may name an URI that is not there, or that can only be read (sushy-tools: its
+/// inventory).
+Task<Result<Answer>> send(Client& client, std::string uri, Upload upload, Deadline deadline) {
+  auto answer = co_await client.upload(std::move(uri), std::move(upload), deadline);
+  if (answer) co_return answer;
+  auto error = explained(std::move(answer).error());  // some are busy in these words
+  const bool takes_none = (error.code == Code::kNotFound && is_http(error, 404)) ||
+                          (error.code == Code::kUnsupported && is_http(error, 405));
+  if (takes_none) error.what += fmt::format("; {}", kTakesNoImage);
+  co_return error;
+}
+
 /// Source: DSP0266, "Multipart HTTP push updates": the parameters are not optional.
 Task<Result<UpdateTicket>> push_multipart(Client& client, Giving giving, Deadline deadline) {
   const auto& order = giving.order;
@@ -95,7 +107,7 @@ Task<Result<UpdateTicket>> push_multipart(Client& client, Giving giving, Deadlin
                            serialize(parameters)});
   const std::string more{text_for(giving.rules.oem_parameters, order.component)};
   if (!more.empty()) upload.fields.push_back({"OemParameters", "application/json", more});
-  CO_TRY(const Answer answer, co_await client.upload(giving.way.uri, std::move(upload), deadline));
+  CO_TRY(const Answer answer, co_await send(client, giving.way.uri, std::move(upload), deadline));
   co_return ticket_of(answer, giving.rules.verifies_first ? kVerifies : giving.way.name);
 }
 
@@ -114,7 +126,7 @@ Task<Result<UpdateTicket>> push_form(Client& client, Giving giving, Deadline dea
   upload.session = giving.rules.form_session;
   const json::object parameters{{"UpdateRepository", false}, {"UpdateTarget", true}};
   upload.fields.push_back({"parameters", "", serialize(parameters)});
-  CO_TRY(co_await client.upload(giving.way.uri, std::move(upload), deadline));
+  CO_TRY(co_await send(client, giving.way.uri, std::move(upload), deadline));
   co_return UpdateTicket{.way = giving.way.name};
 }
 
@@ -159,7 +171,7 @@ Task<Result<UpdateTicket>> push_raw(Client& client, Giving giving, Deadline dead
   if (!held.empty()) {
     CO_TRY(co_await change(client, giving.layout.updates, held, giving.service, deadline));
   }
-  auto answer = co_await client.upload(giving.way.uri, upload_of(giving, ""), deadline);
+  auto answer = co_await send(client, giving.way.uri, upload_of(giving, ""), deadline);
   // With a bound of its own: also where the caller was cancelled.
   auto released = co_await with_deadline(
       Deadline::in(kRelease),
@@ -229,7 +241,7 @@ Task<Result<UpdateTicket>> push_stored(Client& client, Giving giving, Deadline d
   CO_TRY(const Answer inventory, co_await client.get_tagged(giving.way.uri, deadline));
   auto upload = upload_of(giving, "file");
   upload.headers.push_back("If-Match: " + (inventory.etag.empty() ? "*" : inventory.etag));
-  CO_TRY(const Answer stored, co_await client.upload(giving.way.uri, std::move(upload), deadline));
+  CO_TRY(const Answer stored, co_await send(client, giving.way.uri, std::move(upload), deadline));
   auto uri = path_of(stored.location);
   if (uri.empty()) uri = text_at(stored.body, "@odata.id").value_or("");
   if (!is_on_the_bmc(uri))
@@ -249,6 +261,7 @@ constexpr std::array<std::pair<std::string_view, Give>, 5> kWays{{{"multipart", 
 /// The first one that this order can go.
 Result<UpdateWay> way_for(const std::vector<UpdateWay>& ways, const UpdateOrder& order) {
   const auto fits = [&](const UpdateWay& way) {
+    if (way.name == order.refused_way) return false;
     return way.name == "simple" ? !order.pull_uri.empty() : !order.file.empty();
   };
   const auto way = std::ranges::find_if(ways, fits);

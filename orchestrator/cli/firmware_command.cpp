@@ -13,6 +13,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/firmware/image_check.h"
 #include "orchestrator/firmware/learn_baseline.h"
+#include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/steps/node_writer.h"
 
 namespace cupel::cli {
@@ -93,11 +94,15 @@ Exit check(const BmcCommand& command) {
   Exit exit = Exit::passed;
   const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
   if (!inventory) return exit;
-  return judge_nodes(command, *inventory,
-                     [](const FirmwarePlan& plan, const bmc::Identity&, bool& well) {
-                       well = plan.is_at_baseline();
-                       return Answer{check_text(plan), check_json(plan)};
-                     });
+  const auto manifest = firmware::read_manifest(inventory->images);
+  const auto now = seconds_now();
+  return judge_nodes(
+      command, *inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
+        well = plan.is_at_baseline();
+        Answer answer{check_text(plan), check_json(plan)};
+        add_warnings(firmware::previous_image_warnings(plan, machine, manifest, now), answer);
+        return answer;
+      });
 }
 
 Exit plan(const BmcCommand& command) {
@@ -106,12 +111,14 @@ Exit plan(const BmcCommand& command) {
   if (!inventory) return exit;
   const auto manifest = firmware::read_manifest(inventory->images);
   const auto now = seconds_now();
-  return judge_nodes(command, *inventory,
-                     [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
-                       const auto refusals = refusals_by_manifest(plan, machine, manifest, now);
-                       well = may_be_done(plan, refusals);
-                       return Answer{plan_text(plan, refusals), plan_json(plan, refusals)};
-                     });
+  return judge_nodes(
+      command, *inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
+        const auto refusals = refusals_by_manifest(plan, machine, manifest, now);
+        well = may_be_done(plan, refusals);
+        Answer answer{plan_text(plan, refusals), plan_json(plan, refusals)};
+        add_warnings(firmware::previous_image_warnings(plan, machine, manifest, now), answer);
+        return answer;
+      });
 }
 
 Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadline deadline,

@@ -196,6 +196,12 @@ std::string check_text(const FirmwarePlan& plan) {
   return summary(plan) + "\n" + component_table(plan, false);
 }
 
+void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
+  if (warnings.empty()) return;
+  for (const auto& warning : warnings) answer.text += "\nwarning: " + printable(warning);
+  answer.object["warnings"] = boost::json::value_from(warnings);
+}
+
 boost::json::object plan_json(const FirmwarePlan& plan, const std::vector<std::string>& refusals) {
   auto object = check_json(plan);
   auto& components = object["components"].as_array();

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "inventory/image_manifest.h"
+#include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/firmware/firmware_plan.h"
 
 namespace cupel::cli {
@@ -23,6 +24,9 @@ std::string plan_text(const firmware::FirmwarePlan& plan, const std::vector<std:
 
 /// The same without what would be done.
 std::string check_text(const firmware::FirmwarePlan& plan);
+
+/// Adds `warnings` to what is printed of a machine.
+void add_warnings(const std::vector<std::string>& warnings, Answer& answer);
 
 boost::json::object plan_json(const firmware::FirmwarePlan& plan,
                               const std::vector<std::string>& refusals);

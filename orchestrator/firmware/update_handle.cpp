@@ -64,7 +64,8 @@ std::string to_text(const UpdateHandle& handle) {
                                       {"was_on", handle.was_on},
                                       {"previous", handle.previous},
                                       {"instead_of", handle.instead_of},
-                                      {"why", handle.why}});
+                                      {"why", handle.why},
+                                      {"refused_way", handle.refused_way}});
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
@@ -89,6 +90,7 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.previous = text_at(told, "previous").value_or("");
   handle.instead_of = text_at(told, "instead_of").value_or("");
   handle.why = text_at(told, "why").value_or("");
+  handle.refused_way = text_at(told, "refused_way").value_or("");
   const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;

@@ -38,6 +38,9 @@ struct UpdateHandle {
   /// The image is the previous one, written back instead of this version; empty: it is not. `why`
   /// it had to be.
   std::string instead_of{}, why{};
+  /// A way of the BMC that took nothing of an image (UpdateOrder::refused_way): it is not tried
+  /// again.
+  std::string refused_way{};
 
   bool writes_back() const { return !instead_of.empty(); }
 };

@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "bmc/power.h"
-#include "inventory/versions.h"
 #include "orchestrator/firmware/may_pass.h"
+#include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
 
@@ -30,13 +30,11 @@ const inventory::ExpectedFirmware* component_of(const inventory::Profile& profil
   return at == profile.firmware.end() ? nullptr : &*at;
 }
 
-/// What all `entries` of a component run; empty: no one version, or not all of them.
-std::string one_version(const std::vector<RunningVersion>& entries, std::size_t all) {
-  const bool same = !entries.empty() && entries.size() == all &&
-                    std::ranges::all_of(entries, [&](const auto& one) {
-                      return inventory::same_version(one.version, entries.front().version);
-                    });
-  return same ? entries.front().version : std::string{};
+/// The first way that the BMC offers and has not refused; empty: there is none.
+std::string way_of(const bmc::UpdateService& service, const bmc::UpdateOrder& order) {
+  const auto is_open = [&](const std::string& way) { return way != order.refused_way; };
+  const auto way = std::ranges::find_if(service.ways, is_open);
+  return way == service.ways.end() ? std::string{} : *way;
 }
 
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
@@ -181,7 +179,8 @@ void Updater::begin(const Seen& seen) {
                     .version = update.version,
                     .sha256 = update.image.sha256,
                     .pushed = doors_.now(),
-                    .was_on = handle_.was_on};
+                    .was_on = handle_.was_on,
+                    .refused_way = handle_.refused_way};
   if (!is_of(update, handle_)) written_.clear();
   made.written = written_;
   made.more = updates.size() > 1 && is_of(updates[1], made);
@@ -206,6 +205,7 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
   if (!order && order.error().code == Code::kCancelled) co_return order.error();
   if (!order) co_return failed(named() + ": " + order.error().what);
   order->claim_is_ours = lost_ > 0;
+  order->refused_way = handle_.refused_way;
   if (handle_.writes_back()) handle_.sha256 = order->sha256;
   CO_TRY(auto why_not, co_await ready_for(*order, deadline));
   if (why_not) {
@@ -239,7 +239,7 @@ Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadlin
     CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
   }
   if (why_not || !doors_.serve) co_return why_not;
-  if (service.ways.empty() || service.ways.front() != "simple") co_return why_not;
+  if (way_of(service, order) != "simple") co_return why_not;
   auto served = doors_.serve(order);
   if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
   order.pull_uri = served_ = *std::move(served);
@@ -271,7 +271,7 @@ Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline dead
   at_work_ = true;
   doors_.waiting(fmt::format("{}: sending {:.0f} MB", named(),
                              std::ceil(static_cast<double>(order.bytes) / 1e6)));
-  auto ticket = co_await doors_.bmc.update.push(std::move(order), deadline);
+  auto ticket = co_await doors_.bmc.update.push(order, deadline);
   if (ticket) {
     handle_.ticket = *std::move(ticket);
     handle_.pushed = doors_.now();
@@ -284,9 +284,29 @@ Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline dead
   // Whatever the BMC shows from now on is not this image.
   at_work_ = false;
   CO_TRY(co_await enter(Phase::refused));
+  if (bmc::took_nothing(error) && order.refused_way.empty())
+    co_return co_await push_another_way(std::move(order), std::move(error.what), deadline);
   CO_TRY(release());
   if (error.code == Code::kBusy) co_return UpdateEnd{How::busy, std::move(error.what)};
   co_return failed(std::move(error.what));
+}
+
+/// A service may offer a way that it does not have. The BMC took nothing of the image: the next way
+/// is tried, once, and the handle names the one that was refused.
+Task<Result<Updater::Ended>> Updater::push_another_way(bmc::UpdateOrder order, std::string why,
+                                                       Deadline deadline) {
+  const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
+  if (!service && service.error().code == Code::kCancelled) co_return service.error();
+  if (!service || service->ways.empty()) co_return failed(std::move(why));
+  order.refused_way = service->ways.front();
+  const auto next = way_of(*service, order);
+  if (next.empty() || (next == "simple" && !doors_.serve)) co_return failed(std::move(why));
+  handle_.refused_way = order.refused_way;
+  CO_TRY(auto why_not, co_await ready_for(order, deadline));
+  if (!why_not) co_return co_await push(std::move(order), deadline);
+  CO_TRY(release());
+  why_not->detail = why + "; by another way: " + why_not->detail;
+  co_return why_not;
 }
 
 /// Its version is looked for once the last one of its kind is written, and the resets are done.

@@ -96,6 +96,7 @@ class Updater {
   Task<Result<Ended>> ready_for(bmc::UpdateOrder& order, Deadline deadline);
   Task<Result<void>> prepare_machine(Deadline deadline);
   Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);
+  Task<Result<Ended>> push_another_way(bmc::UpdateOrder order, std::string why, Deadline deadline);
   Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);
   Result<Ended> lost(std::string why);
   Result<Ended> left_to_itself(std::string why);

@@ -66,7 +66,8 @@ Task<Result<Updater::Ended>> Updater::write_back(WayBack back, std::string why, 
                     .targets = handle_.targets,
                     .was_on = handle_.was_on,
                     .instead_of = handle_.version,
-                    .why = shortened(why, kLongestWhy)};
+                    .why = shortened(why, kLongestWhy),
+                    .refused_way = handle_.refused_way};
   for (const auto& entry : back.update.replaces) made.ids.push_back(entry.id);
   replaces_ = back.update.replaces;
   handle_ = std::move(made);

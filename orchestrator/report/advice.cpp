@@ -72,8 +72,7 @@ const Advice* advice_for(const record::StepRecord& step) {
 }
 
 bool asks_for_operator(const record::StepRecord& step) {
-  return !step.needs.empty() &&
-         (step.outcome == "needs operator" || step.outcome == "BMC unresponsive");
+  return !step.needs.empty() && failed(step);
 }
 
 std::string action_for(std::string_view action, std::int64_t run, const std::string& node) {

@@ -26,14 +26,30 @@ struct Seen {
   std::string by{};
 };
 
-std::optional<Seen> iommu(const Findings& facts) {
+std::optional<Seen> iommu(const Findings& facts, std::string_view) {
   const auto on = measured(facts, "iommu.on");
   if (!on) return std::nullopt;
   return Seen{*on > 0 ? "on" : "off", fmt::format("iommu.on {}", plain(*on))};
 }
 
+/// Bridges above any device that send peers' traffic up for a check. Linux turns that on only where
+/// it uses an IOMMU (pci_enable_acs()): without one, a bridge that does not is no proof.
+std::optional<Seen> acs(const Findings& facts, std::string_view wanted) {
+  double devices = 0, redirect = 0;
+  for (const auto& one : facts.measurements) {
+    if (one.name != "pcie.acs" || one.part.empty()) continue;
+    devices += 1;
+    redirect += one.value > 0 ? 1 : 0;
+  }
+  if (devices < 1) return std::nullopt;
+  const bool on = redirect > 0;
+  if (!on && wanted == "on" && measured(facts, "iommu.on").value_or(0) <= 0) return std::nullopt;
+  return Seen{on ? "on" : "off",
+              fmt::format("pcie.acs of {} of {} devices", plain(redirect), plain(devices))};
+}
+
 /// NUMA nodes of each socket. Where they do not divide evenly some are memory alone (a GPU's, CXL).
-std::optional<Seen> numa_per_socket(const Findings& facts) {
+std::optional<Seen> numa_per_socket(const Findings& facts, std::string_view) {
   const auto nodes = measured(facts, "numa.nodes"), sockets = measured(facts, "cpu.count");
   if (!nodes || !sockets || *sockets < 1) return std::nullopt;
   const auto each = static_cast<long>(*nodes) / static_cast<long>(*sockets);
@@ -42,7 +58,7 @@ std::optional<Seen> numa_per_socket(const Findings& facts) {
               fmt::format("numa.nodes {}, cpu.count {}", plain(*nodes), plain(*sockets))};
 }
 
-std::optional<Seen> smt(const Findings& facts) {
+std::optional<Seen> smt(const Findings& facts, std::string_view) {
   const auto threads = measured(facts, "cpu.threads");
   double cores = 0;
   for (const auto& part : facts.parts)
@@ -54,10 +70,10 @@ std::optional<Seen> smt(const Findings& facts) {
 
 struct Row {
   std::string_view setting;
-  std::optional<Seen> (*see)(const Findings&);
+  std::optional<Seen> (*see)(const Findings&, std::string_view wanted);
 };
-constexpr std::array<Row, 3> kRows{
-    {{"iommu", iommu}, {"numa_per_socket", numa_per_socket}, {"smt", smt}}};
+constexpr std::array<Row, 4> kRows{
+    {{"iommu", iommu}, {"acs", acs}, {"numa_per_socket", numa_per_socket}, {"smt", smt}}};
 
 }  // namespace
 
@@ -65,7 +81,7 @@ OsView os_view(const std::vector<inventory::ExpectedPortable>& wanted, const Fin
   OsView view;
   for (const auto& one : wanted) {
     const auto row = std::ranges::find(kRows, one.name, &Row::setting);
-    const auto seen = row == kRows.end() ? std::nullopt : row->see(facts);
+    const auto seen = row == kRows.end() ? std::nullopt : row->see(facts, one.value);
     if (!seen) continue;
     if (seen->value == one.value)
       view.confirmed.push_back(one.name);

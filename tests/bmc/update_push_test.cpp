@@ -184,6 +184,62 @@ TEST_F(Updating, InstallsWhatADellHasStored) {
             R"({"ImageURI":"/redfish/v1/UpdateService/FirmwareInventory/Available-159-2.0"})");
 }
 
+/// sushy-tools' emulator: an HttpPushUri that can only be read.
+TEST_F(Updating, AUriThatTakesNoPostHasTakenNothingAndSimpleUpdateIsAnotherWay) {
+  const std::string inventory = std::string{kUpdates} + "/FirmwareInventory";
+  server.set(inventory, json::object{{"@odata.id", inventory}});
+  offer({{"HttpPushUri", inventory},
+         {"FirmwareInventory", link(inventory)},
+         {"Actions", {{"#UpdateService.SimpleUpdate", {{"target", "/redfish/v1/Simple"}}}}}});
+  answer("/redfish/v1/Simple");
+  auto other = image.order();
+  other.refused_way = "store";
+  other.pull_uri = kPull;
+
+  for (const int status : {404, 405}) {
+    answer(inventory, status, "", {});
+    const auto refused = push(image.order());
+    ASSERT_FALSE(refused) << status;
+    EXPECT_TRUE(took_nothing(refused.error())) << refused.error().what;
+  }
+  const auto ticket = push(other);
+
+  ASSERT_TRUE(ticket) << ticket.error().what;
+  EXPECT_EQ(*ticket, (UpdateTicket{"simple", kTask}));
+  EXPECT_THAT(lines(),
+              ElementsAre("POST " + inventory, "POST " + inventory, "POST /redfish/v1/Simple"));
+}
+
+TEST_F(Updating, OtherRefusalsDoNotProveThatNothingWasTaken) {
+  const auto busy = test::refusal("SMC.1.0.OemFirmwareAlreadyInUpdateMode", "Not now.");
+  for (const auto& [status, text] :
+       {std::pair<int, std::string>{400, ""}, {405, busy}, {409, ""}, {500, ""}, {503, ""}}) {
+    offer({{"MultipartHttpPushUri", kUpload}});
+    answer(kUpload, status, text, {});
+
+    const auto refused = push(image.order());
+
+    ASSERT_FALSE(refused) << status;
+    EXPECT_FALSE(took_nothing(refused.error())) << refused.error().what;
+  }
+}
+
+/// The image is there: what SimpleUpdate answers says nothing of the upload.
+TEST_F(Updating, AnImageThatWasStoredAndNotInstalledWasTaken) {
+  const std::string inventory = std::string{kUpdates} + "/FirmwareInventory";
+  server.set(inventory, json::object{{"@odata.id", inventory}});
+  offer({{"HttpPushUri", inventory},
+         {"FirmwareInventory", link(inventory)},
+         {"Actions", {{"#UpdateService.SimpleUpdate", {{"target", "/redfish/v1/Simple"}}}}}});
+  answer(inventory, 201, "", {{"Location", inventory + "/Available-1"}});
+  answer("/redfish/v1/Simple", 405, "", {});
+
+  const auto refused = push(image.order());
+
+  ASSERT_FALSE(refused);
+  EXPECT_FALSE(took_nothing(refused.error())) << refused.error().what;
+}
+
 TEST_F(Updating, HasTheBmcFetchTheImageWhereItTakesNone) {
   offer({{"Actions",
           {{"#UpdateService.SimpleUpdate",

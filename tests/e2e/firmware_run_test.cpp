@@ -5,6 +5,8 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/signature.h"
+#include "inventory/load_profile.h"
+#include "rehearsal/virtual_slurm.h"
 #include "tests/e2e/rack_site.h"
 
 namespace cupel::testing {
@@ -79,6 +81,39 @@ TEST_F(FirmwareRun, BringsMachinesOfSeveralVendorsToTheBaselineAndNamesThoseThat
                                    " firmware done: brought to the baseline: bios 01.02.00"));
     EXPECT_EQ(version_of(good), "01.02.00");
   }
+}
+
+TEST_F(FirmwareRun, AFailedMachineStaysDrainedAndPoweredWithItsConsoleAndActionsListed) {
+  start({.nodes = 1, .network = 91, .faults = "{node: v01-n01, fault: firmware-unchanged}"});
+  std::vector<inventory::Problem> problems;
+  const auto profile = inventory::ProfileSource{{}}.load("dgx-h100", problems);
+  ASSERT_TRUE(profile);
+  const auto slurm = site->file("slurm");
+  ASSERT_TRUE(rehearsal::make_scontrol(slurm, {"v01-n01"}, *profile));
+  site->change_inventory("site: rehearsal",
+                         "site: rehearsal\nslurm: {partition: gpu, features: [qualified]}");
+  EXPECT_EQ(site->run({"bmc", "v01-n01", "power", "on"}).status, 0);
+  const auto* path = std::getenv("PATH");
+  const auto with_slurm = "PATH=" + slurm + ":" + (path == nullptr ? "/usr/bin:/bin" : path);
+
+  const auto ran =
+      testing::run(site->cupel({"run", "firmware", "--nodes", "all"}), {with_slurm}, 400s);
+
+  const auto power = site->ask({"bmc", "v01-n01", "power"});
+  const auto shown = json_lines(site->run({"show", "v01-n01", "--json"}).out);
+  const auto actions = site->run({"actions", "--json"});
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("v01-n01 firmware failed: bios 01.02.00: the inventory shows"));
+  EXPECT_EQ(read_file(slurm + "/nodes/v01-n01/state", 100).value_or(""), "IDLE+DRAIN\n");
+  ASSERT_EQ(power.size(), 1u);
+  EXPECT_EQ(power[0].at("power"), "on");
+  ASSERT_EQ(shown.size(), 1u);
+  const auto consoles = shown[0].at("console").as_array();
+  ASSERT_FALSE(consoles.empty());
+  const std::string recorded{consoles[0].at("file").as_string()};
+  EXPECT_THAT(read_file(recorded, 1u << 20).value_or(""), HasSubstr("GNU GRUB")) << recorded;
+  EXPECT_THAT(actions.out, AllOf(HasSubstr("leave the machine powered"),
+                                 HasSubstr("cupel bmc v01-n01 log"), HasSubstr("cupel retry")));
 }
 
 /// Adapters and drives are written on the node, and the manifest lists their images.

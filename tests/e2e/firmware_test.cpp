@@ -28,7 +28,7 @@ class FirmwareCommands : public ::testing::Test {
     return ran.out;
   }
   /// A BMC that is off the baseline, with an image for it.
-  void want_a_newer_bmc() const {
+  void want_a_newer_bmc(const std::string& more = "") const {
     site.write("bmc.fwpkg", std::string(100'000, 'f'));
     const auto digest = site.ask({"firmware", "digest", "bmc.fwpkg"});
     const auto& image = digest.at(0).at("images").as_array().at(0).as_object();
@@ -36,7 +36,7 @@ class FirmwareCommands : public ::testing::Test {
     write_profile(
         "firmware:\n  - {component: HostBMC_0, version: 99.01, follow: [bmc-restart], image: "
         "{file: ../bmc.fwpkg, sha256: " +
-        sum + "}}\n");
+        sum + "}" + more + "}\n");
     const auto entry = site.run({"firmware", "digest", "bmc.fwpkg", "--vendor", "*", "--model", "*",
                                  "--component", "HostBMC_0", "--version", "99.01"});
     site.write("images.yaml", entry.out);
@@ -101,6 +101,27 @@ TEST_F(FirmwareCommands, PlanShowsTheUpdateOfASignedImage) {
   EXPECT_EQ(update.at("version"), "99.01");
   EXPECT_FALSE(update.contains("refusal"));
   EXPECT_THAT(text.out, HasSubstr("1 update, about"));
+}
+
+TEST_F(FirmwareCommands, WarnsWhereThePreviousImageIsNotListedAndExitsAsWithoutIt) {
+  want_a_newer_bmc(", recovery: [previous-image]");
+  name_a_manifest();
+  const auto signing = site.run({"firmware", "sign", "images.yaml", "--key", "site.key"});
+
+  const auto planned = site.ask({"firmware", "plan", "v01-n01"});
+  const auto text = site.run({"firmware", "plan", "v01-n01"});
+  const auto checked = site.run({"firmware", "check", "v01-n01"});
+
+  const auto warning = HasSubstr("HostBMC_0: previous-image could not be written back: ");
+  EXPECT_EQ(signing.status, 0) << signing.err;
+  ASSERT_EQ(planned.size(), 1);
+  ASSERT_TRUE(planned[0].contains("warnings"));
+  EXPECT_THAT(std::string{planned[0].at("warnings").as_array().at(0).as_string()}, warning);
+  EXPECT_EQ(text.status, 0) << text.out << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("\nwarning: "), warning,
+                              HasSubstr("no image of this version with its file is listed in")));
+  EXPECT_EQ(checked.status, 1);
+  EXPECT_THAT(checked.out, warning);
 }
 
 TEST_F(FirmwareCommands, UpdateServiceNamesTheWaysAndThatTheBmcIsIdle) {

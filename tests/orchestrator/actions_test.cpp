@@ -165,6 +165,26 @@ TEST(Actions, AreWhatTheStepItselfAskedForAndOncePerPart) {
   EXPECT_FALSE(may_be_mended(audit)) << "nobody can see from afar whether the GPU is back";
 }
 
+/// As firmware that was not written: the step has failed for good, and says what to look at.
+TEST(Actions, AreWhatAStepThatFailedAskedFor) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes.push_back(node("n1", "a01", 1));
+  auto firmware = step("firmware", "failed", "", "bios 2.4: the inventory shows BIOS 2.0");
+  firmware.needs = {{"leave the machine powered; look at the BMC's log", "", false}};
+  auto earlier = step("power-on", "done");
+  earlier.needs = {{"look at the machine", "", false}};
+  run.nodes[0].record.steps = {earlier, firmware};
+
+  const auto actions = actions_of(run, {});
+
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].action,
+            "leave the machine powered; look at the BMC's log; then: cupel retry 12 n1");
+  EXPECT_EQ(actions[0].why, "bios 2.4: the inventory shows BIOS 2.0");
+  EXPECT_FALSE(may_be_mended(firmware)) << "the run does not wait for it";
+}
+
 TEST(Actions, TakeTheNodeUpAtTheStepItselfWhereThatIsNotTheAudit) {
   RunSummary run;
   run.run.id = 12;

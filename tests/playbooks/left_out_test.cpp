@@ -20,8 +20,9 @@ using ::testing::Not;
 class LeftOut : public ::testing::Test {
  protected:
   /// The steps of one node of that kind; none where the plan was refused.
-  std::vector<PlannedStep> steps_of(const std::string& name, Profile profile) {
-    const auto playbook = load_playbook(name, problems);
+  std::vector<PlannedStep> steps_of(const std::string& name, Profile profile,
+                                    const Arguments& arguments = {}) {
+    const auto playbook = load_playbook(name, problems, arguments);
     inventory::Inventory inventory;
     inventory::Node node;
     node.name = "n1";
@@ -129,6 +130,28 @@ TEST_F(LeftOut, SetsInANewRackWhatTheProfileWantsBeforeItsOneRestartAndVerifiesI
   const auto& restart = steps[static_cast<std::size_t>(place_of("power-cycle"))];
   EXPECT_EQ(unmet(restart.when, {{"settings.pending", "yes"}}), std::nullopt);
   EXPECT_TRUE(unmet(restart.when, {{"settings.pending", "no"}}));
+}
+
+TEST_F(LeftOut, StagesSettingsBeforeTheFirmwareAndRestartsOnlyWhereItsRestartLeftSomePending) {
+  auto profile = login();
+  profile.bios = {{.attribute = "LogicalProc", .value = "Enabled"}};
+
+  const auto without = steps_of("firmware", profile);
+  const auto steps = steps_of("firmware", profile, {{"settings", "yes"}});
+
+  const std::vector<std::string> order{
+      "machine-settings", "firmware", "node-firmware", "machine-settings@rest",
+      "power-cycle",      "ssh-wait", "facts",         "machine-settings@verify"};
+  std::vector<std::string> names;
+  for (const auto& step : steps)
+    if (std::ranges::find(order, step.name) != order.end()) names.push_back(step.name);
+  EXPECT_EQ(to_string(problems), "");
+  EXPECT_EQ(names, order);
+  EXPECT_EQ(std::ranges::count(without, "machine-settings", &PlannedStep::name), 0);
+  const auto restart = std::ranges::find(steps, "power-cycle", &PlannedStep::name);
+  ASSERT_NE(restart, steps.end());
+  EXPECT_EQ(unmet(restart->when, {{"settings.pending", "yes"}}), std::nullopt);
+  EXPECT_TRUE(unmet(restart->when, {{"settings.pending", "no"}}));
 }
 
 TEST_F(LeftOut, SkipsTheStepsOfSettingsWhereTheProfileWantsNone) {

@@ -195,7 +195,7 @@ TEST(Catalogue, GivesUpdatesRacksOfTheirOwnInWhichEachNodeHasTheProfileOfItsUpda
       images.insert(update.image);
     }
   }
-  EXPECT_EQ(components, (std::set<std::string>{"bios", "bmc", "erot"}));
+  EXPECT_EQ(components, (std::set<std::string>{"bios", "bmc", "erot", "psu"}));
   EXPECT_EQ(images, (std::set<std::string>{"corrupted", "mislabelled", "other-model", "truncated",
                                            "whole"}));
 }
@@ -209,13 +209,15 @@ faults:
     says: something
     update: {component: toaster, image: burnt, follow: prayer}
     finds: {check: x}
+  - {name: back, says: it goes back, update: {recovery: previous-image}, plant: {fault: firmware-stuck}, finds: {check: x}}
   - {name: two, says: nothing is planted, update: {component: bmc}, finds: {check: x}}
 )",
                   "mine.yaml", dgx(), problems);
 
   const auto text = to_string(problems);
-  for (const auto* said : {"component is one of bios, bmc, erot", "image is one of whole",
-                           "follow is one of host-restart", "it plants nothing"})
+  for (const auto* said : {"component is one of bios, bmc, erot, psu", "image is one of whole",
+                           "follow is one of host-restart", "it plants nothing",
+                           "a previous image is made for psu alone"})
     EXPECT_THAT(text, HasSubstr(said));
 }
 

@@ -21,7 +21,8 @@ struct FirmwareMachine {
   bool lies = false;  // nothing that it says to have written ever runs
   std::vector<Progress> says{{.state = Progress::State::done, .told = "Completed"}};
   std::optional<Error> push_fails{};
-  bool took_it = false;  // although the push failed
+  std::optional<Error> first_way_fails{};  // of `ways`
+  bool took_it = false;                    // although the push failed
   std::vector<std::string> busy{};
   /// So often it still says that it is at work although it has forgotten the task.
   int busy_after_gone = 0;
@@ -182,6 +183,8 @@ class FirmwareBmc final : public bmc::Bmc {
         if (machine_.took_it) machine_.take(order);
         co_return *silent;
       }
+      if (machine_.first_way_fails && order.refused_way.empty())
+        co_return *machine_.first_way_fails;
       if (machine_.push_fails) {
         if (machine_.took_it) machine_.take(order);
         co_return *machine_.push_fails;

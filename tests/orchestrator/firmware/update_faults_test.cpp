@@ -8,6 +8,7 @@
 #include "bmc/redfish/redfish.h"
 #include "orchestrator/firmware/updater.h"
 #include "orchestrator/images/image_server.h"
+#include "orchestrator/settings/converge.h"
 #include "rehearsal/bmc/image.h"
 #include "tests/support/image_file.h"
 #include "tests/support/virtual_bmc.h"
@@ -303,6 +304,56 @@ TEST_F(UpdateThatGoesWrong, APreviousImageMakesAllPartsRunOneVersionAgainAndTheN
   EXPECT_EQ(begun(), 2u);
   EXPECT_EQ(versions_of_supplies(), before);
   EXPECT_FALSE(held);
+}
+
+class UpdateBesideSettings : public UpdateThatGoesWrong {
+ protected:
+  Task<Result<settings::SettingsPlan>> look(Controller& controller, bool set) {
+    const auto bmc = controller.open(*server);
+    const auto until = Deadline::in(60s);
+    auto seen = co_await settings::read_settings(*bmc, profile, until);
+    if (seen && set) {
+      const auto plan = settings::plan_settings(profile, *seen);
+      const auto applied = co_await settings::apply_settings(*bmc, plan, until);
+      seen = co_await settings::read_settings(*bmc, profile, until);
+      if (!applied) seen = applied.error();
+    }
+    co_await bmc->log_out();
+    if (!seen) co_return std::move(seen).error();
+    co_return settings::plan_settings(profile, *seen);
+  }
+  settings::SettingsPlan settings_now(bool set = false) {
+    asio::io_context io;
+    Controller controller{io};
+    auto plan = run_to_end(io, look(controller, set));
+    EXPECT_TRUE(plan) << plan.error().what;
+    return plan ? *std::move(plan) : settings::SettingsPlan{};
+  }
+  int boots() {
+    return server->on([](rehearsal::Machine& machine, auto&) { return machine.boots(); });
+  }
+};
+
+/// One restart for both.
+TEST_F(UpdateBesideSettings, StagedSettingsAreAppliedByTheRestartOfTheFirmware) {
+  profile.firmware[0].follow = {inventory::FirmwareReset::host_restart};
+  profile.bios = {{.attribute = "BootMode", .value = "Bios"}};
+  profile.settings.boot_order = {"disk", "pxe"};
+  with({});
+  const auto boots_before = boots();
+  const auto staged = settings_now(true);
+
+  const auto end = ended();
+  ASSERT_TRUE(server->wait_until([](rehearsal::Machine& machine) { return machine.up(); }));
+
+  EXPECT_TRUE(staged.has(settings::SettingState::waits_for_boot));
+  EXPECT_EQ(end.how, How::at_baseline) << end.detail;
+  EXPECT_EQ(boots(), boots_before + 1);
+  const auto after = settings_now();
+  EXPECT_FALSE(after.items.empty());
+  EXPECT_TRUE(after.is_as_wanted())
+      << settings::described(after, settings::SettingState::waits_for_boot)
+      << settings::described(after, settings::SettingState::differs);
 }
 
 /// A BMC that takes no upload fetches the image from a server whose disk loses it.

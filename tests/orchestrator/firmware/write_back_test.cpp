@@ -274,11 +274,13 @@ TEST_F(WritingBack, ItsHandleIsReadAsItWasWritten) {
   handle.previous = "1.9";
   handle.instead_of = "2.4";
   handle.why = "bios 2.4 runs, and BIOS is Critical";
+  handle.refused_way = "store";
 
   const auto read = update_handle_of(to_text(handle));
 
   ASSERT_TRUE(read) << read.error().what;
   EXPECT_TRUE(read->writes_back());
+  EXPECT_EQ(read->refused_way, "store");
   EXPECT_EQ(to_text(*read), to_text(handle));
 }
 

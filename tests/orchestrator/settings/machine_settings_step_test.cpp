@@ -37,6 +37,7 @@ class MachineSettings : public store::StoreTest, public ::testing::WithParamInte
     profile().settings.boot_order = {"disk", "pxe"};
     profile().settings.bmc = {.ntp_servers = {"10.0.0.1"},
                               .syslog = {{"udp", "10.0.0.9", 514}},
+                              .alerts = {"https://10.0.0.9/events"},
                               .services = {{"SNMP", true}, {"KVMIP", false}},
                               .session_timeout = std::chrono::seconds{900}};
     run = store->begin_run(run_on({"n1"})).value();
@@ -122,7 +123,13 @@ TEST_P(MachineSettings, AreSetAndTrueAfterTheNextBoot) {
   ASSERT_TRUE(machine->boot());
   const auto verified = step("yes");
   const auto later = step();
+  const auto alerts = machine->on([](auto&, auto& service) {
+    return std::ranges::count_if(service.state().subscriptions, [](const auto& one) {
+      return one.second.destination == "https://10.0.0.9/events";
+    });
+  });
 
+  EXPECT_EQ(alerts, 1);
   EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
   EXPECT_EQ(pending(set), "yes");
   EXPECT_THAT(set.detail, HasSubstr("the next boot applies them"));

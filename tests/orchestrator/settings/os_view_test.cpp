@@ -56,5 +56,37 @@ TEST(OsView, DoesNotJudgeNumaNodesThatDoNotDivideBySockets) {
   EXPECT_THAT(view.confirmed, IsEmpty());
 }
 
+burnin::Findings with_acs(double iommu, double first, double second) {
+  burnin::Findings facts;
+  facts.measurements = {{.name = "iommu.on", .value = iommu},
+                        {.name = "pcie.acs", .part = "gpu0", .value = first},
+                        {.name = "pcie.acs", .part = "gpu1", .value = second}};
+  return facts;
+}
+
+TEST(OsView, TakesAcsFromTheBridgesAboveTheDevices) {
+  const auto on = os_view({{"acs", "on"}}, with_acs(1, 0, 2));
+  const auto off = os_view({{"acs", "off"}}, with_acs(0, 0, 0));
+  const auto redirected = os_view({{"acs", "off"}}, with_acs(1, 0, 2));
+  const auto missing = os_view({{"acs", "on"}}, with_acs(1, 0, 0));
+
+  EXPECT_THAT(on.confirmed, ElementsAre("acs"));
+  EXPECT_THAT(off.confirmed, ElementsAre("acs"));
+  EXPECT_THAT(
+      redirected.contradicted,
+      ElementsAre("acs is on to the operating system (pcie.acs of 1 of 2 devices), wanted off"));
+  EXPECT_THAT(
+      missing.contradicted,
+      ElementsAre("acs is off to the operating system (pcie.acs of 0 of 2 devices), wanted on"));
+}
+
+/// The kernel turns ACS on for its IOMMU alone.
+TEST(OsView, DoesNotJudgeThatAcsIsOnWhereTheKernelUsesNoIommu) {
+  const auto view = os_view({{"acs", "on"}}, with_acs(0, 0, 0));
+
+  EXPECT_THAT(view.contradicted, IsEmpty());
+  EXPECT_THAT(view.confirmed, IsEmpty());
+}
+
 }  // namespace
 }  // namespace cupel::settings
