@@ -28,7 +28,8 @@ class Tickets {
 
  private:
   Ptr find_home(std::string_view token);
-  Ptr find_by_dhcp(const asio::ip::address& peer);
+  Ptr find_by_dhcp(const std::optional<std::string>& mac, const asio::ip::address& peer);
+  void name_who_has_none(const std::optional<std::string>& mac, BootAccess& access) const;
   Result<void> add_by_dhcp(const Ptr& ticket);
   void forget_old();
   images::HttpAnswer content(const images::HttpRequest& request, BootAccess& access);
