@@ -147,22 +147,39 @@ Tickets::Ptr Tickets::find_by_dhcp(const std::optional<std::string>& mac,
   return at == by_dhcp_.end() ? nullptr : at->second;
 }
 
+const ExpectedMachine* Tickets::machine_with(const std::string& mac) const {
+  const auto has_it = [&](const ExpectedMachine& machine) {
+    return std::ranges::any_of(
+        machine.macs, [&](const std::string& each) { return normalized_mac(each) == mac; });
+  };
+  const auto found = std::ranges::find_if(machines_, has_it);
+  return found == machines_.end() ? nullptr : &*found;
+}
+
 void Tickets::name_who_has_none(const std::optional<std::string>& mac, BootAccess& access) const {
   if (!mac) {
     access.note = "no boot ticket is open for this address, and its MAC address is not known here";
     return;
   }
-  const auto has_it = [&](const ExpectedMachine& machine) {
-    return std::ranges::any_of(
-        machine.macs, [&](const std::string& each) { return normalized_mac(each) == *mac; });
-  };
-  const auto node = std::ranges::find_if(machines_, has_it);
-  if (node == machines_.end()) {
+  const auto* machine = machine_with(*mac);
+  if (machine == nullptr) {
     access.note = "no node of the inventory has its MAC address " + *mac + " (boot: macs)";
     return;
   }
-  access.node = node->node;
+  access.node = machine->node;
   access.note = "no step boots this node by dhcp-http or pxe now";
+}
+
+void Tickets::note_no_handshake(const asio::ip::address& peer, const std::string& why) {
+  // An alert is the machine's own. All else is a port scan, or a connection that broke.
+  if (!log_ || !why.contains("alert") || !limits_.allow(peer)) return;
+  BootAccess access{.peer = peer.to_string(), .method = "TLS"};
+  const auto mac = neighbour_(peer);
+  const auto* machine = mac ? machine_with(*mac) : nullptr;
+  if (machine != nullptr) access.node = machine->node;
+  access.note = "it rejects the certificate of boot: tls (" + why +
+                "): look at its clock, and at the CA certificates that its firmware has";
+  log_(std::move(access));
 }
 
 std::shared_ptr<images::Pace> Tickets::rack_pace(const std::string& rack) {

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::fetch;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -397,6 +398,23 @@ TEST_F(Booting, OverTlsTheSame) {
             content_of("ram.efi").size());
   EXPECT_EQ(fetch({.url = ticket.base_url + "hello", .post = hello(first), .ca = ca}).status, 200);
   EXPECT_EQ(fetch({.url = ticket.base_url + "image"}).status, 0);
+}
+
+TEST_F(Booting, AMachineThatRejectsTheCertificateIsNamedInTheLog) {
+  const auto certificate = test::make_certificate();
+  start({.certificate = certificate.certificate_pem,
+         .key = certificate.key_pem,
+         .neighbour = [](const asio::ip::address&) { return "52:54:00:aa:00:02"; }});
+  const auto ticket = service->issue(order()).value();
+
+  EXPECT_EQ(fetch({.url = ticket.base_url + "ram.efi"}).status, 0) << "its CA is not known";
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (log.empty() && std::chrono::steady_clock::now() < until) io.restart(), io.run_for(10ms);
+
+  ASSERT_FALSE(log.empty());
+  EXPECT_EQ(log[0].node, "a01-n02");
+  EXPECT_THAT(log[0].note, AllOf(HasSubstr("it rejects the certificate of boot: tls ("),
+                                 HasSubstr("alert unknown ca"), HasSubstr("look at its clock")));
 }
 
 TEST_F(Booting, AnUplinkIsNotExceededAndSharedFairly) {
