@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
+#include "tests/agent/boot_image.h"
+
 namespace cupel::agent::boot {
 namespace {
 
@@ -52,6 +56,60 @@ TEST_F(BootServerOverTls, NamesWhatElseIsWrongWithTheCertificate) {
   EXPECT_EQ(failure.cause, Cause::kServer);
   EXPECT_THAT(failure.text, HasSubstr("unable to get local issuer certificate"));
   EXPECT_EQ(asked_, 1);
+}
+
+/// Sends half of what is asked for and ends, as a controller that is killed; the one that follows
+/// serves ranges. Prints each Range.
+constexpr const char* kDyingServer = R"(
+import http.server, sys
+content = open(sys.argv[1], 'rb').read()
+class Handler(http.server.BaseHTTPRequestHandler):
+  died = False
+  def do_GET(self):
+    asked = self.headers.get('Range')
+    print('range', asked, flush=True)
+    first = int(asked[6:].split('-')[0]) if asked else 0
+    self.send_response(206 if asked else 200)
+    self.send_header('Content-Length', str(len(content) - first))
+    if asked:
+      self.send_header('Content-Range', f'bytes {first}-{len(content) - 1}/{len(content)}')
+    self.end_headers()
+    end = len(content) if Handler.died else len(content) // 2
+    Handler.died = True
+    self.wfile.write(content[first:end])
+    self.close_connection = True
+  def log_message(self, *words): pass
+server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+open(sys.argv[2], 'w').write(str(server.server_port))
+print('ready', flush=True)
+server.serve_forever()
+)";
+
+TEST(BootServerThatDies, WhileAnImageStreamsIsAskedForTheRestByTheNextController) {
+  const test::TemporaryFolder folder;
+  const auto content = random_bytes(4 << 20);
+  std::ofstream{folder.path() / "image", std::ios::binary} << content;
+  testing::Child server{{"/usr/bin/python3", "-u", "-c", kDyingServer,
+                         (folder.path() / "image").string(), (folder.path() / "port").string()}};
+  ASSERT_TRUE(server.wait_for("ready"));
+  BootServer::Settings settings;
+  settings.url = "http://127.0.0.1:" + file_bytes(folder.path() / "port") + "/";
+  int pauses = 0;
+  settings.pause = [&pauses](std::chrono::milliseconds) { ++pauses; };
+
+  const auto source = BootServer{std::move(settings)}.image("image", content.size());
+  std::string received;
+  std::array<char, 65'536> piece{};
+  for (;;) {
+    const auto got = source(piece);
+    ASSERT_TRUE(got) << got.error().text;
+    if (*got == 0) break;
+    received.append(piece.data(), *got);
+  }
+
+  EXPECT_TRUE(received == content) << received.size() << " bytes";
+  EXPECT_EQ(pauses, 1);
+  EXPECT_TRUE(server.wait_for("range bytes=2097152-"));
 }
 
 }  // namespace
