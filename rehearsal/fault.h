@@ -137,6 +137,7 @@ enum class FaultKind {
   image_corrupted,
   write_interrupted,
   nvram_full,
+  wrong_arch,
 };
 
 /// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.

@@ -249,6 +249,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
     {write_interrupted, "write-interrupted", Part::none, "errors?", os,
      "it loses its power while an OS image is written, so many times (1)"},
     {nvram_full, "nvram-full", Part::none, "", os, "its NVRAM takes no further boot entry"},
+    {wrong_arch, "wrong-arch", Part::none, "", os,
+     "it reports aarch64 to the boot server, and all images are for x86_64"},
 });
 
 }  // namespace

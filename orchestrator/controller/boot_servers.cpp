@@ -17,9 +17,10 @@ void log_access(const netboot::BootAccess& access) {
   if (!is_worth_a_line(access)) return;
   const bool broke_off = !access.whole && access.method != "HEAD";
   log::info({.node = access.node}, "boot-request",
-            fmt::format("{} {} {}: {}, {} bytes in {} ms{}", access.peer, access.method,
+            fmt::format("{} {} {}: {}, {} bytes in {} ms{}{}{}", access.peer, access.method,
                         access.file.empty() ? "-" : access.file, access.status, access.bytes,
-                        access.took.count(), broke_off ? ", broken off" : ""));
+                        access.took.count(), broke_off ? ", broken off" : "",
+                        access.note.empty() ? "" : ": ", access.note));
 }
 
 std::string_view difference(const netboot::BootServerOptions& one,

@@ -167,7 +167,8 @@ Task<void> HttpServer::Impl::serve(std::shared_ptr<Connection> connection) {
   if (!tls) co_return co_await answer_all(socket, *connection);
   asio::ssl::stream<tcp::socket&> stream{socket, *tls};
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
-  if (!refused) co_await answer_all(stream, *connection);
+  if (!refused) co_return co_await answer_all(stream, *connection);
+  if (options.no_handshake) options.no_handshake(connection->peer, refused.message());
 }
 
 template <class Stream>

@@ -24,6 +24,9 @@ struct HttpOptions {
   std::chrono::seconds idle{60};           // no byte moved
   DiskThreads::Limits disk{};
   DiskThreads::Read read{};  // empty: OpenFile::read
+  /// A peer that did not finish the TLS handshake, and OpenSSL's words; called on the server's
+  /// threads.
+  std::function<void(const asio::ip::address& peer, const std::string& why)> no_handshake{};
 };
 
 class HttpServer {

@@ -51,7 +51,12 @@ Result<std::unique_ptr<BootService>> BootService::start(asio::any_io_executor ex
   const auto answering = [tickets = &impl->tickets](const images::HttpRequest& request) {
     return tickets->answer(request);
   };
-  TRY(impl->server, images::HttpServer::start("boot server", http_options(options), answering));
+  auto http = http_options(options);
+  http.no_handshake = [tickets = &impl->tickets](const asio::ip::address& peer,
+                                                 const std::string& why) {
+    tickets->note_no_handshake(peer, why);
+  };
+  TRY(impl->server, images::HttpServer::start("boot server", std::move(http), answering));
   return std::unique_ptr<BootService>{new BootService{std::move(impl)}};
 }
 

@@ -39,6 +39,7 @@ struct BootAccess {
   std::uint64_t bytes = 0;
   bool whole = false;
   std::chrono::milliseconds took{};
+  std::string note{};  // why firmware that DHCP sent here gets nothing
 };
 
 class BootService {

@@ -85,10 +85,6 @@ const ExpectedMachine* other_node(const Identity& machine, const ExpectedMachine
   return by_mac;
 }
 
-bool shares_mac(const Identity& one, const Identity& other) {
-  return std::ranges::find_first_of(one.macs, other.macs) != one.macs.end();
-}
-
 std::string said_macs(const Identity& machine) {
   return machine.macs.empty() ? "none" : fmt::format("{}", fmt::join(machine.macs, ", "));
 }
@@ -135,7 +131,14 @@ std::optional<std::string> normalized_mac(std::string_view text) {
 
 bool Identity::may_be(const Identity& other) const {
   if (!serial.empty() && !other.serial.empty()) return serial == other.serial;
-  return macs.empty() || other.macs.empty() || shares_mac(*this, other);
+  if (!uuid.empty() && !other.uuid.empty())
+    return uuid == other.uuid || other_order(uuid) == other.uuid;
+  return macs.empty() || other.macs.empty() || !shared_mac(other).empty();
+}
+
+std::string Identity::shared_mac(const Identity& other) const {
+  const auto found = std::ranges::find_first_of(macs, other.macs);
+  return found == macs.end() ? std::string{} : *found;
 }
 
 Result<Identity> parse_identity(const boost::json::object& hello) {

@@ -16,6 +16,8 @@ struct Identity {
 
   /// Whether nothing that both say tells them apart.
   bool may_be(const Identity& other) const;
+  /// Empty: none.
+  std::string shared_mac(const Identity& other) const;
 };
 
 /// A stable word for scripts, and a sentence for people.

@@ -45,9 +45,11 @@ std::optional<Refusal> stranger(const Open& ticket, const Identity& machine,
   if (auto refusal = mismatch(machine, ticket->order.machine, all)) return refusal;
   const std::scoped_lock lock{ticket->mutex};
   if (!ticket->greeted || ticket->greeted->may_be(machine)) return {};
+  const auto mac = ticket->greeted->shared_mac(machine);
   return Refusal{"other-machine",
-                 fmt::format("{}: the ticket is in use by another machine (serial number {})",
-                             ticket->order.machine.node, ticket->greeted->serial)};
+                 fmt::format("{}: the ticket is in use by another machine (serial number {}){}",
+                             ticket->order.machine.node, ticket->greeted->serial,
+                             mac.empty() ? "" : "; both have the MAC address " + mac)};
 }
 
 std::optional<Refusal> over(const Open& ticket) {

@@ -1,5 +1,6 @@
 #include "orchestrator/netboot/tickets.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 namespace cupel::netboot {
@@ -139,11 +140,46 @@ Tickets::Ptr Tickets::find_home(std::string_view token) {
 }
 
 /// By what the kernel knows of the peer, never by what the peer says.
-Tickets::Ptr Tickets::find_by_dhcp(const asio::ip::address& peer) {
-  const auto mac = neighbour_(peer);
+Tickets::Ptr Tickets::find_by_dhcp(const std::optional<std::string>& mac,
+                                   const asio::ip::address& peer) {
   const std::scoped_lock lock{mutex_};
   const auto at = by_dhcp_.find(mac ? *mac : peer.to_string());
   return at == by_dhcp_.end() ? nullptr : at->second;
+}
+
+const ExpectedMachine* Tickets::machine_with(const std::string& mac) const {
+  const auto has_it = [&](const ExpectedMachine& machine) {
+    return std::ranges::any_of(
+        machine.macs, [&](const std::string& each) { return normalized_mac(each) == mac; });
+  };
+  const auto found = std::ranges::find_if(machines_, has_it);
+  return found == machines_.end() ? nullptr : &*found;
+}
+
+void Tickets::name_who_has_none(const std::optional<std::string>& mac, BootAccess& access) const {
+  if (!mac) {
+    access.note = "no boot ticket is open for this address, and its MAC address is not known here";
+    return;
+  }
+  const auto* machine = machine_with(*mac);
+  if (machine == nullptr) {
+    access.note = "no node of the inventory has its MAC address " + *mac + " (boot: macs)";
+    return;
+  }
+  access.node = machine->node;
+  access.note = "no step boots this node by dhcp-http or pxe now";
+}
+
+void Tickets::note_no_handshake(const asio::ip::address& peer, const std::string& why) {
+  // An alert is the machine's own. All else is a port scan, or a connection that broke.
+  if (!log_ || !why.contains("alert") || !limits_.allow(peer)) return;
+  BootAccess access{.peer = peer.to_string(), .method = "TLS"};
+  const auto mac = neighbour_(peer);
+  const auto* machine = mac ? machine_with(*mac) : nullptr;
+  if (machine != nullptr) access.node = machine->node;
+  access.note = "it rejects the certificate of boot: tls (" + why +
+                "): look at its clock, and at the CA certificates that its firmware has";
+  log_(std::move(access));
 }
 
 std::shared_ptr<images::Pace> Tickets::rack_pace(const std::string& rack) {
@@ -157,12 +193,17 @@ HttpAnswer Tickets::content(const HttpRequest& request, BootAccess& access) {
   if (!limits_.allow(request.peer)) return {.status = 429, .close = true, .retry_after = 1};
   const auto path = parse_path(request.target);
   const bool by_dhcp = path && path->token.empty();
+  const auto mac = by_dhcp ? neighbour_(request.peer) : std::nullopt;
   auto ticket = !path        ? nullptr
-                : by_dhcp    ? find_by_dhcp(request.peer)
+                : by_dhcp    ? find_by_dhcp(mac, request.peer)
                 : path->home ? find_home(path->token)
                              : find(path->token);
   // A node that boots from the network first asks at each of its boots.
-  if (!ticket && by_dhcp) return {.status = 404, .close = true};
+  if (!ticket && by_dhcp) {
+    access.file = path->name;
+    name_who_has_none(mac, access);
+    return {.status = 404, .close = true};
+  }
   if (!ticket) {
     limits_.count_guess(request.peer);
     return {.status = 404, .close = true};

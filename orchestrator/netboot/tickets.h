@@ -25,10 +25,14 @@ class Tickets {
   Ptr find(std::string_view token);
 
   images::HttpAnswer answer(const images::HttpRequest& request);
+  /// A line of the log for a machine that rejects the server's certificate; `why` is OpenSSL's.
+  void note_no_handshake(const asio::ip::address& peer, const std::string& why);
 
  private:
   Ptr find_home(std::string_view token);
-  Ptr find_by_dhcp(const asio::ip::address& peer);
+  Ptr find_by_dhcp(const std::optional<std::string>& mac, const asio::ip::address& peer);
+  const ExpectedMachine* machine_with(const std::string& mac) const;
+  void name_who_has_none(const std::optional<std::string>& mac, BootAccess& access) const;
   Result<void> add_by_dhcp(const Ptr& ticket);
   void forget_old();
   images::HttpAnswer content(const images::HttpRequest& request, BootAccess& access);

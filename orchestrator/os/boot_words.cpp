@@ -41,6 +41,10 @@ BootEnd BootRun::refused(const netboot::BootEvent& event) const {
   const auto cause = said(event.body, "cause"), text = said(event.body, "text");
   if (cause == "booted-again")
     return ended(How::needs_person, text, "look at its boot order: cupel bmc NODE boot");
+  if (cause == "wrong-arch")
+    return ended(How::needs_person, "the machine is of another architecture: " + text,
+                 "take a RAM system and an image for its architecture (cupel image list), or look "
+                 "which machine is in this slot");
   if (cause == "signed") return ended(How::failed, text, "set ways: http or media");
   if (cause == "late" || cause == "malformed" || cause == "no-hello")
     return ended(How::failed, "the boot server refused its report: " + text, "run the step again");

@@ -17,6 +17,10 @@ constexpr std::string_view kDhcp =
     "cupel boot dhcp --run";
 constexpr std::string_view kFetch =
     "look whether the machine can reach the address of boot: serve, and what its firewall allows";
+constexpr std::string_view kArchitecture =
+    "take a RAM system for the machine's architecture: cupel image build NAME --arch ARCH, and "
+    "ram: "
+    "of the step os or of the profile";
 constexpr std::string_view kPanic = "look at the console: cupel bmc NODE console";
 
 /// Source: of PXE-E lines edk2's PxeBcDxe and Intel's PXE 2.1 ROMs, of "Error:" lines edk2's
@@ -50,6 +54,12 @@ constexpr std::array kCauses{
                     "the network failed in mid-boot", kFetch},
     ConsoleCauseRow{"http-timeout", "connection timed out (http", "iPXE's download timed out",
                     kFetch},
+    ConsoleCauseRow{"wrong-arch", "can't be loaded on",
+                    "the firmware refused the boot file: it is for another architecture",
+                    kArchitecture},
+    ConsoleCauseRow{"wrong-arch", "exec format error",
+                    "iPXE cannot start the kernel: it is for another architecture, or no kernel",
+                    kArchitecture},
     ConsoleCauseRow{"secure-boot", "access denied",
                     "the firmware refused the boot file: secure boot is on, and the file is not "
                     "signed by a key that this machine has",
@@ -61,6 +71,11 @@ constexpr std::array kCauses{
     // Our own RAM system's: what its boot client and its first process print.
     ConsoleCauseRow{"ram-system", "cupel failed ", "the RAM system gave up",
                     "look at what its console says; log in where it has an address: ssh root@NODE",
+                    true},
+    ConsoleCauseRow{"clock", "cupel failed clock",
+                    "by the machine's clock the boot server's certificate does not hold",
+                    "set its clock in the BIOS setup or by its BMC; where the clock is right, "
+                    "renew the certificate of boot: tls",
                     true},
     ConsoleCauseRow{"dhcp-silent", "no address by dhcp yet",
                     "the RAM system got no address by DHCP", kDhcp},

@@ -218,14 +218,15 @@ json::object RamSystem::hello(const std::string& ticket_from) const {
   for (const auto& drive : machine.hardware().drives)
     disks.push_back(disk_line(drive, machine.faults()));
   auto words = identity();
-  for (auto& [name, value] : json::object{{"version", 1},
-                                          {"arch", "x86_64"},
-                                          {"uefi", true},
-                                          {"secure_boot", false},
-                                          {"ticket_from", ticket_from},
-                                          {"tpm_ek", ""},
-                                          {"ssh_host_keys", json::array{host_key_}},
-                                          {"disks", std::move(disks)}})
+  for (auto& [name, value] :
+       json::object{{"version", 1},
+                    {"arch", has(FaultKind::wrong_arch) ? "aarch64" : "x86_64"},
+                    {"uefi", true},
+                    {"secure_boot", false},
+                    {"ticket_from", ticket_from},
+                    {"tpm_ek", ""},
+                    {"ssh_host_keys", json::array{host_key_}},
+                    {"disks", std::move(disks)}})
     words[name] = std::move(value);
   return words;
 }

@@ -82,6 +82,24 @@ TEST_F(LargeRoot, IsMadeOfTheToolsOfTheStagesAndOfWhatTheSiteAdds) {
       << "keys of all machines";
 }
 
+TEST_F(LargeRoot, OfUbuntuForAnotherArchitectureHasItsSuiteItsSourcesAndItsKeyrings) {
+  const auto ran = in_bash(
+      "deb=arm64 root=noble root_packages=(nvidia-driver-550-server)\n"
+      "root_sources=('deb http://10.0.0.1/ubuntu noble main universe'\n"
+      "  'deb [signed-by=/etc/apt/keyrings/site.gpg] http://10.0.0.1/cuda ./')\n"
+      "large_root_words");
+
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto all = lines(ran.out);
+  ASSERT_GE(all.size(), 4u);
+  const std::vector<std::string_view> last(all.end() - 4, all.end());
+  EXPECT_EQ(last, (std::vector<std::string_view>{
+                      "noble", "-", "deb http://10.0.0.1/ubuntu noble main universe",
+                      "deb [signed-by=/etc/apt/keyrings/site.gpg] http://10.0.0.1/cuda ./"}));
+  EXPECT_THAT(ran.out, HasSubstr("\n--architectures=arm64\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("--include=[^\n]*,nvidia-driver-550-server\n"));
+}
+
 TEST_F(LargeRoot, HasTheModulesOfTheKernelThatRunsAndTheNodesProgram) {
   const auto ran = in_bash("large_files");
 
@@ -116,6 +134,50 @@ TEST_F(LargeRoot, SaysWhyMmdebstrapFailed) {
   EXPECT_THAT(ran.err, HasSubstr("root.squashfs: E: Unable to locate package cuda-drivers"));
 }
 
+/// The functions of parts/packages.sh, with an apt that prints what it is asked.
+class RamPackages : public ::testing::Test {
+ protected:
+  testing::Ran in_bash(const std::string& commands) const {
+    const auto work = folder_.path().string();
+    return testing::Child{{"bash", "-c",
+                           "set -euo pipefail; work=" + work + " cache=" + work +
+                               "/cache apt_options=() deb=arm64 kernel=generic\n"
+                               "fail() { echo \"$*\" >&2; exit 1; }\n"
+                               ". " SOURCE_DIR "/burnin/ram/parts/packages.sh\n" +
+                               commands}}
+        .wait();
+  }
+
+  const test::TemporaryFolder folder_{};
+};
+
+TEST_F(RamPackages, OfAnotherArchitectureComeByListsOfTheirOwn) {
+  const auto ran = in_bash(
+      "apt() { [ \"$1\" = get ] && asked=\"$*\"; }\n"
+      "use_other_architecture; echo \"$asked\"; printf '%s\\n' \"${apt_options[@]}\"");
+
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("get -q update\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\nAPT::Architecture=arm64\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\nAPT::Architectures=arm64\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nDir::State::Lists=[^\n]*/cache/apt-arm64/lists\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nDir::State::status=[^\n]*/cache/apt-arm64/status\n"));
+}
+
+TEST_F(RamPackages, HaveTheKernelOfDebianOrElseThatOfUbuntu) {
+  const std::string ask = "kernel_package; kernel=cloud; kernel_package";
+
+  const auto debian =
+      in_bash("apt() { printf 'linux-image-%s\\n' arm64 cloud-arm64 generic virtual; }\n" + ask);
+  const auto ubuntu = in_bash("apt() { printf 'linux-image-%s\\n' generic virtual; }\n" + ask);
+  const auto none = in_bash("apt() { echo linux-image-6.1.0-1-amd64; }\n" + ask);
+
+  EXPECT_EQ(debian.out, "linux-image-arm64\nlinux-image-cloud-arm64\n");
+  EXPECT_EQ(ubuntu.out, "linux-image-generic\nlinux-image-virtual\n");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("no package of linux-image-arm64 linux-image-generic"));
+}
+
 /// Whether `build` takes these options; its answer.
 std::string refused(const std::string& options) {
   const test::TemporaryFolder out;
@@ -132,6 +194,65 @@ TEST(RamBuild, RefusesWhatWouldBeAnOptionOfMmdebstrap) {
   EXPECT_THAT(refused("--root --simulate"), HasSubstr("is no name of a release or a package"));
   EXPECT_THAT(refused("--root bookworm --root-package 'fio,x;y'"), HasSubstr("is no name"));
   EXPECT_THAT(refused("--root bookworm --root-source --setup-hook=true"), HasSubstr("an URL"));
+}
+
+TEST(RamBuild, NamesAllThatIsWrongAtOnce) {
+  const auto said = refused(
+      "--arch riscv64 --kernel large --ca /absent.pem --key /absent.key --root bookworm "
+      "--root-package 'fio;x' --root-source 'deb http://10.0.0.1/cuda ./' "
+      "--root-source 'deb [signed-by=/absent.gpg] http://10.0.0.1/cuda ./' "
+      "--root-source 'deb http://10.0.0.1/debian bookworm'");
+
+  for (const auto* each :
+       {"no RAM system for riscv64: x86_64 or aarch64", "--kernel large: generic or cloud",
+        "--ca /absent.pem: cannot be read", "--key and --cert go together",
+        "'fio;x' is no name of a release or a package",
+        "'deb http://10.0.0.1/cuda ./': names no keyring, and is no suite of bookworm",
+        "the keyring /absent.gpg cannot be read",
+        "'deb http://10.0.0.1/debian bookworm': names no component"})
+    EXPECT_THAT(said, HasSubstr(each));
+  for (const auto line : lines(said)) EXPECT_TRUE(line.starts_with("cupel image build: ")) << line;
+}
+
+TEST(RamBuild, TakesNoRepositoryWhosePackagesAreNotVerified) {
+  EXPECT_THAT(refused("--root noble --root-source 'deb [trusted=yes] http://10.0.0.1/cuda ./'"),
+              HasSubstr("with trusted=yes its packages are not verified"));
+  EXPECT_THAT(refused("--root noble --root-source 'deb [arch=arm64] http://10.0.0.1/cuda ./'"),
+              HasSubstr("names no keyring, and is no suite of noble"));
+}
+
+/// `build` with these options, where each program that it needs only reports how it was started.
+testing::Ran dry_run(const std::string& options) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path().string();
+  return testing::Child{
+      {"bash", "-c",
+       "cd " + path +
+           "; mkdir bin out; for each in apt-get apt-cache dpkg-deb depmod cpio zstd objcopy "
+           "aarch64-linux-gnu-objcopy x86_64-linux-gnu-objcopy mmdebstrap mksquashfs xorriso "
+           "mkfs.vfat mcopy; do\n"
+           "printf '#!/bin/sh\\necho \"${0##*/} $*\"; exit 1\\n' > bin/$each; done\n"
+           "touch site.gpg; chmod 755 bin/*; PATH=$PWD/bin:$PATH XDG_CACHE_HOME=$PWD " SOURCE_DIR
+           "/burnin/ram/build --out $PWD/out --node-program /bin/true " +
+           options}}
+      .wait();
+}
+
+TEST(RamBuild, OfAnotherArchitectureTakesItsPackagesAndASitesSignedRepository) {
+  const bool is_x86 = testing::run({"uname", "-m"}).out == "x86_64\n";
+  const std::string arch = is_x86 ? "aarch64" : "x86_64", deb = is_x86 ? "arm64" : "amd64";
+
+  const auto ran = dry_run("--arch " + arch +
+                           " --root noble --root-package cuda-drivers --root-source 'deb "
+                           "http://10.0.0.1/ubuntu noble main universe' --root-source 'deb "
+                           "http://10.0.0.1/ubuntu noble-security main universe' --root-source "
+                           "\"deb [arch=" +
+                           deb + " signed-by=$PWD/site.gpg] http://10.0.0.1/cuda ./\"");
+
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, ::testing::StartsWith("cupel image build: apt-get update for " + deb +
+                                             ": apt-get -o APT::Sandbox::User=root"));
+  EXPECT_THAT(ran.err, HasSubstr(" -o APT::Architecture=" + deb + " "));
 }
 
 using LongLargeRoot = LargeRoot;

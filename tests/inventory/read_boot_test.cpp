@@ -189,6 +189,20 @@ TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
                           HasSubstr("disk A of node 'n2' is already that of 'n1'")));
 }
 
+TEST(BootOfNodes, NamesTheLinesOfBothNodesThatHaveOneMac) {
+  const auto loaded = load("",
+                           "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:02\"]}\n"
+                           "  - name: n3\n"
+                           "    bmc: {address: 10.0.1.3}\n"
+                           "    ssh: {address: 10.0.2.3}\n"
+                           "    boot: {macs: [\"52-54-00-00-00-02\"]}\n");
+
+  EXPECT_THAT(
+      said(loaded.problems),
+      ElementsAre("i.yaml:10:11: boot MAC 52:54:00:00:00:02 of node 'n3' is already that of "
+                  "'n2' (i.yaml:6:11)"));
+}
+
 TEST(BootOfNodes, ReportsEveryMistakeWithItsPlace) {
   const auto loaded = load("",
                            "    boot:\n"

@@ -40,6 +40,24 @@ TEST(ConsoleCause, NamesSecureBootByTheRefusalOfTheBootManager) {
             "secure-boot");
 }
 
+TEST(ConsoleCause, NamesABootFileOfAnotherArchitecture) {
+  EXPECT_EQ(id_of("http://10.0.0.1:8081/boot/vmlinuz... ok\r\n"
+                  "Could not select: Exec format error (http://ipxe.org/2e008081)\r\n"),
+            "wrong-arch");
+  EXPECT_EQ(id_of("Image type X64 can't be loaded on AARCH64 UEFI system.\r\n"), "wrong-arch");
+}
+
+TEST(ConsoleCause, NamesAClockByWhichTheCertificateDoesNotHold) {
+  const auto cause = console_cause(
+      "CUPEL failed clock: hello: this machine's clock says 1996-02-01 00:00 UTC, and curl: exit "
+      "status 60: curl: (60) SSL certificate problem: certificate is not yet valid\r\n"
+      "CUPEL [41.31] boot client ended with 2: this machine stays up\r\n");
+
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->row->id, "clock");
+  EXPECT_TRUE(cause->row->ends);
+}
+
 TEST(ConsoleCause, NamesWhereABootHasStopped) {
   EXPECT_EQ(id_of("UEFI Interactive Shell v2.2\r\nEDK II\r\nShell> "), "uefi-shell");
   EXPECT_EQ(id_of("BdsDxe: No bootable option or device was found.\r\n"), "no-boot-device");

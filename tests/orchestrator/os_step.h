@@ -78,6 +78,8 @@ class OsStep : public ::testing::Test {
         },
         nullptr};
     world.boot = test::boot_door(machine_, digest_);
+    if (no_server_)
+      world.boot->draw = [error = *no_server_]() -> Result<netboot::Ticket> { return error; };
     return world;
   }
 
@@ -96,6 +98,7 @@ class OsStep : public ::testing::Test {
     return all;
   }
 
+  std::optional<Error> no_server_{};  // why the boot server does not start
   int tries_ = 1;
   int looks_ = 0;  // at what is up
   const std::string digest_ = std::string(64, 'd');

@@ -261,6 +261,54 @@ TEST_F(OsStep, AnotherMachineInItsSlotIsNamedAndNothingIsWritten) {
   EXPECT_EQ(machine_.images_written, 0);
 }
 
+TEST_F(OsStep, AMachineOfAnotherArchitectureIsNamedAndNothingIsWritten) {
+  machine_.refusal = "wrong-arch";
+  machine_.refused_with = "n1: the machine is aarch64, the order is for x86_64";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.detail,
+            "the machine is of another architecture: n1: the machine is aarch64, the order is for "
+            "x86_64");
+  EXPECT_THAT(needed(), HasSubstr("a RAM system and an image for its architecture"));
+  EXPECT_EQ(machine_.images_written, 0);
+}
+
+TEST_F(OsStep, AnImageOfAnotherArchitectureThanItsRamSystemIsRefusedBeforeAnythingBoots) {
+  machine_.image_arch = "aarch64";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("image debian-12 is for aarch64, and RAM system "));
+  EXPECT_TRUE(machine_.tickets.empty());
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(OsStep, ACertificateOfTheBootServerThatHasExpiredIsNamedBeforeAnythingBoots) {
+  no_server_ = Error{Code::kInvalid,
+                     "boot: tls: certificate: site.pem: expired on 2026-01-01: machines reject it. "
+                     "Renew it"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("site.pem: expired on 2026-01-01"));
+  EXPECT_EQ(machine_.boots, 0);
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
+TEST_F(OsStep, ASystemThatReportsAfterItsTicketHasEndedIsNamedAsThat) {
+  machine_.home_refused_with = "n1: the boot ticket's 21600 s are over";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("the boot server refused its report: n1: the boot ticket's"));
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
 TEST_F(OsStep, SaysWhatTheNodeFailedOfAndWhatToDo) {
   machine_.fails_with = "disk-not-empty";
 

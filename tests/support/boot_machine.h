@@ -27,8 +27,11 @@ struct BootMachine {
   bool by_bios = false;  // was started by a BIOS, whose order of devices has the network first
   bool cannot_boot_disk = false;  // its BMC cannot be set so
   bool other_image = false;
-  std::string fails_with{};                  // a cause of its RAM system
-  std::string refused_with{};                // words of the boot server
+  std::string fails_with{};         // a cause of its RAM system
+  std::string refused_with{};       // words of the boot server
+  std::string refusal{};            // its cause
+  std::string home_refused_with{};  // words of the boot server
+  std::string image_arch = "x86_64";
   int power_cut_while_writing = 0;           // so often
   bool comes_back_by_itself = false;         // then: it boots the network first
   bool says_hello_again = true;              // to a boot server that has none of it
@@ -85,7 +88,8 @@ struct BootMachine {
     switch (does) {
       case Does::ram:
         if (!fetches_alone.empty()) return fetch();
-        if (!refused_with.empty()) return told(Kind::refused, {{"text", refused_with}});
+        if (!refused_with.empty())
+          return told(Kind::refused, {{"cause", refusal}, {"text", refused_with}});
         does = writes ? Does::writing : Does::no_boot;
         greeted = true;
         return told(Kind::hello, keys);
@@ -106,6 +110,8 @@ struct BootMachine {
         does = boots_old_system ? Does::old_system : Does::home;
         return std::nullopt;
       case Does::home:
+        if (!home_refused_with.empty())
+          return told(Kind::refused, {{"cause", "late"}, {"text", home_refused_with}});
         return told(Kind::home, keys);
       default:
         return std::nullopt;
@@ -223,7 +229,7 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
     return image;
   };
   door->os_image = [digest, &machine](std::string name) -> Result<os::BootImage> {
-    os::BootImage image{.name = std::move(name), .arch = "x86_64", .digest = digest};
+    os::BootImage image{.name = std::move(name), .arch = machine.image_arch, .digest = digest};
     if (image.name.ends_with("-installer")) {
       machine.installs = digest;
       image.mirror = "http://10.0.0.1/debian";

@@ -25,11 +25,13 @@ TEST(Neighbours, HaveTheMacThatTheKernelResolved) {
 
 class BootingByDhcp : public Booting {
  protected:
-  /// Peers 127.0.0.1 and 127.0.0.2 are neighbours with a MAC; others came through a router.
+  /// Peers 127.0.0.1, .2, .5 and .6 are neighbours with a MAC; others came through a router.
   void start_with_neighbours() {
     start({.neighbour = [](const asio::ip::address& peer) -> std::optional<std::string> {
       if (peer.to_string() == "127.0.0.1") return "52:54:00:aa:00:01";
       if (peer.to_string() == "127.0.0.2") return "52:54:00:aa:00:02";
+      if (peer.to_string() == "127.0.0.5") return "52:54:00:aa:00:99";  // no node's
+      if (peer.to_string() == "127.0.0.6") return "52:54:00:aa:00:01";  // as 127.0.0.1
       return std::nullopt;
     }});
   }
@@ -40,6 +42,18 @@ class BootingByDhcp : public Booting {
   }
   test::Fetched ask(const std::string& name, const std::string& from = "127.0.0.1") const {
     return fetch({.url = service->url() + "/dhcp/" + name, .from = from});
+  }
+  test::Fetched hello_from(const std::string& peer, const Ticket& ticket,
+                           const ExpectedMachine& machine) const {
+    return fetch({.url = ticket.base_url + "hello", .post = hello(machine, "dhcp"), .from = peer});
+  }
+  std::string note_of(const std::string& peer) {
+    log.clear();
+    EXPECT_EQ(ask("ram.efi", peer).status, 404);
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (log.empty() && std::chrono::steady_clock::now() < until)
+      io.restart(), io.run_for(std::chrono::milliseconds{10});
+    return log.empty() ? "no line" : log.front().node + ": " + log.front().note;
   }
 };
 
@@ -132,6 +146,50 @@ TEST_F(BootingByDhcp, TwoNodesWithOneMacAreNamed) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kConflict);
   EXPECT_THAT(refused.error().what, HasSubstr("a01-n02 and a01-n01 both have 52:54:00:aa:00:01"));
+}
+
+TEST_F(BootingByDhcp, OfTwoMachinesWithOneMacTheSecondIsRefusedAtItsHelloByName) {
+  start_with_neighbours();
+  auto unknown_serial = order_by_dhcp();
+  unknown_serial.machine.serial = "";
+  unknown_serial.machine.uuid = "";
+  const auto ticket = service->issue(std::move(unknown_serial)).value();
+  auto twin = first;
+  twin.serial = "S9";
+  ASSERT_EQ(ask("boot.ipxe").status, 200);
+  ASSERT_EQ(ask("boot.ipxe", "127.0.0.6").status, 200) << "its MAC address is all that is known";
+  ASSERT_EQ(hello_from("127.0.0.1", ticket, first).status, 200);
+  while (heard(ticket) != "hello") continue;
+
+  const auto refused = hello_from("127.0.0.6", ticket, twin);
+
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("in use by another machine (serial number s1); both have the "
+                                      "MAC address 52:54:00:aa:00:01"));
+  EXPECT_EQ(heard(ticket), "refused other-machine");
+  EXPECT_EQ(ask("boot.ipxe", "127.0.0.6").status, 410);
+  EXPECT_EQ(fetch({.url = ticket.base_url + "seed/user-data", .from = "127.0.0.6"}).status, 403);
+}
+
+TEST_F(BootingByDhcp, NamesAMacThatNoNodeOfTheInventoryHas) {
+  start_with_neighbours();
+  const auto ticket = service->issue(order_by_dhcp()).value();
+
+  EXPECT_EQ(note_of("127.0.0.5"),
+            ": no node of the inventory has its MAC address 52:54:00:aa:00:99 (boot: macs)");
+  EXPECT_EQ(note_of("127.0.0.2"), "a01-n02: no step boots this node by dhcp-http or pxe now");
+  EXPECT_THAT(note_of("127.0.0.3"), HasSubstr("its MAC address is not known here"));
+}
+
+TEST_F(BootingByDhcp, ATicketThatIsLateIsNamed) {
+  start_with_neighbours();
+  auto brief = order_by_dhcp();
+  brief.lifetime = std::chrono::seconds{0};
+  const auto ticket = service->issue(std::move(brief)).value();
+  ASSERT_EQ(heard(ticket), "expired");
+
+  EXPECT_EQ(ask("boot.ipxe").status, 410);
+  EXPECT_EQ(heard(ticket), "refused late");
 }
 
 TEST_F(BootingByDhcp, ASignedProgramWithoutItsTicketIsRefusedByName) {

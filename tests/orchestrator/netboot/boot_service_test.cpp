@@ -11,6 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::fetch;
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -220,6 +222,65 @@ TEST_F(Booting, ALateMachineIsToldAndSoIsTheRun) {
   EXPECT_EQ(fetch({.url = ticket.base_url + "image"}).status, 410);
 }
 
+TEST_F(Booting, ATicketThatIsLateIsRefusedByNameInEachOfItsUses) {
+  start();
+  auto brief = order();
+  brief.lifetime = 0s;
+  brief.greeted = asio::ip::make_address("127.0.0.1");
+  const auto ticket = service->issue(brief).value();
+  ASSERT_EQ(heard(ticket), "expired");
+  const std::vector<test::Request> uses{
+      {.url = ticket.base_url + "boot.ipxe"},
+      {.url = ticket.base_url + "ram.efi"},
+      {.url = ticket.base_url + "seed/user-data"},
+      {.url = ticket.base_url + "hello", .post = hello(first)},
+      {.url = ticket.home_url, .post = hello(first)},
+      {.url = ticket.home_url, .post = "hostname=n1&pub_key_ed25519=ssh-ed25519+AAAA"}};
+
+  for (const auto& use : uses) {
+    const auto answer = fetch(use);
+
+    EXPECT_THAT(answer.status, AnyOf(403, 410)) << use.url;
+    EXPECT_THAT(answer.body, HasSubstr(R"("cause":"late")")) << use.url;
+    EXPECT_EQ(heard(ticket), "refused late") << use.url;
+  }
+}
+
+TEST_F(Booting, ANeighbourThatHasTheTicketGetsNoOrderAndReportsNothing) {
+  start();
+  const auto ticket = service->issue(order()).value();
+  ASSERT_EQ(say(ticket, "hello", hello(first)).status, 200);
+  ASSERT_EQ(heard(ticket), "hello");
+  const auto from_neighbour = [&](const std::string& name, const std::string& body) {
+    return fetch({.url = ticket.base_url + name, .post = body, .from = "127.0.0.9"}).status;
+  };
+
+  EXPECT_EQ(from_neighbour("hello", hello(second)), 403);
+  EXPECT_EQ(heard(ticket), "refused swapped");
+  for (const auto* name : {"progress", "done", "failed"}) {
+    EXPECT_EQ(from_neighbour(name, R"({"cause":"disk-missing"})"), 403) << name;
+    EXPECT_EQ(heard(ticket), "refused no-hello") << name;
+  }
+  EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(second), .from = "127.0.0.9"}).status,
+            403);
+  EXPECT_EQ(heard(ticket), "refused swapped");
+  EXPECT_EQ(say(ticket, "done", R"({"entry":"Boot0006"})").status, 204) << "the node goes on";
+  EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first)}).status, 204);
+}
+
+TEST_F(Booting, NamesAMachineOfAnotherArchitecture) {
+  start();
+  const auto ticket = service->issue(order()).value();
+  auto other = first;
+  other.arch = "aarch64";
+
+  const auto refused = say(ticket, "hello", hello(other));
+
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("the machine is aarch64, the order is for x86_64"));
+  EXPECT_EQ(heard(ticket), "refused wrong-arch");
+}
+
 TEST_F(Booting, ATicketOfOneAddressAnswersNobodyElse) {
   start();
   auto bound = order();
@@ -337,6 +398,23 @@ TEST_F(Booting, OverTlsTheSame) {
             content_of("ram.efi").size());
   EXPECT_EQ(fetch({.url = ticket.base_url + "hello", .post = hello(first), .ca = ca}).status, 200);
   EXPECT_EQ(fetch({.url = ticket.base_url + "image"}).status, 0);
+}
+
+TEST_F(Booting, AMachineThatRejectsTheCertificateIsNamedInTheLog) {
+  const auto certificate = test::make_certificate();
+  start({.certificate = certificate.certificate_pem,
+         .key = certificate.key_pem,
+         .neighbour = [](const asio::ip::address&) { return "52:54:00:aa:00:02"; }});
+  const auto ticket = service->issue(order()).value();
+
+  EXPECT_EQ(fetch({.url = ticket.base_url + "ram.efi"}).status, 0) << "its CA is not known";
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (log.empty() && std::chrono::steady_clock::now() < until) io.restart(), io.run_for(10ms);
+
+  ASSERT_FALSE(log.empty());
+  EXPECT_EQ(log[0].node, "a01-n02");
+  EXPECT_THAT(log[0].note, AllOf(HasSubstr("it rejects the certificate of boot: tls ("),
+                                 HasSubstr("alert unknown ca"), HasSubstr("look at its clock")));
 }
 
 TEST_F(Booting, AnUplinkIsNotExceededAndSharedFairly) {

@@ -61,6 +61,18 @@ TEST(BootIdentity, ATicketFoundByDhcpWantsAMacAddressOfTheInventory) {
   EXPECT_EQ(cause(R"({"ticket_from":"dhcp","macs":["52:54:00:aa:00:03"]})", kAll[2]), "");
 }
 
+TEST(BootIdentity, MachinesWithOneMacDifferByTheirUuidWhereTheyHaveNoSerial) {
+  const Identity one{.uuid = "00112233-4455-6677-8899-aabbccddeeff", .macs = {"52:54:00:aa:00:01"}};
+  auto twin = one;
+  twin.uuid = "ffffffff-4455-6677-8899-aabbccddeeff";
+  auto in_other_order = one;
+  in_other_order.uuid = "33221100-5544-7766-8899-aabbccddeeff";
+
+  EXPECT_FALSE(one.may_be(twin));
+  EXPECT_TRUE(one.may_be(in_other_order));
+  EXPECT_EQ(one.shared_mac(twin), "52:54:00:aa:00:01");
+}
+
 TEST(BootIdentity, HostileFieldsAreRefused) {
   EXPECT_THAT(cause(R"({"serial":["S1"]})"), ::testing::HasSubstr("\"serial\" is no text"));
   EXPECT_THAT(cause("{\"serial\":\"" + std::string(200, 'x') + "\"}"),

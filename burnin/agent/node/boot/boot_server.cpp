@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
+#include <ctime>
 #include <memory>
 
 #include "base/text.h"
@@ -22,6 +24,19 @@ Argv curl(const std::string& url, const std::string& ca_file) {
   if (url.starts_with("https:") && ::access(ca_file.c_str(), R_OK) == 0)
     argv.insert(argv.end(), {"--cacert", ca_file});
   return argv;
+}
+
+/// What OpenSSL says through curl. Source: OpenSSL, X509_verify_cert_error_string(3).
+bool is_of_the_clock(std::string_view why) {
+  return why.contains("certificate is not yet valid") || why.contains("certificate has expired");
+}
+
+/// "2001-01-01 00:00 UTC"
+std::string clock_text(std::time_t now) {
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&now, &parts) == nullptr) return "no date";
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts)};
 }
 
 bool comes_again(int status) { return status == 408 || status == 429 || status >= 500; }
@@ -60,6 +75,11 @@ Outcome<Reply> BootServer::ask(const Argv& more, std::string_view name,
         reply.error().text.find("status " + std::to_string(kUntrusted) + ":") != std::string::npos;
     if (untrusted || Clock::now() >= end) {
       const auto why = reply ? "HTTP " + std::to_string(reply->status) : reply.error().text;
+      if (untrusted && is_of_the_clock(why))
+        return Failure{Cause::kClock, std::string{name} + ": this machine's clock says " +
+                                          clock_text(settings_.clock()) + ", and " + why +
+                                          ". Where the clock is wrong, set it in the BIOS setup "
+                                          "or by the BMC; else renew the certificate"};
       return Failure{Cause::kServer, std::string{name} + " of " + settings_.url + ": " + why +
                                          ". Look at the boot server, then boot again"};
     }

@@ -3,6 +3,7 @@
 // resume. By curl, so that no TLS is ours.
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -32,12 +33,13 @@ class BootServer {
     std::chrono::seconds mirror_patience{30};
     RunTool run = run_tool;
     Pause pause = pause_for;
+    std::function<std::time_t()> clock = [] { return std::time(nullptr); };  // of this machine
   };
 
   explicit BootServer(Settings settings) : settings_{std::move(settings)} {}
 
   /// Tried again while there is no answer, or one of 408, 429 or 5xx; any other is returned.
-  /// Errors: kServer.
+  /// Errors: kServer, kClock.
   Outcome<Reply> get(std::string_view name) const;
   Outcome<Reply> post(std::string_view name, std::string_view json) const;
   /// Once, and without a word of it: for what the next report says again.

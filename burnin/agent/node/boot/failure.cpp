@@ -8,6 +8,8 @@ std::string_view to_string(Cause cause) {
       return "no-ticket";
     case Cause::kServer:
       return "server";
+    case Cause::kClock:
+      return "clock";
     case Cause::kRefused:
       return "refused";
     case Cause::kOrder:

@@ -12,6 +12,7 @@ namespace cupel::agent::boot {
 enum class Cause {
   kNoTicket,       // none of the four ways has one
   kServer,         // the boot server cannot be reached, or answers what it should not
+  kClock,          // by this machine's clock the boot server's certificate does not hold
   kRefused,        // it refuses this machine
   kOrder,          // its order cannot be read
   kDiskMissing,    // no disk is the one that the order names

@@ -128,7 +128,10 @@ Finished run_tool(const Argv& argv, std::string_view input, std::chrono::seconds
 std::string what_it_said(const Argv& argv, const Finished& finished) {
   if (finished.status == 127) return argv.front() + ": the RAM system has no such program";
   const auto& said = trimmed(finished.err).empty() ? finished.out : finished.err;
-  auto words = trimmed(said);
+  // What curl adds to whatever is wrong with a certificate is longer than what is kept here.
+  constexpr std::string_view kAddedByCurl = "\nMore details here:";
+  const auto all = trimmed(said);
+  auto words = all.substr(0, all.find(kAddedByCurl));
   if (words.size() > 300) words = words.substr(words.size() - 300);
   return argv.front() + ": exit status " + std::to_string(finished.status) + ": " +
          printable(words);
