@@ -1,5 +1,6 @@
-// `cupel run os` on a machine without UEFI: its BIOS has the network first in its order and starts
-// the disk by a boot loader of its first sector.
+// `cupel run os` on machines that are not x86-64 with UEFI: one whose BIOS has the network first in
+// its order and starts the disk by a boot loader of its first sector, and one with an Arm
+// processor.
 #include "tests/e2e/bare_metal/os_run_bench.h"
 
 namespace cupel::rehearsal {
@@ -41,6 +42,38 @@ TEST_F(LongOsRunOnBios, InstallsAMachineWithoutEfiVariablesAndSetsItsBmcToBootTh
   expect_installed(1, "cmdline");
   EXPECT_THAT(rack->shown(1), HasSubstr("CUPEL no EFI variables: no boot entry is made"));
   EXPECT_EQ(rack->on(1, [](QemuSystem& system) { return system.boot_override(); }), BootOverride{});
+}
+
+class LongOsRunOnAarch64 : public OsRunBench {
+ protected:
+  static constexpr const char* kNode = SOURCE_DIR "/build/node-aarch64/node/cupel-node";
+
+  void SetUp() override {
+    const auto missing = QemuRack::missing(QemuMachine::Arch::aarch64);
+    CUPEL_NEEDS_REAL_PART(missing.empty(), missing);
+    arch = "aarch64";
+    take_artefacts(cupel::testing::boot_artefacts(kNode, arch));
+  }
+  void make_machine() {
+    std::vector<QemuMachine> machines;
+    machines.push_back({.firmware = QemuMachine::Firmware::uefi,
+                        .arch = QemuMachine::Arch::aarch64,
+                        .mebibytes = 768,
+                        .disks = {{.serial = disk_of(1), .bytes = 256u << 20}}});
+    make_site(std::move(machines));
+    start_dhcp();
+  }
+};
+
+TEST_F(LongOsRunOnAarch64, InstallsAMachineFromTheUriOfItsBmc) {
+  make_machine();
+  write_inventory("ways: [http]");
+
+  const auto ran = cupel({"run", "os", "--no-console", "--wait-for-repair", "0s"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err << rack->shown(1);
+  expect_installed(1, "cmdline");
+  EXPECT_THAT(on_node(1, "uname -m"), HasSubstr("aarch64"));
 }
 
 }  // namespace

@@ -28,6 +28,18 @@ class EfiVariablesTest : public ::testing::Test {
   std::string image;
 };
 
+TEST(BlankVariables, AreAVolumeThatTakesSome) {
+  const auto blank = blank_variables(256u << 10);
+  auto variables = EfiVariables::parse(blank).value();
+  EXPECT_TRUE(variables.global_names().empty());
+
+  variables.set_global("BootNext", "\x06");
+
+  const auto image = variables.image().value();
+  EXPECT_EQ(image.size(), blank.size());
+  EXPECT_EQ(EfiVariables::parse(image).value().global("BootNext"), "\x06");
+}
+
 TEST_F(EfiVariablesTest, KeepsWhatIsThereAndAddsWhatIsSet) {
   auto variables = parsed();
   ASSERT_TRUE(variables.global("PK")) << "the snakeoil variables have a platform key";

@@ -68,6 +68,32 @@ std::string ucs2(std::string_view ascii) {
   return text + std::string(2, '\0');
 }
 
+std::string blank_variables(std::uint32_t block) {
+  constexpr std::uint32_t kReadAndWritten = 0x4feff;  // EFI_FVB_ATTRIBUTES_2
+  constexpr std::uint16_t kHeader = 72;
+  constexpr std::size_t kSum = 50;
+  std::string image(kVolumeGuid, '\0');
+  image.append(reinterpret_cast<const char*>(kSystemNvData.data()), kSystemNvData.size());
+  append(image, std::uint64_t{block} * 3);
+  image += "_FVH";
+  append(image, kReadAndWritten);
+  append(image, kHeader);
+  image += std::string(5, '\0') + '\2';  // the sum, no extension; revision
+  for (const auto each : {3u, block, 0u, 0u}) append(image, each);
+  std::uint16_t sum = 0;
+  for (std::size_t at = 0; at < kHeader; at += 2)
+    sum = static_cast<std::uint16_t>(sum + number_at<std::uint16_t>(image, at));
+  const auto rest = static_cast<std::uint16_t>(-sum);
+  std::memcpy(image.data() + kSum, &rest, sizeof rest);
+  image.append(reinterpret_cast<const char*>(kAuthenticatedStore.data()),
+               kAuthenticatedStore.size());
+  append(image, block - kHeader);
+  for (const auto each : {kFormatted, kHealthy}) append(image, each);
+  image += std::string(6, '\0');
+  image.resize(std::size_t{block} * 3, '\xff');
+  return image;
+}
+
 Result<EfiVariables> EfiVariables::parse(std::string image) {
   if (image.size() < kVolumeHeaderLength + 2 || !guid_is(image, kVolumeGuid, kSystemNvData))
     return malformed("it is no volume of variables");

@@ -20,6 +20,9 @@ using EfiGuid = std::array<std::uint8_t, 16>;  // as it lies in memory
 inline constexpr EfiGuid kEfiGlobal{0x61, 0xdf, 0xe4, 0x8b, 0xca, 0x93, 0xd2, 0x11,
                                     0xaa, 0x0d, 0x00, 0xe0, 0x98, 0x03, 0x2b, 0x8c};
 
+/// The volume of a machine that has none yet: three blocks, of which the first is the store.
+std::string blank_variables(std::uint32_t block);
+
 class EfiVariables {
  public:
   /// Errors: kMalformed (no store of authenticated variables, or a variable that leaves it).

@@ -11,7 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kFlash = 64u << 20;  // of aarch64's virt machine
+constexpr std::size_t kFlash = 64u << 20;          // of aarch64's virt machine
+constexpr std::uint32_t kBlockOfArm = 256u << 10;  // of its variables
 
 bool has_uefi(const QemuMachine& machine) {
   return machine.firmware != QemuMachine::Firmware::bios;
@@ -20,7 +21,6 @@ bool has_uefi(const QemuMachine& machine) {
 bool is_arm(const QemuMachine& machine) { return machine.arch == QemuMachine::Arch::aarch64; }
 
 std::string first_variables(const QemuMachine& machine) {
-  if (is_arm(machine)) return "/usr/share/AAVMF/AAVMF_VARS.fd";
   return machine.firmware == QemuMachine::Firmware::uefi_secure
              ? "/usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd"
              : "/usr/share/OVMF/OVMF_VARS_4M.fd";
@@ -112,11 +112,18 @@ Result<void> make_files(const QemuMachine& machine) {
     if (failed) return Error{Code::kStorage, file.string() + ": " + failed.message()};
   }
   if (!has_uefi(machine) || fs::exists(machine.variables_file())) return {};
+  if (is_arm(machine)) {
+    // Debian's AAVMF_VARS.fd is zeros, until the firmware formats it: no override could be set.
+    TRY(write_file(machine.variables_file(), blank_variables(kBlockOfArm)));
+    fs::resize_file(machine.variables_file(), kFlash, failed);
+    if (failed)
+      return Error{Code::kStorage, machine.variables_file().string() + ": " + failed.message()};
+    return {};
+  }
   fs::copy_file(first_variables(machine), machine.variables_file(), failed);
   if (failed)
     return Error{Code::kNotFound, first_variables(machine) + ": " + failed.message() +
-                                      ". Install the package " +
-                                      (is_arm(machine) ? "qemu-efi-aarch64." : "ovmf.")};
+                                      ". Install the package ovmf."};
   return {};
 }
 
