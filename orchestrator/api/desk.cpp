@@ -88,6 +88,13 @@ Answer replayed(const store::KeptReply& kept) {
   return answer;
 }
 
+/// Who sees the same racks gets the same answer.
+std::string key_of(const Call& call) {
+  auto key = fmt::format("{}\n{}", call.request.path, call.identity.scope());
+  for (const auto& [name, value] : call.request.query) key += fmt::format("\n{}={}", name, value);
+  return key;
+}
+
 }  // namespace
 
 std::string utc_ms(engine::WallTime time) {
@@ -328,20 +335,26 @@ Result<std::string> Desk::moment() const {
 }
 
 Reply Desk::kept(const Call& call, const std::string& version, const std::function<Reply()>& make) {
-  auto key = fmt::format("{}\n{}", call.request.path, call.identity.scope());
-  for (const auto& [name, value] : call.request.query) key += fmt::format("\n{}={}", name, value);
-  const auto found = kept_.find(key);
-  if (found != kept_.end() && found->second.version == version) return found->second.answer;
-  auto reply = make();
+  if (const auto* answer = kept_answer(call, version)) return *answer;
+  return keep(call, version, make());
+}
+
+const Answer* Desk::kept_answer(const Call& call, std::string_view version) const {
+  const auto found = kept_.find(key_of(call));
+  return found != kept_.end() && found->second.version == version ? &found->second.answer : nullptr;
+}
+
+Reply Desk::keep(const Call& call, std::string version, Reply reply) {
   auto* answer = std::get_if<Answer>(&reply);
   if (answer == nullptr || answer->status != 200 || !answer->body) return reply;
   answer->fields.emplace_back("ETag", tag_of(*answer));
-  if (found != kept_.end())
+  auto key = key_of(call);
+  if (const auto found = kept_.find(key); found != kept_.end())
     kept_bytes_ -= found->second.answer.body->size();
   else
     kept_order_.push_back(key);
   kept_bytes_ += answer->body->size();
-  kept_[key] = {key, version, *answer};
+  kept_[key] = {key, std::move(version), *answer};
   while (kept_order_.size() > 1 &&
          (kept_order_.size() > kMostKept || kept_bytes_ > kMostKeptBytes)) {
     const auto oldest = kept_.find(kept_order_.front());

@@ -53,6 +53,10 @@ class Desk {
   Result<std::string> moment() const;
   /// What `make` returns, as long as `version` is the same for this target and these racks.
   Reply kept(const Call& call, const std::string& version, const std::function<Reply()>& make);
+  /// What was kept for this target, these racks and this version; nullptr: nothing.
+  const Answer* kept_answer(const Call& call, std::string_view version) const;
+  /// The same `reply`, with an ETag. What is no plain 200 is not kept.
+  Reply keep(const Call& call, std::string version, Reply reply);
 
   /// In the audit log, and durable: before what it is about is done. Errors: kStorage.
   Result<void> note(const Identity& identity, std::string_view what, boost::json::object data);

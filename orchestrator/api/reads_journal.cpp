@@ -81,11 +81,14 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
   return answer;
 }
 
-}  // namespace
+constexpr std::string_view kWhole = "whole";
 
-namespace {
+struct Page {
+  Reply reply;
+  bool whole = false;
+};
 
-Reply events_of(Desk& desk, const Call& call, engine::RunId run) {
+Page events_of(Desk& desk, const Call& call, engine::RunId run) {
   const auto most = static_cast<std::size_t>(call.integer("limit", 100));
   const auto cursor = call.text("cursor");
   store::EventQuery query{
@@ -96,7 +99,7 @@ Reply events_of(Desk& desk, const Call& call, engine::RunId run) {
       .kind = call.text("kind"),
       .most = most};
   const auto page = desk.journal().page(query);
-  if (!page) return problem_of(page.error());
+  if (!page) return {problem_of(page.error())};
   std::string text = "{\"items\":[";
   std::size_t shown = 0;
   for (const auto& each : *page) {
@@ -105,10 +108,11 @@ Reply events_of(Desk& desk, const Call& call, engine::RunId run) {
     text += event_json(each, call.identity);
   }
   text += ']';
-  if (page->size() == most) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
+  const bool whole = page->size() == most;
+  if (whole) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
   Answer answer;
   answer.body = shared_text(text + "}");
-  return answer;
+  return {std::move(answer), whole};
 }
 
 }  // namespace
@@ -118,7 +122,14 @@ Reply list_events(Desk& desk, const Call& call) {
   if (!version) return problem_of(version.error());
   const auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
-  return desk.kept(call, std::to_string(*version), [&] { return events_of(desk, call, run->id); });
+  // Events are only added: a whole page stays as it is. Which racks have which nodes may change.
+  const bool stays = call.identity.racks.empty();
+  if (const auto* whole = stays ? desk.kept_answer(call, kWhole) : nullptr) return *whole;
+  auto mark = std::to_string(*version);
+  if (const auto* same = desk.kept_answer(call, mark)) return *same;
+  auto page = events_of(desk, call, run->id);
+  if (stays && page.whole) mark = kWhole;
+  return desk.keep(call, std::move(mark), std::move(page.reply));
 }
 
 Reply stream_run(Desk& desk, const Call& call) {

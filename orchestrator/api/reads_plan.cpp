@@ -27,6 +27,17 @@ namespace json = boost::json;
 
 constexpr std::chrono::seconds kFilesLast{10};
 
+Reply actions_of(Desk& desk, const Call& call, engine::RunId named) {
+  const auto runs = controller::run_actions(desk.store(), named, false);
+  if (!runs) return problem_of(runs.error());
+  auto all = controller::walking_list(*runs);
+  std::erase_if(all, [&](const report::OperatorAction& each) {
+    return !each.node.empty() ? !desk.sees(call, each.run, each.node)
+                              : !call.identity.sees_rack(each.rack);
+  });
+  return json_answer(json::object{{"actions", report::to_json(all)}});
+}
+
 /// Reports and plans name all nodes: they are for who may see all of them. Errors: kNotFound.
 Result<store::Run> whole_run_for(Desk& desk, const Call& call) {
   TRY(auto run, desk.run_for(call));
@@ -149,21 +160,6 @@ Reply read_report(Desk& desk, const Call& call) {
   if (format == "html") report::add_telemetry(desk.store(), *summary);
   return report_as(format.empty() ? "json" : format, *summary);
 }
-
-namespace {
-
-Reply actions_of(Desk& desk, const Call& call, engine::RunId named) {
-  const auto runs = controller::run_actions(desk.store(), named, false);
-  if (!runs) return problem_of(runs.error());
-  auto all = controller::walking_list(*runs);
-  std::erase_if(all, [&](const report::OperatorAction& each) {
-    return !each.node.empty() ? !desk.sees(call, each.run, each.node)
-                              : !call.identity.sees_rack(each.rack);
-  });
-  return json_answer(json::object{{"actions", report::to_json(all)}});
-}
-
-}  // namespace
 
 Reply list_actions(Desk& desk, const Call& call) {
   const auto named = call.integer("run", 0);

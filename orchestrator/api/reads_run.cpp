@@ -195,10 +195,6 @@ std::size_t limit_of(const Call& call, std::int64_t usual) {
   return static_cast<std::size_t>(call.integer("limit", usual));
 }
 
-}  // namespace
-
-namespace {
-
 Reply runs_of(Desk& desk, const Call& call) {
   const auto most = limit_of(call, 100);
   json::array items;

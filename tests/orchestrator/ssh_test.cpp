@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include "base/text.h"
 #include "orchestrator/ssh/remote_process.h"
@@ -331,7 +332,6 @@ TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {
     long group = 0;
     ASSERT_EQ(std::fscanf(pipe, "%ld", &group), 1);
 
-    // The shell is one of the group and ends with it: its exit status says nothing.
     std::ignore = std::system((shell + " -c " + shell_quoted(killing(group))).c_str());
 
     EXPECT_TRUE(all_writers_gone(::fileno(pipe))) << shell;

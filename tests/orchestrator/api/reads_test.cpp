@@ -83,6 +83,22 @@ TEST_F(ApiReads, SendsWhatAClientHasOnlyOnceUntilItChanges) {
   EXPECT_NE(changed.field("ETag"), tag);
 }
 
+TEST_F(ApiReads, KeepAWholePageOfEventsAndReadTheLastOneAnew) {
+  const auto run = run_of_two();
+  serve();
+  const auto page = [&](const std::string& query) {
+    return get("/api/v1/runs/1/events?" + query).json();
+  };
+  const auto first = page("limit=2");
+  const auto next = std::string{first.at("next").as_string()};
+  const auto rest = page("limit=100&cursor=" + next).at("items").as_array().size();
+
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts", R"({"outcome":"done"})");
+
+  EXPECT_EQ(page("limit=2"), first);
+  EXPECT_EQ(page("limit=100&cursor=" + next).at("items").as_array().size(), rest + 1);
+}
+
 TEST_F(ApiReads, ShowAtOnceWhatWasWrittenBehindTheLastAnswer) {
   const auto run = run_of_two();
   serve();
