@@ -74,11 +74,12 @@ Result<void> check(const InstallerWish& wish) {
   return ok();
 }
 
-/// Its network comes by DHCP, over the interface that the machine boots from.
+/// Its network comes by DHCP, over the interface that the machine boots from. Where DHCP names no
+/// resolver, none is used: the installer would ask for one, and wait for ever.
 std::string arguments_of(const InstallerWish& wish) {
   auto text = fmt::format(
       "auto=true priority=critical DEBIAN_FRONTEND=text TERM=dumb netcfg/choose_interface=auto "
-      "netcfg/hostname={} domain=unassigned-domain url={}{}",
+      "netcfg/get_nameservers= netcfg/hostname={} domain=unassigned-domain url={}{}",
       installed_name(*wish.node), wish.ticket.base_url, kAnswerFile);
   if (wish.node->boot.macs.empty()) return text;
   auto mac = lower_case(wish.node->boot.macs.front());

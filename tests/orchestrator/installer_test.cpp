@@ -65,7 +65,8 @@ TEST_F(Installer, ItsKernelIsToldWhereTheAnswersAreAndWhichInterfaceItBootedFrom
   ASSERT_TRUE(files) << files.error().what;
   EXPECT_EQ(files->arguments,
             "auto=true priority=critical DEBIAN_FRONTEND=text TERM=dumb "
-            "netcfg/choose_interface=auto netcfg/hostname=a01-n01 domain=unassigned-domain "
+            "netcfg/choose_interface=auto netcfg/get_nameservers= netcfg/hostname=a01-n01 "
+            "domain=unassigned-domain "
             "url=http://10.0.0.1:8081/boot/0123456789abcdef0123456789abcdef/preseed.cfg "
             "BOOTIF=01-52-54-00-aa-00-01");
 }

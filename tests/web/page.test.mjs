@@ -211,6 +211,8 @@ for (const width of kWidths) {
       for (const violation of await violations(page)) wrong.push(`${hash}: ${violation}`);
       const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       if (wide > seen) wrong.push(`${hash} is ${wide} pixels wide in ${seen}`);
+      const cut = await page.evaluate(() => [...document.querySelectorAll('main button')].filter((each) => each.getBoundingClientRect().left < 0).map((each) => each.innerText));
+      if (cut.length) wrong.push(`${hash}: beyond the left edge: ${cut}`);
       wrong.push(...problems.splice(0).map((each) => `${hash}: ${each}`));
     }
     assert.deepEqual(wrong, []);
@@ -308,12 +310,12 @@ test('a page that slept for a day shows what happened meanwhile', {timeout: 200_
   await show(page, '#/runs');
   await page.locator('.l-live').waitFor();
   await context.setOffline(true);
+  await page.clock.fastForward('24:00:00');
   await page.locator('.l-lost').waitFor();
   const submitted = run(['run', 'audit', '--inventory', join(folder, 'rack/inventory.yaml'), '--nodes', 'w01-n3', '--detach']);
   const number = /run (\d+)/.exec(submitted.stdout + submitted.stderr)?.[1];
   assert.ok(number, submitted.stdout + submitted.stderr);
   assert.equal(run(['cancel', number, '--reason', 'while the page slept']).status, 0);
-  await page.clock.fastForward('24:00:00');
   await context.setOffline(false);
   await page.locator('.rows .row', {hasText: 'cancelled', has: page.locator(`a[href="#/runs/${number}"]`)}).waitFor();
   await page.locator('.l-live').waitFor();
