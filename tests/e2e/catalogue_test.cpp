@@ -60,7 +60,7 @@ void expect_all_found(const Ran& ran, std::size_t at_least,
   EXPECT_EQ(number_at(score, "score/recall"), 1);
   EXPECT_EQ(number_at(score, "score/right_part_share"), 1);
   EXPECT_EQ(number_at(score, "score/precision"), 1);
-  EXPECT_EQ(number_at(score, "score/healthy_blamed"), 0);
+  EXPECT_EQ(number_at(score, "score/healthy_blamed"), 0) << json::serialize(score) << ran.err;
   EXPECT_EQ(ran.status, 0);
 }
 

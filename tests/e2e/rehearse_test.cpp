@@ -194,7 +194,8 @@ TEST_F(RehearseTest, BurnsEverythingInTwoNodesForThreeDays) {
                            << ran.err;
   const std::map<std::string, std::string> expected{{"v01-n1", "pass"},
                                                     {"v01-n2", "fail cpu0 core 17"}};
-  EXPECT_EQ(verdicts(ran), expected);
+  EXPECT_EQ(verdicts(ran), expected)
+      << ran.out.substr(std::min(ran.out.size(), ran.out.rfind("{\"summary\"")));
 }
 
 /// What begins on the second day, or under one load alone, by the shipped playbook in full length.

@@ -287,7 +287,7 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
     std::ofstream{handle + "/beat"} << now.tv_sec - 93 << "\n";
   };
 
-  const auto tried = run_to_end(io, steps.perform(request(12s)));
+  const auto tried = run_to_end(io, steps.perform(request(30s)));
 
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried->outcome, Outcome::reject);
