@@ -229,7 +229,6 @@ class StageOnANode : public ssh::OnANode {
   /// A test that failed half-way would leave its stage to the next one of its name.
   void TearDown() override {
     if (handle.empty()) return;
-    for (const auto pid : cupel::testing::processes_around_job(handle)) ::kill(pid, SIGKILL);
     for (const auto pid : cupel::testing::processes_of_job(handle)) ::kill(pid, SIGKILL);
   }
 
