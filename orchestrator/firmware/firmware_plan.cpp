@@ -23,12 +23,6 @@ bool is_of(Writer writer, const ExpectedFirmware& expected) {
   return writer == Writer::any || expected.is_written_on_node() == (writer == Writer::node);
 }
 
-/// A version is a few characters, whatever a BMC reports as one.
-std::string short_word(const std::string& word) {
-  constexpr std::size_t kLongest = 80;
-  return printable(shortened(word, kLongest));
-}
-
 RunningVersion running(const Part& part) {
   return {part.name, part.source, std::string{trimmed(part.firmware)}, part.model};
 }
@@ -216,6 +210,11 @@ FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
     if (!state.wrong.empty()) ComponentUpdates{state, plan.updates}.add();
   add_times(profile, plan);
   return plan;
+}
+
+std::string short_word(const std::string& word) {
+  constexpr std::size_t kLongest = 80;
+  return printable(shortened(word, kLongest));
 }
 
 }  // namespace cupel::firmware

@@ -55,4 +55,7 @@ FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identit
                            const std::vector<inventory::Part>& reported,
                            Writer writer = Writer::any);
 
+/// A version or an id as sentences name it: a few characters, whatever a BMC reports as one.
+std::string short_word(const std::string& word);
+
 }  // namespace cupel::firmware

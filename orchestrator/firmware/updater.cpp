@@ -30,13 +30,6 @@ const inventory::ExpectedFirmware* component_of(const inventory::Profile& profil
   return at == profile.firmware.end() ? nullptr : &*at;
 }
 
-/// The first way that the BMC offers and has not refused; empty: there is none.
-std::string way_of(const bmc::UpdateService& service, const bmc::UpdateOrder& order) {
-  const auto is_open = [&](const std::string& way) { return way != order.refused_way; };
-  const auto way = std::ranges::find_if(service.ways, is_open);
-  return way == service.ways.end() ? std::string{} : *way;
-}
-
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
   return update.expected->component == handle.component && update.version == handle.version;
 }
@@ -230,6 +223,17 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
   co_return co_await push(*std::move(order), deadline);
 }
 
+/// The first way that the BMC offers and has not refused, and that goes from here: it fetches only
+/// what is served. Empty: there is none.
+std::string Updater::way_of(const bmc::UpdateService& service,
+                            const bmc::UpdateOrder& order) const {
+  const auto is_open = [&](const std::string& way) {
+    return way != order.refused_way && (way != "simple" || doors_.serve);
+  };
+  const auto way = std::ranges::find_if(service.ways, is_open);
+  return way == service.ways.end() ? std::string{} : *way;
+}
+
 /// Nothing: it may be pushed now. Where the BMC fetches images itself, this one is served from now
 /// on.
 Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadline deadline) {
@@ -238,8 +242,7 @@ Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadlin
   if (!why_not && (done_.empty() || handle_.writes_back())) {
     CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
   }
-  if (why_not || !doors_.serve) co_return why_not;
-  if (way_of(service, order) != "simple") co_return why_not;
+  if (why_not || way_of(service, order) != "simple") co_return why_not;
   auto served = doors_.serve(order);
   if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
   order.pull_uri = served_ = *std::move(served);
@@ -297,10 +300,9 @@ Task<Result<Updater::Ended>> Updater::push_another_way(bmc::UpdateOrder order, s
                                                        Deadline deadline) {
   const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
   if (!service && service.error().code == Code::kCancelled) co_return service.error();
-  if (!service || service->ways.empty()) co_return failed(std::move(why));
-  order.refused_way = service->ways.front();
-  const auto next = way_of(*service, order);
-  if (next.empty() || (next == "simple" && !doors_.serve)) co_return failed(std::move(why));
+  if (!service) co_return failed(std::move(why));
+  order.refused_way = way_of(*service, order);
+  if (way_of(*service, order).empty()) co_return failed(std::move(why));
   handle_.refused_way = order.refused_way;
   CO_TRY(auto why_not, co_await ready_for(order, deadline));
   if (!why_not) co_return co_await push(std::move(order), deadline);

@@ -17,8 +17,6 @@ using Phase = UpdateHandle::Phase;
 
 constexpr std::size_t kLongestWhy = 600;
 
-std::string short_word(const std::string& word) { return printable(shortened(word, 80)); }
-
 }  // namespace
 
 /// What would be written back. Only over the new version, or over a part that is sick or gone: a

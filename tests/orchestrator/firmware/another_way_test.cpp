@@ -108,6 +108,18 @@ TEST_F(AnotherWay, ThatFetchesTheImageIsNoneWhereNoImageIsServed) {
   EXPECT_EQ(tries(), 1);
 }
 
+TEST_F(AnotherWay, IsNotTheRefusedOneAgainWhereTheFirstThatIsOfferedCannotBeGone) {
+  machine.ways = {"simple", "store"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("HTTP 405"));
+  EXPECT_EQ(tries(), 1);
+  EXPECT_FALSE(held);
+}
+
 TEST_F(AnotherWay, IsTheFirstForAControllerThatComesAfterACrash) {
   auto from = handle(Phase::pushing);
   from.refused_way = "store";
