@@ -30,11 +30,11 @@ function(cupel_node_program name)
 endfunction()
 
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
-list(FILTER node_sources EXCLUDE REGEX "/node/(boot|check|facts|watch)/|/node/(tree|kernel_messages|hardware_messages|message_text)\\.cpp$")
+list(FILTER node_sources EXCLUDE REGEX "/node/(boot|check|facts|watch)/|/node/(tree|efi_variables|kernel_messages|hardware_messages|message_text)\\.cpp$")
 # What reads the node (`facts`, `watch`), for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp
   burnin/agent/node/check/*.cpp)
-add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/tree.cpp
+add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/tree.cpp burnin/agent/node/efi_variables.cpp
   burnin/agent/node/kernel_messages.cpp burnin/agent/node/hardware_messages.cpp burnin/agent/node/message_text.cpp)
 target_link_libraries(cupel_node_reading PUBLIC cupel_node_base)
 if(NOT CUPEL_SANITIZE)

@@ -29,6 +29,10 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "edac.uncorrected",
     "edac.corrected",
     "iommu.on",
+    "uefi.boot",
+    "uefi.secure_boot",
+    "uefi.setup_mode",
+    "console.serial",
     "time.synchronised",
     "fabricmanager.active",
     "gpu.count",
@@ -111,6 +115,56 @@ void add_host(const json::value& facts, Findings& findings) {
   const auto manager = word_at(facts, "fabric_manager/state");
   if (manager == "active" || manager == "inactive")
     add(findings, "fabricmanager.active", "fabricmanager", manager == "active" ? 1.0 : 0.0, "");
+}
+
+/// Consoles of the kernel behind which a UART is.
+std::optional<double> serial_consoles(const json::value& facts) {
+  const auto* list = find(facts, "consoles");
+  if (list == nullptr || !list->is_array()) return std::nullopt;
+  double serial = 0;
+  for (const auto& console : rows_at(facts, "consoles")) {
+    const bool works = flag_at(console, "enabled") == 1 && flag_at(console, "uart") != 0;
+    serial += works && flag_at(console, "serial") == 1 ? 1 : 0;
+  }
+  return serial;
+}
+
+/// The kinds of the active entries as they follow each other, and all entries for people.
+void add_boot_order(const json::value& facts, Findings& findings) {
+  constexpr std::size_t kMostEntries = 64, kLongestText = 1024;
+  std::string kinds, entries, last;
+  std::size_t count = 0;
+  for (const auto& entry : rows_at(facts, "firmware/boot_order")) {
+    if (++count > kMostEntries) break;
+    const auto name = word_at(entry, "name"), label = word_at(entry, "label");
+    auto kind = word_at(entry, "kind");
+    const auto active = flag_at(entry, "active");
+    // Of an entry that could not be read it is unknown what it is and whether it is tried.
+    if (kind.empty() || !active) kind = "other";
+    entries += fmt::format("{}{} {} ({}{})", entries.empty() ? "" : "; ", name, label, kind,
+                           active == 0 ? ", inactive" : "");
+    if (active == 0 || kind == last) continue;
+    kinds += (kinds.empty() ? "" : ", ") + kind;
+    last = std::move(kind);
+  }
+  if (!kinds.empty()) findings.facts["boot.order"] = shortened(kinds, kLongestText);
+  if (!entries.empty()) findings.facts["boot.entries"] = shortened(entries, kLongestText);
+  if (auto current = word_at(facts, "firmware/boot_current"); !current.empty())
+    findings.facts["boot.current"] = std::move(current);
+}
+
+/// What the system sees of the settings of its firmware.
+void add_settings(const json::value& facts, Findings& findings) {
+  const auto mode = word_at(facts, "firmware/boot_mode");
+  if (mode == "uefi" || mode == "bios")
+    add(findings, "uefi.boot", "", mode == "uefi" ? 1.0 : 0.0, "");
+  add(findings, "uefi.secure_boot", "", flag_at(facts, "firmware/secure_boot"), "");
+  add(findings, "uefi.setup_mode", "", flag_at(facts, "firmware/setup_mode"), "");
+  add(findings, "console.serial", "", serial_consoles(facts), "count");
+  add_boot_order(facts, findings);
+  for (const auto& [fact, path] : {std::pair{"cpu.governor", "cpufreq/governor"},
+                                   std::pair{"cpu.energy_preference", "cpufreq/energy_preference"}})
+    if (auto told = word_at(facts, path); !told.empty()) findings.facts[fact] = std::move(told);
 }
 
 void add_cpus(const json::value& facts, Findings& findings) {
@@ -386,6 +440,7 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   if (const auto epoch = count_at(facts, "time/epoch"))
     findings.facts["node.epoch"] = fmt::format("{:.0f}", *epoch);
   add_host(facts, findings);
+  add_settings(facts, findings);
   add_cpus(facts, findings);
   add_dimms(facts, findings);
   add_edac(facts, findings);

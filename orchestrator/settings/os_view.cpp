@@ -1,6 +1,7 @@
 #include "orchestrator/settings/os_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -68,27 +69,114 @@ std::optional<Seen> smt(const Findings& facts, std::string_view) {
               fmt::format("cpu.threads {} of {} cores", plain(*threads), plain(cores))};
 }
 
+std::string word_of(const Findings& facts, std::string_view name) {
+  const auto found = facts.facts.find(std::string{name});
+  return found == facts.facts.end() ? std::string{} : found->second;
+}
+
+/// Of this boot. A machine that a BIOS or a CSM started checked no signature.
+std::optional<Seen> secure_boot(const Findings& facts, std::string_view) {
+  const auto uefi = measured(facts, "uefi.boot"), secure = measured(facts, "uefi.secure_boot");
+  if (!secure && uefi && *uefi <= 0) return Seen{"off", "uefi.boot 0"};
+  if (!secure) return std::nullopt;
+  const auto setup = measured(facts, "uefi.setup_mode");
+  // In setup mode there is no key to check by: Linux takes Secure Boot as off there
+  // (efi_get_secureboot_mode()).
+  if (*secure > 0 && setup && *setup > 0)
+    return Seen{"off", "uefi.secure_boot 1, uefi.setup_mode 1"};
+  return Seen{*secure > 0 ? "on" : "off", fmt::format("uefi.secure_boot {}", plain(*secure))};
+}
+
+/// The kernel's console beside the firmware's. A kernel without a serial console is no proof,
+/// unless its command line asks for one: then no UART is there.
+std::optional<Seen> sol(const Findings& facts, std::string_view wanted) {
+  const auto serial = measured(facts, "console.serial");
+  if (!serial || wanted != "on") return std::nullopt;
+  if (*serial > 0) return Seen{"on", fmt::format("console.serial {}", plain(*serial))};
+  const auto line = word_of(facts, "kernel.command_line");
+  const bool asks = std::ranges::any_of(words(line), [](std::string_view each) {
+    return each.starts_with("console=ttyS") || each.starts_with("console=ttyAMA");
+  });
+  if (!asks) return std::nullopt;
+  return Seen{"off", "console.serial 0, and its command line has a serial console"};
+}
+
+/// By the energy preference, else by a governor that has one clock alone. Source:
+/// Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst and cpufreq.rst of Linux.
+std::string_view profile_of(std::string_view governor, std::string_view preference) {
+  if (governor == "performance" || preference == "performance") return "performance";
+  if (preference == "balance_performance") return "balanced";
+  if (preference == "balance_power" || preference == "power") return "efficiency";
+  return preference.empty() && governor == "powersave" ? "efficiency" : "";
+}
+
+/// Only the opposite of what is wanted contradicts: between the two the system has its own default.
+std::optional<Seen> power_profile(const Findings& facts, std::string_view wanted) {
+  const auto governor = word_of(facts, "cpu.governor"),
+             preference = word_of(facts, "cpu.energy_preference");
+  const auto profile = profile_of(governor, preference);
+  const bool opposite = profile != wanted && profile != "balanced" && wanted != "balanced";
+  if (profile.empty() || (profile != wanted && !opposite)) return std::nullopt;
+  auto by = "cpu.governor " + (governor.empty() ? std::string{"unknown"} : governor);
+  if (!preference.empty()) by += ", cpu.energy_preference " + preference;
+  return Seen{std::string{profile}, std::move(by)};
+}
+
+/// The firmware's own order, which can differ from the BMC's copy. Nothing where entries of an
+/// unknown kind may explain it: the BMC may know their kind by their names.
+std::optional<Seen> boot_order(const Findings& facts, const std::vector<std::string>& wanted) {
+  const auto told = word_of(facts, "boot.order");
+  if (told.empty()) return std::nullopt;
+  std::vector<std::string> kinds;
+  for (const auto kind : split(told, ',')) kinds.emplace_back(trimmed(kind));
+  const auto in_order = [&] {
+    return std::ranges::is_sorted(kinds, {}, [&](const std::string& kind) {
+      return std::ranges::find(wanted, kind) - wanted.begin();
+    });
+  };
+  const bool has_all = std::ranges::all_of(wanted, [&](const std::string& kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  });
+  const bool as_wanted = has_all && in_order();
+  const bool unknown_kind = std::erase(kinds, "other") > 0;
+  if (!as_wanted && unknown_kind && in_order()) return std::nullopt;
+  return Seen{as_wanted ? fmt::format("{}", fmt::join(wanted, ", ")) : told,
+              "BootOrder of the firmware"};
+}
+
 struct Row {
   std::string_view setting;
   std::optional<Seen> (*see)(const Findings&, std::string_view wanted);
 };
-constexpr std::array<Row, 4> kRows{
-    {{"iommu", iommu}, {"acs", acs}, {"numa_per_socket", numa_per_socket}, {"smt", smt}}};
+constexpr std::array<Row, 7> kRows{{{"iommu", iommu},
+                                    {"acs", acs},
+                                    {"numa_per_socket", numa_per_socket},
+                                    {"smt", smt},
+                                    {"secure_boot", secure_boot},
+                                    {"sol", sol},
+                                    {"power_profile", power_profile}}};
+
+void compare(std::string_view name, std::string_view wanted, const std::optional<Seen>& seen,
+             OsView& view) {
+  if (!seen) return;
+  if (seen->value == wanted)
+    view.confirmed.emplace_back(name);
+  else
+    view.contradicted.push_back(fmt::format("{} is {} to the operating system ({}), wanted {}",
+                                            name, seen->value, seen->by, wanted));
+}
 
 }  // namespace
 
-OsView os_view(const std::vector<inventory::ExpectedPortable>& wanted, const Findings& facts) {
+OsView os_view(const inventory::MachineSettings& wanted, const Findings& facts) {
   OsView view;
-  for (const auto& one : wanted) {
+  for (const auto& one : wanted.portable) {
     const auto row = std::ranges::find(kRows, one.name, &Row::setting);
-    const auto seen = row == kRows.end() ? std::nullopt : row->see(facts, one.value);
-    if (!seen) continue;
-    if (seen->value == one.value)
-      view.confirmed.push_back(one.name);
-    else
-      view.contradicted.push_back(fmt::format("{} is {} to the operating system ({}), wanted {}",
-                                              one.name, seen->value, seen->by, one.value));
+    if (row != kRows.end()) compare(one.name, one.value, row->see(facts, one.value), view);
   }
+  if (!wanted.boot_order.empty())
+    compare("boot_order", fmt::format("{}", fmt::join(wanted.boot_order, ", ")),
+            boot_order(facts, wanted.boot_order), view);
   return view;
 }
 

@@ -180,6 +180,9 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
                                  {"command_line", command_line(hardware)},
                                  {"hostname", host.machine().host_name()}};
   facts["iommu"] = json::object{{"on", true}, {"mode", "identity"}};
+  facts["firmware"] = json::object{{"boot_mode", "uefi"}};
+  facts["consoles"] =
+      json::array{json::object{{"name", "ttyS0"}, {"enabled", true}, {"serial", true}}};
   facts["drivers"] = json::object{{"nvidia", driver.version}};
   const bool switched = !hardware.nvswitches.empty();
   const char* state = !switched ? "absent" : fabric_manager(host).running ? "active" : "inactive";

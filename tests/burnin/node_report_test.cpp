@@ -135,6 +135,46 @@ TEST(FactsReport, NamesPartsAndTheirLinks) {
   EXPECT_TRUE(says_unknown(facts, "size of dimm B1"));
 }
 
+constexpr std::string_view kSettingsOfAUefi =
+    R"("firmware":{"boot_mode":"uefi","secure_boot":false,"setup_mode":true,)"
+    R"("boot_current":"Boot0003","boot_order":[)"
+    R"({"name":"Boot0003","label":"ubuntu","active":true,"kind":"disk"},)"
+    R"({"name":"Boot0004","label":"old","active":true,"kind":"disk"},)"
+    R"({"name":"Boot0005","label":"CD","active":false,"kind":"cd"},)"
+    R"({"name":"Boot0001","label":"NIC","active":true,"kind":"pxe"},{"name":"Boot0002"}]},)"
+    R"("consoles":[{"name":"tty0","enabled":true,"serial":false},)"
+    R"({"name":"ttyS0","enabled":true,"serial":true,"uart":true},)"
+    R"({"name":"ttyS1","enabled":true,"serial":true,"uart":false}],)"
+    R"("cpufreq":{"policies":2,"governor":"powersave","energy_preference":"power"},"drivers":{)";
+
+TEST(FactsReport, ShowsWhatTheSystemSeesOfItsFirmwaresSettings) {
+  const auto text = replaced(std::string{kFactsLine}, R"("drivers":{)", kSettingsOfAUefi);
+  const auto found = parsed("facts", text);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "uefi.boot"), 1);
+  EXPECT_EQ(value_of(*found, "uefi.secure_boot"), 0);
+  EXPECT_EQ(value_of(*found, "uefi.setup_mode"), 1);
+  EXPECT_EQ(value_of(*found, "console.serial"), 1);
+  EXPECT_EQ(found->facts.at("boot.order"), "disk, pxe, other");
+  EXPECT_EQ(found->facts.at("boot.entries"),
+            "Boot0003 ubuntu (disk); Boot0004 old (disk); Boot0005 CD (cd, inactive); "
+            "Boot0001 NIC (pxe); Boot0002  (other)");
+  EXPECT_EQ(found->facts.at("boot.current"), "Boot0003");
+  EXPECT_EQ(found->facts.at("cpu.governor"), "powersave");
+  EXPECT_EQ(found->facts.at("cpu.energy_preference"), "power");
+}
+
+TEST(FactsReport, HasNoSettingsThatTheProgramDoesNotReport) {
+  const auto found = parsed("facts", std::string{kFactsLine});
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto* name : {"uefi.boot", "uefi.secure_boot", "uefi.setup_mode", "console.serial"})
+    EXPECT_EQ(value_of(*found, name), std::nullopt) << name;
+  for (const auto* name : {"boot.order", "boot.entries", "cpu.governor"})
+    EXPECT_FALSE(found->facts.contains(name)) << name;
+}
+
 TEST(FactsReport, CountsNoGpuThatDoesNotAnswerAndNoneWhereNvmlDoesNotWork) {
   const auto silent =
       parsed("facts", replaced(std::string{kFactsLine}, R"("memory":85899345920,)", ""));

@@ -88,7 +88,7 @@ Task<Result<StepEnd>> verify(StepEnvironment& environment, bmc::Bmc& bmc, const 
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto* facts = facts_since_boot(record);
   const auto seen =
-      facts == nullptr ? settings::OsView{} : settings::os_view(profile.settings.portable, *facts);
+      facts == nullptr ? settings::OsView{} : settings::os_view(profile.settings, *facts);
   if (!seen.contradicted.empty())
     co_return Error{Code::kFailed, fmt::format("{}", fmt::join(seen.contradicted, "; "))};
   auto found = found_in(plan);

@@ -11,12 +11,11 @@
 #include "base/text.h"
 #include "burnin/agent/common/sha256.h"
 #include "burnin/agent/common/small_file.h"
+#include "burnin/agent/node/efi_variables.h"
 
 namespace cupel::agent::boot {
 namespace {
 
-constexpr std::string_view kSecureBoot =
-    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 // Where a TPM's maker leaves the certificates of its endorsement keys, RSA and ECC: some have one
 // of them alone. Source: TCG EK Credential Profile 2.5, 2.2.1.4 and 2.2.1.5.
 constexpr std::array kEndorsements{"0x1c00002", "0x1c0000a"};
@@ -24,11 +23,6 @@ constexpr std::array kEndorsements{"0x1c00002", "0x1c0000a"};
 std::string machine() {
   utsname name{};
   return ::uname(&name) == 0 ? name.machine : "";
-}
-
-bool secure_boot(const Tree& tree) {
-  const auto variable = tree.bytes(kSecureBoot, 16);
-  return variable && variable->size() > 4 && (*variable)[4] == 1;  // behind its attributes
 }
 
 void add_macs(JsonLine& line, const Tree& tree) {
@@ -82,7 +76,7 @@ std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<
   line.add("version", 1)
       .add("arch", machine())
       .add("uefi", tree.exists("/sys/firmware/efi"))
-      .add("secure_boot", secure_boot(tree))
+      .add("secure_boot", efi_flag(tree, "SecureBoot").value_or(false))
       .add("serial", dmi("product_serial"))
       .add("uuid", lower_case(dmi("product_uuid")))
       .add("ticket_from", ticket.from)

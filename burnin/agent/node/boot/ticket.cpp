@@ -11,14 +11,13 @@
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/json_value.h"
 #include "burnin/agent/node/boot/iso_file.h"
+#include "burnin/agent/node/efi_variables.h"
 
 namespace cupel::agent::boot {
 namespace {
 
 constexpr std::size_t kMostUrl = 512;
 constexpr std::size_t kToken = 32;
-constexpr std::string_view kEfi = "/sys/firmware/efi/efivars/";
-constexpr std::string_view kGlobal = "-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
 std::optional<std::string> from_command_line(const Tree& tree) {
   const auto line = tree.text("/proc/cmdline").value_or("");
@@ -50,45 +49,15 @@ std::optional<std::string> from_media(const Tree& tree) {
   return std::nullopt;
 }
 
-unsigned byte_at(std::string_view bytes, std::size_t at) {
-  return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
-}
-
-unsigned little_16(std::string_view bytes, std::size_t at) {
-  return byte_at(bytes, at) | byte_at(bytes, at + 1) << 8;
-}
-
-/// The URI node of a load option's device path. Source: UEFI 2.10, 3.1.3 (EFI_LOAD_OPTION), 10.3.4
+/// The URI in the device path of the entry that the firmware has booted. Source: UEFI 2.10, 10.3.4
 /// (Uniform Resource Identifiers: type 3, subtype 24).
-std::optional<std::string> uri_of(std::string_view option) {
-  constexpr std::size_t kHeader = 6;
-  if (option.size() < kHeader) return std::nullopt;
-  auto at = kHeader;
-  while (at + 1 < option.size() && little_16(option, at) != 0) at += 2;
-  at += 2;
-  const auto end = std::min<std::size_t>(at + little_16(option, 4), option.size());
-  while (at + 4 <= end) {
-    const auto length = little_16(option, at + 2);
-    if (length < 4 || at + length > end) return std::nullopt;
-    if (byte_at(option, at) == 3 && byte_at(option, at + 1) == 24)
-      return std::string{option.substr(at + 4, length - 4)};
-    at += length;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> from_firmware(const Tree& tree) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  constexpr std::size_t kAttributes = 4;  // efivarfs puts them in front
-  const auto current = tree.bytes(std::string{kEfi} + "BootCurrent" + std::string{kGlobal}, 16);
-  if (!current || current->size() < kAttributes + 2) return std::nullopt;
-  const auto number = little_16(*current, kAttributes);
-  std::string name = "Boot";
-  for (int shift = 12; shift >= 0; shift -= 4) name += kDigits[number >> shift & 15];
-  const auto option = tree.bytes(std::string{kEfi} + name + std::string{kGlobal}, 8192);
-  if (!option || option->size() < kAttributes) return std::nullopt;
-  const auto uri = uri_of(std::string_view{*option}.substr(kAttributes));
-  return uri ? ticket_base(*uri) : std::nullopt;
+  const auto current = efi_entries(tree, "BootCurrent");
+  const auto option = current.empty() ? std::nullopt : load_option(tree, current.front());
+  if (!option) return std::nullopt;
+  for (const auto& node : option->path)
+    if (node.type == 3 && node.subtype == 24) return ticket_base(node.data);
+  return std::nullopt;
 }
 
 std::optional<std::string> from_lease(const Tree& tree) {

@@ -18,6 +18,9 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
   add_dimms(tree, report);
   add_edac(tree, report);
   add_kernel(tree, report);
+  add_boot_settings(tree, report);
+  add_consoles(tree, report);
+  add_frequency_policy(tree, report);
   add_time(tree, report);
   add_pci(tree, report);
   add_gpus(library, report);

@@ -20,6 +20,12 @@ void add_dimms(const Tree& tree, Report& report);
 void add_edac(const Tree& tree, Report& report);
 /// "kernel", "iommu", "drivers", "fabric_manager".
 void add_kernel(const Tree& tree, Report& report);
+/// "firmware": how the machine was booted, Secure Boot, the entries of the boot order.
+void add_boot_settings(const Tree& tree, Report& report);
+/// "consoles": where the running kernel writes, and whether a UART is there.
+void add_consoles(const Tree& tree, Report& report);
+/// "cpufreq": governor and energy preference of all CPUs; "mixed" where they differ.
+void add_frequency_policy(const Tree& tree, Report& report);
 /// "time": adjtimex(2) of this host, whatever the tree; who keeps it, where that can be seen.
 void add_time(const Tree& tree, Report& report);
 /// "pci": GPUs, NVSwitches, HCAs, NICs and NVMe drives, with the way of each to its root port.
