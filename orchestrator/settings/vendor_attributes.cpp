@@ -119,6 +119,8 @@ constexpr std::array kRows{
     VendorAttribute{"Supermicro", "numa_per_socket", "SNC_*", kClusters, kSys821},
     VendorAttribute{"Supermicro", "sr_iov", "SR_IOVSupport_*", kSwitch, kSys821},
     VendorAttribute{"Supermicro", "smt", "Hyper_Threading_ALL__*", kSwitch, kSys821},
+    // One for COM1 and one for SOL, of the same name: the BIOS writes to both, or to none.
+    VendorAttribute{"Supermicro", "sol", "ConsoleRedirection_*", kSwitch, kSys821},
 
     VendorAttribute{"NVIDIA", "iommu", "VTdSupport", kSwitch, kDgx},
     VendorAttribute{"NVIDIA", "acs", "Socket*Pcie*AdvertiseACS", kSwitch, kGb200},
