@@ -23,6 +23,15 @@ constexpr int kMostUpdates = 64;
 /// A hold on the power ends by itself so long after the latest end that an update can have.
 constexpr std::chrono::minutes kHoldMargin{60};
 
+/// bmc::UpdateService::ways: SimpleUpdate.
+constexpr std::string_view kFetches = "simple";
+constexpr std::string_view kNotServed =
+    " (SimpleUpdate), and no image is served: firmware: has no serve: in the inventory";
+constexpr auto kServeIt =
+    "add serve: ADDRESS:PORT, an address of this machine that the BMC reaches, to firmware: of the "
+    "inventory (firmware: {manifest: images.yaml, key: site.pub, serve: \"10.0.0.1:8080\"}), then "
+    "retry";
+
 const inventory::ExpectedFirmware* component_of(const inventory::Profile& profile,
                                                 std::string_view name) {
   const auto at =
@@ -104,7 +113,7 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
                         "an update of " + named() +
                             " was begun, and the profile does not name that component any more"};
   if (refused) co_return co_await go_on(deadline);
-  Task<Result<Ended>> (Updater::* const on)(Deadline) =
+  Task<Result<Ended>> (Updater::*const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   CO_TRY(auto ended,
@@ -228,10 +237,16 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
 std::string Updater::way_of(const bmc::UpdateService& service,
                             const bmc::UpdateOrder& order) const {
   const auto is_open = [&](const std::string& way) {
-    return way != order.refused_way && (way != "simple" || doors_.serve);
+    return way != order.refused_way && (way != kFetches || doors_.serve);
   };
   const auto way = std::ranges::find_if(service.ways, is_open);
   return way == service.ways.end() ? std::string{} : *way;
+}
+
+/// The BMC could fetch the image itself, and nothing serves it.
+bool Updater::lacks_server(const bmc::UpdateService& service, const bmc::UpdateOrder& order) const {
+  const bool fetches = std::ranges::find(service.ways, kFetches) != service.ways.end();
+  return fetches && !doors_.serve && order.refused_way != kFetches;
 }
 
 /// Nothing: it may be pushed now. Where the BMC fetches images itself, this one is served from now
@@ -242,7 +257,10 @@ Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadlin
   if (!why_not && (done_.empty() || handle_.writes_back())) {
     CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
   }
-  if (why_not || way_of(service, order) != "simple") co_return why_not;
+  const auto way = way_of(service, order);
+  if (!why_not && way.empty() && lacks_server(service, order))
+    co_return failed("this BMC can only fetch images itself" + std::string{kNotServed}, {kServeIt});
+  if (why_not || way != kFetches) co_return why_not;
   auto served = doors_.serve(order);
   if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
   order.pull_uri = served_ = *std::move(served);
@@ -302,7 +320,11 @@ Task<Result<Updater::Ended>> Updater::push_another_way(bmc::UpdateOrder order, s
   if (!service && service.error().code == Code::kCancelled) co_return service.error();
   if (!service) co_return failed(std::move(why));
   order.refused_way = way_of(*service, order);
-  if (way_of(*service, order).empty()) co_return failed(std::move(why));
+  const bool is_last = way_of(*service, order).empty();
+  if (is_last && lacks_server(*service, order))
+    co_return failed(why + "; this BMC can fetch images itself" + std::string{kNotServed},
+                     {kServeIt});
+  if (is_last) co_return failed(std::move(why));
   handle_.refused_way = order.refused_way;
   CO_TRY(auto why_not, co_await ready_for(order, deadline));
   if (!why_not) co_return co_await push(std::move(order), deadline);

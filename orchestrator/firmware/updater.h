@@ -94,6 +94,7 @@ class Updater {
   void begin(const Seen& seen);
   Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
   std::string way_of(const bmc::UpdateService& service, const bmc::UpdateOrder& order) const;
+  bool lacks_server(const bmc::UpdateService& service, const bmc::UpdateOrder& order) const;
   Task<Result<Ended>> ready_for(bmc::UpdateOrder& order, Deadline deadline);
   Task<Result<void>> prepare_machine(Deadline deadline);
   Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);

@@ -10,6 +10,7 @@ using Phase = UpdateHandle::Phase;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr auto kServed = "http://10.0.0.1/images/one";
 
@@ -99,13 +100,43 @@ TEST_F(AnotherWay, IsNotTriedWhileTheBmcIsAtWork) {
   EXPECT_FALSE(held);
 }
 
-TEST_F(AnotherWay, ThatFetchesTheImageIsNoneWhereNoImageIsServed) {
+constexpr auto kNoServe =
+    "fetch images itself (SimpleUpdate), and no image is served: firmware: has no serve: in the "
+    "inventory";
+
+TEST_F(AnotherWay, ThatFetchesTheImageIsNoneWhereNoImageIsServedAndTheSettingIsNamed) {
   const auto ended = run();
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::failed);
   EXPECT_THAT(ended->detail, HasSubstr("HTTP 405"));
+  EXPECT_THAT(ended->detail, HasSubstr(kNoServe));
+  EXPECT_THAT(ended->advice, ElementsAre(HasSubstr("add serve: ADDRESS:PORT")));
   EXPECT_EQ(tries(), 1);
+  EXPECT_FALSE(held);
+}
+
+TEST_F(AnotherWay, ThatDoesNotExistNamesNoSetting) {
+  machine.ways = {"store"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, Not(HasSubstr("serve:")));
+  EXPECT_THAT(ended->advice, IsEmpty());
+}
+
+TEST_F(AnotherWay, IsNotTriedWhereTheOnlyOneFetchesTheImageAndNoneIsServed) {
+  machine.ways = {"simple"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("no image is served: firmware: has no serve:"));
+  EXPECT_THAT(ended->advice, ElementsAre(HasSubstr("add serve: ADDRESS:PORT")));
+  EXPECT_EQ(tries(), 0);
 }
 
 TEST_F(AnotherWay, IsNotTheRefusedOneAgainWhereTheFirstThatIsOfferedCannotBeGone) {
