@@ -285,6 +285,11 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
 }
 
 Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline deadline) {
+  auto why_not = co_await look_again(order, deadline);
+  if (!why_not || *why_not) {
+    CO_TRY(release());
+    co_return why_not;
+  }
   handle_.pushed = doors_.now();
   CO_TRY(hold());
   if (handle_.writes_back()) doors_.written_back.insert(handle_.component);

@@ -97,6 +97,8 @@ class Updater {
   bool lacks_server(const bmc::UpdateService& service, const bmc::UpdateOrder& order) const;
   Task<Result<Ended>> ready_for(bmc::UpdateOrder& order, Deadline deadline);
   Task<Result<void>> prepare_machine(Deadline deadline);
+  Ended why_changed(const Seen& seen) const;
+  Task<Result<Ended>> look_again(const bmc::UpdateOrder& order, Deadline deadline);
   Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);
   Task<Result<Ended>> push_another_way(bmc::UpdateOrder order, std::string why, Deadline deadline);
   Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);

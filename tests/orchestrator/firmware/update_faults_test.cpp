@@ -281,6 +281,32 @@ TEST_F(UpdateThatGoesWrong, OfTwoControllersAtOnceOneWritesAndTheOtherWaits) {
   EXPECT_EQ(begun(), 1u);
 }
 
+/// The other one has a store of its own, and writes all of it between this one's plan and its push.
+TEST_F(UpdateThatGoesWrong, WhatAnotherControllerHasWrittenSinceThePlanIsNotWrittenAgain) {
+  with({});
+  asio::io_context io;
+  Controller first{io}, second{io};
+  const auto bmc = second.open(*server);
+  auto mine = doors(*bmc, second);
+  mine.image = [this, &first](FirmwareUpdate, bmc::Identity,
+                              Deadline) -> Task<Result<bmc::UpdateOrder>> {
+    CO_TRY(const auto other, co_await bring_to_baseline(first));
+    EXPECT_EQ(other.how, How::at_baseline) << other.detail;
+    co_return order;
+  };
+  Updater updater{std::move(mine)};
+
+  const auto ended = run_to_end(io, updater.run(Deadline::in(120s)));
+  const auto runs_it = runs_the_new_one();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::busy);
+  EXPECT_THAT(ended->detail, HasSubstr("another controller or tool has written it"));
+  EXPECT_TRUE(runs_it);
+  EXPECT_EQ(begun(), 1u);
+  EXPECT_FALSE(held);
+}
+
 /// One of the supplies keeps its version, so that two run side by side.
 TEST_F(UpdateThatGoesWrong, APreviousImageMakesAllPartsRunOneVersionAgainAndTheNodeFails) {
   with({{.kind = FaultKind::firmware_part_fails, .component = "PSU_1"}});
