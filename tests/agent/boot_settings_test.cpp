@@ -70,8 +70,8 @@ TEST_F(BootSettings, ShowSecureBootAndTheBootOrderOfAUefi) {
   const auto facts = document();
 
   EXPECT_EQ(text_at(facts, "firmware/boot_mode"), "uefi");
-  EXPECT_EQ(*find(facts, "firmware/secure_boot"), json::value{true});
-  EXPECT_EQ(*find(facts, "firmware/setup_mode"), json::value{false});
+  EXPECT_EQ(*find(facts, "firmware/secure_boot"), json::value(true));
+  EXPECT_EQ(*find(facts, "firmware/setup_mode"), json::value(false));
   EXPECT_EQ(text_at(facts, "firmware/boot_current"), "Boot0003");
   const auto expected = parse_json(
       R"([{"name":"Boot0003","label":"ubuntu[2J","active":true,"kind":"disk"},)"
