@@ -14,7 +14,8 @@ struct OsView {
   std::vector<std::string> contradicted{};  // "iommu is off to the node's system (iommu.on 0)"
 };
 
-/// Of the settings that have such a measure, and of the boot order; what was not measured is in neither list.
+/// Of the settings that have such a measure, and of the boot order; what was not measured is in
+/// neither list.
 OsView os_view(const inventory::MachineSettings& wanted, const burnin::Findings& facts);
 
 }  // namespace cupel::settings
