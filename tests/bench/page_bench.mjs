@@ -93,7 +93,7 @@ for (let i = 0; i < rounds; ++i) {
   painted.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN));
   if (i + 1 < rounds) await context.close();
 }
-told('Chromium alone, from the page's arrival to its first request', started);
+told('Chromium alone, from the answer with the page to its first request', started);
 told('first paint', painted);
 told('first view, all in the window drawn', viewed);
 told(`all ${nodes} nodes drawn`, drawn);
