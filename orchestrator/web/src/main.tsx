@@ -3,7 +3,7 @@ import {render} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {logOut, type OperatorAction, Problem, type Status, type Whoami, whoami} from './api';
 import {startListening, useGet, useLink} from './live';
-import {go, link, parse, useRoute} from './route';
+import {go, link, useRoute} from './route';
 import './style.css';
 import {Announcements, Button, Dialog, Trouble} from './ui/base';
 import {Actions} from './views/actions';
@@ -11,7 +11,7 @@ import {Compare} from './views/compare';
 import {Fabric} from './views/fabric';
 import {Login} from './views/login';
 import {NodeView, SiteNodeView} from './views/node';
-import {askAhead, Overview} from './views/overview';
+import {Overview} from './views/overview';
 import {Requalify} from './views/requalify';
 import {RunView} from './views/run';
 import {Runs, Start} from './views/runs';
@@ -132,11 +132,8 @@ function App() {
   return <main class="login" id="content">{problem ? <div class="panel"><h1>Cupel</h1><Trouble problem={problem} /><footer><Button onClick={() => location.reload()}>Try again</Button></footer></div> : <p class="quiet" role="status">Loading…</p>}</main>;
 }
 
-/// Before anything is drawn, and for the overview what it asks for, too: the browser draws while answers are under way.
-const asked = whoami().then((who) => {
-  if (parse(location.hash).path.length === 0) askAhead();
-  return who;
-});
+/// Before anything is drawn: ahead.ts has asked it already.
+const asked = whoami();
 
 const page = document.getElementById('page')!;
 page.replaceChildren();

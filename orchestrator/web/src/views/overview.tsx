@@ -1,16 +1,15 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {get, getAhead, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {get, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {isActive, kInventory, kNodes, kRuns, rowsPath, runsToShow} from '../first';
 import {at, clock, folded, moment, plural, span} from '../format';
-import {applyToRows, useEvents, useFetched, useGet, useList, useNow} from '../live';
+import {applyToRows, useEvents, useFetched, useGet, useLinked, useList, useNow} from '../live';
 import {link} from '../route';
 import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
 import {ByItselfTrouble} from './schedules';
-
-const kMostRuns = 12;  // whose nodes are shown at once
 
 export const countsOf = (rows: Row[]): [string, number][] =>
   ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
@@ -32,6 +31,7 @@ export function useRowsOf(runs: number[]): Map<number, Row[]> {
   const ask = (run: number) => getAll<Row>(rowsPath(run))
     .then((its) => set((old) => new Map(old).set(run, keptWhereSame(old.get(run) ?? [], its)))).catch(() => set((old) => old.has(run) ? old : new Map(old).set(run, [])));  // shown as without a run
   useLayoutEffect(() => { for (const run of runs) void ask(run); }, [key]);
+  useLinked(() => { for (const run of runs) void ask(run); });
   const [late, setLate] = useState(new Set<number>());
   useEvents((event) => {
     if (!runs.includes(event.run)) return;
@@ -115,14 +115,6 @@ function FailuresOf({run}: {run: number}) {
   return <Panel title={`Failures alike in run ${run}`}><FailureList run={known} /></Panel>;
 }
 
-/// The runs whose nodes are followed: those that work, then the newest of which a node has its newest record.
-export function runsToShow(active: number[], nodes: {run?: number}[]): number[] {
-  const others = new Set<number>();
-  for (const node of nodes) if (node.run !== undefined && !active.includes(node.run)) others.add(node.run);
-  const newestFirst = (runs: Iterable<number>) => [...runs].sort((a, b) => b - a);
-  return [...newestFirst(active), ...newestFirst(others)].slice(0, kMostRuns);
-}
-
 /// What the server has of the node, unless the run shown of it judged it later, or works. A newer run that judged nothing
 /// (`newest`) hides no verdict; its row says "pass" where it did all its steps.
 export const resultOf = (result: NodeResult | undefined, node: SiteNode | undefined, shown: number | undefined): NodeResult | undefined => {
@@ -149,18 +141,6 @@ const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undef
   ...(result ? {state: result.state, run: result.run, ...(result.cause ? {note: result.cause} : {})} : now ? placeOf(now.row, now.run) : {}),
   ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
 });
-
-const kNodes = '/nodes?limit=1000', kRuns = '/runs?limit=50', kInventory = '/inventory';
-const rowsPath = (run: number) => `/runs/${run}/nodes?limit=10000`;
-const isActive = (run: Run) => run.state === 'running' || run.state === 'submitted';
-
-/// What the racks are drawn of, asked for before there is a view. Where that fails the view asks again, and says why.
-export function askAhead(): void {
-  void getAhead(kInventory).catch(() => undefined);
-  void Promise.all([getAhead<{items: SiteNode[]}>(kNodes), getAhead<{items: Run[]}>(kRuns)]).then(([nodes, runs]) => {
-    for (const run of runsToShow(runs.items.filter(isActive).map((each) => each.run), nodes.items)) void getAhead(rowsPath(run)).catch(() => undefined);
-  }, () => undefined);
-}
 
 export function Overview({who}: {who: Whoami}) {
   const inventory = useGet<Inventory>(kInventory, {every: 300_000});
