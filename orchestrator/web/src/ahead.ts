@@ -15,12 +15,24 @@ function ask(path: string): Promise<any> {
   return answer.then(({response, data}) => data ?? Promise.reject(response));
 }
 
-async function askAll(): Promise<void> {
-  await ask(kWhoami);  // alone: each request of a login that the service does not know counts as a refused one
-  if (!isOverview(location.hash)) return;
-  ask(kInventory).catch(() => {});
-  const [nodes, runs] = await Promise.all([ask(kNodes), ask(kRuns)]);
-  const active = runs.items.filter(isActive).map((run: {run: number}) => run.run);
-  for (const run of runsToShow(active, nodes.items)) ask(rowsPath(run)).catch(() => {});
+/// Runs that work, as soon as they are known; the newest others once it is known which nodes have their newest record there.
+const asked = new Set<number>();
+function askRows(runs: number[]): void {
+  for (const run of runs) {
+    if (asked.has(run)) continue;
+    asked.add(run);
+    ask(rowsPath(run)).catch(() => {});
+  }
 }
-askAll().catch(() => {});  // the page asks again, and says why
+
+// Two at first, not all: each request of a login that the service does not know counts as a refused one.
+const who = ask(kWhoami);
+const active = !isOverview(location.hash) ? undefined
+  : ask(kRuns).then(({items}) => items.filter(isActive).map((run: {run: number}) => run.run));
+active?.then((runs) => askRows(runsToShow(runs, []))).catch(() => {});
+who.then(async () => {
+  if (!active) return;
+  ask(kInventory).catch(() => {});
+  const [{items}, runs] = await Promise.all([ask(kNodes), active]);
+  askRows(runsToShow(runs, items));
+}).catch(() => {});  // the page asks again, and says why

@@ -177,7 +177,7 @@ async function early(path: string): Promise<Early | undefined> {
 
 async function getNow<T>(path: string): Promise<T> {
   const known = kept.get(path);
-  const ahead = await early(path);
+  const ahead = known ? undefined : await early(path);
   const response = ahead?.response ?? await send(path, {headers: known ? {'If-None-Match': known.etag} : {}, cache: 'no-store'});
   if (response.status === 304 && known) return known.data as T;
   if (!response.ok) throw await problemOf(response);

@@ -75,6 +75,26 @@ export function useEvents(listener: Listener): void {
   }, []);
 }
 
+/// Whether the first view is drawn: what it is not made of is asked for behind it, so that it waits for none of that.
+const kLatest = 3000;  // milliseconds
+let drawn = false;
+const untilDrawn = new Set<() => void>();
+export function firstViewDrawn(): void {
+  drawn = true;
+  for (const tell of [...untilDrawn]) tell();
+}
+export function useDrawn(): boolean {
+  const [value, set] = useState(drawn);
+  useEffect(() => {
+    const tell = () => set(true);
+    untilDrawn.add(tell);
+    if (drawn) tell();
+    const timer = setTimeout(tell, kLatest);
+    return () => { clearTimeout(timer); untilDrawn.delete(tell); };
+  }, []);
+  return value;
+}
+
 interface Refresh {
   run?: number | 'any';                 // asked again after events of this run
   pause?: number;                       // at most so often, in milliseconds

@@ -2,7 +2,7 @@
 import {render} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {logOut, type OperatorAction, Problem, type Status, type Whoami, whoami} from './api';
-import {startListening, useGet, useLink} from './live';
+import {firstViewDrawn, startListening, useDrawn, useGet, useLink} from './live';
 import {go, link, useRoute} from './route';
 import './style.css';
 import {Announcements, Button, Dialog, Trouble} from './ui/base';
@@ -86,9 +86,11 @@ function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
   const content = useRef<HTMLElement>(null);
   const connection = useLink();
   const status = useGet<Status>('/status', {every: 60_000});
-  const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
+  const drawn = useDrawn();
+  const actions = useGet<{actions: OperatorAction[]}>(drawn ? '/actions' : undefined, {run: 'any', pause: 5000, every: 30_000});
   useKeys(() => setHelp(true), search);
-  useEffect(() => startListening(onGone), []);
+  useEffect(() => { if (path.length) firstViewDrawn(); }, []);  // the overview says itself when it is
+  useEffect(() => drawn ? startListening(onGone) : undefined, [drawn]);
   useEffect(() => { if (status.problem?.status === 401) onGone(); }, [status.problem]);
   const where = path.join(' ');
   useEffect(() => {
