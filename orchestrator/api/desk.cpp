@@ -308,23 +308,23 @@ bool Desk::sees_all(const Call& call, const store::Run& run) {
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
 
-Result<const store::Run*> Desk::known_run(engine::RunId run) {
+Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
   TRY(const auto version, journal_.version());
   if (std::exchange(known_version_, version) != version) known_runs_.clear();
-  if (const auto known = known_runs_.find(run); known != known_runs_.end()) return &known->second;
+  if (const auto known = known_runs_.find(run); known != known_runs_.end()) return known->second;
   TRY(auto read, store_->run(run));
   if (known_runs_.size() >= kMostKnownRuns) known_runs_.clear();
-  return &(known_runs_[run] = std::move(read));
+  return known_runs_[run] = std::make_shared<const store::Run>(std::move(read));
 }
 
-Result<store::Run> Desk::run_for(const Call& call) {
+Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
-  TRY(const auto* run, known_run(id));
+  TRY(auto run, known_run(id));
   const bool seen = call.identity.racks.empty() ||
                     std::ranges::any_of(
                         run->nodes, [&](const std::string& node) { return sees(call, id, node); });
   if (!seen) return Error{Code::kNotFound, fmt::format("there is no run {}", id)};
-  return *run;
+  return run;
 }
 
 Result<std::string> Desk::moment() const {
