@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "orchestrator/api/entity_tag.h"
 #include "orchestrator/api/pending_approvals.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/run_progress.h"
@@ -31,7 +32,7 @@ std::string tag_of(const Answer& answer) {
   return fmt::format("\"{}\"", sha256_hex(*answer.body).substr(0, 24));
 }
 
-/// A GET of JSON has a tag, and is not sent again to who has it. Source: RFC 9110, 13.1.2.
+/// A GET of JSON has a tag, and is not sent again to who has it. Source: RFC 9110, 13.2.2.
 void tag(const Request& request, Answer& answer) {
   const bool tagged = request.method != "POST" && answer.status == 200 && answer.body &&
                       answer.type == "application/json";
@@ -41,14 +42,15 @@ void tag(const Request& request, Answer& answer) {
   const auto text = known == answer.fields.end() ? tag_of(answer) : known->second;
   if (known == answer.fields.end()) answer.fields.emplace_back("ETag", text);
   answer.fields.emplace_back("Cache-Control", "private, no-cache");
-  for (const auto each : split(request.field("if-none-match"), ',')) {
-    auto wanted = trimmed(each);
-    if (wanted.starts_with("W/")) wanted.remove_prefix(2);
-    if (wanted != text && wanted != "*") continue;
-    answer.status = 304;
-    answer.body = shared_text({});
+  const auto expected = request.field("if-match");
+  if (!expected.empty() && !has_strong_tag(expected, text)) {
+    answer =
+        api::answer_of(Problem{412, "changed", "it is another one by now than If-Match expects"});
     return;
   }
+  if (!has_tag(request.field("if-none-match"), text)) return;
+  answer.status = 304;
+  answer.body = shared_text({});
 }
 
 bool is_sound_key(std::string_view key) {
