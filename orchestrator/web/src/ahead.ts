@@ -17,22 +17,22 @@ function ask(path: string): Promise<any> {
 
 /// Runs that work, as soon as they are known; the newest others once it is known which nodes have their newest record there.
 const asked = new Set<number>();
-function askRows(runs: number[]): void {
-  for (const run of runs) {
-    if (asked.has(run)) continue;
+function askRows(runs: number[]): Promise<unknown> {
+  const rows = runs.filter((run) => !asked.has(run)).map((run) => {
     asked.add(run);
-    ask(rowsPath(run)).catch(() => {});
-  }
+    return ask(rowsPath(run)).catch(() => {});
+  });
+  return Promise.all(rows);
 }
 
 // Two at first, not all: each request of a login that the service does not know counts as a refused one.
 const who = ask(kWhoami);
 const active = !isOverview(location.hash) ? undefined
   : ask(kRuns).then(({items}) => items.filter(isActive).map((run: {run: number}) => run.run));
-active?.then((runs) => askRows(runsToShow(runs, []))).catch(() => {});
-who.then(async () => {
+const first = active?.then((runs) => askRows(runsToShow(runs, []))).catch(() => {});
+globalThis.cupelAhead = who.then(async () => {
   if (!active) return;
-  ask(kInventory).catch(() => {});
+  const racks = ask(kInventory).catch(() => {});
   const [{items}, runs] = await Promise.all([ask(kNodes), active]);
-  askRows(runsToShow(runs, items));
+  await Promise.all([racks, first, askRows(runsToShow(runs, items))]);
 }).catch(() => {});  // the page asks again, and says why

@@ -20,4 +20,7 @@ export const isOverview = (hash: string) => /^#?\/*(\?|$)/.test(hash);
 
 /// An answer with its JSON; no data where it is a problem.
 export interface Early { response: Response; data?: unknown }
-declare global { var cupelEarly: Map<string, Promise<Early>> | undefined }
+declare global {
+  var cupelEarly: Map<string, Promise<Early>> | undefined;
+  var cupelAhead: Promise<unknown> | undefined;  // all that the first view is made of has come, or will not
+}

@@ -127,12 +127,18 @@ function App() {
   const [problem, setProblem] = useState<Problem>();
   const [out, setOut] = useState(false);
   useLayoutEffect(() => {
-    asked.then(setWho).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
+    asked.then(async (who) => {
+      await Promise.race([globalThis.cupelAhead, new Promise((late) => setTimeout(late, kTogether))]);
+      setWho(who);
+    }).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
   }, []);
   if (who) return <Frame who={who} onGone={() => { setWho(undefined); setOut(true); }} />;
   if (out) return <Login onDone={(now) => { setOut(false); setWho(now); }} />;
   return <main class="login" id="content">{problem ? <div class="panel"><h1>Cupel</h1><Trouble problem={problem} /><footer><Button onClick={() => location.reload()}>Try again</Button></footer></div> : <p class="quiet" role="status">Loading…</p>}</main>;
 }
+
+/// What has come by then is drawn with the frame around it, at once.
+const kTogether = 100;  // milliseconds
 
 /// Before anything is drawn: ahead.ts has asked it already.
 const asked = whoami();
