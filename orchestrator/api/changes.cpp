@@ -41,7 +41,8 @@ controller::RunFlags flags_of(const Call& call) {
 }
 
 /// A run whose nodes the person may see all of. A change of it is about all of them.
-std::variant<store::Run, Problem> run_to_change(Desk& desk, const Call& call) {
+std::variant<std::shared_ptr<const store::Run>, Problem> run_to_change(Desk& desk,
+                                                                       const Call& call) {
   auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
   return *std::move(run);
@@ -181,7 +182,7 @@ Reply requalify_node(Desk& desk, const Call& call) {
 Reply resume_run(Desk& desk, const Call& call) {
   const auto found = run_to_change(desk, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
-  const auto& run = std::get<store::Run>(found);
+  const auto& run = *std::get<std::shared_ptr<const store::Run>>(found);
   if (!desk.sees_all(call, run))
     return Problem{403, "forbidden", "the run has nodes in racks that are not yours"};
   if (is_over(run))
@@ -202,7 +203,7 @@ Reply resume_run(Desk& desk, const Call& call) {
 Reply give_command(Desk& desk, const Call& call) {
   const auto found = run_to_change(desk, call);
   if (const auto* problem = std::get_if<Problem>(&found)) return *problem;
-  const auto& run = std::get<store::Run>(found);
+  const auto& run = *std::get<std::shared_ptr<const store::Run>>(found);
   engine::Command command;
   command.run = run.id;
   command.kind = *kind_of(call.body_text("command"));

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "orchestrator/api/entity_tag.h"
 #include "orchestrator/api/pending_approvals.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/run_progress.h"
@@ -31,7 +32,7 @@ std::string tag_of(const Answer& answer) {
   return fmt::format("\"{}\"", sha256_hex(*answer.body).substr(0, 24));
 }
 
-/// A GET of JSON has a tag, and is not sent again to who has it. Source: RFC 9110, 13.1.2.
+/// A GET of JSON has a tag, and is not sent again to who has it. Source: RFC 9110, 13.2.2.
 void tag(const Request& request, Answer& answer) {
   const bool tagged = request.method != "POST" && answer.status == 200 && answer.body &&
                       answer.type == "application/json";
@@ -41,14 +42,15 @@ void tag(const Request& request, Answer& answer) {
   const auto text = known == answer.fields.end() ? tag_of(answer) : known->second;
   if (known == answer.fields.end()) answer.fields.emplace_back("ETag", text);
   answer.fields.emplace_back("Cache-Control", "private, no-cache");
-  for (const auto each : split(request.field("if-none-match"), ',')) {
-    auto wanted = trimmed(each);
-    if (wanted.starts_with("W/")) wanted.remove_prefix(2);
-    if (wanted != text && wanted != "*") continue;
-    answer.status = 304;
-    answer.body = shared_text({});
+  const auto expected = request.field("if-match");
+  if (!expected.empty() && !has_strong_tag(expected, text)) {
+    answer =
+        api::answer_of(Problem{412, "changed", "it is another one by now than If-Match expects"});
     return;
   }
+  if (!has_tag(request.field("if-none-match"), text)) return;
+  answer.status = 304;
+  answer.body = shared_text({});
 }
 
 bool is_sound_key(std::string_view key) {
@@ -308,23 +310,23 @@ bool Desk::sees_all(const Call& call, const store::Run& run) {
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
 
-Result<const store::Run*> Desk::known_run(engine::RunId run) {
+Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
   TRY(const auto version, journal_.version());
   if (std::exchange(known_version_, version) != version) known_runs_.clear();
-  if (const auto known = known_runs_.find(run); known != known_runs_.end()) return &known->second;
+  if (const auto known = known_runs_.find(run); known != known_runs_.end()) return known->second;
   TRY(auto read, store_->run(run));
   if (known_runs_.size() >= kMostKnownRuns) known_runs_.clear();
-  return &(known_runs_[run] = std::move(read));
+  return known_runs_[run] = std::make_shared<const store::Run>(std::move(read));
 }
 
-Result<store::Run> Desk::run_for(const Call& call) {
+Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
-  TRY(const auto* run, known_run(id));
+  TRY(auto run, known_run(id));
   const bool seen = call.identity.racks.empty() ||
                     std::ranges::any_of(
                         run->nodes, [&](const std::string& node) { return sees(call, id, node); });
   if (!seen) return Error{Code::kNotFound, fmt::format("there is no run {}", id)};
-  return *run;
+  return run;
 }
 
 Result<std::string> Desk::moment() const {

@@ -40,7 +40,7 @@ class Desk {
   /// The rack of a node of the run, or of the inventory where the run does not say.
   std::string rack_of(engine::RunId run, std::string_view node);
   /// The run, where the person may see a node of it. Errors: kNotFound; kStorage.
-  Result<store::Run> run_for(const Call& call);
+  Result<std::shared_ptr<const store::Run>> run_for(const Call& call);
   /// Whether the person may see all nodes of the run.
   bool sees_all(const Call& call, const store::Run& run);
   bool sees(const Call& call, engine::RunId run, std::string_view node);
@@ -65,7 +65,7 @@ class Desk {
 
  private:
   /// Errors: kNotFound; kStorage.
-  Result<const store::Run*> known_run(engine::RunId run);
+  Result<std::shared_ptr<const store::Run>> known_run(engine::RunId run);
 
   Desk(Shared& shared, std::unique_ptr<store::Store> store, store::JournalReader journal,
        store::JournalEnds ends, store::AuditLog audit, store::KeptReplies replies,
@@ -95,7 +95,7 @@ class Desk {
   std::map<engine::RunId, std::shared_ptr<const RunHead>> heads_{};
   // As they were read when the store had this version: one of 10,000 nodes takes 2 ms to read.
   std::int64_t known_version_ = -1;
-  std::map<engine::RunId, store::Run> known_runs_{};
+  std::map<engine::RunId, std::shared_ptr<const store::Run>> known_runs_{};
   std::map<engine::RunId, std::shared_ptr<const controller::Planned>> plans_{};
   struct Unplanned {
     Error why;

@@ -168,9 +168,14 @@ Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view
     if (!at || at->first != run) return no_place(after);
     return StreamPlace{.at = {*at}};
   }
-  if (!after.empty() && !now) return all_place(after);
   StreamPlace place{.all = true};
   TRY(place.newest, desk.journal().newest_run());
+  if (!after.empty() && !now) {
+    TRY(auto last, all_place(after));
+    // Of a store that was put back since: its next runs have numbers that the reader knows.
+    last.newest = std::min(last.newest, place.newest);
+    return last;
+  }
   TRY(const auto open, desk.journal().open_runs());
   for (const auto each : open) {
     TRY(const auto end, desk.ends().of(each));

@@ -1,5 +1,6 @@
 #include "orchestrator/api/exchange.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <boost/beast/http/status.hpp>
@@ -41,9 +42,35 @@ Result<std::string> decoded(std::string_view text, bool plus_is_blank) {
   return plain;
 }
 
+/// Now, as an IMF-fixdate. Source: RFC 9110, 5.6.7.
+std::string date_now() {
+  const auto now =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()).time_since_epoch();
+  thread_local std::pair<std::chrono::seconds, std::string> last{-1, ""};
+  if (last.first != now)
+    last = {now, fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT",
+                             fmt::gmtime(static_cast<std::time_t>(now.count())))};
+  return last.second;
+}
+
+/// Of "https://host/path" the path; the host replaces that of the Host field. Source: RFC 9112,
+/// 3.2.2.
+std::string_view without_authority(std::string_view target, Request& request) {
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (lower_case(target.substr(0, scheme.size())) != scheme) continue;
+    const auto rest = target.substr(scheme.size());
+    const auto end = std::min(rest.find_first_of("/?"), rest.size());
+    if (end == 0) return target;
+    request.fields["host"] = rest.substr(0, end);
+    return end == rest.size() ? std::string_view{"/"} : rest.substr(end);
+  }
+  return target;
+}
+
 }  // namespace
 
 Result<void> read_target(std::string_view target, Request& request) {
+  target = without_authority(target, request);
   if (!target.starts_with('/'))
     return Error{Code::kInvalid, "the target is no absolute path, such as /api/v1/runs"};
   const auto question = target.find('?');
@@ -77,6 +104,7 @@ std::string head_of(const Answer& answer, bool keep_alive) {
   const bool bodiless = answer.status == 204 || answer.status == 304;
   if (!bodiless) add("Content-Type", answer.type);
   if (!answer.feed && !bodiless) add("Content-Length", fmt::to_string(answer.body->size()));
+  add("Date", date_now());
   bool cached = false;
   for (const auto& [name, value] : answer.fields) {
     cached = cached || name == "Cache-Control";

@@ -58,11 +58,12 @@ inline std::shared_ptr<const std::string> shared_text(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-/// "GET /a%20b?c=d": path and query. Errors: kInvalid: no absolute path, a broken escape, a control
-/// character, no UTF-8, a "." or ".." segment. Source: RFC 3986, RFC 9112 3.2.1.
+/// "/a%20b?c=d": path and query; of "https://host/a" the host, too. Errors: kInvalid: no absolute
+/// path, a broken escape, a control character, no UTF-8, a "." or ".." segment. Source: RFC 3986,
+/// RFC 9112 3.2.
 Result<void> read_target(std::string_view target, Request& request);
 
-/// The head of the answer as HTTP/1.1 has it, with the fields that protect a browser.
+/// The head of the answer as HTTP/1.1 has it, with its date and the fields that protect a browser.
 std::string head_of(const Answer& answer, bool keep_alive);
 
 }  // namespace cupel::api

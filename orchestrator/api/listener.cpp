@@ -68,8 +68,13 @@ bool is_no_http(const boost::system::error_code& failure) {
          failure != http::error::end_of_stream && failure != http::error::partial_message;
 }
 
-/// As http::async_read() has left it. Errors: kInvalid: its target.
+/// As http::async_read() has left it. Errors: kInvalid: its target, or not one Host (RFC
+/// 9112, 3.2).
 Result<void> take_message(http::request<http::string_body> message, Request& request) {
+  constexpr unsigned kHttp11 = 11;
+  const auto hosts = message.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && message.version() >= kHttp11))
+    return Error{Code::kInvalid, "the request is to have one Host field"};
   request.method = std::string_view{message.method_string()};
   for (const auto& field : message) {
     auto& value = request.fields[lower_case(std::string_view{field.name_string()})];
@@ -294,7 +299,9 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   const auto [bad_head, head] = co_await http::async_read_header(stream, buffer, parser, kAwaited);
   boost::system::error_code failure = bad_head;
   if (!failure) {
-    if (parser.get()[http::field::expect] == "100-continue") {
+    const auto& known = parser.get();
+    if (known.version() >= 11 &&
+        boost::beast::iequals(known[http::field::expect], "100-continue")) {
       const bool sent = co_await write_text(stream, "HTTP/1.1 100 Continue\r\n\r\n");
       if (!sent) co_return std::nullopt;
     }

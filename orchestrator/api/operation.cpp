@@ -57,7 +57,16 @@ std::optional<Problem> take_body(const Operation& operation, Call& call,
   }
   const auto type = lower_case(trimmed(split(call.request.field("content-type"), ';').front()));
   if (type != "application/json")
-    return Problem{415, "unsupported-type", "the body is to be application/json"};
+    return Problem{.status = 415,
+                   .code = "unsupported-type",
+                   .detail = "the body is to be application/json",
+                   .accept = {"Accept", "application/json"}};
+  const auto coding = lower_case(trimmed(call.request.field("content-encoding")));
+  if (!coding.empty() && coding != "identity")
+    return Problem{.status = 415,
+                   .code = "unsupported-type",
+                   .detail = "the body is to be sent as it is, without a Content-Encoding",
+                   .accept = {"Accept-Encoding", "identity"}};
   auto value = parse_json(text);
   if (!value) return Problem{400, "invalid", "the body is no JSON: " + value.error().what};
   if (!value->is_object()) return Problem{422, "invalid", "the body is no JSON object"};
@@ -94,6 +103,7 @@ Route route_of(std::string_view method, std::string_view path) {
       return route;
     }
     route.allow += fmt::format("{}{}", route.allow.empty() ? "" : ", ", operation.method);
+    if (operation.method == "GET") route.allow += ", HEAD";
   }
   return route;
 }

@@ -7,10 +7,11 @@
 namespace cupel::api {
 namespace {
 
-std::string_view title_of(unsigned status) {
-  switch (status) {
-    case 400:
-      return "the request cannot be read";
+/// The same for all problems of a type. Source: RFC 9457, 3.1.4.
+std::string_view title_of(const Problem& problem) {
+  if (problem.code == "invalid") return "the request is invalid";
+  if (problem.code == "too-large") return "too large";
+  switch (problem.status) {
     case 401:
       return "authentication is needed";
     case 403:
@@ -21,12 +22,10 @@ std::string_view title_of(unsigned status) {
       return "method not allowed";
     case 409:
       return "conflict";
-    case 413:
-      return "too large";
+    case 412:
+      return "precondition failed";
     case 415:
       return "unsupported media type";
-    case 422:
-      return "the request is invalid";
     case 429:
       return "too many requests";
     case 503:
@@ -45,7 +44,7 @@ std::string_view title_of(unsigned status) {
 Answer answer_of(const Problem& problem) {
   boost::json::object object{
       {"type", "https://cupel.invalid/problems/" + problem.code},
-      {"title", title_of(problem.status)},
+      {"title", title_of(problem)},
       {"status", problem.status},
       {"code", problem.code},
       {"detail", printable(valid_utf8(problem.detail))},
@@ -63,6 +62,7 @@ Answer answer_of(const Problem& problem) {
   answer.body = shared_text(boost::json::serialize(object));
   if (problem.retry_after.count() > 0)
     answer.fields.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
+  if (!problem.accept.first.empty()) answer.fields.push_back(problem.accept);
   if (!problem.allow.empty()) answer.fields.emplace_back("Allow", problem.allow);
   if (problem.status == 401)
     answer.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"cupel\"");

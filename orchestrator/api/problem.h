@@ -19,8 +19,9 @@ struct Problem {
   std::string code{};    // "not-found": stable
   std::string detail{};  // a sentence
   std::vector<Fault> faults{};
-  std::chrono::seconds retry_after{0};  // 0: not said
-  std::string allow{};                  // of 405
+  std::chrono::seconds retry_after{0};           // 0: not said
+  std::string allow{};                           // of 405
+  std::pair<std::string, std::string> accept{};  // of 415: the field that says what is taken
 };
 
 Answer answer_of(const Problem& problem);

@@ -46,12 +46,12 @@ json::object command_row(const engine::Command& command, const CommandAnswer& an
 /// All of the run that the person may see. Errors: kNotFound; kStorage.
 Result<json::array> command_rows(Desk& desk, const Call& call) {
   TRY(const auto run, desk.run_for(call));
-  TRY(const auto* live, desk.runs().of(run.id, desk.journal()));
-  TRY(const auto commands, desk.store().commands(run.id, 0));
+  TRY(const auto* live, desk.runs().of(run->id, desk.journal()));
+  TRY(const auto commands, desk.store().commands(run->id, 0));
   const auto answers = answers_of(*live);
   json::array items;
   for (const auto& command : commands) {
-    if (!command.node.empty() && !desk.sees(call, run.id, command.node)) continue;
+    if (!command.node.empty() && !desk.sees(call, run->id, command.node)) continue;
     const auto known = answers.find(command.id);
     auto answer = known == answers.end() ? CommandAnswer{} : known->second;
     if (known == answers.end() && live->over()) answer = {"refused", "the run has ended"};
@@ -127,7 +127,7 @@ Reply list_events(Desk& desk, const Call& call) {
   if (const auto* whole = stays ? desk.kept_answer(call, kWhole) : nullptr) return *whole;
   auto mark = std::to_string(*version);
   if (const auto* same = desk.kept_answer(call, mark)) return *same;
-  auto page = events_of(desk, call, run->id);
+  auto page = events_of(desk, call, (*run)->id);
   if (stays && page.whole) mark = kWhole;
   return desk.keep(call, std::move(mark), std::move(page.reply));
 }
@@ -135,7 +135,7 @@ Reply list_events(Desk& desk, const Call& call) {
 Reply stream_run(Desk& desk, const Call& call) {
   const auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
-  return stream(desk, call, run->id);
+  return stream(desk, call, (*run)->id);
 }
 
 Reply stream_all(Desk& desk, const Call& call) { return stream(desk, call, 0); }

@@ -47,16 +47,17 @@ Result<report::NodeSummary> summary_of(Desk& desk, const store::Run& run, const 
 /// `make` of the node, kept until its run has another event.
 template <class Make>
 Reply of_node(Desk& desk, const Call& call, Make make) {
-  const auto run = desk.run_for(call);
-  if (!run) return problem_of(run.error());
-  const auto node = node_for(desk, call, *run);
+  const auto found = desk.run_for(call);
+  if (!found) return problem_of(found.error());
+  const auto& run = **found;
+  const auto node = node_for(desk, call, run);
   if (!node) return problem_of(node.error());
-  const auto end = desk.ends().of(run->id);
+  const auto end = desk.ends().of(run.id);
   if (!end) return problem_of(end.error());
   return desk.kept(call, end->hash, [&]() -> Reply {
-    auto summary = summary_of(desk, *run, *node);
+    auto summary = summary_of(desk, run, *node);
     if (!summary) return problem_of(summary.error());
-    return json_answer(make(*run, *summary));
+    return json_answer(make(run, *summary));
   });
 }
 
@@ -127,7 +128,7 @@ Reply read_record(Desk& desk, const Call& call) {
 Reply list_run_measurements(Desk& desk, const Call& call) {
   const auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
-  return measurements(desk, call, {.measure = call.text("measure"), .run = run->id});
+  return measurements(desk, call, {.measure = call.text("measure"), .run = (*run)->id});
 }
 
 Reply list_measurements(Desk& desk, const Call& call) {
@@ -136,12 +137,13 @@ Reply list_measurements(Desk& desk, const Call& call) {
 }
 
 Reply read_console(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
-  if (!run) return problem_of(run.error());
-  const auto node = node_for(desk, call, *run);
+  const auto found = desk.run_for(call);
+  if (!found) return problem_of(found.error());
+  const auto& run = **found;
+  const auto node = node_for(desk, call, run);
   if (!node) return problem_of(node.error());
   const auto files =
-      console::log_files(console::console_folder(desk.shared().state, run->id), *node);
+      console::log_files(console::console_folder(desk.shared().state, run.id), *node);
   json::array all;
   for (std::size_t i = 0; i < files.size(); ++i)
     all.push_back({{"file", i + 1}, {"bytes", files[i].bytes}});
@@ -170,17 +172,17 @@ Reply read_console(Desk& desk, const Call& call) {
 
 /// Only what an event of the run names, on a node that the person may see.
 Reply read_evidence(Desk& desk, const Call& call) {
-  const auto run = desk.run_for(call);
-  if (!run) return problem_of(run.error());
-  const auto live = desk.runs().of(run->id, desk.journal());
+  const auto found = desk.run_for(call);
+  if (!found) return problem_of(found.error());
+  const auto run = (*found)->id;
+  const auto live = desk.runs().of(run, desk.journal());
   if (!live) return problem_of(live.error());
   const auto hash = call.text("sha256");
   const bool named = std::ranges::any_of((*live)->evidence(), [&](const auto& each) {
     return each.second.contains(hash) &&
-           (each.first.empty() ? call.identity.racks.empty()
-                               : desk.sees(call, run->id, each.first));
+           (each.first.empty() ? call.identity.racks.empty() : desk.sees(call, run, each.first));
   });
-  if (!named) return not_found(fmt::format("run {} has no evidence {}", run->id, hash));
+  if (!named) return not_found(fmt::format("run {} has no evidence {}", run, hash));
   auto bytes = desk.store().evidence(hash);
   if (!bytes) return problem_of(bytes.error());
   Answer answer;

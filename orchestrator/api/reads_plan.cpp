@@ -39,9 +39,9 @@ Reply actions_of(Desk& desk, const Call& call, engine::RunId named) {
 }
 
 /// Reports and plans name all nodes: they are for who may see all of them. Errors: kNotFound.
-Result<store::Run> whole_run_for(Desk& desk, const Call& call) {
+Result<std::shared_ptr<const store::Run>> whole_run_for(Desk& desk, const Call& call) {
   TRY(auto run, desk.run_for(call));
-  if (desk.sees_all(call, run)) return run;
+  if (desk.sees_all(call, *run)) return run;
   return Error{Code::kRefused,
                "this shows all nodes of the run, and you may see some of its racks"};
 }
@@ -91,10 +91,11 @@ Answer report_as(const std::string& format, const report::RunSummary& summary) {
 }  // namespace
 
 Reply read_plan(Desk& desk, const Call& call) {
-  const auto run = whole_run_for(desk, call);
-  if (!run) return problem_of_run(run.error());
-  return desk.kept(call, run->inventory_digest, [&]() -> Reply {
-    const auto planned = desk.plan_of(*run);
+  const auto found = whole_run_for(desk, call);
+  if (!found) return problem_of_run(found.error());
+  const auto& run = **found;
+  return desk.kept(call, run.inventory_digest, [&]() -> Reply {
+    const auto planned = desk.plan_of(run);
     if (!planned) return problem_of(planned.error());
     const auto forecast = engine::forecast((*planned)->plan, (*planned)->inventory);
     return json_answer(controller::plan_json((*planned)->plan, forecast));
@@ -124,12 +125,13 @@ Reply plan_requalify(Desk& desk, const Call& call) {
 }
 
 Reply read_power(Desk& desk, const Call& call) {
-  const auto run = whole_run_for(desk, call);
-  if (!run) return problem_of_run(run.error());
-  const auto live = desk.runs().of(run->id, desk.journal());
+  const auto found = whole_run_for(desk, call);
+  if (!found) return problem_of_run(found.error());
+  const auto& run = **found;
+  const auto live = desk.runs().of(run.id, desk.journal());
   if (!live) return problem_of(live.error());
   return desk.kept(call, (*live)->tip(), [&]() -> Reply {
-    const auto planned = desk.plan_of(*run);
+    const auto planned = desk.plan_of(run);
     if (!planned) return problem_of(planned.error());
     json::array levels;
     for (const auto& level : power_levels(**planned, **live)) {
@@ -145,16 +147,17 @@ Reply read_power(Desk& desk, const Call& call) {
 }
 
 Reply read_report(Desk& desk, const Call& call) {
-  const auto run = whole_run_for(desk, call);
-  if (!run) return problem_of_run(run.error());
-  const auto broken = desk.store().broken_at(run->id);
+  const auto found = whole_run_for(desk, call);
+  if (!found) return problem_of_run(found.error());
+  const auto& run = **found;
+  const auto broken = desk.store().broken_at(run.id);
   if (!broken) return problem_of(broken.error());
   if (*broken)
     return Problem{409, "damaged",
                    fmt::format("the journal of run {} was changed at event {}: no report is made "
                                "of it; see cupel store verify",
-                               run->id, **broken)};
-  auto summary = summary_for(desk, *run);
+                               run.id, **broken)};
+  auto summary = summary_for(desk, run);
   if (!summary) return problem_of(summary.error());
   const auto format = call.text("format");
   if (format == "html") report::add_telemetry(desk.store(), *summary);

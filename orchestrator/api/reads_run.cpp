@@ -176,7 +176,7 @@ json::object node_row_of(const LiveRun& live, const std::string& node, const Nod
 /// Folded up to its newest event. Errors: kNotFound; kStorage.
 Result<LiveRun*> live_for(Desk& desk, const Call& call) {
   TRY(const auto run, desk.run_for(call));
-  return desk.runs().of(run.id, desk.journal());
+  return desk.runs().of(run->id, desk.journal());
 }
 
 /// As everywhere: with the order of the node's events where what is behind a cause depends on it.
@@ -252,21 +252,17 @@ Reply read_run(Desk& desk, const Call& call) {
   if (!moment) return problem_of(moment.error());
   const auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
-  return desk.kept(call, *moment, [&] { return run_of(desk, call, *run); });
+  return desk.kept(call, *moment, [&] { return run_of(desk, call, **run); });
 }
 
 Reply list_run_nodes(Desk& desk, const Call& call) {
   const auto live = live_for(desk, call);
   if (!live) return problem_of(live.error());
   const auto& run = **live;
-  const auto waiting = desk.shared().waiting.of(run.run());
   // Words of what is waited for change without an event.
-  const auto version = fmt::format("{} {}", run.tip(), std::hash<std::string>{}([&] {
-                                     std::string all;
-                                     for (const auto& [node, words] : waiting) all += node + words;
-                                     return all;
-                                   }()));
+  const auto version = fmt::format("{} {}", run.tip(), desk.shared().waiting.changes(run.run()));
   return desk.kept(call, version, [&]() -> Reply {
+    const auto waiting = desk.shared().waiting.of(run.run());
     const auto most = limit_of(call, 10'000);
     auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
     const auto first = skip;

@@ -6,7 +6,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/api/browser_guard.h"
@@ -62,32 +61,6 @@ struct Lane {
   std::optional<asio::thread_pool> pool{std::in_place, 1u};
 };
 
-bool accepts_gzip(const Request& request) {
-  return request.field("accept-encoding").contains("gzip");
-}
-
-Answer page_answer(const StaticFile& file, std::string_view policy, const Request& request) {
-  Answer answer;
-  answer.type = file.type;
-  const bool packed = !file.gzip.empty() && accepts_gzip(request);
-  const auto tag = fmt::format("\"{}{}\"", sha256_hex(file.bytes).substr(0, 24), packed ? "z" : "");
-  answer.fields.emplace_back("ETag", tag);
-  answer.fields.emplace_back("Cache-Control",
-                             file.immutable ? "public, max-age=31536000, immutable" : "no-cache");
-  answer.fields.emplace_back("Content-Security-Policy", std::string{policy});
-  answer.fields.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
-  answer.fields.emplace_back("Permissions-Policy", "camera=(), microphone=(), geolocation=()");
-  if (!file.gzip.empty()) answer.fields.emplace_back("Vary", "Accept-Encoding");
-  if (packed) answer.fields.emplace_back("Content-Encoding", "gzip");
-  if (request.field("if-none-match") == tag) {
-    answer.status = 304;
-    answer.body = shared_text({});
-    return answer;
-  }
-  answer.body = shared_text(std::string{packed ? file.gzip : file.bytes});
-  return answer;
-}
-
 /// Keys that were fetched from the same address, until the next ones are there.
 void take_keys(const Site& before, const Site& now) {
   const bool has_both = before.settings.oidc && now.settings.oidc;
@@ -101,6 +74,7 @@ void take_keys(const Site& before, const Site& now) {
 struct Service::Impl {
   explicit Impl(ServiceOptions asked)
       : options{std::move(asked)},
+        page{options.page, options.page_policy},
         listener{options.limits, [this](Request request) { return answer(std::move(request)); }},
         bell{listener.io()},
         front{bell, shared.waiting, [this] { reload_and_log(); }} {}
@@ -121,9 +95,9 @@ struct Service::Impl {
   Task<void> keep_schedules();
   Task<void> keep_keys();
   Task<void> wake_notices();
-  std::optional<Answer> static_answer(const Request& request) const;
 
   ServiceOptions options;
+  StaticFiles page;
   Shared shared{};
   std::vector<std::string> addresses{};
   std::string fingerprint{};
@@ -237,17 +211,10 @@ void Service::Impl::reload_and_log() {
                "all stays as it was: " + printable(reloaded.error().what));
 }
 
-std::optional<Answer> Service::Impl::static_answer(const Request& request) const {
-  if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
-  const auto found = std::ranges::find(options.page, request.path, &StaticFile::path);
-  if (found == options.page.end()) return std::nullopt;
-  return page_answer(*found, options.page_policy, request);
-}
-
 Task<Answer> Service::Impl::answer(Request request) {
   const auto site = shared.site.get();
   if (const auto problem = foreign(request, site->names)) co_return answer_of(*problem);
-  if (auto page = static_answer(request)) co_return *std::move(page);
+  if (auto file = page.answer(request)) co_return *std::move(file);
   const auto route = route_of(request.method, request.path);
   if (route.operation == nullptr) {
     if (!route.allow.empty())

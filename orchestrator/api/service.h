@@ -10,18 +10,10 @@
 #include <vector>
 
 #include "orchestrator/api/listener.h"
+#include "orchestrator/api/static_files.h"
 #include "orchestrator/controller/front.h"
 
 namespace cupel::api {
-
-/// A file of the page, as it is compiled into the program.
-struct StaticFile {
-  std::string_view path{};  // "/", "/app-1a2b.js"
-  std::string_view type{};  // "text/html; charset=utf-8"
-  std::string_view bytes{};
-  std::string_view gzip{};  // empty: only as it is
-  bool immutable = false;   // its path changes with its bytes
-};
 
 struct ServiceOptions {
   std::filesystem::path state{};

@@ -20,11 +20,21 @@ class WaitingWords {
  public:
   void put(engine::RunId run, std::string_view node, std::string_view words) {
     const std::scoped_lock lock{mutex_};
-    words_[{run, std::string{node}}] = words;
+    auto& known = words_[{run, std::string{node}}];
+    if (known == words) return;
+    known = words;
+    ++changes_[run];
   }
   void drop(engine::RunId run, std::string_view node) {
     const std::scoped_lock lock{mutex_};
-    words_.erase({run, std::string{node}});
+    if (words_.erase({run, std::string{node}}) > 0) ++changes_[run];
+  }
+  /// Another one whenever words of the run have changed: asked before of(), so that nobody copies
+  /// the words of 10,000 nodes to see whether an answer is the same.
+  std::uint64_t changes(engine::RunId run) const {
+    const std::scoped_lock lock{mutex_};
+    const auto found = changes_.find(run);
+    return found == changes_.end() ? 0 : found->second;
   }
   std::map<std::string, std::string, std::less<>> of(engine::RunId run) const {
     const std::scoped_lock lock{mutex_};
@@ -38,6 +48,7 @@ class WaitingWords {
  private:
   mutable std::mutex mutex_{};
   std::map<std::pair<engine::RunId, std::string>, std::string> words_{};
+  std::map<engine::RunId, std::uint64_t> changes_{};
 };
 
 struct Shared {

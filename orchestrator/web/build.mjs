@@ -16,13 +16,13 @@ const modules = resolve(option('--modules'), 'node_modules');
 const out = option('--out');
 const esbuild = createRequire(join(modules, 'any'))('esbuild');
 
-const built = await esbuild.build({
-  entryPoints: {app: join(here, 'src/main.tsx')},
+const bundled = async (name, entry, form) => (await esbuild.build({
+  entryPoints: {[name]: join(here, entry)},
   outdir: '/page',
   bundle: true,
   write: false,
   minify: true,
-  format: 'esm',
+  format: form,
   target: 'es2022',
   charset: 'utf8',
   legalComments: 'none',
@@ -31,7 +31,7 @@ const built = await esbuild.build({
   nodePaths: [modules],
   loader: {'.svg': 'text'},
   logLevel: 'warning',
-});
+})).outputFiles;
 
 const types = {
   js: 'text/javascript; charset=utf-8',
@@ -39,7 +39,7 @@ const types = {
   html: 'text/html; charset=utf-8',
   svg: 'image/svg+xml',
 };
-const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+const sha256 = (bytes, form = 'hex') => createHash('sha256').update(bytes).digest(form);
 const files = [];
 const add = (path, type, bytes, immutable) =>
   files.push({path, type, bytes: Buffer.from(bytes), immutable, gzip: gzipSync(bytes, {level: 9})});
@@ -50,13 +50,23 @@ const addHashed = (name, bytes) => {
   hashed[name] = `/${stem}-${sha256(bytes).slice(0, 12)}.${extension}`;
   add(hashed[name], types[extension], bytes, true);
 };
-for (const file of built.outputFiles) addHashed(file.path.split('/').pop(), file.contents);
+for (const file of await bundled('app', 'src/main.tsx', 'esm')) addHashed(file.path.split('/').pop(), file.contents);
 addHashed('icon.svg', readFileSync(join(here, 'src/icon.svg')));
+// In index.html itself: it asks for the first view before any other file is there.
+const ahead = (await bundled('ahead', 'src/ahead.ts', 'iife'))[0].text.trim();
+if (/<\/script|<!--/i.test(ahead)) throw new Error('ahead.ts has a text that ends a script in HTML');
+const named = {...hashed, 'ahead.js': ahead};
 const html = readFileSync(join(here, 'src/index.html'), 'utf8').replace(/\{\{([\w.]+)\}\}/g, (_, name) => {
-  if (!hashed[name]) throw new Error(`index.html names ${name}, which was not built`);
-  return hashed[name];
+  if (!named[name]) throw new Error(`index.html names ${name}, which was not built`);
+  return named[name];
 });
 add('/', types.html, html, false);
+
+// The page runs its own file and the script of index.html alone, and talks to its own server alone.
+const policy = [
+  `default-src 'none'`, `script-src 'self' 'sha256-${sha256(ahead, 'base64')}'`, `style-src 'self'`, `img-src 'self'`, `connect-src 'self'`,
+  `manifest-src 'self'`, `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`, `require-trusted-types-for 'script'`, `trusted-types 'none'`,
+].join('; ');
 
 const compressed = files.reduce((sum, file) => sum + file.gzip.length, 0);
 if (compressed > kMostBytes) {
@@ -71,7 +81,8 @@ files.forEach((file, i) => text += array(`kBytes${i}`, file.bytes) + array(`kGzi
 text += 'constexpr File kFiles[] = {\n';
 files.forEach((file, i) => text +=
   `    {"${file.path}", "${file.type}", "\\"${sha256(file.bytes).slice(0, 32)}\\"", ${file.immutable}, kBytes${i}, kGzip${i}},\n`);
-text += '};\n}  // namespace\n\nstd::span<const File> files() { return kFiles; }\n\n}  // namespace cupel::web\n';
+text += '};\n}  // namespace\n\nstd::span<const File> files() { return kFiles; }\n' +
+  `std::string_view policy() { return "${policy}"; }\n\n}  // namespace cupel::web\n`;
 
 mkdirSync(out, {recursive: true});
 writeFileSync(join(out, 'web_files.cpp'), text);

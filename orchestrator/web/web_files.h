@@ -19,11 +19,8 @@ struct File {
 /// Empty where the build had no npm.
 std::span<const File> files();
 
-/// The Content-Security-Policy of all of them. The page runs no script but its own file, and talks
-/// to its own server alone.
-inline constexpr std::string_view kPolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'";
+/// The Content-Security-Policy of all of them. The page runs no script but its own file and the one
+/// that stands in index.html, by its hash, and talks to its own server alone. Empty as files().
+std::string_view policy();
 
 }  // namespace cupel::web

@@ -139,7 +139,7 @@ const kViews = [
   ['#/', async (page) => {
     await page.locator('.rack .slot', {hasText: 'fail'}).first().waitFor();
     assert.equal(await page.locator('.rack .slot').count(), 3);
-    assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).innerText(), /w01-n2: fail.*gpu5/);
+    assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).getAttribute('aria-label'), /w01-n2: fail.*gpu5/);
     await page.getByRole('heading', {name: 'Needs an operator'}).waitFor();
     const trouble = page.locator('.panel', {has: page.getByRole('heading', {name: 'Schedules and notices'})});
     assert.match(await trouble.innerText(), /weekly was refused[\s\S]*tickets takes no notices/);
@@ -383,7 +383,7 @@ async function exported(view, file = `views/${view}.tsx`) {
 }
 
 test('the overview follows the runs that work before newer ones that are over', async () => {
-  const {runsToShow} = await exported('overview');
+  const {runsToShow} = await exported('first', 'first.ts');
   const nodes = Array.from({length: 30}, (_, run) => ({run: run + 1}));
   assert.deepEqual(runsToShow([3], [...nodes, {}]), [3, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20]);
   assert.deepEqual(runsToShow([], [{run: 2}, {run: 2}, {}]), [2]);
@@ -410,6 +410,28 @@ test('the overview learns of results that are due yet', async () => {
     assert.deepEqual(await allResults('/results?limit=2'), {items: [{node: 'a'}, {node: 'b'}, {node: 'c'}], due: true});
     assert.deepEqual(await allResults('/results?limit=9'), {items: [{node: 'a'}], due: false});
   } finally { globalThis.fetch = fetched; }
+});
+
+test('index.html asks for the first view, and for no more where the login is unknown', async () => {
+  const bundle = join(folder, 'ahead.js');
+  required('esbuild').buildSync({entryPoints: [resolve(here, '../../orchestrator/web/src/ahead.ts')], outfile: bundle, bundle: true, format: 'iife'});
+  const script = readFileSync(bundle, 'utf8');
+  const answers = {'/whoami': {name: 'alice'}, '/inventory': {}, '/nodes?limit=1000': {items: [{run: 7}, {run: 3}]}, '/runs?limit=50': {items: [{run: 7, state: 'running'}, {run: 3, state: 'ended'}]}};
+  const askedAt = async (hash, known) => {
+    const asked = [];
+    const fetch = async (path) => { asked.push(path.replace('/api/v1', '')); return known ? new Response(JSON.stringify(answers[asked.at(-1)] ?? {})) : new Response('{}', {status: 401}); };
+    new Function('fetch', 'location', 'setTimeout', script)(fetch, {hash}, () => 0);
+    await new Promise((done) => setTimeout(done, 50));
+    delete globalThis.cupelEarly;
+    return asked;
+  };
+  const rows = (run) => `/runs/${run}/nodes?limit=10000`;
+  const all = await askedAt('#/', true);
+  assert.deepEqual(all.slice(0, 2), ['/whoami', '/runs?limit=50']);
+  assert.deepEqual(all.slice(2).sort(), ['/inventory', '/nodes?limit=1000', rows(3), rows(7)]);
+  assert.ok(all.indexOf(rows(7)) < all.indexOf(rows(3)), 'what works is asked for first');
+  assert.deepEqual(await askedAt('#/runs/7', true), ['/whoami']);
+  assert.deepEqual(await askedAt('#/', false), ['/whoami', '/runs?limit=50']);
 });
 
 test('a stream that a sleeping device holds is replaced, and goes on behind the last event', async () => {

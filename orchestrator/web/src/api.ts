@@ -1,4 +1,5 @@
-// What the page asks of its server, and the forms of the answers. Nothing else talks to the network.
+// What the page asks of its server, and the forms of the answers. Nothing else talks to the network, but ahead.ts before it.
+import {type Early, kBase, kPatience, kWhoami} from './first';
 
 export interface Whoami {
   name: string; kind: string; role: 'viewer' | 'operator' | 'admin';
@@ -130,8 +131,6 @@ export class Problem extends Error {
   }
 }
 
-const kBase = '/api/v1';
-const kPatience = 30_000;  // milliseconds for an answer
 let csrf = '';
 
 async function problemOf(response: Response): Promise<Problem> {
@@ -160,23 +159,29 @@ const kMostKept = 400;
 /// What two parts of a view ask for at once is asked for once. Not later: an answer that is due may be of before an event.
 const asked = new Map<string, Promise<unknown>>();
 
-export function get<T>(path: string, keepFor = 0): Promise<T> {
+export function get<T>(path: string): Promise<T> {
   const same = asked.get(path);
   if (same) return same as Promise<T>;
   const answer = getNow<T>(path);
   asked.set(path, answer);
-  setTimeout(() => asked.delete(path), keepFor);
+  setTimeout(() => asked.delete(path));
   return answer;
 }
-/// For a view that is about to be drawn, which then finds the answer under way.
-export const getAhead = <T>(path: string): Promise<T> => get<T>(path, 1000);
+
+/// What ahead.ts has asked for, once; undefined: nothing, or it has not come.
+async function early(path: string): Promise<Early | undefined> {
+  const answer = globalThis.cupelEarly?.get(path);
+  globalThis.cupelEarly?.delete(path);
+  return answer?.catch(() => undefined);
+}
 
 async function getNow<T>(path: string): Promise<T> {
   const known = kept.get(path);
-  const response = await send(path, {headers: known ? {'If-None-Match': known.etag} : {}, cache: 'no-store'});
+  const ahead = known ? undefined : await early(path);
+  const response = ahead?.response ?? await send(path, {headers: known ? {'If-None-Match': known.etag} : {}, cache: 'no-store'});
   if (response.status === 304 && known) return known.data as T;
   if (!response.ok) throw await problemOf(response);
-  const data = await response.json() as T;
+  const data = (ahead?.data ?? await response.json()) as T;
   const etag = response.headers.get('ETag');
   kept.delete(path);
   if (etag) kept.set(path, {etag, data});
@@ -214,11 +219,12 @@ async function change<T>(method: string, path: string, body?: unknown): Promise<
 export const post = <T>(path: string, body: unknown) => change<T>('POST', path, body);
 
 export async function whoami(): Promise<Whoami> {
-  const who = await get<Whoami>('/whoami');
+  const who = await get<Whoami>(kWhoami);
   csrf = who.csrf ?? '';
   return who;
 }
 export async function logIn(token: string): Promise<Whoami> {
+  globalThis.cupelEarly?.clear();
   const who = await post<Whoami>('/session', {token});
   csrf = who.csrf ?? '';
   return who;

@@ -9,7 +9,8 @@ type Listener = (event: Event) => void;
 const listeners = new Set<Listener>();
 let link: Link = 'connecting';
 const linkListeners = new Set<() => void>();
-const reconnected = new Set<() => void>();  // to be called where the link had been lost
+const linked = new Set<() => void>();  // to be called once events come: of what was before them, none did
+const kFirst = 1000;  // milliseconds; the first time behind the first view
 
 /// The journal writes "step-began"; one spelling in the page.
 const normal = (event: Event): Event => ({...event, kind: event.kind.replace(/-/g, '_')});
@@ -38,7 +39,7 @@ export function startListening(onGone: () => void): () => void {
       const before = link;
       link = now;
       for (const listener of [...linkListeners]) listener();
-      if (now === 'live' && before === 'lost') for (const ask of [...reconnected]) ask();
+      if (now === 'live' && before !== 'live') setTimeout(() => { for (const ask of [...linked]) ask(); }, before === 'lost' ? 0 : kFirst);
     }, onGone);
 }
 
@@ -53,6 +54,17 @@ export function useLink(): Link {
   return value;
 }
 
+/// Asks again what was asked before events came, and what an interruption of them may have hidden.
+export function useLinked(ask: () => void): void {
+  const newest = useRef(ask);
+  newest.current = ask;
+  useEffect(() => {
+    const each = () => newest.current();
+    linked.add(each);
+    return () => { linked.delete(each); };
+  }, []);
+}
+
 export function useEvents(listener: Listener): void {
   const newest = useRef(listener);
   newest.current = listener;
@@ -61,6 +73,26 @@ export function useEvents(listener: Listener): void {
     listeners.add(each);
     return () => { listeners.delete(each); };
   }, []);
+}
+
+/// Whether the first view is drawn: what it is not made of is asked for behind it, so that it waits for none of that.
+const kLatest = 3000;  // milliseconds
+let drawn = false;
+const untilDrawn = new Set<() => void>();
+export function firstViewDrawn(): void {
+  drawn = true;
+  for (const tell of [...untilDrawn]) tell();
+}
+export function useDrawn(): boolean {
+  const [value, set] = useState(drawn);
+  useEffect(() => {
+    const tell = () => set(true);
+    untilDrawn.add(tell);
+    if (drawn) tell();
+    const timer = setTimeout(tell, kLatest);
+    return () => { clearTimeout(timer); untilDrawn.delete(tell); };
+  }, []);
+  return value;
 }
 
 interface Refresh {
@@ -106,15 +138,14 @@ export function useFetched<T>(path: string | undefined, fetch: (path: string) =>
     const woken = () => { if (document.visibilityState === 'visible') ask(); };
     document.addEventListener('visibilitychange', woken);
     window.addEventListener('online', woken);
-    reconnected.add(woken);
     const timer = refresh.every ? window.setInterval(() => { if (document.visibilityState === 'visible') ask(); }, refresh.every) : 0;
     return () => {
       document.removeEventListener('visibilitychange', woken);
       window.removeEventListener('online', woken);
-      reconnected.delete(woken);
       clearInterval(timer);
     };
   }, [refresh.every]);
+  useLinked(() => { if (document.visibilityState === 'visible') ask(); });
   useEvents((event) => {
     if (refresh.run === undefined || (refresh.run !== 'any' && refresh.run !== event.run)) return;
     if (refresh.apply) set((old) => old.data === undefined ? old : {...old, data: refresh.apply!(old.data, event)});

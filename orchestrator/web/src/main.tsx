@@ -2,8 +2,8 @@
 import {render} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {logOut, type OperatorAction, Problem, type Status, type Whoami, whoami} from './api';
-import {startListening, useGet, useLink} from './live';
-import {go, link, parse, useRoute} from './route';
+import {firstViewDrawn, startListening, useDrawn, useGet, useLink} from './live';
+import {go, link, useRoute} from './route';
 import './style.css';
 import {Announcements, Button, Dialog, Trouble} from './ui/base';
 import {Actions} from './views/actions';
@@ -11,7 +11,7 @@ import {Compare} from './views/compare';
 import {Fabric} from './views/fabric';
 import {Login} from './views/login';
 import {NodeView, SiteNodeView} from './views/node';
-import {askAhead, Overview} from './views/overview';
+import {Overview} from './views/overview';
 import {Requalify} from './views/requalify';
 import {RunView} from './views/run';
 import {Runs, Start} from './views/runs';
@@ -86,9 +86,11 @@ function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
   const content = useRef<HTMLElement>(null);
   const connection = useLink();
   const status = useGet<Status>('/status', {every: 60_000});
-  const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
+  const drawn = useDrawn();
+  const actions = useGet<{actions: OperatorAction[]}>(drawn ? '/actions' : undefined, {run: 'any', pause: 5000, every: 30_000});
   useKeys(() => setHelp(true), search);
-  useEffect(() => startListening(onGone), []);
+  useEffect(() => { if (path.length) firstViewDrawn(); }, []);  // the overview says itself when it is
+  useEffect(() => drawn ? startListening(onGone) : undefined, [drawn]);
   useEffect(() => { if (status.problem?.status === 401) onGone(); }, [status.problem]);
   const where = path.join(' ');
   useEffect(() => {
@@ -125,18 +127,21 @@ function App() {
   const [problem, setProblem] = useState<Problem>();
   const [out, setOut] = useState(false);
   useLayoutEffect(() => {
-    asked.then(setWho).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
+    asked.then(async (who) => {
+      await Promise.race([globalThis.cupelAhead, new Promise((late) => setTimeout(late, kTogether))]);
+      setWho(who);
+    }).catch((thrown: Problem) => { if (thrown.status === 401) setOut(true); else setProblem(thrown); });
   }, []);
   if (who) return <Frame who={who} onGone={() => { setWho(undefined); setOut(true); }} />;
   if (out) return <Login onDone={(now) => { setOut(false); setWho(now); }} />;
   return <main class="login" id="content">{problem ? <div class="panel"><h1>Cupel</h1><Trouble problem={problem} /><footer><Button onClick={() => location.reload()}>Try again</Button></footer></div> : <p class="quiet" role="status">Loading…</p>}</main>;
 }
 
-/// Before anything is drawn, and for the overview what it asks for, too: the browser draws while answers are under way.
-const asked = whoami().then((who) => {
-  if (parse(location.hash).path.length === 0) askAhead();
-  return who;
-});
+/// What has come by then is drawn with the frame around it, at once.
+const kTogether = 100;  // milliseconds
+
+/// Before anything is drawn: ahead.ts has asked it already.
+const asked = whoami();
 
 const page = document.getElementById('page')!;
 page.replaceChildren();

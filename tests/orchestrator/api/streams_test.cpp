@@ -186,6 +186,18 @@ TEST_F(ApiStreams, BeyondTheirNumberAreRefusedAndTheRestOfTheApiIsNot) {
   EXPECT_TRUE(head.starts_with("HTTP/1.1 200")) << head;
 }
 
+TEST_F(ApiStreams, ShowTheNextRunsOfAStoreThatWasPutBack) {
+  run_of_two();
+  serve();
+
+  Reader reader{file("s"), "/api/v1/stream", "14;14:345"};
+  reader.until("retry: 2000");
+  run_of_two();
+  service().front().announce(controller::Weight::information, "as the controller does");
+
+  EXPECT_THAT(reader.until("\"sequence\":6"), HasSubstr("\"run\":2,\"sequence\":1,"));
+}
+
 TEST_F(ApiStreams, RefuseAPlaceOfNoStream) {
   run_of_two();
   serve();

@@ -22,11 +22,10 @@ function Slot({place, rack, units}: {place: Place; rack: string; units: number})
   const look = lookOf(place.state);
   const words = `${place.name}: ${look.word}${place.step ? ` at ${place.step}` : ''}${place.overdue ? ', overdue' : ''}${place.note ? `: ${place.note}` : ''}`;
   return <a class={`slot s-${look.tone}`} href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}
-    style={{gridRow: `${Math.max(1, units - unit - height + 2)} / span ${height}`}} title={words}>
+    style={{gridRow: `${Math.max(1, units - unit - height + 2)} / span ${height}`}} title={words} aria-label={words}>
     <Shape state={place.overdue ? 'overdue' : place.state} size={height > 1 ? 13 : 8} />
-    <span class="unseen">{words}</span>
-    <span aria-hidden="true">{shortened(place.name, rack)}</span>
-    {height > 3 && <small aria-hidden="true">{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
+    <span>{shortened(place.name, rack)}</span>
+    {height > 3 && <small>{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
   </a>;
 }
 

@@ -1,16 +1,15 @@
 // The site at a glance: what runs, where each node stands, what an operator has to do.
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {get, getAhead, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {get, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {isActive, kInventory, kNodes, kRuns, rowsPath, runsToShow} from '../first';
 import {at, clock, folded, moment, plural, span} from '../format';
-import {applyToRows, useEvents, useFetched, useGet, useList, useNow} from '../live';
+import {applyToRows, firstViewDrawn, useDrawn, useEvents, useFetched, useGet, useLinked, useList, useNow} from '../live';
 import {link} from '../route';
 import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
 import {ByItselfTrouble} from './schedules';
-
-const kMostRuns = 12;  // whose nodes are shown at once
 
 export const countsOf = (rows: Row[]): [string, number][] =>
   ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
@@ -31,7 +30,12 @@ export function useRowsOf(runs: number[]): Map<number, Row[]> {
   const key = runs.join(',');
   const ask = (run: number) => getAll<Row>(rowsPath(run))
     .then((its) => set((old) => new Map(old).set(run, keptWhereSame(old.get(run) ?? [], its)))).catch(() => set((old) => old.has(run) ? old : new Map(old).set(run, [])));  // shown as without a run
-  useLayoutEffect(() => { for (const run of runs) void ask(run); }, [key]);
+  const asked = useRef(new Set<number>());
+  useLayoutEffect(() => {
+    for (const run of runs) if (!asked.current.has(run)) void ask(run);
+    asked.current = new Set(runs);
+  }, [key]);
+  useLinked(() => { for (const run of runs) void ask(run); });
   const [late, setLate] = useState(new Set<number>());
   useEvents((event) => {
     if (!runs.includes(event.run)) return;
@@ -47,7 +51,7 @@ export function useRowsOf(runs: number[]): Map<number, Row[]> {
 }
 
 function Active({run, rows}: {run: Run; rows: Row[]}) {
-  const detail = useGet<RunDetail>(`/runs/${run.run}`, {run: run.run, pause: 2000, every: 15_000}).data;
+  const detail = useGet<RunDetail>(useDrawn() ? `/runs/${run.run}` : undefined, {run: run.run, pause: 2000, every: 15_000}).data;
   const now = useNow(1000);
   const ends = at(detail?.ends);
   const held = Object.entries(detail?.approvals ?? {});
@@ -115,14 +119,6 @@ function FailuresOf({run}: {run: number}) {
   return <Panel title={`Failures alike in run ${run}`}><FailureList run={known} /></Panel>;
 }
 
-/// The runs whose nodes are followed: those that work, then the newest of which a node has its newest record.
-export function runsToShow(active: number[], nodes: {run?: number}[]): number[] {
-  const others = new Set<number>();
-  for (const node of nodes) if (node.run !== undefined && !active.includes(node.run)) others.add(node.run);
-  const newestFirst = (runs: Iterable<number>) => [...runs].sort((a, b) => b - a);
-  return [...newestFirst(active), ...newestFirst(others)].slice(0, kMostRuns);
-}
-
 /// What the server has of the node, unless the run shown of it judged it later, or works. A newer run that judged nothing
 /// (`newest`) hides no verdict; its row says "pass" where it did all its steps.
 export const resultOf = (result: NodeResult | undefined, node: SiteNode | undefined, shown: number | undefined): NodeResult | undefined => {
@@ -150,30 +146,19 @@ const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undef
   ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
 });
 
-const kNodes = '/nodes?limit=1000', kRuns = '/runs?limit=50', kInventory = '/inventory';
-const rowsPath = (run: number) => `/runs/${run}/nodes?limit=10000`;
-const isActive = (run: Run) => run.state === 'running' || run.state === 'submitted';
-
-/// What the racks are drawn of, asked for before there is a view. Where that fails the view asks again, and says why.
-export function askAhead(): void {
-  void getAhead(kInventory).catch(() => undefined);
-  void Promise.all([getAhead<{items: SiteNode[]}>(kNodes), getAhead<{items: Run[]}>(kRuns)]).then(([nodes, runs]) => {
-    for (const run of runsToShow(runs.items.filter(isActive).map((each) => each.run), nodes.items)) void getAhead(rowsPath(run)).catch(() => undefined);
-  }, () => undefined);
-}
-
 export function Overview({who}: {who: Whoami}) {
   const inventory = useGet<Inventory>(kInventory, {every: 300_000});
   const nodes = useList<SiteNode>(kNodes, {every: 120_000});
   const runs = useList<Run>(kRuns, {run: 'any', pause: 3000, every: 30_000});
-  const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
+  const drawn = useDrawn();
+  const actions = useGet<{actions: OperatorAction[]}>(drawn ? '/actions' : undefined, {run: 'any', pause: 5000, every: 30_000});
   const active = (runs.data ?? []).filter(isActive);
   const wanted = useMemo(() => runsToShow(active.map((run) => run.run), nodes.data ?? []), [runs.data, nodes.data]);
   const rows = useRowsOf(wanted);
   const older = useMemo(() => (nodes.data ?? []).filter((node) => node.run !== undefined && !wanted.includes(node.run)), [nodes.data, wanted]);
   // Behind the first view. The server reads them piece by piece: it is asked again at once while more is due.
   const [due, setDue] = useState(false);
-  const results = useFetched<NodeResult[]>(nodes.data?.length ? '/results?limit=10000' : undefined, (path) => allResults(path)
+  const results = useFetched<NodeResult[]>(drawn && nodes.data?.length ? '/results?limit=10000' : undefined, (path) => allResults(path)
     .then((all) => { setDue(all.due); return all.items; }, (problem) => { setDue(false); throw problem; }), {every: due ? 1000 : 20_000});
   const old = useMemo(() => new Map((results.data ?? []).map((each) => [each.node, each])), [results.data]);
   const known = useRef(new Map<string, {row: Row | undefined; node: SiteNode | undefined; result: NodeResult | undefined; place: Place}>());
@@ -196,6 +181,12 @@ export function Overview({who}: {who: Whoami}) {
   // Drawn once it is known how the nodes stand: a thousand of them take as long as the answers do.
   const ready = useRef(false);
   ready.current ||= nodes.data !== undefined && (runs.data !== undefined || runs.problem !== undefined) && wanted.every((run) => rows.has(run));
+  const shown = ready.current || nodes.problem !== undefined;
+  useEffect(() => {
+    if (!shown) return;
+    const timer = setTimeout(firstViewDrawn);
+    return () => clearTimeout(timer);
+  }, [shown]);
   const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
   const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
   // Only of runs that are over: before, the clusters may still change.
@@ -226,9 +217,9 @@ export function Overview({who}: {who: Whoami}) {
       </Panel>
       {late.length > 0 && <Panel title="Overdue"><ul class="list">{late.slice(0, 10).map((row) => <li key={row.node}><Shape state="overdue" /><div>
         <a href={link('runs', row.run, 'nodes', row.node)}>{row.node}</a> {row.step} <span class="dim">since {clock(at(row.step_began), false)}</span></div></li>)}</ul></Panel>}
-      {failed.map((run) => <FailuresOf key={run.run} run={run.run} />)}
-      <ByItselfTrouble />
-      <Panel title="Power against limits"><Power runs={active.map((run) => run.run)} /></Panel>
+      {drawn && failed.map((run) => <FailuresOf key={run.run} run={run.run} />)}
+      {drawn && <ByItselfTrouble />}
+      <Panel title="Power against limits">{drawn ? <Power runs={active.map((run) => run.run)} /> : <p class="quiet" role="status">Loading…</p>}</Panel>
       <Panel title="Newest runs" aside={<a href={link('runs')}>all</a>}>
         <Shown of={runs}>{(its) => its.length ? <ul class="list">{its.slice(0, 6).map((run) => <li key={run.run}><Shape state={run.state === 'ended' ? run.fail ? 'fail' : run.inconclusive ? 'inconclusive' : 'pass' : run.state} />
           <div><a href={link('runs', run.run)}>Run {run.run}</a> {run.playbook} <span class="dim">{moment(run.began)}</span>
