@@ -387,6 +387,8 @@ class Writer {
     for (const auto* measure :
          {"nccl.absent", "nccl.errors", trains ? "nccl.train.step" : "nccl.all_reduce.busbw"})
       findings.unknown.push_back({measure, "collectives", why});
+    // Without this, what it did not measure would count as its own fault.
+    if (!left_[node]) put("nccl.undecided", nodes_[node], 1, "count", state.waited);
   }
 
   std::span<const TeamRun> runs_;

@@ -48,6 +48,7 @@ void take(const json::value& line, AcrossReport& report) {
   const auto kind = text_at(line, "kind").value_or("");
   if (kind == "start") report.variables = variables_of(line);
   if (kind == "joined") report.joined = true;
+  if (kind == "nccl-id") report.made_id = true;
   if (kind == "ras") report.ras = ras_words(line);
   if (kind != "ranks") return;
   report.doing = script::clean(text_at(line, "doing").value_or(""));
@@ -63,7 +64,8 @@ void take(const json::value& line, AcrossReport& report) {
 bool may_be_ours(std::string_view line) {
   return line.size() <= kLongestLine &&
          (line.starts_with(R"({"kind":"start")") || line.starts_with(R"({"kind":"joined")") ||
-          line.starts_with(R"({"kind":"ranks")") || line.starts_with(R"({"kind":"ras")"));
+          line.starts_with(R"({"kind":"ranks")") || line.starts_with(R"({"kind":"nccl-id")") ||
+          line.starts_with(R"({"kind":"ras")"));
 }
 
 }  // namespace

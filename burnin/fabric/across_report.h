@@ -17,6 +17,7 @@ struct AcrossReport {
   BurnReport burn{};
   std::optional<int> status{};  // of cupel-burn; nothing: it did not come to its end
   bool joined = false;          // all ranks of all nodes had come
+  bool made_id = false;         // it printed the id by which the others find it
   /// Which operation each rank of this node had entered last; empty: it did not say.
   std::vector<std::int64_t> entered{};
   std::string doing{};  // "all_reduce of 64 MiB over 16 ranks"

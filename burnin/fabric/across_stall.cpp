@@ -63,11 +63,16 @@ class Staller {
     return own ? Words{errors.front().message} : std::nullopt;
   }
 
-  /// Only the first member was begun, which the others wait for. It may have failed by itself.
+  /// Only the first member was begun, which the others wait for. It may have failed by itself, and
+  /// has where it never made the id: no other node had a part in that.
   Stall given_up() const {
-    if (!run_.reports.empty() && run_.reports.front())
-      if (const auto own = own_error(*run_.reports.front()))
-        return Stall{{0}, name(0) + std::string{kFailed} + *own};
+    if (!run_.reports.empty() && run_.reports.front()) {
+      const auto& first = *run_.reports.front();
+      auto own = own_error(first);
+      if (!own && !first.made_id && !first.burn.errors.empty())
+        own = first.burn.errors.front().message;
+      if (own) return Stall{{0}, name(0) + std::string{kFailed} + *own};
+    }
     return Stall{{}, run_.gave_up};
   }
 

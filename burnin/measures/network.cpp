@@ -68,8 +68,8 @@ constexpr std::array kNetworkMeasures{
         Better::less},
     MeasureRow{
         "nccl.undecided", "count",
-        "1: it is slow with both partners, and each of them with another one too; or no half "
-        "of the nodes tells it from others",
+        "1: it is slow with both partners, and each of them with another one too; no half "
+        "of the nodes tells it from others; or it waited for a node that is named",
         Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},

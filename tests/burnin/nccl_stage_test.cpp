@@ -170,7 +170,10 @@ TEST(NcclStage, NamesTheNodeAndTheRankThatHasNotEnteredWhatTheOthersWaitIn) {
   for (const int other : {0, 2}) {
     EXPECT_EQ(number_of(found->members[other], "nccl.absent"), std::nullopt) << "inconclusive";
     EXPECT_THAT(found->members[other].unknown, Not(IsEmpty()));
+    EXPECT_EQ(number_of(found->members[other], "nccl.undecided", other == 0 ? "n1" : "n3"), 1);
+    EXPECT_THAT(traced(found->members[other], "nccl.undecided"), HasSubstr("n2 (rank 3)"));
   }
+  EXPECT_EQ(number_of(found->members[1], "nccl.undecided", "n2"), std::nullopt);
 }
 
 TEST(NcclStage, AMemberWhoseJobFailedIsNamedAndTheOthersAreInconclusive) {
@@ -207,12 +210,19 @@ TEST(NcclStage, TheOneThatTheOthersWaitForIsNamedWhereItFailsBeforeTheyBegin) {
   };
 
   const auto without_driver = found(refused("no-library", "no libcuda.so.1"));
-  const auto alone = found(refused("nccl", "not all others came within 120 s"));
+  const auto without_id = found(refused("nccl", "ncclGetUniqueId: no socket interface found"));
+  auto waited = refused("nccl", "not all others came within 120 s");
+  waited.text.insert(waited.text.find('\n') + 1, "{\"kind\":\"nccl-id\",\"id\":\"00\"}\n");
+  const auto alone = found(waited);
 
   ASSERT_TRUE(without_driver) << without_driver.error().what;
   EXPECT_EQ(number_of(without_driver->members[0], "nccl.absent"), 1);
   EXPECT_EQ(number_of(without_driver->members[1], "nccl.absent"), std::nullopt);
   EXPECT_THAT(traced(without_driver->members[0], "nccl.absent"), HasSubstr("no libcuda.so.1"));
+  ASSERT_TRUE(without_id) << without_id.error().what;
+  EXPECT_EQ(number_of(without_id->members[0], "nccl.absent"), 1);
+  EXPECT_THAT(traced(without_id->members[0], "nccl.absent"), HasSubstr("no socket interface"));
+  EXPECT_EQ(number_of(without_id->members[1], "nccl.undecided", "n2"), 1);
   ASSERT_FALSE(alone);
   EXPECT_THAT(alone.error().what, HasSubstr("ended before the others had begun"));
 }

@@ -316,6 +316,7 @@ criteria:
   fabric-nccl:
     - {measure: nccl.absent, at_most: 0, unit: count, source: any}
     - {measure: nccl.all_reduce.busbw, at_least: 80, unit: GB/s, source: any}
+    - {measure: nccl.undecided, parts: "*", at_most: 0, unit: count, source: any}
 )";
 
 class NcclNodesTest : public ::testing::Test {
@@ -370,8 +371,9 @@ TEST_F(NcclNodesTest, NamesTheNodeWhoseRankDidNotGoOnAndLeavesTheOthersInconclus
   EXPECT_NE(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(show("s01-n02"), AllOf(HasSubstr("fail"), HasSubstr("nccl.absent"),
                                      HasSubstr("rank 3"), HasSubstr("has not entered")));
+  EXPECT_THAT(ran.out, HasSubstr("0 pass, 1 fail, 2 inconclusive"));
   for (const auto* node : {"s01-n01", "s01-n03"})
-    EXPECT_THAT(show(node), HasSubstr("inconclusive")) << node;
+    EXPECT_THAT(show(node), HasSubstr("nccl.undecided")) << node;
 }
 
 }  // namespace
