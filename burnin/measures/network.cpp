@@ -66,11 +66,10 @@ constexpr std::array kNetworkMeasures{
         "what NCCL loses over the node, or over the nodes that are slow only together, found "
         "by halves of them where their links are well",
         Better::less},
-    MeasureRow{
-        "nccl.undecided", "count",
-        "1: it is slow with both partners, and each of them with another one too; no half "
-        "of the nodes tells it from others; or it waited for a node that is named",
-        Better::less, true},
+    MeasureRow{"nccl.undecided", "count",
+               "1: it is slow with both partners, and each of them with another one too; no half "
+               "of the nodes tells it from others; or it waited for a node that is named",
+               Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},
     MeasureRow{"nccl.train.tokens", "tokens/s", "of the same", Better::more},

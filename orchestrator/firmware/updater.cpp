@@ -113,7 +113,7 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
                         "an update of " + named() +
                             " was begun, and the profile does not name that component any more"};
   if (refused) co_return co_await go_on(deadline);
-  Task<Result<Ended>> (Updater::*const on)(Deadline) =
+  Task<Result<Ended>> (Updater::* const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
   const bool lost = handle_.phase == Phase::pushing || handle_.phase == Phase::starting;
   CO_TRY(auto ended,
