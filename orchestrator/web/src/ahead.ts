@@ -1,5 +1,5 @@
-// Asks for what the first view is drawn of while the browser still loads the page's script. It stands in index.html itself,
-// and the page's policy has its hash. What it asked for, api.ts takes.
+// Asks for what the first view is drawn of while the browser still loads the page's script. index.html loads it first.
+// What it asked for, api.ts takes.
 import {type Early, isActive, isOverview, kBase, kInventory, kNodes, kPatience, kRuns, kWhoami, rowsPath, runsToShow} from './first';
 
 const kFresh = 10_000;  // milliseconds; what nobody has taken by then may be of before an event
