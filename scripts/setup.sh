@@ -28,6 +28,8 @@ test_packages=(
   softhsm2
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
 )
+# For what scripts/test --all runs beside the rest: images made whole, machines with Arm processors.
+long_packages=(mmdebstrap squashfs-tools qemu-system-arm qemu-efi-aarch64)
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
