@@ -24,8 +24,8 @@ function Slot({place, rack, units}: {place: Place; rack: string; units: number})
   return <a class={`slot s-${look.tone}`} href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}
     style={{gridRow: `${Math.max(1, units - unit - height + 2)} / span ${height}`}} title={words} aria-label={words}>
     <Shape state={place.overdue ? 'overdue' : place.state} size={height > 1 ? 13 : 8} />
-    <span>{shortened(place.name, rack)}</span>
-    {height > 3 && <small>{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
+    <span aria-hidden="true">{shortened(place.name, rack)}</span>
+    {height > 3 && <small aria-hidden="true">{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
   </a>;
 }
 
