@@ -187,7 +187,8 @@ TEST_F(ApiStreams, BeyondTheirNumberAreRefusedAndTheRestOfTheApiIsNot) {
 }
 
 TEST_F(ApiStreams, ShowTheNextRunsOfAStoreThatWasPutBack) {
-  run_of_two();
+  const auto before = run_of_two();
+  append(before, engine::EventKind::run_ended, "", "", "{}");
   serve();
 
   Reader reader{file("s"), "/api/v1/stream", "14;14:345"};
