@@ -137,7 +137,7 @@ async function violations(page) {
 /// What each view must have, with the data of the rehearsal.
 const kViews = [
   ['#/', async (page) => {
-    await page.locator('.rack .slot', {hasText: 'fail'}).first().waitFor();
+    await page.locator('.rack .slot[aria-label*=": fail"]').first().waitFor();
     assert.equal(await page.locator('.rack .slot').count(), 3);
     assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).getAttribute('aria-label'), /w01-n2: fail.*gpu5/);
     await page.getByRole('heading', {name: 'Needs an operator'}).waitFor();

@@ -25,7 +25,7 @@ function Slot({place, rack, units}: {place: Place; rack: string; units: number})
     style={{gridRow: `${Math.max(1, units - unit - height + 2)} / span ${height}`}} title={words} aria-label={words}>
     <Shape state={place.overdue ? 'overdue' : place.state} size={height > 1 ? 13 : 8} />
     <span aria-hidden="true">{shortened(place.name, rack)}</span>
-    {height > 3 && <small aria-hidden="true">{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
+    {height > 3 && <small aria-hidden="true" data-word={place.step ?? (place.state === 'pass' ? '' : look.word)} />}
   </a>;
 }
 
