@@ -10,9 +10,9 @@ else()
   install(PROGRAMS ${CMAKE_BINARY_DIR}/cupel-node DESTINATION libexec/cupel)  # stripped
 endif()
 # For nodes of another kind, where they were built (scripts/install --aarch64).
-install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/node-aarch64/cupel-node DESTINATION libexec/cupel/aarch64 OPTIONAL)
-install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/node-aarch64/burnin/agent/burn/cupel-burn DESTINATION libexec/cupel/aarch64
-  COMPONENT cupel-burn OPTIONAL)
+set(arm_programs ${CMAKE_SOURCE_DIR}/build/node-aarch64)
+install(PROGRAMS ${arm_programs}/cupel-node ${arm_programs}/burnin/agent/burn/cupel-burn
+  DESTINATION libexec/cupel/aarch64 COMPONENT cupel-aarch64 OPTIONAL)
 # What RAM systems are built with (`cupel image build`), and the same beside the program that was built.
 install(DIRECTORY burnin/ram DESTINATION libexec/cupel USE_SOURCE_PERMISSIONS)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/burnin/ram ${CMAKE_BINARY_DIR}/ram SYMBOLIC)
@@ -43,21 +43,22 @@ install(CODE "
   file(INSTALL \"${CMAKE_SOURCE_DIR}/cmake/package/cupel.default\" DESTINATION \"\${etc}/default\" RENAME cupel)")
 # Made from the commands themselves, by the program that was built.
 install(CODE "
-  set(cupel \"$<TARGET_FILE:cupel>\")
+  # No variable \"cupel\": what follows compares the component with that word, which CMake would replace by it.
+  set(built_cupel \"$<TARGET_FILE:cupel>\")
   foreach(shell_file bash:bash-completion/completions/cupel zsh:zsh/site-functions/_cupel
       fish:fish/vendor_completions.d/cupel.fish)
     string(REGEX REPLACE \":.*\" \"\" shell \"\${shell_file}\")
     string(REGEX REPLACE \"^[^:]*:\" \"\" file \"\${shell_file}\")
     set(file \"\${CMAKE_INSTALL_PREFIX}/share/\${file}\")
     message(STATUS \"Installing: \$ENV{DESTDIR}\${file}\")
-    execute_process(COMMAND \"\${cupel}\" completion \${shell} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND \"\${built_cupel}\" completion \${shell} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
     file(WRITE \"\$ENV{DESTDIR}\${file}\" \"\${text}\")
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${file}\")
   endforeach()
   set(pages \"\${CMAKE_INSTALL_PREFIX}/share/man/man1\")
   file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${pages}\")
   message(STATUS \"Installing: \$ENV{DESTDIR}\${pages}\")
-  execute_process(COMMAND \"\${cupel}\" manual --folder \"\$ENV{DESTDIR}\${pages}\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"\${built_cupel}\" manual --folder \"\$ENV{DESTDIR}\${pages}\" COMMAND_ERROR_IS_FATAL ANY)
   file(GLOB written RELATIVE \"\$ENV{DESTDIR}\${pages}\" \"\$ENV{DESTDIR}\${pages}/cupel*.1\")
   foreach(page IN LISTS written)
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${pages}/\${page}\")

@@ -11,9 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Ran install(const fs::path& prefix, std::vector<std::string> environment = {}) {
-  return run({CMAKE_PROGRAM, "--install", BUILD_DIR, "--prefix", prefix.string()},
-             std::move(environment), std::chrono::seconds{120});
+Ran install(const fs::path& prefix, std::vector<std::string> environment = {},
+            const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{CMAKE_PROGRAM, "--install", BUILD_DIR, "--prefix",
+                                 prefix.string()};
+  words.insert(words.end(), more.begin(), more.end());
+  return run(words, std::move(environment), std::chrono::seconds{120});
 }
 
 std::string text_of(const fs::path& file) {
@@ -44,6 +47,21 @@ TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
   EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/operating.md"));
+}
+
+/// As CPack installs it for the Debian package, one component alone.
+TEST(Install, PutsTheServiceInThePackageOfTheController) {
+  const test::TemporaryFolder folder;
+  const auto prefix = folder.path() / "cupel";
+
+  const auto installed = install(prefix, {}, {"--component", "cupel"});
+
+  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  EXPECT_TRUE(fs::exists(prefix / "lib/systemd/system/cupel.service"));
+  EXPECT_TRUE(fs::exists(prefix / "lib/systemd/system/cupel.socket"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/service.example.yaml"));
+  EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
+  EXPECT_FALSE(fs::exists(prefix / "libexec/cupel/cupel-burn"));
 }
 
 TEST(Install, WritesAManPageForEachCommandThatManCanRead) {
