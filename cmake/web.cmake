@@ -55,7 +55,6 @@ if(cupel_web_missing)
   file(CONFIGURE OUTPUT ${web_files} CONTENT "#include \"orchestrator/web/web_files.h\"
 namespace cupel::web {
 std::span<const File> files() { return {}; }
-std::string_view policy() { return {}; }
 }  // namespace cupel::web
 ")
 else()

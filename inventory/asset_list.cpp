@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace cupel::inventory {
 namespace {
@@ -91,18 +92,7 @@ std::string as_utf8(std::string_view text) {
   for (std::size_t i = 2; i + 1 < text.size(); i += 2) {
     const auto low = static_cast<unsigned char>(text[little ? i : i + 1]);
     const auto high = static_cast<unsigned char>(text[little ? i + 1 : i]);
-    unsigned code = high * 256U + low;
-    if (code >= 0xD800 && code <= 0xDFFF) code = 0xFFFD;
-    if (code < 0x80) {
-      out += static_cast<char>(code);
-    } else if (code < 0x800) {
-      out += static_cast<char>(0xC0 | (code >> 6U));
-      out += static_cast<char>(0x80 | (code & 0x3FU));
-    } else {
-      out += static_cast<char>(0xE0 | (code >> 12U));
-      out += static_cast<char>(0x80 | ((code >> 6U) & 0x3FU));
-      out += static_cast<char>(0x80 | (code & 0x3FU));
-    }
+    append_utf8(out, high * 256U + low);
   }
   return out;
 }

@@ -164,7 +164,7 @@ void add_settings(const json::value& facts, Findings& findings) {
   add_boot_order(facts, findings);
   for (const auto& [fact, path] : {std::pair{"cpu.governor", "cpufreq/governor"},
                                    std::pair{"cpu.energy_preference", "cpufreq/energy_preference"}})
-    if (auto told = word_at(facts, path); !told.empty()) findings.facts[fact] = std::move(told);
+    if (auto value = word_at(facts, path); !value.empty()) findings.facts[fact] = std::move(value);
 }
 
 void add_cpus(const json::value& facts, Findings& findings) {

@@ -29,8 +29,8 @@ class WaitingWords {
     const std::scoped_lock lock{mutex_};
     if (words_.erase({run, std::string{node}}) > 0) ++changes_[run];
   }
-  /// Another one whenever words of the run have changed: asked before of(), so that nobody copies
-  /// the words of 10,000 nodes to see whether an answer is the same.
+  /// Another one whenever words of the run have changed: to be asked before of(), which copies the
+  /// words of 10,000 nodes.
   std::uint64_t changes(engine::RunId run) const {
     const std::scoped_lock lock{mutex_};
     const auto found = changes_.find(run);

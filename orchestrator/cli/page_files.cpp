@@ -22,6 +22,6 @@ std::span<const api::StaticFile> page_files() {
   return all;
 }
 
-std::string_view page_policy() { return web::policy(); }
+std::string_view page_policy() { return web::kPolicy; }
 
 }  // namespace cupel::cli

@@ -125,10 +125,10 @@ std::optional<Seen> power_profile(const Findings& facts, std::string_view wanted
 /// The firmware's own order, which can differ from the BMC's copy. Nothing where entries of an
 /// unknown kind may explain it: the BMC may know their kind by their names.
 std::optional<Seen> boot_order(const Findings& facts, const std::vector<std::string>& wanted) {
-  const auto told = word_of(facts, "boot.order");
-  if (told.empty()) return std::nullopt;
+  const auto order = word_of(facts, "boot.order");
+  if (order.empty()) return std::nullopt;
   std::vector<std::string> kinds;
-  for (const auto kind : split(told, ',')) kinds.emplace_back(trimmed(kind));
+  for (const auto kind : split(order, ',')) kinds.emplace_back(trimmed(kind));
   const auto in_order = [&] {
     return std::ranges::is_sorted(kinds, {}, [&](const std::string& kind) {
       return std::ranges::find(wanted, kind) - wanted.begin();
@@ -140,7 +140,7 @@ std::optional<Seen> boot_order(const Findings& facts, const std::vector<std::str
   const bool as_wanted = has_all && in_order();
   const bool unknown_kind = std::erase(kinds, "other") > 0;
   if (!as_wanted && unknown_kind && in_order()) return std::nullopt;
-  return Seen{as_wanted ? fmt::format("{}", fmt::join(wanted, ", ")) : told,
+  return Seen{as_wanted ? fmt::format("{}", fmt::join(wanted, ", ")) : order,
               "BootOrder of the firmware"};
 }
 

@@ -60,12 +60,6 @@ const html = readFileSync(join(here, 'src/index.html'), 'utf8').replace(/\{\{([\
 });
 add('/', types.html, html, false);
 
-// The page runs its own files alone, and talks to its own server alone.
-const policy = [
-  `default-src 'none'`, `script-src 'self'`, `style-src 'self'`, `img-src 'self'`, `connect-src 'self'`,
-  `manifest-src 'self'`, `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`, `require-trusted-types-for 'script'`, `trusted-types 'none'`,
-].join('; ');
-
 const compressed = files.reduce((sum, file) => sum + file.gzip.length, 0);
 if (compressed > kMostBytes) {
   console.error(`The page has ${compressed} bytes compressed, and may have ${kMostBytes}.`);
@@ -78,9 +72,8 @@ let text = '// Written by orchestrator/web/build.mjs.\n#include "orchestrator/we
 files.forEach((file, i) => text += array(`kBytes${i}`, file.bytes) + array(`kGzip${i}`, file.gzip));
 text += 'constexpr File kFiles[] = {\n';
 files.forEach((file, i) => text +=
-  `    {"${file.path}", "${file.type}", "\\"${sha256(file.bytes).slice(0, 32)}\\"", ${file.immutable}, kBytes${i}, kGzip${i}},\n`);
-text += '};\n}  // namespace\n\nstd::span<const File> files() { return kFiles; }\n' +
-  `std::string_view policy() { return "${policy}"; }\n\n}  // namespace cupel::web\n`;
+  `    {"${file.path}", "${file.type}", ${file.immutable}, kBytes${i}, kGzip${i}},\n`);
+text += '};\n}  // namespace\n\nstd::span<const File> files() { return kFiles; }\n\n}  // namespace cupel::web\n';
 
 mkdirSync(out, {recursive: true});
 writeFileSync(join(out, 'web_files.cpp'), text);

@@ -10,7 +10,6 @@ namespace cupel::web {
 struct File {
   std::string_view path;  // as it is requested: "/", "/app-1a2b3c4d.js"
   std::string_view type;  // of its content, with the character set
-  std::string_view etag;  // with its quotes; the same for the same bytes
   bool immutable;         // its name has its hash: browsers may keep it for ever
   std::span<const std::uint8_t> bytes;
   std::span<const std::uint8_t> gzip;
@@ -19,8 +18,11 @@ struct File {
 /// Empty where the build had no npm.
 std::span<const File> files();
 
-/// The Content-Security-Policy of all of them. The page runs no script but its own file and the one
-/// that stands in index.html, by its hash, and talks to its own server alone. Empty as files().
-std::string_view policy();
+/// The Content-Security-Policy of all of them. The page runs no script but its own files, and talks
+/// to its own server alone.
+inline constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'";
 
 }  // namespace cupel::web

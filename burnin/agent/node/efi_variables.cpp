@@ -4,6 +4,8 @@
 #include <array>
 
 #include "base/text.h"
+#include "base/utf8.h"
+#include "burnin/agent/common/little_endian.h"
 
 namespace cupel::agent {
 namespace {
@@ -12,29 +14,6 @@ constexpr std::size_t kAttributes = 4;
 constexpr std::size_t kMostEntries = 64, kMostNodes = 64;
 constexpr std::size_t kMostOption = 8192;
 constexpr std::size_t kLongestLabel = 64;  // bytes
-
-unsigned byte_at(std::string_view bytes, std::size_t at) {
-  return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
-}
-
-unsigned little_16(std::string_view bytes, std::size_t at) {
-  return byte_at(bytes, at) | byte_at(bytes, at + 1) << 8;
-}
-
-/// One unit of UCS-2 as UTF-8: UEFI has no surrogate pairs (2.10, 2.3.1).
-void append_utf8(unsigned unit, std::string& text) {
-  const auto put = [&](unsigned byte) { text += static_cast<char>(byte); };
-  const bool surrogate = unit >= 0xD800 && unit < 0xE000;
-  if (surrogate) unit = 0xFFFD;
-  if (unit < 0x80) return put(unit);
-  if (unit < 0x800) {
-    put(0xC0 | unit >> 6);
-  } else {
-    put(0xE0 | unit >> 12);
-    put(0x80 | (unit >> 6 & 0x3F));
-  }
-  put(0x80 | (unit & 0x3F));
-}
 
 struct Sign {
   unsigned type, subtype;
@@ -72,14 +51,15 @@ std::optional<std::string> efi_variable(const Tree& tree, std::string_view name,
 
 std::optional<bool> efi_flag(const Tree& tree, std::string_view name) {
   const auto data = efi_variable(tree, name, 2);
-  if (!data || data->size() != 1 || byte_at(*data, 0) > 1) return std::nullopt;
-  return byte_at(*data, 0) == 1;
+  if (!data || data->size() != 1 || little_endian(*data, 0, 1) > 1) return std::nullopt;
+  return little_endian(*data, 0, 1) == 1;
 }
 
 std::vector<unsigned> efi_entries(const Tree& tree, std::string_view name) {
   std::vector<unsigned> entries;
   const auto data = efi_variable(tree, name, 2 * kMostEntries).value_or("");
-  for (std::size_t at = 0; at + 1 < data.size(); at += 2) entries.push_back(little_16(data, at));
+  for (std::size_t at = 0; at + 1 < data.size(); at += 2)
+    entries.push_back(little_endian(data, at, 2));
   return entries;
 }
 
@@ -94,17 +74,18 @@ std::optional<LoadOption> parse_load_option(std::string_view data) {
   constexpr std::size_t kHeader = 6;  // attributes, length of the path
   constexpr std::size_t kNode = 4;    // type, subtype, length
   if (data.size() < kHeader) return std::nullopt;
-  LoadOption option{.active = (byte_at(data, 0) & 1) != 0};
-  auto at = kHeader;
-  for (; at + 1 < data.size() && little_16(data, at) != 0; at += 2)
-    if (option.label.size() < 4 * kLongestLabel) append_utf8(little_16(data, at), option.label);
+  LoadOption option{.active = (little_endian(data, 0, 1) & 1) != 0};
+  auto at = kHeader;  // of the label: UCS-2, without surrogate pairs (2.10, 2.3.1)
+  for (; at + 1 < data.size() && little_endian(data, at, 2) != 0; at += 2)
+    if (option.label.size() < 4 * kLongestLabel)
+      append_utf8(option.label, little_endian(data, at, 2));
   option.label = shortened(trimmed(printable(option.label)), kLongestLabel);
   at += 2;
-  const auto end = std::min<std::size_t>(at + little_16(data, 4), data.size());
+  const auto end = std::min<std::size_t>(at + little_endian(data, 4, 2), data.size());
   while (at + kNode <= end && option.path.size() < kMostNodes) {
-    const auto length = little_16(data, at + 2);
+    const auto length = little_endian(data, at + 2, 2);
     if (length < kNode || at + length > end) break;
-    option.path.push_back({byte_at(data, at), byte_at(data, at + 1),
+    option.path.push_back({little_endian(data, at, 1), little_endian(data, at + 1, 1),
                            std::string{data.substr(at + kNode, length - kNode)}});
     at += length;
   }

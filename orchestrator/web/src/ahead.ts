@@ -2,7 +2,7 @@
 // What it asked for, api.ts takes.
 import {type Early, isActive, isOverview, kBase, kInventory, kNodes, kPatience, kRuns, kWhoami, rowsPath, runsToShow} from './first';
 
-const kFresh = 10_000;  // milliseconds; what nobody has taken by then may be of before an event
+const kFresh = 10_000;  // milliseconds; what was not taken by then may be of before an event
 
 const early = new Map<string, Promise<Early>>();
 globalThis.cupelEarly = early;

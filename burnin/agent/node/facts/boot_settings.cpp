@@ -72,10 +72,10 @@ std::optional<std::string> common_word(const Tree& tree, const std::vector<std::
   std::optional<std::string> common;
   bool mixed = false;
   for (const auto& folder : folders) {
-    const auto told = tree.text(folder + "/" + std::string{file});
-    if (!told) return std::nullopt;
-    mixed = mixed || (common && *common != *told);
-    common = *told;
+    const auto text = tree.text(folder + "/" + std::string{file});
+    if (!text) return std::nullopt;
+    mixed = mixed || (common && *common != *text);
+    common = *text;
   }
   return mixed ? "mixed" : common ? std::optional{word(*common)} : std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "burnin/agent/common/little_endian.h"
 #include "burnin/agent/node/facts/sections.h"
 
 namespace cupel::agent {
@@ -12,13 +13,6 @@ namespace {
 constexpr std::string_view kDevices = "/sys/bus/pci/devices/";
 constexpr std::size_t kMostHops = 32, kMostDevices = 512;
 constexpr std::size_t kWholeConfiguration = 4096, kExtended = 256;
-
-unsigned little(std::string_view bytes, std::size_t at, std::size_t many) {
-  unsigned value = 0;
-  for (std::size_t i = 0; i < many && at + i < bytes.size(); ++i)
-    value |= static_cast<unsigned>(static_cast<unsigned char>(bytes[at + i])) << (8 * i);
-  return value;
-}
 
 std::optional<double> least(std::optional<double> one, std::optional<double> other) {
   if (!one || !other) return one ? one : other;
@@ -65,10 +59,11 @@ Acs acs_of(std::string_view configuration) {
   std::size_t at = kExtended;
   // Each capability is at least eight bytes: a loop ends here.
   for (std::size_t i = 0; i < (kWholeConfiguration - kExtended) / 8; ++i) {
-    const auto head = little(configuration, at, 4);
+    const auto head = little_endian(configuration, at, 4);
     if (head == 0 || head == 0xFFFFFFFF) return i == 0 && head != 0 ? Acs::unknown : Acs::none;
     if ((head & 0xFFFF) == kAcs)
-      return (little(configuration, at + kControl, 2) & kRedirects) != 0 ? Acs::on : Acs::off;
+      return (little_endian(configuration, at + kControl, 2) & kRedirects) != 0 ? Acs::on
+                                                                                : Acs::off;
     at = head >> 20 & 0xFFC;
     if (at < kExtended) return Acs::none;
   }
