@@ -170,12 +170,23 @@ TEST(WriteImage, RefusesWhatIsNoDisk) {
   }
 }
 
+void fill(ImageContent& content, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto room = content.room();
+    const auto taken = std::min(room.size(), bytes.size());
+    ASSERT_GT(taken, 0u);
+    std::ranges::copy(bytes.substr(0, taken), room.begin());
+    ASSERT_TRUE(content.put(taken));
+    bytes.remove_prefix(taken);
+  }
+}
+
 TEST(ImageContent, FindsWhatADiskReturnsWrongly) {
   const BootImage image{image_content(12)};
   auto disk = TargetDisk::open(image.path("disk"));
   ASSERT_TRUE(disk);
   ImageContent content{*disk, image.content().size()};
-  ASSERT_TRUE(content.put(image.content()));
+  fill(content, image.content());
   ASSERT_TRUE(disk->flush());
   ASSERT_TRUE(content.check(ReadBack::kSampled));
   const std::string wrong = "x";
@@ -193,7 +204,7 @@ TEST(ImageContent, MarksADiskThatIsNotFinishedYet) {
   auto disk = TargetDisk::open(image.path("disk"));
   ASSERT_TRUE(disk);
   ImageContent content{*disk, image.content().size()};
-  ASSERT_TRUE(content.put(image.content()));
+  fill(content, image.content());
 
   ASSERT_TRUE(content.commit());
   EXPECT_THAT(image.disk().substr(kUnfinishedAt), StartsWith(std::string{kUnfinished}));

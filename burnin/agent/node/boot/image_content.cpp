@@ -34,46 +34,43 @@ bool is_zero(std::span<const char> bytes) {
 
 }  // namespace
 
-ImageContent::ImageContent(TargetDisk& disk, std::uint64_t size) : disk_{disk}, size_{size} {
-  chunk_.reserve(kChunk);
-}
+ImageContent::ImageContent(TargetDisk& disk, std::uint64_t size) : disk_{disk}, size_{size} {}
 
 /// Where the end begins that is kept back; never within the first MiB.
 std::uint64_t ImageContent::tail() const {
   return std::max(std::min(size_, kMiB), size_ - std::min(size_, kMiB));
 }
 
-Outcome<void> ImageContent::put(std::span<const char> bytes) {
-  if (bytes.size() > size_ - received_ - chunk_.size())
+std::span<char> ImageContent::room() {
+  const auto length = std::min(kChunk, size_ - received_);
+  return std::span{chunk_}.subspan(held_, length - held_);
+}
+
+Outcome<void> ImageContent::put(std::size_t bytes) {
+  if (bytes > room().size())
     return Failure{Cause::kImageTooLarge, "the image holds more than the " + std::to_string(size_) +
                                               " bytes that the order says. Make its manifest anew"};
-  while (!bytes.empty()) {
-    const auto taken = std::min<std::size_t>(kChunk - chunk_.size(), bytes.size());
-    chunk_.insert(chunk_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(taken));
-    bytes = bytes.subspan(taken);
-    if (chunk_.size() == kChunk || received_ + chunk_.size() == size_) {
-      TRY(put_chunk());
-    }
-  }
-  return {};
+  held_ += bytes;
+  if (!room().empty()) return {};
+  return put_chunk();
 }
 
 Outcome<void> ImageContent::put_chunk() {
-  sums_.push_back(sum_of(chunk_));
-  const auto start = received_, end = received_ + chunk_.size();
+  const std::span<const char> chunk{chunk_.data(), held_};
+  sums_.push_back(sum_of(chunk));
+  const auto start = received_, end = received_ + held_;
   const auto head_end = std::clamp(kMiB, start, end),
              tail_start = std::clamp(tail(), head_end, end);
   const auto part = [&](std::uint64_t from, std::uint64_t to) {
-    return std::span<const char>{chunk_}.subspan(from - start, to - from);
+    return chunk.subspan(from - start, to - from);
   };
   const auto head = part(start, head_end);
   const auto end_part = part(tail_start, end);
   first_.insert(first_.end(), head.begin(), head.end());
   last_.insert(last_.end(), end_part.begin(), end_part.end());
   received_ = end;
-  TRY(write_data(head_end, part(head_end, tail_start)));
-  chunk_.clear();
-  return {};
+  held_ = 0;
+  return write_data(head_end, part(head_end, tail_start));
 }
 
 Outcome<void> ImageContent::write_data(std::uint64_t offset, std::span<const char> bytes) {

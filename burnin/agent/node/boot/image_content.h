@@ -21,8 +21,10 @@ class ImageContent {
   /// The disk reads as zero wherever nothing is written: zeroes need not be.
   void skip_zeroes() { zeroed_ = true; }
 
-  /// The next bytes of it. Errors: kImageTooLarge past `size`; kWriteError.
-  Outcome<void> put(std::span<const char> bytes);
+  /// Where its next bytes belong, so that they need not be copied; empty once `size` have come.
+  std::span<char> room();
+  /// So many of them are there. Errors: kImageTooLarge past `size`; kWriteError.
+  Outcome<void> put(std::size_t bytes);
   std::uint64_t received() const { return received_; }
   std::uint64_t written() const { return written_; }
 
@@ -51,7 +53,8 @@ class ImageContent {
   std::uint64_t received_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t checked_ = 0;
-  std::vector<char> chunk_{};
+  std::vector<char> chunk_ = std::vector<char>(kChunk);
+  std::size_t held_ = 0;               // bytes of it
   std::vector<std::uint64_t> sums_{};  // of each chunk
   std::vector<char> first_{};          // the first MiB
   std::vector<char> last_{};           // the last one

@@ -1,7 +1,6 @@
 #include "burnin/agent/node/boot/write_image.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "burnin/agent/node/boot/image_stream.h"
 
@@ -12,11 +11,12 @@ constexpr std::uint64_t kZeroStep = std::uint64_t{4} << 30;  // between two line
 
 Outcome<void> copy(ImageStream& from, ImageContent& to, const ImageOrder& order,
                    const Progress& progress) {
-  std::vector<char> buffer(kMiB);
   while (true) {
-    const auto got = from.read(buffer);
+    const auto room = to.room();
+    char more = 0;
+    const auto got = from.read(room.empty() ? std::span{&more, 1} : room);
     if (got == 0) return {};
-    TRY(to.put(std::span<const char>{buffer}.first(got)));
+    TRY(to.put(got));
     progress(Phase::kWriting, to.received(), order.content_size);
   }
 }
