@@ -1,8 +1,6 @@
 // What the API returns of a journal: the same to everybody who may see it, and nothing of racks
 // that are not theirs.
 #include "orchestrator/api/event_text.h"
-#include "orchestrator/cli/run_copy.h"
-#include "orchestrator/store/journal_reader.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -241,23 +239,6 @@ TEST_F(ApiLargeEvents, BehindAPageThatItsBytesEndedAreOnTheNextOne) {
     }
     EXPECT_EQ(last, 9) << query;
   }
-}
-
-TEST_F(ApiLargeEvents, AreWholeInTheCopyThatTheCommandsPrintFrom) {
-  run_with_large_event();
-  serve();
-  const api::ServiceClient client{api::ServerAddress{.socket = file("s")}};
-
-  const auto copy = cli::RunCopy::make(client, 1);
-
-  ASSERT_TRUE(copy) << copy.error().what;
-  const auto data_in = [](const std::filesystem::path& folder) {
-    const auto events = store::JournalReader::open(folder).value().page({.run = 1}).value();
-    std::vector<std::string> found;
-    for (const auto& each : events) found.push_back(each.data);
-    return found;
-  };
-  EXPECT_EQ(data_in((*copy)->folder()), data_in(state()));
 }
 
 TEST_F(ApiReads, HidesWhatIsOfOtherRacks) {
