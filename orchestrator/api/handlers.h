@@ -39,6 +39,7 @@ Reply read_evidence(Desk& desk, const Call& call);
 
 // reads_journal.cpp
 Reply list_events(Desk& desk, const Call& call);
+Reply read_event(Desk& desk, const Call& call);
 Reply stream_run(Desk& desk, const Call& call);
 Reply stream_all(Desk& desk, const Call& call);
 Reply list_commands(Desk& desk, const Call& call);

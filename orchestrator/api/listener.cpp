@@ -17,6 +17,7 @@
 #include <boost/beast/ssl.hpp>
 #include <list>
 #include <thread>
+#include <type_traits>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -33,6 +34,7 @@ using PlainStream = boost::beast::basic_stream<stream_protocol>;
 using TlsStream = boost::beast::ssl_stream<PlainStream>;
 constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kPiece = 256u * 1024;
+constexpr std::size_t kDropped = 16u * 1024;
 constexpr int kMostRequestsOfOne = 100'000;
 
 /// A socket on which connections come in.
@@ -113,6 +115,8 @@ struct Listener::Impl {
   Task<bool> write(Stream& stream, const Answer& answer, bool head_only, bool keep);
   template <class Stream>
   Task<bool> write_text(Stream& stream, std::string_view text);
+  template <class Stream>
+  Task<void> linger(Stream& stream);
   bool enter(const std::string& address);
   void leave(const std::string& address);
 
@@ -280,8 +284,29 @@ Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer) {
       answer = co_await handler(std::move(request));
     const bool keep = incoming->keep && !answer.close && !answer.feed;
     const bool whole = co_await write(stream, answer, head_only, keep);
-    if (!whole || !keep) co_return;
+    if (!whole) co_return;
+    if (!keep) break;
     patience = limits.idle;
+  }
+  co_await linger(stream);
+}
+
+/// Closes in stages: a close while bytes of the client are unread makes the kernel send a reset,
+/// which may take the answer from the client. Bounded by bytes and by time. Source: RFC 9112, 9.6;
+/// of TLS, 9.8.
+template <class Stream>
+Task<void> Listener::Impl::linger(Stream& stream) {
+  auto& lowest = boost::beast::get_lowest_layer(stream);
+  lowest.expires_after(limits.linger_patience);
+  // It sends the closure alert, and fails where the client still sends: that is dropped below.
+  if constexpr (std::is_same_v<Stream, TlsStream>) (void)co_await stream.async_shutdown(kAwaited);
+  boost::system::error_code gone;
+  lowest.socket().shutdown(Socket::shutdown_send, gone);
+  std::vector<char> dropped(kDropped);
+  for (std::uint64_t left = limits.linger; !gone && left > 0;) {
+    const auto [ended, size] = co_await lowest.async_read_some(asio::buffer(dropped), kAwaited);
+    gone = ended;
+    left -= std::min<std::uint64_t>(left, size);
   }
 }
 

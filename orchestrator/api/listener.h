@@ -31,6 +31,9 @@ struct ListenerLimits {
   std::chrono::milliseconds idle{75'000};           // between two requests
   std::chrono::milliseconds body_patience{30'000};
   std::chrono::milliseconds write_patience{30'000};  // for each piece of 256 KiB
+  // Behind the last answer of a connection, until the client closes it.
+  std::uint64_t linger = 4 * 1024 * 1024;            // bytes that are read and dropped
+  std::chrono::milliseconds linger_patience{5'000};  // in all
 };
 
 class Listener {

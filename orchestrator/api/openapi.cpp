@@ -194,6 +194,9 @@ constexpr std::array kEvent{whole("run", {}, true),
                             text("node"),
                             text("step"),
                             of("data", Kind::object, {}, true),
+                            of("truncated", Kind::object,
+                               "of a list, where data has over 16 KiB: its bytes, and the href of "
+                               "the whole event; here data has its short members alone"),
                             text("words"),
                             of("hash", Kind::digest, {}, true)};
 constexpr std::array kMeasurement{whole("run", {}, true),

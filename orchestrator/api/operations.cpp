@@ -39,6 +39,8 @@ constexpr std::array kOfEvidence{
     kRun, Field{"sha256", Kind::digest, "of the raw output, as events name it", true}};
 constexpr std::array kOfCommand{
     kRun, Field{"command", Kind::integer, "number of the command", true, 1, kMostId}};
+constexpr std::array kOfEvent{
+    kRun, Field{"sequence", Kind::integer, "of the event", true, 1, 1'000'000'000'000}};
 constexpr std::array kOfApproval{Field{"approval", Kind::name, "its id", true}};
 constexpr std::array kOfToken{Field{"id", Kind::name, "its id; no secret", true}};
 
@@ -65,6 +67,7 @@ constexpr std::array kEventsQuery{
     kOnlyNode,
     kOnlyStep,
     Field{"kind", Kind::name, "of this kind alone: step-ended"},
+    Field{"whole", Kind::flag, "data above 16 KiB too is shown whole [false]"},
     kCursor,
     kLimit};
 constexpr std::array kStreamQuery{kAfter};
@@ -376,6 +379,13 @@ constexpr Operation kOperations[] = {
      .answer = "Event",
      .is_list = true,
      .handle = list_events},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/events/{sequence}",
+     .id = "readEvent",
+     .what = "An event of a run, with all its data",
+     .in_path = kOfEvent,
+     .answer = "Event",
+     .handle = read_event},
     {.method = "GET",
      .path = "/api/v1/runs/{run}/stream",
      .id = "streamRun",

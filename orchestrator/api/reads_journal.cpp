@@ -83,36 +83,49 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
 
 constexpr std::string_view kWhole = "whole";
 
+/// Whether there are events behind a page: it also ends where it has read enough bytes. Errors:
+/// kStorage.
+Result<bool> goes_on(Desk& desk, store::EventQuery query,
+                     const std::vector<store::EventText>& page) {
+  if (page.empty()) return false;
+  if (page.size() == query.most) return true;
+  query.after = page.back().sequence;
+  query.most = 1;
+  TRY(const auto next, desk.journal().page(query));
+  return !next.empty();
+}
+
 struct Page {
   Reply reply;
   bool whole = false;
 };
 
 Page events_of(Desk& desk, const Call& call, engine::RunId run) {
-  const auto most = static_cast<std::size_t>(call.integer("limit", 100));
   const auto cursor = call.text("cursor");
-  store::EventQuery query{
+  const store::EventQuery query{
       .run = run,
       .after = cursor.empty() ? call.integer("after", 0) : number<std::int64_t>(cursor).value_or(0),
       .node = call.text("node"),
       .step = call.text("step"),
       .kind = call.text("kind"),
-      .most = most};
+      .most = static_cast<std::size_t>(call.integer("limit", 100))};
   const auto page = desk.journal().page(query);
   if (!page) return {problem_of(page.error())};
+  const auto whole = goes_on(desk, query, *page);
+  if (!whole) return {problem_of(whole.error())};
+  const auto shown_as = call.text("whole") == "true" ? &event_json : &listed_event_json;
   std::string text = "{\"items\":[";
   std::size_t shown = 0;
   for (const auto& each : *page) {
     if (!may_see(desk, call.identity, each)) continue;
     if (shown++ > 0) text += ',';
-    text += event_json(each, call.identity);
+    text += shown_as(each, call.identity);
   }
   text += ']';
-  const bool whole = page->size() == most;
-  if (whole) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
+  if (*whole) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
   Answer answer;
   answer.body = shared_text(text + "}");
-  return {std::move(answer), whole};
+  return {std::move(answer), *whole};
 }
 
 }  // namespace
@@ -130,6 +143,20 @@ Reply list_events(Desk& desk, const Call& call) {
   auto page = events_of(desk, call, (*run)->id);
   if (stays && page.whole) mark = kWhole;
   return desk.keep(call, std::move(mark), std::move(page.reply));
+}
+
+Reply read_event(Desk& desk, const Call& call) {
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  const auto sequence = call.integer("sequence", 0);
+  const auto page = desk.journal().page({.run = (*run)->id, .after = sequence - 1, .most = 1});
+  if (!page) return problem_of(page.error());
+  const bool found = !page->empty() && page->front().sequence == sequence;
+  if (!found || !may_see(desk, call.identity, page->front()))
+    return not_found(fmt::format("run {} has no event {}", call.text("run"), sequence));
+  Answer answer;
+  answer.body = shared_text(event_json(page->front(), call.identity));
+  return answer;
 }
 
 Reply stream_run(Desk& desk, const Call& call) {

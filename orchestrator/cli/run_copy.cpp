@@ -124,8 +124,9 @@ Result<void> RunCopy::copy_evidence(const engine::Event& event) {
 
 Result<void> RunCopy::catch_up() {
   TRY(const auto items,
-      client_.list(fmt::format("/api/v1/runs/{}/events?after={}&limit=1000", run_, sequence_),
-                   kMostCopied));
+      client_.list(
+          fmt::format("/api/v1/runs/{}/events?after={}&limit=1000&whole=true", run_, sequence_),
+          kMostCopied));
   for (const auto& item : items) {
     TRY(auto event, event_in(item));
     if (event.sequence != sequence_ + 1)

@@ -1,5 +1,7 @@
 // Clients that are broken, slow or hostile: each is answered with a problem or cut off, and the
 // service goes on.
+#include <poll.h>
+
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -95,6 +97,91 @@ TEST_F(ApiHostile, RefusesALargeBodyThatDoesNotSayHowLargeItIs) {
   EXPECT_TRUE(cut_off) << "it read all of them";
   EXPECT_LT(sent, kPieces / 10);
   expect_well();
+}
+
+/// A client that sends its whole request before it reads the answer.
+class ApiLinger : public ApiTest {
+ protected:
+  static std::string large_request(std::size_t bytes) {
+    return "POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+           "Content-Length: " +
+           std::to_string(bytes) + "\r\n\r\n" + std::string(bytes, ' ');
+  }
+  /// What it read, and how that and its sending ended.
+  struct Exchange {
+    Heard heard{};
+    boost::system::error_code sent{}, ended{};
+  };
+  template <class Stream>
+  static Exchange exchange(Stream& stream, const std::string& request) {
+    Exchange exchange;
+    asio::write(stream, asio::buffer(request), exchange.sent);
+    asio::streambuf read;
+    asio::read(stream, read, exchange.ended);
+    exchange.heard = heard_of({asio::buffers_begin(read.data()), asio::buffers_end(read.data())});
+    return exchange;
+  }
+  Exchange over_unix(const std::string& request) {
+    asio::local::stream_protocol::socket socket{io_};
+    socket.connect({file("s")});
+    return exchange(socket, request);
+  }
+  Exchange over_tls(const std::string& request) {
+    asio::ssl::context context{asio::ssl::context::tls_client};
+    asio::ssl::stream<asio::ip::tcp::socket> stream{io_, context};
+    stream.lowest_layer().connect(endpoint());
+    stream.handshake(asio::ssl::stream_base::client);
+    return exchange(stream, request);
+  }
+
+  asio::io_context io_{};
+};
+
+TEST_F(ApiLinger, AClientThatSendsItsWholeLargeBodyReadsTheAnswer) {
+  serve();
+
+  for (const auto& got : {over_unix(large_request(3u << 20)), over_tls(large_request(3u << 20))}) {
+    EXPECT_FALSE(got.sent) << got.sent.message();
+    EXPECT_EQ(got.heard.status, 413);
+    EXPECT_EQ(got.heard.json().at("code"), "too-large");
+    EXPECT_EQ(got.ended, asio::error::eof) << got.ended.message();
+  }
+}
+
+TEST_F(ApiLinger, ATlsConnectionEndsWithAClosureAlert) {
+  serve();
+
+  const auto got =
+      over_tls("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+
+  EXPECT_EQ(got.heard.status, 200);
+  EXPECT_EQ(got.ended, asio::error::eof) << got.ended.message();
+}
+
+TEST_F(ApiLinger, EndsBehindItsBytes) {
+  auto options = usual();
+  options.limits.linger = 64u << 10;
+  serve(options);
+
+  EXPECT_TRUE(over_unix(large_request(16u << 20)).sent) << "it read all of them";
+  EXPECT_TRUE(over_tls(large_request(64u << 20)).sent) << "it read all of them";
+}
+
+TEST_F(ApiLinger, EndsWhenItsTimeIsOver) {
+  auto options = usual();
+  options.limits.linger_patience = std::chrono::milliseconds{100};
+  serve(options);
+  asio::local::stream_protocol::socket socket{io_};
+  socket.connect({file("s")});
+
+  const auto got = exchange(socket, "GET / HTTP/9.9\r\n\r\n");
+
+  EXPECT_EQ(got.heard.status, 400);
+  EXPECT_EQ(got.ended, asio::error::eof);
+  // Both directions are closed, although the client has closed neither.
+  pollfd closed{socket.native_handle(), 0, 0};
+  EXPECT_EQ(::poll(&closed, 1, 10'000), 1);
+  EXPECT_TRUE(closed.revents & POLLHUP);
 }
 
 TEST_F(ApiHostile, RefusesALargeHead) {

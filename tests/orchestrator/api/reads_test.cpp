@@ -1,5 +1,6 @@
 // What the API returns of a journal: the same to everybody who may see it, and nothing of racks
 // that are not theirs.
+#include "orchestrator/api/event_text.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -118,6 +119,126 @@ TEST_F(ApiReads, ShowAtOnceWhatWasWrittenBehindTheLastAnswer) {
   append(run, engine::EventKind::run_ended, "", "", "{}");
   EXPECT_EQ(now("/api/v1/runs").at("items").at(0).at("state"), "ended");
   EXPECT_EQ(now("/api/v1/runs/1").at("state"), "ended");
+}
+
+/// The run of two, and behind it an event as a step with large findings leaves it: its data.
+class ApiLargeEvents : public ApiTest {
+ protected:
+  static std::string text_of(std::size_t bytes) {
+    return R"({"outcome":"failed","detail":"2 of 8 GPUs are missing","count":6,"found":[")" +
+           std::string(bytes, 'x') + R"("],"stderr":")" + std::string(2000, 'y') +
+           R"(","ok":false})";
+  }
+  std::string run_with_large_event(std::size_t bytes = 100'000) {
+    run_of_two();
+    append(1, engine::EventKind::step_ended, "a02-n01", "bmc-facts", text_of(bytes));
+    return text_of(bytes);
+  }
+};
+
+TEST_F(ApiLargeEvents, AListShowsTheirShortMembersAndWhereAllOfThemIs) {
+  const auto data = run_with_large_event();
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/events");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  EXPECT_LT(heard.body.size(), 8000u);
+  const auto body = heard.json();
+  const auto& event = body.at("items").at(6);
+  EXPECT_EQ(event.at("data"), (json::object{{"outcome", "failed"},
+                                            {"detail", "2 of 8 GPUs are missing"},
+                                            {"count", 6},
+                                            {"ok", false}}));
+  EXPECT_EQ(event.at("truncated"),
+            (json::object{{"bytes", data.size()}, {"href", "/api/v1/runs/1/events/7"}}));
+}
+
+TEST_F(ApiLargeEvents, AListBoundsDataOfManyShortMembersToo) {
+  run_of_two();
+  json::object data;
+  for (int i = 0; i < 10'000; ++i) data["member" + std::to_string(i)] = i;
+  append(1, engine::EventKind::step_ended, "a02-n01", "bmc-facts", json::serialize(data));
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/events?after=6");
+
+  const auto body = heard.json();
+  const auto& event = body.at("items").at(0);
+  EXPECT_GT(event.at("data").as_object().size(), 100u);
+  EXPECT_LT(heard.body.size(), api::kMostListedData + 1000);
+}
+
+TEST_F(ApiLargeEvents, SmallerOnesAreListedAsTheyWereWritten) {
+  run_with_large_event(api::kMostListedData - text_of(0).size());
+  serve();
+
+  const auto body = get("/api/v1/runs/1/events?after=6").json();
+
+  EXPECT_FALSE(body.at("items").at(0).as_object().contains("truncated"));
+  EXPECT_TRUE(body.at("items").at(0).at("data").as_object().contains("found"));
+}
+
+TEST_F(ApiLargeEvents, AreReadWholeOneByOne) {
+  const auto data = run_with_large_event();
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/events/7");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  EXPECT_THAT(heard.body, HasSubstr(data));
+  EXPECT_FALSE(heard.json().as_object().contains("truncated"));
+  const auto tag = heard.field("ETag");
+  EXPECT_EQ(get("/api/v1/runs/1/events/7", {"If-None-Match: " + tag}).status, 304);
+  EXPECT_EQ(get("/api/v1/runs/1/events/8").status, 404);
+  EXPECT_EQ(get("/api/v1/runs/2/events/1").status, 404);
+  EXPECT_EQ(get("/api/v1/runs/1/events/x").status, 404);
+}
+
+TEST_F(ApiLargeEvents, AreListedWholeOnRequest) {
+  const auto data = run_with_large_event();
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/events?whole=true");
+
+  EXPECT_THAT(heard.body, HasSubstr(data));
+  EXPECT_THAT(heard.body, Not(HasSubstr("truncated")));
+}
+
+TEST_F(ApiLargeEvents, OfAnotherRackAreNotThere) {
+  run_with_large_event();
+  serve();
+  const auto alice = token("alice", "viewer", {"a01"}), bob = token("bob", "viewer", {"a02"});
+  const auto status = [&](const std::string& secret, const std::string& sequence) {
+    return ask_tls({.target = "/api/v1/runs/1/events/" + sequence, .token = secret}).status;
+  };
+
+  EXPECT_EQ(status(alice, "7"), 404);
+  EXPECT_EQ(status(bob, "7"), 200);
+  const auto first = ask_tls({.target = "/api/v1/runs/1/events/1", .token = bob});
+  EXPECT_EQ(first.json().at("data"), json::object{});
+}
+
+/// A page also ends where it has read 8 MiB of data.
+TEST_F(ApiLargeEvents, BehindAPageThatItsBytesEndedAreOnTheNextOne) {
+  run_of_two();
+  constexpr std::size_t kLarge = 5u << 20;
+  for (int i = 0; i < 3; ++i)
+    append(1, engine::EventKind::step_ended, "a02-n01", "bmc-facts", text_of(kLarge));
+  serve();
+
+  for (const auto* query : {"whole=true", "whole=false", "whole=false&node=a02-n01"}) {
+    std::int64_t last = 0;
+    std::string cursor;
+    for (int pages = 0; pages < 10; ++pages) {
+      const auto page = get(std::string{"/api/v1/runs/1/events?"} + query + cursor).json();
+      last = page.at("items").as_array().back().at("sequence").as_int64();
+      const auto* next = page.as_object().if_contains("next");
+      if (next == nullptr) break;
+      cursor = "&cursor=" + std::string{next->as_string()};
+    }
+    EXPECT_EQ(last, 9) << query;
+  }
 }
 
 TEST_F(ApiReads, HidesWhatIsOfOtherRacks) {
