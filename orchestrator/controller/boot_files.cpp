@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/self_signed.h"
-#include "base/wall_clock.h"
 
 namespace cupel::controller {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 using images::ImageKind;
 
 constexpr std::size_t kLargestPem = 256u << 10;
+constexpr std::chrono::seconds kLookAgain{5};  // for a renewed certificate
 constexpr std::string_view kIso = "ram.iso", kImage = "image";
 
 std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& inventory) {
@@ -31,30 +32,29 @@ std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& in
   return machines;
 }
 
-/// Errors: kNotFound, kInvalid.
-Result<std::string> ca_in(const std::string& file) {
-  TRY(auto pem, read_file(file, kLargestPem));
-  TRY(within(file, certificate_end(pem)));
-  return pem;
-}
-
-/// Errors: kNotFound; kInvalid (no certificate, or one that has expired).
-Result<std::string> valid_certificate(const std::string& file) {
+/// Errors: kNotFound; kInvalid (no certificate, or the only one has expired).
+Result<std::string> ca_in(const std::string& file, std::chrono::sys_seconds now) {
+  constexpr std::string_view kBegin = "-----BEGIN";
   TRY(auto pem, read_file(file, kLargestPem));
   TRY(const auto end, within(file, certificate_end(pem)));
-  if (end > seconds_now()) return pem;
+  const bool is_bundle = pem.find(kBegin) != pem.rfind(kBegin);  // another one may hold
+  if (is_bundle || end > now) return pem;
   return Error{Code::kInvalid,
-               fmt::format("{}: expired on {:%Y-%m-%d}: machines reject it. Renew it", file, end)};
+               fmt::format("{}: expired on {:%Y-%m-%d}: the installed system rejects every "
+                           "certificate that it signed. Name the CA that follows it",
+                           file, end)};
 }
 
 }  // namespace
 
 BootFiles::BootFiles(asio::any_io_executor executor, const inventory::Inventory& inventory,
-                     const std::filesystem::path& state, BootServers& servers)
+                     const std::filesystem::path& state, BootServers& servers,
+                     std::function<std::chrono::sys_seconds()> now)
     : executor_{std::move(executor)},
       inventory_{inventory},
       images_{state / "images"},
-      servers_{servers} {
+      servers_{servers},
+      now_{std::move(now)} {
   if (inventory_.boot && !inventory_.boot->images.empty()) images_ = inventory_.boot->images;
 }
 
@@ -93,13 +93,63 @@ Result<netboot::BootService*> BootFiles::service() {
   if (!boot.certificate.empty()) {
     TRY(options.certificate, within("boot: tls: certificate", valid_certificate(boot.certificate)));
     TRY(options.key, read_file(boot.key, kLargestPem));
+    options.certificate_file = boot.certificate;
   }
   options.folder = images_.string();
   options.machines = machines_of(inventory_);
   options.uplink = static_cast<std::uint64_t>(boot.uplink);
   options.per_rack = static_cast<std::uint64_t>(boot.rack_uplink);
+  endpoint_ = options.endpoint;
+  auto certificate = options.certificate;
   TRY(service_, servers_.at(executor_, std::move(options)));
+  certificate_ = std::move(certificate);
   return service_.get();
+}
+
+Result<std::string> BootFiles::valid_certificate(const std::string& file) const {
+  TRY(auto pem, read_file(file, kLargestPem));
+  TRY(const auto end, within(file, certificate_end(pem)));
+  if (end > now_()) return pem;
+  return Error{Code::kInvalid,
+               fmt::format("{}: expired on {:%Y-%m-%d}: machines reject it. Renew it: the file is "
+                           "read again without a restart",
+                           file, end)};
+}
+
+/// Errors: kNotFound; kInvalid (what the file has has expired, or its key is another one's).
+Result<void> BootFiles::take_new_certificate() {
+  const auto& boot = *inventory_.boot;
+  TRY(auto pem, valid_certificate(boot.certificate));
+  if (pem == certificate_) return ok();
+  TRY(const auto key, read_file(boot.key, kLargestPem));
+  TRY(servers_.renew_certificate(endpoint_, pem, key));
+  certificate_ = std::move(pem);
+  log::info({}, "boot-certificate-renewed", boot.certificate);
+  return ok();
+}
+
+/// What is shown may hold while its file is being replaced: then machines accept it still.
+Result<void> BootFiles::check_certificate() {
+  if (certificate_.empty()) return ok();
+  const auto taken = take_new_certificate();
+  const auto end = certificate_end(certificate_);
+  if (taken) {
+    not_taken_.clear();
+    return ok();
+  }
+  if (!end || *end <= now_()) return within("boot: tls: certificate", taken);
+  if (not_taken_ != taken.error().what) {
+    not_taken_ = taken.error().what;
+    log::warning({}, "boot-certificate-not-renewed", not_taken_);
+  }
+  return ok();
+}
+
+void BootFiles::look_for_new_certificate() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + kLookAgain;
+  (void)check_certificate();  // who waits is answered by what comes of the boot
 }
 
 std::filesystem::path BootFiles::disc_of(const std::string& token) const {
@@ -142,8 +192,10 @@ std::shared_ptr<os::BootDoor> BootFiles::door() {
   };
   door->draw = [this]() -> Result<netboot::Ticket> {
     TRY(auto* const server, service());
+    TRY(check_certificate());
     return server->draw();
   };
+  door->check_certificate = [this] { return check_certificate(); };
   door->open = [this](const netboot::Ticket& ticket, netboot::BootOrder order,
                       netboot::BootStage reached) -> Result<void> {
     TRY(auto* const server, service());
@@ -158,10 +210,12 @@ std::shared_ptr<os::BootDoor> BootFiles::door() {
   door->next = [this](std::string token, Deadline until) {
     return [](BootFiles& files, std::string of, Deadline by) -> Task<Result<netboot::BootEvent>> {
       CO_TRY(auto* const server, files.service());
+      files.look_for_new_certificate();
       co_return co_await server->next(std::move(of), by);
     }(*this, std::move(token), until);
   };
-  if (!inventory_.boot->ca.empty()) door->ca = within("boot: tls: ca", ca_in(inventory_.boot->ca));
+  if (!inventory_.boot->ca.empty())
+    door->ca = within("boot: tls: ca", ca_in(inventory_.boot->ca, now_()));
   return door;
 }
 

@@ -27,7 +27,9 @@ std::string_view difference(const netboot::BootServerOptions& one,
                             const netboot::BootServerOptions& other) {
   if (one.machines != other.machines) return "nodes, serial numbers or MAC addresses";
   if (one.folder != other.folder) return "folder of images";
-  if (one.certificate != other.certificate || one.key != other.key) return "certificate";
+  if (one.certificate_file != other.certificate_file ||
+      one.certificate.empty() != other.certificate.empty())
+    return "certificate";
   if (one.uplink != other.uplink || one.per_rack != other.per_rack) return "limits of its uplinks";
   return {};
 }
@@ -40,7 +42,10 @@ Result<std::shared_ptr<netboot::BootService>> BootServers::at(asio::any_io_execu
   auto service = running.service.lock();
   if (service) {
     const auto differs = difference(running.options, options);
-    if (differs.empty()) return service;
+    if (differs.empty()) {
+      TRY(renew_certificate(options.endpoint, options.certificate, options.key));
+      return service;
+    }
     return Error{Code::kConflict,
                  fmt::format("another run boots machines from {}, and the inventory has another "
                              "{} since it began: start this one again when that has ended",
@@ -50,6 +55,18 @@ Result<std::shared_ptr<netboot::BootService>> BootServers::at(asio::any_io_execu
   TRY(service, netboot::BootService::start(std::move(executor), std::move(options), log_access));
   running.service = service;
   return service;
+}
+
+Result<void> BootServers::renew_certificate(const asio::ip::tcp::endpoint& endpoint,
+                                            const std::string& certificate,
+                                            const std::string& key) {
+  auto& running = running_[endpoint];
+  const auto service = running.service.lock();
+  if (!service || running.options.certificate == certificate) return ok();
+  TRY(service->renew_certificate(certificate, key));
+  running.options.certificate = certificate;
+  running.options.key = key;
+  return ok();
 }
 
 }  // namespace cupel::controller

@@ -12,9 +12,14 @@ class BootServers {
  public:
   /// What its machines fetch and report is logged by node, "boot-request". Errors: as
   /// BootService::start; kConflict where another run's serves there and the inventory
-  /// has changed since: other machines, images, certificate or limits.
+  /// has changed since: other machines, images, limits, or a certificate of another file. Another
+  /// certificate of the same file is shown from now on, as by renew_certificate().
   Result<std::shared_ptr<netboot::BootService>> at(asio::any_io_executor executor,
                                                    netboot::BootServerOptions options);
+  /// Of the server that was asked for at `endpoint`; nothing where it has ended. Errors: as
+  /// BootService::renew_certificate.
+  Result<void> renew_certificate(const asio::ip::tcp::endpoint& endpoint,
+                                 const std::string& certificate, const std::string& key);
 
  private:
   struct Running {

@@ -8,6 +8,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <concepts>
+#include <mutex>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -58,6 +59,22 @@ Task<void> wait_for_turn(const std::vector<std::shared_ptr<Pace>>& paces, std::u
   }
 }
 
+using TlsContext = std::shared_ptr<asio::ssl::context>;
+
+/// Errors: kInvalid.
+Result<TlsContext> tls_context(std::string_view what, const std::string& certificate,
+                               const std::string& key) {
+  try {
+    auto made = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+    made->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+    made->use_certificate_chain(asio::buffer(certificate));
+    made->use_private_key(asio::buffer(key), asio::ssl::context::pem);
+    return made;
+  } catch (const std::exception& error) {
+    return Error{Code::kInvalid, fmt::format("{}: its certificate: {}", what, error.what())};
+  }
+}
+
 Result<std::string> read_of(const OpenFile& file, std::uint64_t offset, std::size_t size) {
   return file.read(offset, size);
 }
@@ -78,6 +95,11 @@ struct HttpServer::Impl {
   }
 
   Result<void> listen(std::string_view what);
+  /// Of the next connection; null: plain HTTP.
+  TlsContext current_tls() {
+    const std::scoped_lock lock{tls_mutex};
+    return tls;
+  }
   Task<void> accept();
   void begin(tcp::socket socket);
   Task<void> serve(std::shared_ptr<Connection> connection);
@@ -95,7 +117,8 @@ struct HttpServer::Impl {
   HttpOptions options;
   Handler handler;
   std::string base{};
-  std::optional<asio::ssl::context> tls{};
+  std::mutex tls_mutex{};
+  TlsContext tls{};
   std::atomic<std::size_t> open{0};
   PeerCount peers;
   DiskThreads disk;
@@ -104,15 +127,8 @@ struct HttpServer::Impl {
 };
 
 Result<void> HttpServer::Impl::listen(std::string_view what) {
-  try {
-    if (!options.certificate.empty()) {
-      tls.emplace(asio::ssl::context::tls_server);
-      tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
-      tls->use_certificate_chain(asio::buffer(options.certificate));
-      tls->use_private_key(asio::buffer(options.key), asio::ssl::context::pem);
-    }
-  } catch (const std::exception& error) {
-    return Error{Code::kInvalid, fmt::format("{}: its certificate: {}", what, error.what())};
+  if (!options.certificate.empty()) {
+    TRY(tls, tls_context(what, options.certificate, options.key));
   }
   try {
     acceptor.open(options.endpoint.protocol());
@@ -164,8 +180,9 @@ Task<void> HttpServer::Impl::serve(std::shared_ptr<Connection> connection) {
   auto& socket = connection->socket;
   boost::system::error_code ignored;
   (void)socket.set_option(tcp::no_delay{true}, ignored);
-  if (!tls) co_return co_await answer_all(socket, *connection);
-  asio::ssl::stream<tcp::socket&> stream{socket, *tls};
+  const auto context = current_tls();
+  if (!context) co_return co_await answer_all(socket, *connection);
+  asio::ssl::stream<tcp::socket&> stream{socket, *context};
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
   if (!refused) co_return co_await answer_all(stream, *connection);
   if (options.no_handshake) options.no_handshake(connection->peer, refused.message());
@@ -280,6 +297,15 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(std::string_view what, Htt
   auto impl = std::make_unique<Impl>(std::move(options), std::move(handler));
   TRY(impl->listen(what));
   return std::unique_ptr<HttpServer>{new HttpServer{std::move(impl)}};
+}
+
+Result<void> HttpServer::renew_certificate(const std::string& certificate, const std::string& key) {
+  if (!impl_->current_tls())
+    return Error{Code::kInvalid, "a server of plain HTTP has no certificate"};
+  TRY(auto renewed, tls_context(url(), certificate, key));
+  const std::scoped_lock lock{impl_->tls_mutex};
+  impl_->tls = std::move(renewed);
+  return ok();
 }
 
 const std::string& HttpServer::url() const { return impl_->base; }

@@ -43,6 +43,11 @@ class HttpServer {
   /// Cuts every connection; then the handler is not called any more.
   ~HttpServer();
 
+  /// What connections that begin from now on are shown, in place of the certificate that it was
+  /// started with. Callable while it serves. Errors: kInvalid (the certificate or its key; it
+  /// serves plain HTTP): then the one before goes on being shown.
+  Result<void> renew_certificate(const std::string& certificate, const std::string& key);
+
   /// "http://10.0.0.1:8080"
   const std::string& url() const;
   std::uint16_t port() const;

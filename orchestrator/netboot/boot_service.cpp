@@ -85,6 +85,11 @@ Task<Result<BootEvent>> BootService::next(std::string token, Deadline deadline) 
   co_return co_await next_event(std::move(ticket), deadline);
 }
 
+Result<void> BootService::renew_certificate(const std::string& certificate,
+                                            const std::string& key) {
+  return impl_->server->renew_certificate(certificate, key);
+}
+
 const std::string& BootService::url() const { return impl_->server->url(); }
 
 std::uint16_t BootService::port() const { return impl_->server->port(); }

@@ -19,6 +19,7 @@ struct BootServerOptions {
   std::string host{};                  // in URLs; empty: the endpoint's address
   /// PEM, of a certificate that the machines trust; empty: HTTP.
   std::string certificate{}, key{};
+  std::string certificate_file{};           // that it was read from, where it was
   std::string folder{};                     // no file outside of it is served
   std::vector<ExpectedMachine> machines{};  // all of the inventory: a swapped pair is named
   int threads = 2;
@@ -77,6 +78,9 @@ class BootService {
   /// took only the last may be left. One waits at a time. Errors: kTimeout; kNotFound (no such
   /// ticket); kCancelled.
   Task<Result<BootEvent>> next(std::string token, Deadline deadline);
+
+  /// As HttpServer::renew_certificate.
+  Result<void> renew_certificate(const std::string& certificate, const std::string& key);
 
   /// "http://10.0.0.1:8080"
   const std::string& url() const;

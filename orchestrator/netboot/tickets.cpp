@@ -178,7 +178,8 @@ void Tickets::note_no_handshake(const asio::ip::address& peer, const std::string
   const auto* machine = mac ? machine_with(*mac) : nullptr;
   if (machine != nullptr) access.node = machine->node;
   access.note = "it rejects the certificate of boot: tls (" + why +
-                "): look at its clock, and at the CA certificates that its firmware has";
+                "): look at its clock, at the certificate's end, and at the CA certificates that "
+                "its firmware has";
   log_(std::move(access));
 }
 

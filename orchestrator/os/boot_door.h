@@ -42,6 +42,9 @@ struct BootDoor {
   std::function<Result<void>(const netboot::Ticket&, netboot::BootOrder, netboot::BootStage)> open;
   std::function<void(const std::string& token)> revoke;
   std::function<Task<Result<netboot::BootEvent>>(std::string token, Deadline)> next;
+  /// Whether machines accept the boot server's certificate at this moment. One that was renewed in
+  /// its file is shown from now on. Errors: kInvalid (it has expired), kNotFound.
+  std::function<Result<void>()> check_certificate = []() -> Result<void> { return ok(); };
   /// The site's CA, PEM; empty: HTTP. Errors: kNotFound, kInvalid (it cannot be read, or is none).
   Result<std::string> ca = std::string{};
 };

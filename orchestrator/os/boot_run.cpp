@@ -142,6 +142,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
 
 Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline deadline) {
   const auto name = to_string(way);
+  if (auto end = certificate_rejected()) co_return end;
   if (!std::exchange(handle_.peer, {}).empty()) {
     // One that boots once more has said nothing yet: DHCP sends it to its ticket until it has.
     CO_TRY(open_ticket());
@@ -163,7 +164,8 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline dead
   CO_TRY(co_await disarm(deadline));
   tried_ += fmt::format(" {}: {}{};", name, no_hello(heard),
                         heard.cause ? ", " + to_string(*heard.cause) : "");
-  co_return std::nullopt;
+  // It held when the machine was started. The next way would come to the same.
+  co_return certificate_rejected();
 }
 
 Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {

@@ -99,6 +99,8 @@ class BootRun {
   Task<Result<std::optional<BootEnd>>> boot_again(Deadline deadline);
   bool may_boot_again() const;
   Task<Result<std::optional<BootEnd>>> wait_for_home(Deadline deadline);
+  /// Nothing where machines accept the boot server's certificate.
+  std::optional<BootEnd> certificate_rejected() const;
   BootEnd ended(How how, std::string detail, std::string_view advice) const;
   BootEnd failed_on_node(const netboot::BootEvent& event) const;
   BootEnd refused(const netboot::BootEvent& event) const;

@@ -11,6 +11,7 @@ namespace cupel::os {
 namespace {
 
 constexpr std::size_t kLongestText = 300;
+constexpr std::string_view kRenew = "renew the certificate of boot: tls, then run the step again";
 
 std::string said(const json::object& body, std::string_view key) {
   const auto* value = body.if_contains(key);
@@ -54,7 +55,17 @@ BootEnd BootRun::refused(const netboot::BootEvent& event) const {
                "inventory where they are wrong");
 }
 
+std::optional<BootEnd> BootRun::certificate_rejected() const {
+  const auto accepted = doors_.server.check_certificate();
+  if (accepted) return std::nullopt;
+  const auto before =
+      tried_.empty() ? "" : fmt::format("it did not boot the {}:{} ", booted(), tried_);
+  return ended(How::failed, before + accepted.error().what, kRenew);
+}
+
 BootEnd BootRun::silent(std::string what, const Heard& heard) const {
+  const auto accepted = doors_.server.check_certificate();
+  if (!accepted) return ended(How::needs_person, what + ": " + accepted.error().what, kRenew);
   const auto advice = heard.cause ? heard.cause->row->advice
                                   : std::string_view{"look at its console: cupel bmc NODE console"};
   return ended(How::needs_person, what + (heard.cause ? ": " + to_string(*heard.cause) : ""),

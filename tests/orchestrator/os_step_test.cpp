@@ -299,6 +299,33 @@ TEST_F(OsStep, ACertificateOfTheBootServerThatHasExpiredIsNamedBeforeAnythingBoo
   EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
 }
 
+TEST_F(OsStep, ACertificateThatExpiresDuringTheBootIsItsCauseAndNoOtherWayIsTried) {
+  machine_.ignores_override = true;
+  machine_.certificate_expires = "boot: tls: certificate: site.pem: expired on 2026-01-01";
+  set_step(StepKind::os, "os", {{"ways", "http, media"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.detail,
+            "it did not boot the RAM system: http: nothing was fetched; boot: tls: certificate: "
+            "site.pem: expired on 2026-01-01");
+  EXPECT_THAT(needed(), HasSubstr("renew the certificate of boot: tls"));
+  EXPECT_EQ(machine_.boots, 1);
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
+TEST_F(OsStep, AMachineThatGoesSilentAfterTheCertificateHasExpiredIsNotBootedAgain) {
+  machine_.power_cut_while_writing = 1;
+  machine_.certificate_expires = "boot: tls: certificate: site.pem: expired on 2026-01-01";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.detail, "boot: tls: certificate: site.pem: expired on 2026-01-01");
+  EXPECT_EQ(machine_.boots, 1);
+}
+
 TEST_F(OsStep, ASystemThatReportsAfterItsTicketHasEndedIsNamedAsThat) {
   machine_.home_refused_with = "n1: the boot ticket's 21600 s are over";
 

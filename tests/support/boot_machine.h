@@ -45,6 +45,7 @@ struct BootMachine {
   int logins_too_early = 0;                  // before it has the keys
   std::string stands_in{};                   // a step of its installer that asks something
   bool image_has_bios_loader = false;
+  std::string certificate_expires{};  // of the boot server, from its first boot on: how it is named
 
   // What it is.
   bmc::BootOverride boot{};
@@ -253,6 +254,10 @@ inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::
     machine.greeted = order.greeted && order.greeted->to_string() == machine.address;
     machine.open[ticket.token] = std::move(order);
     return ok();
+  };
+  door->check_certificate = [&machine]() -> Result<void> {
+    if (machine.boots == 0 || machine.certificate_expires.empty()) return ok();
+    return Error{Code::kInvalid, machine.certificate_expires};
   };
   door->revoke = [&machine](const std::string& token) {
     machine.open.erase(token);

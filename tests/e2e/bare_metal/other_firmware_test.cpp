@@ -76,5 +76,17 @@ TEST_F(LongOsRunOnAarch64, InstallsAMachineFromTheUriOfItsBmc) {
   EXPECT_THAT(on_node(1, "uname -m"), HasSubstr("aarch64"));
 }
 
+TEST_F(LongOsRunOnAarch64, InstallsAMachineFromAVirtualDisc) {
+  make_machine();
+  write_inventory("ways: [media]");
+
+  const auto ran = cupel({"run", "os", "--no-console", "--wait-for-repair", "0s"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err << rack->shown(1);
+  expect_installed(1, "media");
+  EXPECT_THAT(on_node(1, "uname -m"), HasSubstr("aarch64"));
+  EXPECT_EQ(rack->on(1, [](QemuSystem& system) { return system.virtual_disc(); }), "");
+}
+
 }  // namespace
 }  // namespace cupel::rehearsal

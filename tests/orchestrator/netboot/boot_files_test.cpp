@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/self_signed.h"
+#include "tests/orchestrator/netboot/fetch.h"
 #include "tests/support/captures.h"
 
 namespace cupel::controller {
@@ -27,10 +28,18 @@ class BootFilesOfASite : public ::testing::Test {
     return folder_.path() / name;
   }
   void serve_tls(std::chrono::hours certificate_lasts) {
-    const auto made = make_self_signed({"127.0.0.1"}, certificate_lasts).value();
-    inventory_.boot->certificate = put("site.pem", made.certificate);
+    const auto made = put_certificate(certificate_lasts);
     inventory_.boot->key = put("site.key", made.key);
     inventory_.boot->ca = inventory_.boot->certificate;
+  }
+  SelfSignedCertificate put_certificate(std::chrono::hours lasts) {
+    auto made = make_self_signed({"127.0.0.1"}, lasts).value();
+    inventory_.boot->certificate = put("site.pem", made.certificate);
+    return made;
+  }
+  /// Whether a machine that trusts the certificate in this file is answered.
+  static bool is_trusted(const netboot::Ticket& ticket, const std::string& ca) {
+    return test::fetch({.url = ticket.base_url + "ram.efi", .ca = ca}).status != 0;
   }
   std::shared_ptr<os::BootDoor> door() { return files_.door(); }
 
@@ -38,7 +47,9 @@ class BootFilesOfASite : public ::testing::Test {
   inventory::Inventory inventory_{};
   asio::io_context io_;
   BootServers servers_;
-  BootFiles files_{io_.get_executor(), inventory_, folder_.path(), servers_};
+  std::chrono::hours later_{};
+  BootFiles files_{io_.get_executor(), inventory_, folder_.path(), servers_,
+                   [this] { return seconds_now() + later_; }};
 };
 
 TEST_F(BootFilesOfASite, ServeByTlsWithACertificateThatHolds) {
@@ -56,6 +67,79 @@ TEST_F(BootFilesOfASite, NameACertificateThatHasExpired) {
   ASSERT_FALSE(drawn);
   EXPECT_EQ(drawn.error().code, Code::kInvalid);
   EXPECT_THAT(drawn.error().what, AllOf(HasSubstr("site.pem"), HasSubstr("expired on 20")));
+}
+
+TEST_F(BootFilesOfASite, NameACertificateThatExpiresWhileTheyServe) {
+  serve_tls(24h);
+  ASSERT_TRUE(door()->draw());
+  ASSERT_TRUE(door()->check_certificate());
+
+  later_ = 25h;
+
+  const auto checked = door()->check_certificate();
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, Code::kInvalid);
+  EXPECT_THAT(checked.error().what,
+              AllOf(HasSubstr("boot: tls: certificate: "), HasSubstr("site.pem: expired on 20"),
+                    HasSubstr("Renew it")));
+  EXPECT_FALSE(door()->draw()) << "no machine is sent to a server that it rejects";
+}
+
+TEST_F(BootFilesOfASite, ServeByARenewedCertificateWithoutARestart) {
+  serve_tls(24h);
+  const auto before = door()->draw().value();
+  const auto old_ca = put("old.pem", read_file(inventory_.boot->ca, 100'000).value());
+  ASSERT_TRUE(is_trusted(before, old_ca));
+
+  later_ = 25h;
+  serve_tls(48h);
+
+  const auto after = door()->draw();
+  ASSERT_TRUE(after) << after.error().what;
+  EXPECT_TRUE(is_trusted(*after, inventory_.boot->ca));
+  EXPECT_TRUE(is_trusted(before, inventory_.boot->ca)) << "a machine that boots already goes on";
+  EXPECT_FALSE(is_trusted(before, old_ca));
+}
+
+TEST_F(BootFilesOfASite, TakeARenewedCertificateWhileAMachineIsWaitedFor) {
+  serve_tls(24h);
+  const auto ticket = door()->draw().value();
+  ASSERT_TRUE(door()->open(ticket, {.machine = {.node = "n1"}}, netboot::BootStage::issued));
+
+  serve_tls(48h);
+  const auto waited = run_to_end(io_, door()->next(ticket.token, Deadline::in(1ms)));
+
+  EXPECT_EQ(waited.error().code, Code::kTimeout);
+  EXPECT_TRUE(is_trusted(ticket, inventory_.boot->ca));
+}
+
+TEST_F(BootFilesOfASite, KeepACertificateThatHoldsWhileItsFilesAreReplaced) {
+  serve_tls(24h);
+  const auto ticket = door()->draw().value();
+  const auto old_ca = put("old.pem", read_file(inventory_.boot->ca, 100'000).value());
+
+  const auto renewed = put_certificate(48h);  // its key is not there yet
+  EXPECT_TRUE(door()->check_certificate());
+  EXPECT_TRUE(is_trusted(ticket, old_ca));
+
+  put("site.key", renewed.key);
+  EXPECT_TRUE(door()->check_certificate());
+  EXPECT_TRUE(is_trusted(ticket, inventory_.boot->certificate));
+}
+
+TEST_F(BootFilesOfASite, NameACaThatHasExpiredUnlessAnotherIsBesideIt) {
+  serve_tls(24h);
+  const auto holds = read_file(inventory_.boot->ca, 100'000).value();
+  const auto expired = make_self_signed({"ca"}, -1h).value().certificate;
+  inventory_.boot->ca = put("ca.pem", expired);
+
+  const auto alone = door()->ca;
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().what,
+              AllOf(HasSubstr("boot: tls: ca: "), HasSubstr("ca.pem: expired")));
+
+  put("ca.pem", expired + holds);
+  EXPECT_TRUE(door()->ca);
 }
 
 TEST_F(BootFilesOfASite, NameACaThatCannotBeRead) {

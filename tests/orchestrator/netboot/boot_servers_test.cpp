@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <fstream>
 
 #include "base/log.h"
+#include "base/self_signed.h"
 #include "tests/orchestrator/netboot/fetch.h"
 #include "tests/support/captures.h"
 
@@ -64,6 +66,32 @@ TEST_F(BootServersOfRuns, RefuseAChangedInventoryUntilTheOtherRunHasEnded) {
 
   first->reset();
   EXPECT_TRUE(at(changed));
+}
+
+TEST_F(BootServersOfRuns, ShareTheServerWhenItsCertificateIsRenewed) {
+  const auto with_certificate = [&](std::chrono::hours lasts, const std::string& file) {
+    const auto made = make_self_signed({address_.to_string()}, lasts).value();
+    auto asked = options();
+    asked.certificate = made.certificate;
+    asked.key = made.key;
+    asked.certificate_file = file;
+    return asked;
+  };
+  auto first = at(with_certificate(std::chrono::hours{1}, "site.pem"));
+  ASSERT_TRUE(first) << first.error().what;
+
+  const auto renewed = with_certificate(std::chrono::hours{2}, "site.pem");
+  const auto second = at(renewed);
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(*first, *second);
+  std::ofstream{folder_.path() / "ca.pem"} << renewed.certificate;
+  EXPECT_NE(test::fetch({.url = (*first)->url() + "/", .ca = (folder_.path() / "ca.pem").string()})
+                .status,
+            0);
+
+  const auto refused = at(with_certificate(std::chrono::hours{2}, "another.pem"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kConflict);
 }
 
 TEST_F(BootServersOfRuns, LogWhatMachinesAskByNodeAndWithoutTheirTickets) {
