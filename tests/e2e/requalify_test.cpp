@@ -154,7 +154,8 @@ TEST_F(RequalifyTest, SaysAfterEachSwapWhetherTheFaultWentWithThePart) {
 
   EXPECT_EQ(moved.status, 1) << moved.out << moved.err;
   EXPECT_THAT(moved.out, HasSubstr("which was gpu4"));
-  EXPECT_THAT(moved.out, HasSubstr("gpu3 (now gpu4): gpu.pcie.width went with the part: replace it"));
+  EXPECT_THAT(moved.out,
+              HasSubstr("gpu3 (now gpu4): gpu.pcie.width went with the part: replace it"));
   EXPECT_EQ(stayed.status, 1) << stayed.out << stayed.err;
   EXPECT_THAT(stayed.out, HasSubstr("gpu4 (now gpu3): gpu.pcie.width stayed at gpu4"));
   EXPECT_EQ(both.status, 1) << both.out << both.err;
