@@ -265,6 +265,15 @@ void Maker::unlisted() {
     psus({.kind = PartKind::psu, .count = kPsus});
 }
 
+template <class Part>
+void exchange_among(std::vector<Part>& parts, const std::string& one, const std::string& other) {
+  const auto first = std::ranges::find(parts, one, &Part::name);
+  const auto second = std::ranges::find(parts, other, &Part::name);
+  if (first == parts.end() || second == parts.end()) return;
+  std::swap(first->serial, second->serial);
+  if constexpr (requires { first->uuid; }) std::swap(first->uuid, second->uuid);
+}
+
 }  // namespace
 
 double Hardware::memory_bytes() const {
@@ -348,6 +357,13 @@ void set_version(Hardware& hardware, const std::string& component, const std::st
   for (auto& drive : hardware.drives)
     if (component == drive.name) drive.firmware = version;
   hardware.firmware[component] = version;
+}
+
+void exchange_parts(Hardware& hardware, const std::string& one, const std::string& other) {
+  exchange_among(hardware.gpus, one, other);
+  exchange_among(hardware.dimms, one, other);
+  exchange_among(hardware.drives, one, other);
+  exchange_among(hardware.psus, one, other);
 }
 
 std::string link_address(const Adapter& adapter) {

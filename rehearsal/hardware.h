@@ -103,4 +103,9 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
 /// runs that version.
 void set_version(Hardware& hardware, const std::string& component, const std::string& version);
 
+/// The two GPUs, DIMMs, drives or supplies of these names sit in each other's place: their serial
+/// numbers change, and of GPUs the UUIDs. Names, addresses and what faults have done to a place
+/// stay. Nothing where it has not both.
+void exchange_parts(Hardware& hardware, const std::string& one, const std::string& other);
+
 }  // namespace cupel::rehearsal

@@ -39,12 +39,18 @@ void Machine::fit() {
   hardware_ = make_hardware(*profile_, name_, seed_, faults_);
   const bool swapped = find_fault(faults_, FaultKind::node_swapped) != nullptr;
   if (!swapped && !identity_.serial.empty()) hardware_.serial = identity_.serial;
+  for (const auto& [one, other] : exchanged_) exchange_parts(hardware_, one, other);
 }
 
 void Machine::set_faults(std::vector<Fault> faults) {
   planted_ = std::move(faults);
   faults_ = faults_now();
   wait_for_faults();
+  refit();
+}
+
+void Machine::exchange(const std::string& one, const std::string& other) {
+  exchanged_.emplace_back(one, other);
   refit();
 }
 

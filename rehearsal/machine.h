@@ -4,6 +4,7 @@
 // which sees no more of it than managed_system.h, not its operating system.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rehearsal/console.h"
@@ -54,6 +55,9 @@ class Machine : public ManagedSystem {
   void join(std::shared_ptr<Fabric> fabric);
   /// A BMC's faults need no new hardware; parts come and go at once, as if hot-plugged.
   void set_faults(std::vector<Fault> faults);
+  /// A person puts two parts into each other's place (hardware.h). Faults stay with their places:
+  /// one that is the part's own is planted anew.
+  void exchange(const std::string& one, const std::string& other);
   /// Whatever profile and faults said before.
   void flash(const std::string& component, const std::string& version) override;
   void break_down(FaultKind kind) override;
@@ -146,8 +150,9 @@ class Machine : public ManagedSystem {
   std::string name_;
   std::uint64_t seed_;
   BootTimes times_;
-  std::map<std::string, std::string> flashed_;  // component: version
-  std::map<std::string, std::string> staged_;   // the same, that does not run yet
+  std::map<std::string, std::string> flashed_;                  // component: version
+  std::vector<std::pair<std::string, std::string>> exchanged_;  // in their order
+  std::map<std::string, std::string> staged_;                   // the same, that does not run yet
   std::map<std::string, std::string> downloaded_;
   std::vector<Fault> planted_;
   std::vector<Fault> faults_;  // of the planted ones, those that are there now

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <cmath>
 
 #include "base/digest.h"
 #include "base/json.h"
@@ -230,6 +231,15 @@ Result<engine::WallTime> time_at(const json::value& object, std::string_view key
   return *time;
 }
 
+/// A whole number of at least 1; nothing otherwise, also where no machine word could hold it.
+std::optional<std::int64_t> count_at(const json::value& object, std::string_view path) {
+  constexpr double kMost = 9007199254740992;  // 2^53: up to it every whole number is a double
+  const auto number = number_at(object, path);
+  if (!number || !(*number >= 1) || *number > kMost || std::floor(*number) != *number)
+    return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
 void count_criteria(const json::value& criteria, CertifiedNode& node) {
   for (const auto& each : criteria.get_array()) {
     const auto* met = find(each, "met");
@@ -241,11 +251,10 @@ void count_criteria(const json::value& criteria, CertifiedNode& node) {
 void read_kept_journal(const json::value& kept, engine::RunId run,
                        std::vector<KeptJournal>& journals) {
   if (std::ranges::find(journals, run, &KeptJournal::run) != journals.end()) return;
-  journals.push_back(
-      {.run = run,
-       .events = static_cast<std::int64_t>(number_at(kept, "journal/events").value_or(0)),
-       .head = text_at(kept, "journal/head_sha256").value_or(""),
-       .file_sha256 = text_at(kept, "journal/file_sha256").value_or("")});
+  journals.push_back({.run = run,
+                      .events = count_at(kept, "journal/events").value_or(0),
+                      .head = text_at(kept, "journal/head_sha256").value_or(""),
+                      .file_sha256 = text_at(kept, "journal/file_sha256").value_or("")});
 }
 
 /// Earlier runs: of the same machine, passed, and with criteria that bear it.
@@ -256,7 +265,7 @@ Result<void> read_kept(const json::value& value, CertifiedNode& node,
   if (!kept->is_array())
     return Error{Code::kMalformed, fmt::format("\"kept\" of {} is no list", node.node)};
   for (const auto& each : kept->get_array()) {
-    const auto run = static_cast<engine::RunId>(number_at(each, "run").value_or(0));
+    const auto run = count_at(each, "run").value_or(0);
     const auto* criteria = find(each, "criteria");
     if (run <= 0 || criteria == nullptr || !criteria->is_array())
       return Error{Code::kMalformed,
@@ -287,7 +296,16 @@ Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJourna
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
   count_criteria(*criteria, node);
   TRY(read_kept(value, node, journals));
-  if (node.decision == "pass" && (node.not_met > 0 || node.criteria == 0))
+  if (node.decision != "pass") return node;
+  if (node.criteria == 0)
+    return Error{Code::kMalformed,
+                 fmt::format("it says that {} passed, and has no criterion of it", node.node)};
+  if (const auto* causes = find(value, "causes");
+      causes != nullptr && !(causes->is_array() && causes->get_array().empty()))
+    return Error{Code::kMalformed, fmt::format("it says that {} passed, and has causes why it did "
+                                               "not",
+                                               node.node)};
+  if (node.not_met > 0)
     return Error{Code::kMalformed,
                  fmt::format("it says that {} passed, and {} of its {} criteria are not met",
                              node.node, node.not_met, node.criteria)};
@@ -406,18 +424,23 @@ Result<Certified> read_statement(std::string_view payload) {
                  .issued_by = printable(text_at(value, "predicate/issued_by").value_or("")),
                  .head = text_at(value, "predicate/journal/head_sha256").value_or(""),
                  .journal_sha256 = text_at(value, "predicate/journal/file_sha256").value_or("")};
-  read.run = static_cast<engine::RunId>(number_at(value, "predicate/run").value_or(0));
-  read.events = static_cast<std::int64_t>(number_at(value, "predicate/journal/events").value_or(0));
+  read.run = count_at(value, "predicate/run").value_or(0);
+  if (read.run == 0) return Error{Code::kMalformed, "it names no run"};
+  read.events = count_at(value, "predicate/journal/events").value_or(0);
   const auto* rehearsal = find(value, "predicate/rehearsal");
   read.rehearsal = rehearsal == nullptr || !rehearsal->is_bool() || rehearsal->get_bool();
   TRY(read.issued, time_at(value, "predicate/issued"));
   TRY(read.expires, time_at(value, "predicate/expires"));
+  if (read.expires < read.issued) return Error{Code::kMalformed, "it expires before it was issued"};
   const auto* nodes = find(value, "predicate/nodes");
   if (nodes == nullptr || !nodes->is_array() || nodes->get_array().empty() ||
       nodes->get_array().size() > kMostNodes)
     return Error{Code::kMalformed, "it is of no nodes"};
+  std::set<std::string> names;
   for (const auto& each : nodes->get_array()) {
     TRY(auto node, read_node(each, read.kept));
+    if (!names.insert(node.node).second)
+      return Error{Code::kMalformed, fmt::format("{} stands in it twice", node.node)};
     read.nodes.push_back(std::move(node));
   }
   TRY(check_subjects(value, read.nodes));

@@ -91,6 +91,9 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   }
   TRY(const auto statement, certificate::statement_of(summary, issue));
   const auto payload = certificate::payload_of(statement);
+  // What cupel verify would refuse is not signed.
+  TRY([[maybe_unused]] const auto read,
+      within("no certificate is made", certificate::read_statement(payload)));
   TRY(auto sealed, certificate::seal(payload, key));
   TRY(write_file(asked.file, sealed));
   std::vector<engine::RunId> runs{asked.run};

@@ -14,6 +14,7 @@
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/watch_there.h"
 #include "orchestrator/controller/plan_needs.h"
+#include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/requalify/known.h"
 #include "orchestrator/requalify/swap.h"
 
@@ -68,7 +69,9 @@ void print_swap(const Context& context, const NodeRun& before, const std::string
   if (!store) return;
   const auto after = requalify::read_run(**store, context.begun, node);
   if (!after || after->run.phase != engine::RunPhase::ended) return;
-  for (const auto& each : requalify::read_swap(before.record, after->record))
+  const auto compared = record::compared_of(**store, context.begun, node);
+  if (!compared) return;
+  for (const auto& each : requalify::read_swap(before.record, after->record, *compared))
     say(context.json ? stderr : stdout, "{}\n", printable(to_string(each)));
 }
 

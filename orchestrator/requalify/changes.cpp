@@ -26,20 +26,6 @@ constexpr std::string_view kByBmc = "the BMC";
 constexpr double kSameSize = 0.02;  // share: sources round capacities
 
 using Parts = std::vector<Part>;
-/// By who reported them.
-using Sources = std::map<std::string, Parts, std::less<>>;
-
-/// The last reading of each stage counts: it tells what is there now.
-Sources sources_of(const NodeRecord& record) {
-  Sources sources;
-  if (!record.bmc_parts.empty()) sources[std::string{kByBmc}] = record.bmc_parts;
-  for (const auto& step : record.steps) {
-    const auto found = record.findings.find(step.name);
-    if (found == record.findings.end() || found->second.parts.empty()) continue;
-    sources["stage " + std::string{burnin::base_name(step.name)}] = found->second.parts;
-  }
-  return sources;
-}
 
 std::string subject_of(const Part& part) {
   if (part.kind != PartKind::firmware) return std::string{to_string(part.kind)};
@@ -165,10 +151,21 @@ void add_untold(const std::vector<Change>& more, std::vector<Change>& changes) {
 
 }  // namespace
 
+PartsBySource parts_by_source(const NodeRecord& record) {
+  PartsBySource sources;
+  if (!record.bmc_parts.empty()) sources[std::string{kByBmc}] = record.bmc_parts;
+  for (const auto& step : record.steps) {
+    const auto found = record.findings.find(step.name);
+    if (found == record.findings.end() || found->second.parts.empty()) continue;
+    sources["stage " + std::string{burnin::base_name(step.name)}] = found->second.parts;
+  }
+  return sources;
+}
+
 std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& after) {
   std::vector<Change> changes;
-  auto was = sources_of(before);
-  auto is = sources_of(after);
+  auto was = parts_by_source(before);
+  auto is = parts_by_source(after);
   // The node's own names come first: gpu3, mlx5_5. A BMC has names of its own for the same parts.
   std::vector<std::string> order;
   for (const auto& [source, parts] : was)
@@ -189,10 +186,10 @@ std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& 
 
 std::vector<std::string> silent_sources(const NodeRecord& before, const NodeRecord& after) {
   std::vector<std::string> silent;
-  const auto is = sources_of(after);
+  const auto is = parts_by_source(after);
   constexpr std::string_view kLooks[] = {kByBmc, "stage node-facts", "stage gpu-facts",
                                          "stage facts"};
-  for (const auto& [source, parts] : sources_of(before))
+  for (const auto& [source, parts] : parts_by_source(before))
     if (std::ranges::find(kLooks, source) != std::end(kLooks) && !is.contains(source))
       silent.push_back(source);
   return silent;
@@ -206,7 +203,7 @@ Result<Change> declared_change(const NodeRecord& before, const std::string& what
     if (what == version) return Change{ChangeKind::firmware, version, version, {}, {}};
   if (what == "bmc") return Change{ChangeKind::replaced, "bmc", what, {}, {}};
   std::vector<std::string> known;
-  for (const auto& [source, parts] : sources_of(before))
+  for (const auto& [source, parts] : parts_by_source(before))
     for (const auto& part : parts) {
       if (part.kind == PartKind::firmware || is_machine(part)) continue;
       if (part.name == what)

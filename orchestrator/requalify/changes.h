@@ -1,6 +1,7 @@
 #pragma once
 // What is otherwise in a machine than it was: two records of it, taken by two runs, side by side.
 // Pure. What follows for its evidence is for burnin/criteria/requalify_rules.h.
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "orchestrator/record/node_record.h"
 
 namespace cupel::requalify {
+
+/// By who reported them: "stage gpu-facts", "the BMC". Names are a source's own.
+using PartsBySource = std::map<std::string, std::vector<inventory::Part>, std::less<>>;
+
+/// The last reading of each stage counts: it has what is there now.
+PartsBySource parts_by_source(const record::NodeRecord& record);
 
 /// Parts by name and serial number, slots, models, sizes, versions, and what the BIOS is set to. A
 /// part is compared with what the same source (the BMC, a stage) reported of it: what only one of

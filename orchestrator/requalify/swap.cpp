@@ -3,38 +3,73 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <set>
 
 #include "burnin/criteria/compared_causes.h"
+#include "burnin/criteria/fleet_measures.h"
 #include "burnin/stage.h"
+#include "orchestrator/requalify/changes.h"
 
 namespace cupel::requalify {
 namespace {
 
+using burnin::Against;
 using burnin::Cause;
+using burnin::Compared;
+using inventory::Part;
 using record::NodeRecord;
 
-/// Serial numbers by the names of parts, the newest reading last.
-std::map<std::string, std::string, std::less<>> serials_by_name(const NodeRecord& record) {
-  std::map<std::string, std::string, std::less<>> serials;
-  const auto take = [&](const std::vector<inventory::Part>& parts) {
-    for (const auto& part : parts)
-      if (!part.serial.empty()) serials[part.name] = part.serial;
-  };
-  take(record.bmc_parts);
-  for (const auto& step : record.steps)
-    if (const auto found = record.findings.find(step.name); found != record.findings.end())
-      take(found->second.parts);
-  return serials;
+/// Where a part is now.
+struct Seat {
+  std::string name{};           // as its source calls it; empty: it is in no place of this machine
+  bool other_in_place = false;  // another one sits where it was
+};
+
+const Part* with_serial_and_name(const std::vector<Part>& parts, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      parts, [&](const Part& each) { return each.name == name && !each.serial.empty(); });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+/// By the source that named it: a BMC and the node call one part by two names, and two parts by
+/// one. Nothing where no source has both readings, or where several parts report its serial number.
+std::optional<Seat> seat_of(const std::string& part, const PartsBySource& before,
+                            const PartsBySource& after) {
+  for (const auto& [source, parts] : before) {  // stages, which measure, come before the BMC
+    const auto* was = with_serial_and_name(parts, part);
+    const auto now = after.find(source);
+    if (was == nullptr || now == after.end()) continue;
+    const auto is_it = [&](const Part& each) {
+      return each.kind == was->kind && each.serial == was->serial;
+    };
+    const auto found = std::ranges::find_if(now->second, is_it);
+    if (std::ranges::count_if(parts, is_it) > 1 || std::ranges::count_if(now->second, is_it) > 1)
+      return std::nullopt;
+    const auto* other = with_serial_and_name(now->second, part);
+    return Seat{.name = found == now->second.end() ? std::string{} : found->name,
+                .other_in_place = other != nullptr && !is_it(*other)};
+  }
+  return std::nullopt;
+}
+
+/// "hbm.copy", whether it is below a limit or unlike the fleet's.
+std::string_view number_of(std::string_view criterion) {
+  const auto compared = burnin::compared_measure(criterion);
+  return compared.empty() ? criterion : compared;
+}
+
+bool has_cause(const NodeRecord& record, std::string_view part, std::string_view criterion,
+               burnin::Decision decision) {
+  if (!record.verdict) return false;
+  return std::ranges::any_of(record.verdict->causes, [&](const Cause& cause) {
+    return cause.decision == decision && cause.part == part &&
+           number_of(cause.criterion) == number_of(criterion);
+  });
 }
 
 bool fails(const NodeRecord& record, std::string_view part, std::string_view criterion) {
-  if (!record.verdict) return false;
-  return std::ranges::any_of(record.verdict->causes, [&](const Cause& cause) {
-    return cause.decision == burnin::Decision::fail && cause.part == part &&
-           cause.criterion == criterion;
-  });
+  return has_cause(record, part, criterion, burnin::Decision::fail);
 }
 
 bool is_of_stages(const Cause& cause, std::string_view stage) {
@@ -43,40 +78,71 @@ bool is_of_stages(const Cause& cause, std::string_view stage) {
          });
 }
 
+bool has_number(const NodeRecord& record, std::string_view part, std::string_view measure,
+                const Cause& cause) {
+  return std::ranges::any_of(record.findings, [&](const auto& stage) {
+    return is_of_stages(cause, stage.first) &&
+           std::ranges::any_of(stage.second.measurements, [&](const auto& each) {
+             return each.name == measure && each.part == part;
+           });
+  });
+}
+
+/// Whether numbers of the part's kind were compared with other machines. Of those that are alike
+/// only the one nearest to its limit is kept.
+bool was_compared(std::span<const Compared> compared, std::string_view part,
+                  std::string_view measure, const Cause& cause) {
+  return std::ranges::any_of(compared, [&](const Compared& each) {
+    return each.against == Against::fleet && each.measure == measure &&
+           burnin::kind_of_part(each.part) == burnin::kind_of_part(part) &&
+           is_of_stages(cause, each.stage);
+  });
+}
+
+/// What one verdict was made of.
+struct Judged {
+  const NodeRecord& record;
+  std::span<const Compared> compared;
+};
+
 /// Whether it was found out of the part: by a number, or by a finding. A part of which a stage gave
 /// nothing has a stage's name for its criterion; an audit, which looks at all parts, an audit's.
-bool is_measured(const NodeRecord& record, std::string_view part, const Cause& cause) {
+bool is_measured(const Judged& judged, std::string_view part, const Cause& cause) {
+  const auto& record = judged.record;
   if (!record.verdict) return false;
   if (fails(record, part, cause.criterion)) return true;
+  if (has_cause(record, part, cause.criterion, burnin::Decision::inconclusive)) return false;
   if (cause.criterion.starts_with("audit: ")) return record.audit.has_value();
+  if (const auto measure = burnin::compared_measure(cause.criterion); !measure.empty())
+    return cause.criterion.starts_with(to_string(Against::fleet)) &&
+           has_number(record, part, measure, cause) &&
+           was_compared(judged.compared, part, measure, cause);
   return std::ranges::any_of(record.verdict->checked, [&](const burnin::Checked& each) {
     const bool named = each.measure == cause.criterion ||
-                       each.measure == burnin::compared_measure(cause.criterion) ||
                        burnin::base_name(each.stage) == burnin::base_name(cause.criterion);
     return named && each.part == part && each.met != burnin::Met::missing &&
            is_of_stages(cause, each.stage);
   });
 }
 
-SwapAnswer answer_of(const Cause& cause, const NodeRecord& before, const NodeRecord& after) {
+SwapAnswer answer_of(const Cause& cause, const PartsBySource& was, const PartsBySource& is,
+                     const Judged& after) {
   SwapAnswer answer{.part = cause.part, .criterion = cause.criterion, .told = SwapTold::unmeasured};
-  const auto was = serials_by_name(before), is = serials_by_name(after);
-  const auto mine = was.find(cause.part);
-  if (mine == was.end()) return answer;
-  for (const auto& [name, serial] : is)
-    if (serial == mine->second) answer.is_now = name;
+  const auto seat = seat_of(cause.part, was, is);
+  if (!seat) return answer;
+  answer.is_now = seat->name;
   if (answer.is_now == cause.part) {
     answer.told = SwapTold::unmoved;
     return answer;
   }
-  const bool in_place = fails(after, cause.part, cause.criterion);
+  const bool in_place = fails(after.record, cause.part, cause.criterion);
   if (answer.is_now.empty()) {
-    if (in_place && is.contains(cause.part)) answer.told = SwapTold::place;
+    if (in_place && seat->other_in_place) answer.told = SwapTold::place;
     return answer;
   }
   if (!is_measured(after, cause.part, cause) || !is_measured(after, answer.is_now, cause))
     return answer;
-  const bool with_part = fails(after, answer.is_now, cause.criterion);
+  const bool with_part = fails(after.record, answer.is_now, cause.criterion);
   answer.told = with_part && in_place ? SwapTold::both
                 : with_part           ? SwapTold::part
                 : in_place            ? SwapTold::place
@@ -86,15 +152,17 @@ SwapAnswer answer_of(const Cause& cause, const NodeRecord& before, const NodeRec
 
 }  // namespace
 
-std::vector<SwapAnswer> read_swap(const NodeRecord& before, const NodeRecord& after) {
+std::vector<SwapAnswer> read_swap(const NodeRecord& before, const NodeRecord& after,
+                                  std::span<const Compared> compared) {
   std::vector<SwapAnswer> answers;
   if (!before.verdict) return answers;
+  const auto was = parts_by_source(before), is = parts_by_source(after);
   std::set<std::pair<std::string, std::string>> known;
   for (const auto& cause : before.verdict->causes) {
     const bool own = cause.decision == burnin::Decision::fail && !cause.part.empty() &&
                      cause.consequence_of.empty();
     if (own && known.emplace(cause.part, cause.criterion).second)
-      answers.push_back(answer_of(cause, before, after));
+      answers.push_back(answer_of(cause, was, is, {after, compared}));
   }
   return answers;
 }

@@ -308,6 +308,16 @@ TEST_F(Certificate, ThatContradictsItselfIsRefusedWhoeverSignedIt) {
   EXPECT_THAT(refused("/predicate/nodes/0/chassis_serial", "1660X"),
               HasSubstr("the subject of a01-n01 is not its serial number"));
   EXPECT_THAT(refused("/predicate/expires", "soon"), HasSubstr("is no time: soon"));
+  EXPECT_THAT(refused("/predicate/expires", "2026-11-22T23:59:59Z"),
+              HasSubstr("it expires before it was issued"));
+  EXPECT_THAT(refused("/predicate/nodes/0/criteria", json::array{}),
+              HasSubstr("it says that a01-n01 passed, and has no criterion of it"));
+  EXPECT_THAT(refused("/predicate/nodes/0/causes", json::array{json::object{}}),
+              HasSubstr("it says that a01-n01 passed, and has causes why it did not"));
+  EXPECT_THAT(refused("/predicate/nodes/1/node", "a01-n01"),
+              HasSubstr("a01-n01 stands in it twice"));
+  for (const auto* run : {"1e300", "-1", "1.5", "0", "\"none\""})
+    EXPECT_THAT(refused("/predicate/run", json::parse(run)), HasSubstr("it names no run"));
   EXPECT_THAT(refused("/predicateType", "urn:cupel:qualification:9"),
               HasSubstr("urn:cupel:qualification:9"));
   EXPECT_THAT(refused("/predicate/nodes", json::array{}), HasSubstr("no nodes"));

@@ -438,22 +438,22 @@ NodeRecord swapped_with(std::vector<burnin::Cause> causes,
 TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
   const auto before = failed_with(failure("gpu3"));
   const auto told = [&](std::vector<burnin::Cause> causes) {
-    return read_swap(before, swapped_with(std::move(causes))).front().told;
+    return read_swap(before, swapped_with(std::move(causes)), {}).front().told;
   };
 
   EXPECT_EQ(told({failure("gpu4")}), SwapTold::part);
   EXPECT_EQ(told({failure("gpu3")}), SwapTold::place);
   EXPECT_EQ(told({}), SwapTold::gone);
   EXPECT_EQ(told({failure("gpu3"), failure("gpu4")}), SwapTold::both);
-  EXPECT_EQ(read_swap(before, before).front().told, SwapTold::unmoved);
-  EXPECT_EQ(to_string(read_swap(before, swapped_with({failure("gpu4")})).front()),
+  EXPECT_EQ(read_swap(before, before, {}).front().told, SwapTold::unmoved);
+  EXPECT_EQ(to_string(read_swap(before, swapped_with({failure("gpu4")}), {}).front()),
             "gpu3 (now gpu4): pcie.h2d went with the part: replace it");
 }
 
 TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
   const auto before = failed_with(failure("gpu3"));
   const auto answer = [&](const NodeRecord& after) {
-    return read_swap(before, after).front().told;
+    return read_swap(before, after, {}).front().told;
   };
   auto unjudged = swapped_with({});
   unjudged.verdict.reset();
@@ -467,23 +467,86 @@ TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
   EXPECT_EQ(answer(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
             SwapTold::unmeasured);
   EXPECT_EQ(answer(gone), SwapTold::unmeasured);
-  EXPECT_THAT(to_string(read_swap(before, unjudged).front()), HasSubstr("not measured: pcie.h2d"));
+  EXPECT_THAT(to_string(read_swap(before, unjudged, {}).front()),
+              HasSubstr("not measured: pcie.h2d"));
 }
 
 TEST(RequalifySwap, DecidesNothingOfAPartWithoutASerialNumber) {
   auto before = failed_with(failure("gpu3"));
   of(before, "gpu3").serial = "";
 
-  EXPECT_EQ(read_swap(before, swapped_with({})).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, swapped_with({}), {}).front().told, SwapTold::unmeasured);
 }
 
-TEST(RequalifySwap, ReadsComparedNumbersAndPartsThatGaveNone) {
-  const auto compared = failed_with(failure("gpu3", "fleet: pcie.h2d"));
+TEST(RequalifySwap, ReadsPartsOfWhichAStageGaveNothing) {
   const auto silent = failed_with(failure("gpu3", "pcie"));
 
-  EXPECT_EQ(read_swap(compared, swapped_with({})).front().told, SwapTold::gone);
-  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")})).front().told,
+  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")}), {}).front().told,
             SwapTold::part);
+}
+
+/// As swapped_with() leaves it, with a number of both.
+NodeRecord measured_after_swap(std::vector<burnin::Cause> causes) {
+  auto record = swapped_with(std::move(causes), {});
+  for (const auto* name : {"gpu3", "gpu4"}) {
+    burnin::Measurement number{.name = "pcie.h2d"};
+    number.part = name;
+    number.value = 55;
+    record.findings["pcie"].measurements.push_back(number);
+  }
+  return record;
+}
+
+TEST(RequalifySwap, TakesAComparedNumberForMeasuredOnlyWhereItWasComparedAgain) {
+  const std::vector<burnin::Compared> fleet{
+      {.stage = "pcie", .part = "gpu0", .measure = "pcie.h2d", .against = burnin::Against::fleet}};
+  const auto answer = [&](const char* criterion, std::vector<burnin::Cause> causes,
+                          std::span<const burnin::Compared> compared) {
+    const auto before = failed_with(failure("gpu3", criterion));
+    return read_swap(before, measured_after_swap(std::move(causes)), compared).front().told;
+  };
+
+  EXPECT_EQ(answer("fleet: pcie.h2d", {}, fleet), SwapTold::gone);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {}, {}), SwapTold::unmeasured);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4", "fleet: pcie.h2d")}, fleet), SwapTold::part);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4")}, fleet), SwapTold::part);
+  EXPECT_EQ(answer("history: pcie.h2d", {}, fleet), SwapTold::unmeasured);
+}
+
+TEST(RequalifySwap, DecidesNothingWhereTheVerdictIsInconclusiveAboutThePart) {
+  const auto before = failed_with(failure("gpu3"));
+  auto doubtful = failure("gpu4", "fleet: pcie.h2d");
+  doubtful.decision = burnin::Decision::inconclusive;
+
+  EXPECT_EQ(read_swap(before, swapped_with({doubtful}), {}).front().told, SwapTold::unmeasured);
+}
+
+/// A BMC counts bays, the node counts drives.
+TEST(RequalifySwap, KnowsAPartByTheSourceThatNamedIt) {
+  const auto record_with = [](const char* first, const char* second) {
+    auto record = failed_with(failure("nvme1", "audit: wrong firmware", {}));
+    record.audit.emplace();
+    auto& node = record.findings["node-facts"].parts;
+    node.push_back(part(PartKind::nvme, "nvme1", first));
+    node.push_back(part(PartKind::nvme, "nvme2", second));
+    record.bmc_parts.push_back(part(PartKind::nvme, "nvme9", "X1"));
+    return record;
+  };
+  const auto before = record_with("X1", "X2");
+
+  EXPECT_EQ(read_swap(before, before, {}).front().told, SwapTold::unmoved);
+  const auto swapped = read_swap(before, record_with("X2", "X1"), {}).front();
+  EXPECT_EQ(swapped.told, SwapTold::place);
+  EXPECT_EQ(swapped.is_now, "nvme2");
+}
+
+TEST(RequalifySwap, DecidesNothingWhereSeveralPartsReportOneSerialNumber) {
+  auto before = failed_with(failure("gpu3"));
+  for (auto& each : before.findings["gpu-facts"].parts) each.serial = "0000";
+  auto after = before;
+  after.verdict->checked = {checked("gpu3", burnin::Met::failed), checked("gpu7")};
+
+  EXPECT_EQ(read_swap(before, after, {}).front().told, SwapTold::unmeasured);
 }
 
 TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
@@ -496,8 +559,8 @@ TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
     return after;
   };
 
-  EXPECT_EQ(read_swap(before, with({failure("gpu3")})).front().told, SwapTold::place);
-  EXPECT_EQ(read_swap(before, with({})).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, with({failure("gpu3")}), {}).front().told, SwapTold::place);
+  EXPECT_EQ(read_swap(before, with({}), {}).front().told, SwapTold::unmeasured);
 }
 
 /// Logs, and what is set and set back: every run does them, and no evidence of theirs is kept.

@@ -223,6 +223,29 @@ TEST(MachinePhysicsTest, ACpuThatIsThrottledIsSlowAndTheOtherIsNot) {
   EXPECT_LT(physics.speed(0, Work::cpu), 0.3);
 }
 
+TEST(MachineTest, PartsThatArePutIntoEachOthersPlaceKeepTheirSerialNumbersAndLeaveTheFaultBehind) {
+  Bench bench{{{.kind = FaultKind::gpu_slow_link, .part = "gpu3", .gen = 4}}};
+  auto& machine = bench.machine;
+  const auto before = machine.hardware();
+
+  machine.exchange("gpu3", "gpu5");
+  machine.exchange("dimm A1", "dimm A2");
+  machine.exchange("gpu0", "gpu99");
+
+  const auto& after = machine.hardware();
+  EXPECT_EQ(after.gpus[3].serial, before.gpus[5].serial);
+  EXPECT_EQ(after.gpus[5].serial, before.gpus[3].serial);
+  EXPECT_EQ(after.gpus[5].uuid, before.gpus[3].uuid);
+  EXPECT_EQ(after.gpus[5].pci, before.gpus[5].pci);
+  EXPECT_EQ(after.gpus[3].gen, 4);
+  EXPECT_EQ(after.gpus[0].serial, before.gpus[0].serial);
+  EXPECT_EQ(after.dimms[0].serial, before.dimms[1].serial);
+  machine.set_faults({});
+  EXPECT_EQ(machine.hardware().gpus[3].serial, before.gpus[5].serial);
+  machine.exchange("gpu3", "gpu5");
+  EXPECT_EQ(machine.hardware().gpus[3].serial, before.gpus[3].serial);
+}
+
 TEST(BootPaceTest, VendorsAndMemoryTakeTheirTime) {
   constexpr double kTebi = 1099511627776.0;
   const auto post = [](std::string_view vendor, double bytes, std::uint64_t seed) {
