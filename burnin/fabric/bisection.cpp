@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <utility>
 
@@ -19,6 +20,11 @@ constexpr double kSlow = 0.12, kPercent = 100;
 // Source: NVIDIA/nccl#1222; AWS, nccl-tests on p5, README.
 constexpr double kFourOfTwo = 0.81;
 constexpr std::size_t kLeast = 4;  // nodes: a half has two
+constexpr int kLeastSlow = 3;      // readings of whoever is accused
+// Of all teams of a run together: that one of them is accused though its readings only dipped.
+constexpr double kChance = 1.0 / 5000;
+// What is taken for seen before a team has run: one reading in twenty dips.
+constexpr double kDipsBefore = 1, kReadingsBefore = 20;
 // Thousands of nodes have thousands of teams, and each node's record has the words on its group.
 constexpr std::size_t kMostReasons = 200, kLongestNames = 200;
 
@@ -105,6 +111,15 @@ bool Bisection::is_slow(const Trial& trial) const {
   return trial.rate < (1 - kSlow) * usual(trial.team.size());
 }
 
+/// Whether readings that dip by themselves explain that one of so many teams was slow so often in a
+/// row. The chance is that of one team, times the teams.
+bool Bisection::may_be_chance(int slow) const {
+  if (slow < kLeastSlow) return true;
+  const double dip = (static_cast<double>(dips_) + kDipsBefore) /
+                     (static_cast<double>(fast_readings_ + dips_) + kReadingsBefore);
+  return static_cast<double>(readings_) * std::pow(dip, slow) >= kChance;
+}
+
 // ---- which teams ----
 
 std::vector<Nodes> Bisection::next() {
@@ -134,8 +149,11 @@ void Bisection::forget_who_left() {
     for (auto& group : *groups) std::erase_if(group.nodes, is_gone);
     std::erase_if(*groups, [](const Group& group) { return group.nodes.empty(); });
   }
-  for (auto& group : groups_)
-    if (group.nodes.size() == 1) singles_.push_back(group);
+  for (auto& group : groups_) {
+    if (group.nodes.size() > 1) continue;
+    group.slow = 0;  // it may have been whoever left
+    singles_.push_back(group);
+  }
   std::erase_if(groups_, [](const Group& group) { return group.nodes.size() == 1; });
 }
 
@@ -262,11 +280,16 @@ void Bisection::finish() {
 void Bisection::take(std::span<const double> rates) {
   ++rounds_;
   for (std::size_t i = 0; i < trials_.size() && i < rates.size(); ++i) {
-    trials_[i].rate = rates[i];
+    trials_[i].rate = std::isfinite(rates[i]) ? rates[i] : 0;
     auto& best = best_[trials_[i].team.size()];
-    best = std::max(best, rates[i]);
+    best = std::max(best, trials_[i].rate);
   }
-  if (rounds_ == 1) return take_all(rates.empty() ? 0 : rates[0]);
+  readings_ += trials_.size();
+  if (rounds_ == 1) return take_all(trials_.empty() ? 0 : trials_.front().rate);
+  // Those who are slow together are compared with their halves instead.
+  fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(trials_, [this](auto& trial) {
+    return trial.role != Role::together && trial.rate > 0 && !is_slow(trial);
+  }));
   say_rates();
   if (!trials_.empty() && trials_.front().role == Role::level) take_levels();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
@@ -333,6 +356,7 @@ void Bisection::take_levels() {
     // Over two nodes NCCL's trees reach more than over several: no loss of these.
     const bool compares = floor_ > 0 || std::min(one.size, other.size) > 2;
     if (!compares || worse <= 0 || before[i].rate >= (1 - kSlow) * worse) continue;
+    ++dips_;
     auto& found = together_.emplace_back(before[i]);
     found.halves = worse;
     found.why = fmt::format("{} and {} apart reach {:.1f} and {:.1f}", named(one.nodes),
@@ -357,6 +381,7 @@ void Bisection::take_halves(const Trial& one, const Trial& other) {
   // Two of them reach more than all, and are well: no loss.
   const double fair = worse * (one.team.size() == 2 && group.size > 2 ? kFourOfTwo : 1);
   if (is_slow(one) || is_slow(other) || group.rate >= (1 - kSlow) * fair) return;
+  ++dips_;
   auto& found = together_.emplace_back(group);
   found.halves = fair;
   found.why = fmt::format("{} and {} apart reach {:.1f} and {:.1f}", named(one.own),
@@ -370,37 +395,38 @@ void Bisection::take_control(const Trial& trial) {
   groups_.push_back({trial.own, trial.rate, trial.team.size()});
 }
 
-/// A reading dips by itself, and hardly three times.
+/// A reading dips by itself, and hardly each time.
 void Bisection::take_again(const Trial& trial) {
   if (trial.rate <= 0)
     return undecided(trial.own, fmt::format("{}: {:.1f} GB/s, and again it did not come to its end",
                                             named(trial.own), trial.of.rate));
-  if (!is_slow(trial)) return mark(trial.own, State::fast);
-  if (!trial.of.again) {
-    singles_.push_back(trial.of);
-    singles_.back().again = true;
-    return;
+  if (!is_slow(trial)) {
+    dips_ += static_cast<std::size_t>(trial.of.slow);
+    return mark(trial.own, State::fast);
   }
+  auto single = trial.of;
+  if (may_be_chance(++single.slow)) return singles_.push_back(std::move(single));
   const double loss = 1 - trial.rate / usual(trial.team.size());
   mark(trial.own, State::bad);
-  suspect(Kind::node, trial.own, loss,
-          fmt::format("{}: {:.1f} GB/s with fast nodes, {:.0f} % below the best team of {} nodes",
-                      named(trial.own), trial.rate, kPercent * loss, trial.team.size()));
+  suspect(
+      Kind::node, trial.own, loss,
+      fmt::format("{}: {:.1f} GB/s with fast nodes, {:.0f} % below the best team of {} nodes, "
+                  "and slow in {} readings one after the other",
+                  named(trial.own), trial.rate, kPercent * loss, trial.team.size(), single.slow));
 }
 
 void Bisection::take_together(const Trial& trial) {
-  if (trial.rate <= 0 || trial.rate >= (1 - kSlow) * trial.of.halves)
+  auto group = trial.of;
+  if (trial.rate <= 0 || trial.rate >= (1 - kSlow) * group.halves) {
+    dips_ += static_cast<std::size_t>(group.slow) - 1;  // the first is counted
     return say(fmt::format("{}: {:.1f} GB/s together, and {:.1f} when run again: not slow together",
-                           named(trial.own), trial.of.rate, trial.rate));
-  if (!trial.of.again) {
-    together_.push_back(trial.of);
-    together_.back().again = true;
-    return;
+                           named(trial.own), group.rate, trial.rate));
   }
+  if (may_be_chance(++group.slow)) return together_.push_back(std::move(group));
   mark(trial.own, State::slow);
-  suspect(
-      Kind::together, trial.own, 1 - trial.rate / trial.of.halves,
-      fmt::format("{}: {:.1f} GB/s together, and {}", named(trial.own), trial.rate, trial.of.why));
+  suspect(Kind::together, trial.own, 1 - trial.rate / group.halves,
+          fmt::format("{}: {:.1f} GB/s together, in {} readings one after the other, and {}",
+                      named(trial.own), trial.rate, group.slow, group.why));
 }
 
 }  // namespace cupel::burnin::fabric

@@ -1,7 +1,9 @@
 #pragma once
 // Which nodes make a collective slow whose links are well: adaptive group testing. Teams of a round
 // have about one size; each is compared with what its own size, or a larger one, has reached, since
-// small teams are faster. Pure and deterministic: the same rates lead to the same teams.
+// small teams are faster. What is slow is run again until chance no longer explains it, by how
+// often readings dipped in this fleet. Pure and deterministic: the same rates lead to the same
+// teams.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,11 +16,11 @@ namespace cupel::burnin::fabric {
 class Bisection {
  public:
   /// 4,096 nodes take 15 where no reading dips.
-  static constexpr int kMostRounds = 20;
+  static constexpr int kMostRounds = 24;
 
   enum class Kind {
-    node,       // slow with fast nodes too, three times
-    together,   // slow, three times, and each half of them is fast
+    node,       // slow with fast nodes too, three times or more
+    together,   // slow, three times or more, and each half of them is fast
     alike,      // no team of any size reaches what is expected
     undecided,  // no team tells them apart
   };
@@ -35,7 +37,7 @@ class Bisection {
 
   /// The teams of the next round: all nodes first. They share no node. Empty: it is over.
   std::vector<std::vector<std::size_t>> next();
-  /// Their bus bandwidths, in their order; 0: the team did not come to its end.
+  /// Their bus bandwidths, in their order; 0, or no number: the team did not come to its end.
   void take(std::span<const double> rates);
   /// The node takes part no more: from the next round on.
   void leave(std::size_t node);
@@ -57,7 +59,7 @@ class Bisection {
     double rate = 0;       // with which they came under suspicion
     std::size_t size = 0;  // of the team that was so slow
     double halves = 0;     // what the slower of its halves reached, where both were fast
-    bool again = false;    // it was slow when run again, too
+    int slow = 1;          // of its readings, one after the other
     std::string why{};
   };
   enum class Role : std::uint8_t { level, half, control, again, together };
@@ -87,6 +89,7 @@ class Bisection {
   void forget_who_left();
   bool goes_deeper() const;
   bool is_slow(const Trial& trial) const;
+  bool may_be_chance(int slow) const;
   double usual(std::size_t size) const;
   std::vector<std::size_t> in(State state) const;
   void say(std::string reason);
@@ -105,6 +108,8 @@ class Bisection {
   std::vector<Group> groups_{}, singles_{}, together_{};
   std::vector<Trial> trials_{};
   std::map<std::size_t, double> best_{};  // by size of the team
+  // Of teams in all rounds; not slow; slow, though the next reading of the same nodes was not.
+  std::size_t readings_ = 0, fast_readings_ = 0, dips_ = 0;
   std::vector<Suspicion> suspicions_{};
   std::vector<std::string> reasons_{};
 };

@@ -207,8 +207,9 @@ class PairRounds : public GroupRounds {
     const auto role =
         times_ ? fmt::format("latency, round {}", latency_->rounds())
                : fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : "");
+    const auto of_node = flows_of_nodes(flows);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      auto script = fabric::pair_script(perftest, nodes_, static_cast<int>(i), flows);
+      auto script = fabric::pair_script(perftest, nodes_, static_cast<int>(i), of_node[i]);
       if (!script.empty())
         jobs[i] = MemberJob{role, std::move(script), fabric::pair_limit(perftest)};
     }
@@ -248,6 +249,16 @@ class PairRounds : public GroupRounds {
   }
 
  private:
+  /// Node by node, in their order: of thousands of nodes none looks through the flows of all.
+  std::vector<std::vector<Flow>> flows_of_nodes(std::span<const Flow> flows) const {
+    std::vector<std::vector<Flow>> of_node(nodes_.size());
+    for (const auto& flow : flows) {
+      of_node[static_cast<std::size_t>(flow.from)].push_back(flow);
+      if (flow.to != flow.from) of_node[static_cast<std::size_t>(flow.to)].push_back(flow);
+    }
+    return of_node;
+  }
+
   /// From host memory to host memory: what the link and its HCAs take alone.
   Perftest latency_test() const {
     auto made = perftest_;

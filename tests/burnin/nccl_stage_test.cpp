@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "burnin/fabric/across_judge.h"
 #include "burnin/fabric/nccl_jobs.h"
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/node_range.h"
 
 namespace cupel::burnin {
 namespace {
@@ -399,7 +402,8 @@ TEST(NcclStage, InPairsAPairThatFailsAloneBlamesNeither) {
 /// Slow wherever n6 takes part, on which a variable is set that the others do not have.
 Output with_a_setting_on_n6(int node, const MemberJob& job) {
   const auto team = job.role.substr(0, job.role.find(", rank"));
-  const bool slow = team == "all" || team == "n[5-8]" || team.contains('6');
+  const auto members = team == "all" ? std::vector<std::string>{"n6"} : *inventory::expand(team);
+  const bool slow = std::ranges::find(members, "n6") != members.end();
   auto output = Said{.bus = slow ? 45.0 : 90.0}.output();
   if (node == 5)
     output.text.replace(output.text.find("\"parameters\":{}"), 15,
