@@ -82,14 +82,20 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environme
 
 Task<Result<Spool>> Follower::follow() {
   for (;;) {
-    auto session = co_await connected(environment_, request_, request_.deadline, WhenOff::give_up);
-    if (!session) co_return std::move(session).error();
-    session_ = *std::move(session);
-    auto ended = co_await start_and_read();
+    // A connection that was idle may be dead, and nothing says so: it gets less time.
+    const auto start_by = session_ ? request_.deadline.sooner(kConnectPatience) : request_.deadline;
+    if (!session_) {
+      auto session =
+          co_await connected(environment_, request_, request_.deadline, WhenOff::give_up);
+      if (!session) co_return std::move(session).error();
+      session_ = *std::move(session);
+    }
+    auto ended = co_await start_and_read(start_by);
     if (ended) co_return std::move(spool_);
     auto& error = ended.error();
     const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
     if (!dropped || request_.deadline.passed()) co_return std::move(error);
+    session_.reset();
     request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
     CO_TRY(co_await pause_for(kFirstPause));
   }
@@ -101,11 +107,11 @@ Task<void> Follower::clean_up() {
   [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
 }
 
-Task<Result<void>> Follower::start_and_read() {
+Task<Result<void>> Follower::start_and_read(Deadline start_by) {
   const auto& job = *request_.step.job;
   CO_TRY(const auto brought, co_await bring_programs());
   spool_.why_by_shell = brought.why_not;
-  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, request_.deadline,
+  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, start_by,
                                  brought.keeper.value_or("")));
   request_.waiting("");
   for (;;) {

@@ -37,6 +37,10 @@ class Follower {
 
   Task<Result<Spool>> follow();
 
+  /// Follows over what another one was connected by, as long as that lives. nullptr: does nothing.
+  void go_on_over(std::unique_ptr<ssh::Session> session) { session_ = std::move(session); }
+  std::unique_ptr<ssh::Session> take_session() { return std::move(session_); }
+
   /// Called with each piece of standard output as it comes.
   std::function<void(std::string_view)> on_output{};
   /// Asked after each piece: what the job is to be told by now; empty: nothing.
@@ -51,7 +55,7 @@ class Follower {
   Task<void> clean_up();
 
  private:
-  Task<Result<void>> start_and_read();
+  Task<Result<void>> start_and_read(Deadline start_by);
   Task<Result<void>> tell();
   void tell_silence(std::optional<std::chrono::duration<double>> silent_for);
   Result<std::chrono::seconds> patience_with_silence() const;

@@ -71,6 +71,7 @@ Task<Result<std::optional<Spool>>> run_script(RoundMember& member, std::string s
   auto& part = *member.part;
   auto meanwhile = std::move(part.follower->meanwhile);
   auto listens = std::move(part.follower->on_output);
+  auto session = part.follower->take_session();
   part.step->job->script = std::move(script);
   const auto limit = member.job->limit.count() > 0 ? member.job->limit : part.step->job->limit;
   part.request.deadline = member.deadline.sooner(limit + kReach);
@@ -79,6 +80,7 @@ Task<Result<std::optional<Spool>>> run_script(RoundMember& member, std::string s
                                  job_of(part.environment, part.request.node, *part.request.handle));
   part.follower->meanwhile = std::move(meanwhile);
   part.follower->on_output = std::move(listens);
+  part.follower->go_on_over(std::move(session));
   auto spool = co_await part.follower->follow();
   if (!spool) {
     auto& error = spool.error();

@@ -185,14 +185,14 @@ TEST(ImageContent, FindsWhatADiskReturnsWrongly) {
   const BootImage image{image_content(12)};
   auto disk = TargetDisk::open(image.path("disk"));
   ASSERT_TRUE(disk);
-  ImageContent content{*disk, image.content().size()};
+  ImageContent content{*disk, image.content().size(), ReadBack::kWhole};
   fill(content, image.content());
   ASSERT_TRUE(disk->flush());
-  ASSERT_TRUE(content.check(ReadBack::kSampled));
+  ASSERT_TRUE(content.check());
   const std::string wrong = "x";
   ASSERT_TRUE(disk->write(5 * kMebibyte, wrong));
 
-  const auto found = content.check(ReadBack::kWhole);
+  const auto found = content.check();
 
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().cause, Cause::kReadBack);
@@ -203,7 +203,7 @@ TEST(ImageContent, MarksADiskThatIsNotFinishedYet) {
   const BootImage image{image_content(4)};
   auto disk = TargetDisk::open(image.path("disk"));
   ASSERT_TRUE(disk);
-  ImageContent content{*disk, image.content().size()};
+  ImageContent content{*disk, image.content().size(), ReadBack::kWhole};
   fill(content, image.content());
 
   ASSERT_TRUE(content.commit());

@@ -16,7 +16,7 @@ class ImageContent {
  public:
   static constexpr std::uint64_t kChunk = 4 * kMiB;  // what is read back at once
 
-  ImageContent(TargetDisk& disk, std::uint64_t size);
+  ImageContent(TargetDisk& disk, std::uint64_t size, ReadBack read_back);
 
   /// The disk reads as zero wherever nothing is written: zeroes need not be.
   void skip_zeroes() { zeroed_ = true; }
@@ -29,7 +29,7 @@ class ImageContent {
   std::uint64_t written() const { return written_; }
 
   /// Reads back what was put, without what is kept back. Errors: kReadBack, naming the bytes.
-  Outcome<void> check(ReadBack how);
+  Outcome<void> check();
   std::uint64_t checked() const { return checked_; }
 
   /// Writes what was kept back: the end, then the start, whose first 4 KiB come last of all, each
@@ -41,6 +41,8 @@ class ImageContent {
   std::string unfinished_bytes() const;
 
  private:
+  /// Whether the chunk is read back: the first and the last one always, the others evenly.
+  bool is_checked(std::uint64_t chunk) const;
   Outcome<void> put_chunk();
   Outcome<void> write_data(std::uint64_t offset, std::span<const char> bytes);
   Outcome<void> check_chunk(std::uint64_t offset);
@@ -49,13 +51,14 @@ class ImageContent {
 
   TargetDisk& disk_;
   std::uint64_t size_;
+  ReadBack read_back_;
   bool zeroed_ = false;
   std::uint64_t received_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t checked_ = 0;
   std::vector<char> chunk_ = std::vector<char>(kChunk);
   std::size_t held_ = 0;               // bytes of it
-  std::vector<std::uint64_t> sums_{};  // of each chunk
+  std::vector<std::uint64_t> sums_{};  // of each chunk; 0: is not read back
   std::vector<char> first_{};          // the first MiB
   std::vector<char> last_{};           // the last one
   std::vector<char> read_{};

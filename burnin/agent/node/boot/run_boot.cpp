@@ -180,10 +180,10 @@ class BootRun {
   Outcome<WrittenImage> write_from(const ImageSource& source, const Order& order,
                                    const std::string& path) {
     TRY(auto target, TargetDisk::open(path));
-    ImageWriter writer{std::move(target), order.image};
+    ImageWriter writer{std::move(target), order.image, ReadBack::kSampled};
     const auto progress = paced(
         [this](Phase phase, std::uint64_t bytes, std::uint64_t of) { enter(phase, bytes, of); });
-    return writer.write(source, ReadBack::kSampled, progress);
+    return writer.write(source, progress);
   }
 
   Outcome<void> complete(const Order& order, const std::string& path, const WrittenImage& written,

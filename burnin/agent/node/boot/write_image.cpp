@@ -43,8 +43,10 @@ std::string_view to_string(Phase phase) {
   return "writing";
 }
 
-ImageWriter::ImageWriter(TargetDisk disk, ImageOrder order)
-    : disk_{std::move(disk)}, order_{std::move(order)}, content_{disk_, order_.content_size} {}
+ImageWriter::ImageWriter(TargetDisk disk, ImageOrder order, ReadBack read_back)
+    : disk_{std::move(disk)},
+      order_{std::move(order)},
+      content_{disk_, order_.content_size, read_back} {}
 
 /// What the disk cannot do itself is not done: then the image's zeroes are written.
 bool ImageWriter::zero_disk(const Progress& progress) const {
@@ -55,8 +57,7 @@ bool ImageWriter::zero_disk(const Progress& progress) const {
   return true;
 }
 
-Outcome<WrittenImage> ImageWriter::write(const ImageSource& source, ReadBack read_back,
-                                         const Progress& progress) {
+Outcome<WrittenImage> ImageWriter::write(const ImageSource& source, const Progress& progress) {
   if (order_.content_size > disk_.size())
     return Failure{Cause::kImageTooLarge, "the image needs " + std::to_string(order_.content_size) +
                                               " bytes, " + disk_.path() + " has " +
@@ -64,7 +65,7 @@ Outcome<WrittenImage> ImageWriter::write(const ImageSource& source, ReadBack rea
                                               ". Choose a larger disk or a smaller image"};
   if (order_.content_size == 0)
     return Failure{Cause::kOrder, "the order says that the image is empty"};
-  auto written = write_checked(source, read_back, progress);
+  auto written = write_checked(source, progress);
   if (written) return written;
   auto failure = std::move(written).error();
   if (const auto undone = disk_.make_unbootable(); !undone)
@@ -72,7 +73,7 @@ Outcome<WrittenImage> ImageWriter::write(const ImageSource& source, ReadBack rea
   return failure;
 }
 
-Outcome<WrittenImage> ImageWriter::write_checked(const ImageSource& source, ReadBack read_back,
+Outcome<WrittenImage> ImageWriter::write_checked(const ImageSource& source,
                                                  const Progress& progress) {
   TRY(disk_.make_unbootable());
   if (zero_disk(progress)) content_.skip_zeroes();
@@ -90,7 +91,7 @@ Outcome<WrittenImage> ImageWriter::write_checked(const ImageSource& source, Read
                                     ". Make its manifest anew"};
   TRY(disk_.flush());
   progress(Phase::kReadingBack, 0, order_.content_size);
-  TRY(content_.check(read_back));
+  TRY(content_.check());
   TRY(content_.commit());
   return WrittenImage{std::move(hash), content_.received(), content_.written(), content_.checked(),
                       content_.unfinished_bytes()};

@@ -37,18 +37,16 @@ struct WrittenImage {
 /// The disk of one image. After write() it boots, and kUnfinished is on it until finish_image().
 class ImageWriter {
  public:
-  ImageWriter(TargetDisk disk, ImageOrder order);
+  ImageWriter(TargetDisk disk, ImageOrder order, ReadBack read_back);
   ImageWriter(const ImageWriter&) = delete;
   ImageWriter& operator=(const ImageWriter&) = delete;
 
   /// Errors: kImageTooLarge (nothing is touched), kCut, kWrongHash, kWriteError, kReadBack,
   /// kOutOfMemory, and those of the source. The first and the last MiB are zero then.
-  Outcome<WrittenImage> write(const ImageSource& source, ReadBack read_back,
-                              const Progress& progress);
+  Outcome<WrittenImage> write(const ImageSource& source, const Progress& progress);
 
  private:
-  Outcome<WrittenImage> write_checked(const ImageSource& source, ReadBack read_back,
-                                      const Progress& progress);
+  Outcome<WrittenImage> write_checked(const ImageSource& source, const Progress& progress);
   bool zero_disk(const Progress& progress) const;
 
   TargetDisk disk_;

@@ -55,11 +55,12 @@ Outcome<WrittenImage> write_unfinished(const Options& options) {
   ImageWriter writer{std::move(disk),
                      {.sha256 = options.text("--sha256"),
                       .size = options.count("--size"),
-                      .content_size = options.count("--content-size")}};
+                      .content_size = options.count("--content-size")},
+                     read_back_of(options.text("--readback"))};
   const auto progress = paced([](Phase phase, std::uint64_t bytes, std::uint64_t of) {
     print(progress_line(phase, bytes, of));
   });
-  return writer.write(from_standard_input, read_back_of(options.text("--readback")), progress);
+  return writer.write(from_standard_input, progress);
 }
 
 }  // namespace
