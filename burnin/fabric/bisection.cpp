@@ -265,6 +265,14 @@ void Bisection::finish() {
                             "apart",
                             named(group.nodes), group.rate)
               : fmt::format("{}: not distinguished within {} rounds", named(group.nodes), rounds_));
+  for (const auto& group : std::exchange(together_, {})) {
+    const auto is_fast = [this](std::size_t node) { return state_[node] == State::fast; };
+    if (group.nodes.size() > 1 && std::ranges::all_of(group.nodes, is_fast))
+      undecided(
+          group.nodes,
+          fmt::format("{}: {:.1f} GB/s together, and {}; not read often enough within {} rounds",
+                      named(group.nodes), group.rate, group.why, rounds_));
+  }
   double best = 0;
   for (const auto& [size, rate] : best_) best = std::max(best, rate);
   const auto rest = in(State::fast);

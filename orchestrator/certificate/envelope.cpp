@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/signature.h"
 #include "base/text.h"
+#include "orchestrator/certificate/unique_keys.h"
 
 namespace cupel::certificate {
 namespace {
@@ -97,7 +98,7 @@ Result<std::string> seal(std::string_view payload, const SigningKey& key) {
 }
 
 Result<Opened> open(std::string_view envelope, std::span<const std::string> public_keys) {
-  TRY(const auto value, parse_json(envelope));
+  TRY(const auto value, parse_unique(envelope));
   TRY(auto payload, payload_of(value));
   const auto* signatures = find(value, "signatures");
   if (signatures == nullptr || !signatures->is_array() || signatures->get_array().empty())

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "burnin/stage.h"
+#include "orchestrator/certificate/unique_keys.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/untested.h"
@@ -410,7 +411,7 @@ Result<json::object> statement_of(const report::RunSummary& summary, const Issue
 }
 
 Result<Certified> read_statement(std::string_view payload) {
-  TRY(const auto value, parse_json(payload));
+  TRY(const auto value, parse_unique(payload));
   if (text_at(value, "_type") != kStatementType ||
       text_at(value, "predicateType") != kPredicateType)
     return Error{

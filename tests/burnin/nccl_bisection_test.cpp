@@ -225,6 +225,19 @@ TEST(NcclBisection, ReadsANodeMoreOftenInAFleetWhoseReadingsDipOften) {
   EXPECT_GT(restless.rounds, calm.rounds);
 }
 
+TEST(NcclBisection, ClearsNoNodesThatWereSlowTogetherUntilTheRoundsWereOver) {
+  int readings = 0;
+  const auto run = bisected(16, 0, [&](const Nodes& team) {
+    if (team.size() == 16) return 200.0;
+    return ++readings % 2 == 0 ? 260.0 : 380.0;
+  });
+
+  ASSERT_EQ(run.rounds, 24);
+  ASSERT_FALSE(run.bisection.suspicions().empty());
+  EXPECT_THAT(run.bisection.suspicions().back().why, HasSubstr("within 24 rounds"));
+  EXPECT_THAT(run.bisection.cleared(), IsEmpty());
+}
+
 TEST(NcclBisection, TakesARateThatIsNoNumberForATeamThatDidNotEnd) {
   for (const double broken : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     const auto run = bisected(8, 0, [broken](const Nodes& team) {

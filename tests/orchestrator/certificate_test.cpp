@@ -17,6 +17,7 @@
 #include "base/task.h"
 #include "orchestrator/certificate/envelope.h"
 #include "orchestrator/certificate/statement.h"
+#include "orchestrator/certificate/unique_keys.h"
 #include "orchestrator/store/journal_file.h"
 #include "tests/orchestrator/report_fixture.h"
 #include "tests/support/captures.h"
@@ -170,6 +171,23 @@ TEST(CertificateEnvelope, TakesNothingThatIsNoSignedEnvelope) {
   EXPECT_THAT(why(open(head + R"("e30=","signatures":[]})", keys.open)), HasSubstr("not signed"));
   EXPECT_THAT(why(open(head + R"("e30=","signatures":[{"sig":""}]})", keys.open)),
               HasSubstr("signed by another key"));
+}
+
+TEST(CertificateEnvelope, IsRefusedWhereAnotherReaderMaySeeAnotherPayload) {
+  const Keys keys;
+  auto envelope = *seal(R"({"verdict": "pass"})", keys.signer());
+  ASSERT_TRUE(open(envelope, keys.open));
+
+  const auto twice = envelope.insert(1, R"("payload":"e30=",)");
+
+  EXPECT_THAT(why(open(twice, keys.open)), HasSubstr("names one key twice"));
+}
+
+TEST(UniqueKeys, TakesEachKeyOfAnObjectOnce) {
+  EXPECT_TRUE(parse_unique(R"({"a": "x: \\", "b": ["\": ", {"a": 1}], "d:\"": {}, "": null})"));
+  EXPECT_EQ(parse_unique(R"({"a": 1, "b": {"c": 1, "c": 2}})").error().code, Code::kMalformed);
+  EXPECT_EQ(parse_unique(R"([{"a": 1, "\u0061": 1}])").error().code, Code::kMalformed);
+  EXPECT_EQ(parse_unique(R"({"a": 1)").error().code, Code::kMalformed);
 }
 
 class Certificate : public report::Report {
