@@ -163,13 +163,18 @@ class Ibsim : public ::testing::Test {
     ASSERT_TRUE(sim_->wait_for(fmt::format("{}[{}] PortCounters.{} has been", id, port, counter)));
   }
 
+  /// A subnet manager that has just come up may not answer the first query.
+  std::string print_errors() {
+    auto printed = print("ibqueryerrors");
+    for (int tries = 0; tries < 3 && !parse_ibqueryerrors(printed); ++tries)
+      printed = print("ibqueryerrors");
+    return printed;
+  }
+
   LinkLook look(std::chrono::minutes at) {
     LinkLook seen{.taken = std::chrono::sys_seconds{} + at};
     const auto discovered = parse_ibnetdiscover(print("ibnetdiscover"));
-    auto printed = print("ibqueryerrors");
-    // A subnet manager that has just come up may not answer the first query.
-    for (int tries = 0; tries < 3 && !parse_ibqueryerrors(printed); ++tries)
-      printed = print("ibqueryerrors");
+    const auto printed = print_errors();
     const auto errors = parse_ibqueryerrors(printed);
     EXPECT_TRUE(discovered) << discovered.error().what;
     EXPECT_TRUE(errors) << errors.error().what << printed;
@@ -265,7 +270,7 @@ TEST_F(Ibsim, ASecondSubnetManagerStandsByAndChangesNothingOfWhatIsSeen) {
 
   start_second_manager();
   const auto links = parse_iblinkinfo(print("iblinkinfo"));
-  const auto errors = parse_ibqueryerrors(print("ibqueryerrors"));
+  const auto errors = parse_ibqueryerrors(print_errors());
 
   ASSERT_TRUE(links) << links.error().what;
   EXPECT_EQ(links->links, parse_iblinkinfo(alone).value().links) << "LIDs are the first's";
