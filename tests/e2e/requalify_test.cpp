@@ -129,11 +129,11 @@ TEST_F(RequalifyTest, MeasuresAgainWhatFailedAfterASwapAndSaysThatThePartSitsWhe
   EXPECT_THAT(shown.out, Not(HasSubstr("\ngemm             done")));
 }
 
-/// Each swap is held against the run before it, which failed. A slow link may be the GPU's or its
-/// slot's, and both fail alike.
+/// Each swap is held against the run before it, which failed. What is planted counts nothing that
+/// would stay behind, as the errors of a link do.
 TEST_F(RequalifyTest, SaysAfterEachSwapWhetherTheFaultWentWithThePart) {
-  const auto slow = [](const char* gpu) {
-    return Fault{.kind = FaultKind::gpu_slow_link, .part = gpu, .width = 8};
+  const auto broken = [](const char* gpu) {
+    return Fault{.kind = FaultKind::gpu_remap_failed, .part = gpu};
   };
   const auto swap = [&](std::vector<Fault> faults) {
     site.rack().post("v01-n01", [faults](auto& machine) {
@@ -142,27 +142,27 @@ TEST_F(RequalifyTest, SaysAfterEachSwapWhetherTheFaultWentWithThePart) {
     });
     return site.run({"requalify", "v01-n01", "--after-swap", "--programs-on-nodes"}, 240s);
   };
-  plant({slow("gpu3")});
+  plant({broken("gpu3")});
   const auto failed = site.run(
       {"run", "qualify.yaml", "--nodes", "v01-n01", "--no-console", "--programs-on-nodes"}, 240s);
   ASSERT_EQ(failed.status, 1) << failed.out << failed.err;
 
-  const auto moved = swap({slow("gpu4")});
-  const auto stayed = swap({slow("gpu4")});
-  const auto both = swap({slow("gpu3"), slow("gpu4")});
+  const auto moved = swap({broken("gpu4")});
+  const auto stayed = swap({broken("gpu4")});
+  const auto both = swap({broken("gpu3"), broken("gpu4")});
   const auto gone = swap({});
 
   EXPECT_EQ(moved.status, 1) << moved.out << moved.err;
   EXPECT_THAT(moved.out, HasSubstr("which was gpu4"));
   EXPECT_THAT(moved.out,
-              HasSubstr("gpu3 (now gpu4): gpu.pcie.width went with the part: replace it"));
+              HasSubstr("gpu3 (now gpu4): gpu.remap.failed went with the part: replace it"));
   EXPECT_EQ(stayed.status, 1) << stayed.out << stayed.err;
-  EXPECT_THAT(stayed.out, HasSubstr("gpu4 (now gpu3): gpu.pcie.width stayed at gpu4"));
+  EXPECT_THAT(stayed.out, HasSubstr("gpu4 (now gpu3): gpu.remap.failed stayed at gpu4"));
   EXPECT_EQ(both.status, 1) << both.out << both.err;
-  EXPECT_THAT(both.out, HasSubstr("gpu4 (now gpu3): gpu.pcie.width fails with both parts"));
+  EXPECT_THAT(both.out, HasSubstr("gpu4 (now gpu3): gpu.remap.failed fails with both parts"));
   EXPECT_EQ(gone.status, 0) << gone.out << gone.err;
-  EXPECT_THAT(gone.out, HasSubstr("gpu3 (now gpu4): gpu.pcie.width fails nowhere any more"));
-  EXPECT_THAT(gone.out, HasSubstr("gpu4 (now gpu3): gpu.pcie.width fails nowhere any more"));
+  EXPECT_THAT(gone.out, HasSubstr("gpu3 (now gpu4): gpu.remap.failed fails nowhere any more"));
+  EXPECT_THAT(gone.out, HasSubstr("gpu4 (now gpu3): gpu.remap.failed fails nowhere any more"));
 }
 
 TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRefusesAnotherMachineUnlessThatIsSaid) {
