@@ -97,7 +97,7 @@ Result<bool> goes_on(Desk& desk, store::EventQuery query,
 
 struct Page {
   Reply reply;
-  bool whole = false;
+  bool goes_on = false;
 };
 
 Page events_of(Desk& desk, const Call& call, engine::RunId run) {
@@ -111,8 +111,8 @@ Page events_of(Desk& desk, const Call& call, engine::RunId run) {
       .most = static_cast<std::size_t>(call.integer("limit", 100))};
   const auto page = desk.journal().page(query);
   if (!page) return {problem_of(page.error())};
-  const auto whole = goes_on(desk, query, *page);
-  if (!whole) return {problem_of(whole.error())};
+  const auto more = goes_on(desk, query, *page);
+  if (!more) return {problem_of(more.error())};
   const auto shown_as = call.text("whole") == "true" ? &event_json : &listed_event_json;
   std::string text = "{\"items\":[";
   std::size_t shown = 0;
@@ -122,10 +122,10 @@ Page events_of(Desk& desk, const Call& call, engine::RunId run) {
     text += shown_as(each, call.identity);
   }
   text += ']';
-  if (*whole) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
+  if (*more) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
   Answer answer;
   answer.body = shared_text(text + "}");
-  return {std::move(answer), *whole};
+  return {std::move(answer), *more};
 }
 
 }  // namespace
@@ -135,13 +135,14 @@ Reply list_events(Desk& desk, const Call& call) {
   if (!version) return problem_of(version.error());
   const auto run = desk.run_for(call);
   if (!run) return problem_of(run.error());
-  // Events are only added: a whole page stays as it is. Which racks have which nodes may change.
+  // Events are only added: a page with others behind it stays as it is. Which racks have which
+  // nodes may change.
   const bool stays = call.identity.racks.empty();
   if (const auto* whole = stays ? desk.kept_answer(call, kWhole) : nullptr) return *whole;
   auto mark = std::to_string(*version);
   if (const auto* same = desk.kept_answer(call, mark)) return *same;
   auto page = events_of(desk, call, (*run)->id);
-  if (stays && page.whole) mark = kWhole;
+  if (stays && page.goes_on) mark = kWhole;
   return desk.keep(call, std::move(mark), std::move(page.reply));
 }
 

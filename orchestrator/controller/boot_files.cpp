@@ -132,11 +132,11 @@ Result<void> BootFiles::take_new_certificate() {
 Result<void> BootFiles::check_certificate() {
   if (certificate_.empty()) return ok();
   const auto taken = take_new_certificate();
-  const auto end = certificate_end(certificate_);
   if (taken) {
     not_taken_.clear();
     return ok();
   }
+  const auto end = certificate_end(certificate_);
   if (!end || *end <= now_()) return within("boot: tls: certificate", taken);
   if (not_taken_ != taken.error().what) {
     not_taken_ = taken.error().what;

@@ -127,26 +127,27 @@ bool is_measured(const Judged& judged, std::string_view part, const Cause& cause
 
 SwapAnswer answer_of(const Cause& cause, const PartsBySource& was, const PartsBySource& is,
                      const Judged& after) {
-  SwapAnswer answer{.part = cause.part, .criterion = cause.criterion, .told = SwapTold::unmeasured};
+  SwapAnswer answer{
+      .part = cause.part, .criterion = cause.criterion, .result = SwapResult::unmeasured};
   const auto seat = seat_of(cause.part, was, is);
   if (!seat) return answer;
   answer.is_now = seat->name;
   if (answer.is_now == cause.part) {
-    answer.told = SwapTold::unmoved;
+    answer.result = SwapResult::unmoved;
     return answer;
   }
   const bool in_place = fails(after.record, cause.part, cause.criterion);
   if (answer.is_now.empty()) {
-    if (in_place && seat->other_in_place) answer.told = SwapTold::place;
+    if (in_place && seat->other_in_place) answer.result = SwapResult::place;
     return answer;
   }
   if (!is_measured(after, cause.part, cause) || !is_measured(after, answer.is_now, cause))
     return answer;
   const bool with_part = fails(after.record, answer.is_now, cause.criterion);
-  answer.told = with_part && in_place ? SwapTold::both
-                : with_part           ? SwapTold::part
-                : in_place            ? SwapTold::place
-                                      : SwapTold::gone;
+  answer.result = with_part && in_place ? SwapResult::both
+                  : with_part           ? SwapResult::part
+                  : in_place            ? SwapResult::place
+                                        : SwapResult::gone;
   return answer;
 }
 
@@ -171,30 +172,30 @@ std::string to_string(const SwapAnswer& answer) {
   const auto part = answer.is_now.empty() || answer.is_now == answer.part
                         ? answer.part
                         : fmt::format("{} (now {})", answer.part, answer.is_now);
-  switch (answer.told) {
-    case SwapTold::part:
+  switch (answer.result) {
+    case SwapResult::part:
       return fmt::format("{}: {} went with the part: replace it", part, answer.criterion);
-    case SwapTold::place:
+    case SwapResult::place:
       return fmt::format(
           "{}: {} stayed at {}, with another part there: the slot, its cable or what "
           "the slot is on is at fault",
           part, answer.criterion, answer.part);
-    case SwapTold::gone:
+    case SwapResult::gone:
       return fmt::format(
           "{}: {} fails nowhere any more: it was the contact, or it comes and goes; "
           "watch it",
           part, answer.criterion);
-    case SwapTold::both:
+    case SwapResult::both:
       return fmt::format(
           "{}: {} fails with both parts and in both places: it is neither of the two "
           "alone",
           part, answer.criterion);
-    case SwapTold::unmeasured:
+    case SwapResult::unmeasured:
       return fmt::format(
           "{}: not measured: {} was not checked again both at {} and with the part that moved, or "
           "no serial number says where it is now; the swap decides nothing",
           part, answer.criterion, answer.part);
-    case SwapTold::unmoved:
+    case SwapResult::unmoved:
       return fmt::format("{}: it sits where it was, so that {} says nothing new", part,
                          answer.criterion);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What a swap has told: two parts changed places, and the finding went with the part, or stayed
+// What a swap shows: two parts changed places, and the finding went with the part, or stayed
 // where it was. Pure.
 #include <span>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace cupel::requalify {
 
-enum class SwapTold {
+enum class SwapResult {
   part,        // the finding went with the part: replace it
   place,       // another part fails in the same place: slot, cable, riser, baseboard
   gone,        // neither fails any more: it was the contact, or it comes and goes
@@ -24,7 +24,7 @@ struct SwapAnswer {
   std::string part{};       // as it was called when it failed: "gpu3"
   std::string is_now{};     // as it is called now; empty where it is not in this machine any more
   std::string criterion{};  // "pcie.h2d"
-  SwapTold told{};
+  SwapResult result{};
   friend bool operator==(const SwapAnswer&, const SwapAnswer&) = default;
 };
 

@@ -82,7 +82,7 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environme
 
 Task<Result<Spool>> Follower::follow() {
   for (;;) {
-    // A connection that was idle may be dead, and nothing says so: it gets less time.
+    // One that was idle may be dead without an error yet: it gets less time.
     const auto start_by = session_ ? request_.deadline.sooner(kConnectPatience) : request_.deadline;
     if (!session_) {
       auto session =

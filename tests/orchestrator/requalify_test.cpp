@@ -438,14 +438,14 @@ NodeRecord swapped_with(std::vector<burnin::Cause> causes,
 TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
   const auto before = failed_with(failure("gpu3"));
   const auto told = [&](std::vector<burnin::Cause> causes) {
-    return read_swap(before, swapped_with(std::move(causes)), {}).front().told;
+    return read_swap(before, swapped_with(std::move(causes)), {}).front().result;
   };
 
-  EXPECT_EQ(told({failure("gpu4")}), SwapTold::part);
-  EXPECT_EQ(told({failure("gpu3")}), SwapTold::place);
-  EXPECT_EQ(told({}), SwapTold::gone);
-  EXPECT_EQ(told({failure("gpu3"), failure("gpu4")}), SwapTold::both);
-  EXPECT_EQ(read_swap(before, before, {}).front().told, SwapTold::unmoved);
+  EXPECT_EQ(told({failure("gpu4")}), SwapResult::part);
+  EXPECT_EQ(told({failure("gpu3")}), SwapResult::place);
+  EXPECT_EQ(told({}), SwapResult::gone);
+  EXPECT_EQ(told({failure("gpu3"), failure("gpu4")}), SwapResult::both);
+  EXPECT_EQ(read_swap(before, before, {}).front().result, SwapResult::unmoved);
   EXPECT_EQ(to_string(read_swap(before, swapped_with({failure("gpu4")}), {}).front()),
             "gpu3 (now gpu4): pcie.h2d went with the part: replace it");
 }
@@ -453,20 +453,20 @@ TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
 TEST(RequalifySwap, DecidesNothingOfWhatWasNotMeasuredAgain) {
   const auto before = failed_with(failure("gpu3"));
   const auto answer = [&](const NodeRecord& after) {
-    return read_swap(before, after, {}).front().told;
+    return read_swap(before, after, {}).front().result;
   };
   auto unjudged = swapped_with({});
   unjudged.verdict.reset();
   auto gone = swapped_with({});
   of(gone, "gpu4").serial = "";
 
-  EXPECT_EQ(answer(unjudged), SwapTold::unmeasured);
-  EXPECT_EQ(answer(swapped_with({}, {})), SwapTold::unmeasured);
-  EXPECT_EQ(answer(swapped_with({}, {checked("gpu3")})), SwapTold::unmeasured);
-  EXPECT_EQ(answer(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapTold::unmeasured);
+  EXPECT_EQ(answer(unjudged), SwapResult::unmeasured);
+  EXPECT_EQ(answer(swapped_with({}, {})), SwapResult::unmeasured);
+  EXPECT_EQ(answer(swapped_with({}, {checked("gpu3")})), SwapResult::unmeasured);
+  EXPECT_EQ(answer(swapped_with({failure("gpu4")}, {checked("gpu4")})), SwapResult::unmeasured);
   EXPECT_EQ(answer(swapped_with({}, {checked("gpu3"), checked("gpu4", burnin::Met::missing)})),
-            SwapTold::unmeasured);
-  EXPECT_EQ(answer(gone), SwapTold::unmeasured);
+            SwapResult::unmeasured);
+  EXPECT_EQ(answer(gone), SwapResult::unmeasured);
   EXPECT_THAT(to_string(read_swap(before, unjudged, {}).front()),
               HasSubstr("not measured: pcie.h2d"));
 }
@@ -475,14 +475,14 @@ TEST(RequalifySwap, DecidesNothingOfAPartWithoutASerialNumber) {
   auto before = failed_with(failure("gpu3"));
   of(before, "gpu3").serial = "";
 
-  EXPECT_EQ(read_swap(before, swapped_with({}), {}).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, swapped_with({}), {}).front().result, SwapResult::unmeasured);
 }
 
 TEST(RequalifySwap, ReadsPartsOfWhichAStageGaveNothing) {
   const auto silent = failed_with(failure("gpu3", "pcie"));
 
-  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")}), {}).front().told,
-            SwapTold::part);
+  EXPECT_EQ(read_swap(silent, swapped_with({failure("gpu4", "pcie")}), {}).front().result,
+            SwapResult::part);
 }
 
 /// As swapped_with() leaves it, with a number of both.
@@ -503,14 +503,15 @@ TEST(RequalifySwap, TakesAComparedNumberForMeasuredOnlyWhereItWasComparedAgain) 
   const auto answer = [&](const char* criterion, std::vector<burnin::Cause> causes,
                           std::span<const burnin::Compared> compared) {
     const auto before = failed_with(failure("gpu3", criterion));
-    return read_swap(before, measured_after_swap(std::move(causes)), compared).front().told;
+    return read_swap(before, measured_after_swap(std::move(causes)), compared).front().result;
   };
 
-  EXPECT_EQ(answer("fleet: pcie.h2d", {}, fleet), SwapTold::gone);
-  EXPECT_EQ(answer("fleet: pcie.h2d", {}, {}), SwapTold::unmeasured);
-  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4", "fleet: pcie.h2d")}, fleet), SwapTold::part);
-  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4")}, fleet), SwapTold::part);
-  EXPECT_EQ(answer("history: pcie.h2d", {}, fleet), SwapTold::unmeasured);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {}, fleet), SwapResult::gone);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {}, {}), SwapResult::unmeasured);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4", "fleet: pcie.h2d")}, fleet),
+            SwapResult::part);
+  EXPECT_EQ(answer("fleet: pcie.h2d", {failure("gpu4")}, fleet), SwapResult::part);
+  EXPECT_EQ(answer("history: pcie.h2d", {}, fleet), SwapResult::unmeasured);
 }
 
 TEST(RequalifySwap, DecidesNothingWhereTheVerdictIsInconclusiveAboutThePart) {
@@ -518,7 +519,7 @@ TEST(RequalifySwap, DecidesNothingWhereTheVerdictIsInconclusiveAboutThePart) {
   auto doubtful = failure("gpu4", "fleet: pcie.h2d");
   doubtful.decision = burnin::Decision::inconclusive;
 
-  EXPECT_EQ(read_swap(before, swapped_with({doubtful}), {}).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, swapped_with({doubtful}), {}).front().result, SwapResult::unmeasured);
 }
 
 /// A BMC counts bays, the node counts drives.
@@ -534,9 +535,9 @@ TEST(RequalifySwap, KnowsAPartByTheSourceThatNamedIt) {
   };
   const auto before = record_with("X1", "X2");
 
-  EXPECT_EQ(read_swap(before, before, {}).front().told, SwapTold::unmoved);
+  EXPECT_EQ(read_swap(before, before, {}).front().result, SwapResult::unmoved);
   const auto swapped = read_swap(before, record_with("X2", "X1"), {}).front();
-  EXPECT_EQ(swapped.told, SwapTold::place);
+  EXPECT_EQ(swapped.result, SwapResult::place);
   EXPECT_EQ(swapped.is_now, "nvme2");
 }
 
@@ -546,7 +547,7 @@ TEST(RequalifySwap, DecidesNothingWhereSeveralPartsReportOneSerialNumber) {
   auto after = before;
   after.verdict->checked = {checked("gpu3", burnin::Met::failed), checked("gpu7")};
 
-  EXPECT_EQ(read_swap(before, after, {}).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, after, {}).front().result, SwapResult::unmeasured);
 }
 
 TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
@@ -559,8 +560,8 @@ TEST(RequalifySwap, FindsThePlaceAlsoWhereThePartIsInAnotherMachineNow) {
     return after;
   };
 
-  EXPECT_EQ(read_swap(before, with({failure("gpu3")}), {}).front().told, SwapTold::place);
-  EXPECT_EQ(read_swap(before, with({}), {}).front().told, SwapTold::unmeasured);
+  EXPECT_EQ(read_swap(before, with({failure("gpu3")}), {}).front().result, SwapResult::place);
+  EXPECT_EQ(read_swap(before, with({}), {}).front().result, SwapResult::unmeasured);
 }
 
 /// Logs, and what is set and set back: every run does them, and no evidence of theirs is kept.
