@@ -108,12 +108,16 @@ Result<std::string> certificate_fingerprint(const std::string& pem) {
   return text;
 }
 
-Result<std::chrono::sys_seconds> certificate_end(const std::string& pem) {
+Result<Validity> certificate_validity(const std::string& pem) {
   TRY(const auto certificate, certificate_in(pem));
-  std::tm time{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &time) != 1)
-    return Error{Code::kInvalid, "the certificate has no end"};
-  return std::chrono::sys_seconds{std::chrono::seconds{::timegm(&time)}};
+  std::tm begin{}, end{};
+  if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate.get()), &begin) != 1 ||
+      ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) != 1)
+    return Error{Code::kInvalid, "the certificate has no time of validity"};
+  const auto seconds = [](std::tm& time) {
+    return std::chrono::sys_seconds{std::chrono::seconds{::timegm(&time)}};
+  };
+  return Validity{seconds(begin), seconds(end)};
 }
 
 }  // namespace cupel

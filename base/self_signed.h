@@ -23,7 +23,12 @@ Result<SelfSignedCertificate> make_self_signed(const std::vector<std::string>& n
 /// certificate.
 Result<std::string> certificate_fingerprint(const std::string& pem);
 
-/// Errors: kInvalid: no PEM certificate.
-Result<std::chrono::sys_seconds> certificate_end(const std::string& pem);
+struct Validity {
+  std::chrono::sys_seconds begin{}, end{};
+};
+
+/// From when until when the first certificate is valid (RFC 5280, 4.1.2.5). Errors: kInvalid: no
+/// PEM certificate.
+Result<Validity> certificate_validity(const std::string& pem);
 
 }  // namespace cupel

@@ -60,8 +60,8 @@ Result<TlsFiles> own_certificate(const std::filesystem::path& state,
   const auto file = state / "service-certificate.pem", key_file = state / "service-key.pem";
   const auto kept = read_file(file, kLargestPem), key = read_file(key_file, kLargestPem);
   if (kept && key) {
-    const auto end = certificate_end(*kept);
-    if (end && *end > seconds_now() + kRenewedBefore) return TlsFiles{*kept, *key, {}};
+    const auto valid = certificate_validity(*kept);
+    if (valid && valid->end > seconds_now() + kRenewedBefore) return TlsFiles{*kept, *key, {}};
   }
   TRY(auto made, make_self_signed(names, kCertificateLasts));
   TRY(write_file(key_file, made.key, 0600));

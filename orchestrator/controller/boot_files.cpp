@@ -36,13 +36,13 @@ std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& in
 Result<std::string> ca_in(const std::string& file, std::chrono::sys_seconds now) {
   constexpr std::string_view kBegin = "-----BEGIN";
   TRY(auto pem, read_file(file, kLargestPem));
-  TRY(const auto end, within(file, certificate_end(pem)));
+  TRY(const auto valid, within(file, certificate_validity(pem)));
   const bool is_bundle = pem.find(kBegin) != pem.rfind(kBegin);  // another one may hold
-  if (is_bundle || end > now) return pem;
+  if (is_bundle || valid.end > now) return pem;
   return Error{Code::kInvalid,
                fmt::format("{}: expired on {:%Y-%m-%d}: the installed system rejects every "
                            "certificate that it signed. Name the CA that follows it",
-                           file, end)};
+                           file, valid.end)};
 }
 
 }  // namespace
@@ -108,15 +108,22 @@ Result<netboot::BootService*> BootFiles::service() {
 
 Result<std::string> BootFiles::valid_certificate(const std::string& file) const {
   TRY(auto pem, read_file(file, kLargestPem));
-  TRY(const auto end, within(file, certificate_end(pem)));
-  if (end > now_()) return pem;
+  TRY(const auto valid, within(file, certificate_validity(pem)));
+  const auto now = now_();
+  if (valid.begin > now)
+    return Error{Code::kInvalid,
+                 fmt::format("{}: valid from {:%Y-%m-%dT%H:%M:%SZ}, and this machine's clock says "
+                             "{:%Y-%m-%dT%H:%M:%SZ}: machines reject it. Compare the clock: "
+                             "timedatectl",
+                             file, valid.begin, now)};
+  if (valid.end > now) return pem;
   return Error{Code::kInvalid,
                fmt::format("{}: expired on {:%Y-%m-%d}: machines reject it. Renew it: the file is "
                            "read again without a restart",
-                           file, end)};
+                           file, valid.end)};
 }
 
-/// Errors: kNotFound; kInvalid (what the file has has expired, or its key is another one's).
+/// Errors: kNotFound; kInvalid (what the file has is not valid now, or its key is another one's).
 Result<void> BootFiles::take_new_certificate() {
   const auto& boot = *inventory_.boot;
   TRY(auto pem, valid_certificate(boot.certificate));
@@ -136,8 +143,8 @@ Result<void> BootFiles::check_certificate() {
     not_taken_.clear();
     return ok();
   }
-  const auto end = certificate_end(certificate_);
-  if (!end || *end <= now_()) return within("boot: tls: certificate", taken);
+  const auto shown = certificate_validity(certificate_);
+  if (!shown || shown->end <= now_()) return within("boot: tls: certificate", taken);
   if (not_taken_ != taken.error().what) {
     not_taken_ = taken.error().what;
     log::warning({}, "boot-certificate-not-renewed", not_taken_);

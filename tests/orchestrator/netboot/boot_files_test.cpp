@@ -69,6 +69,18 @@ TEST_F(BootFilesOfASite, NameACertificateThatHasExpired) {
   EXPECT_THAT(drawn.error().what, AllOf(HasSubstr("site.pem"), HasSubstr("expired on 20")));
 }
 
+TEST_F(BootFilesOfASite, NameACertificateThatIsNotValidYet) {
+  serve_tls(24h);
+
+  later_ = -1h;
+
+  const auto drawn = door()->draw();
+  ASSERT_FALSE(drawn);
+  EXPECT_EQ(drawn.error().code, Code::kInvalid);
+  EXPECT_THAT(drawn.error().what, AllOf(HasSubstr("site.pem: valid from 20"),
+                                        HasSubstr("this machine's clock says 20")));
+}
+
 TEST_F(BootFilesOfASite, NameACertificateThatExpiresWhileTheyServe) {
   serve_tls(24h);
   ASSERT_TRUE(door()->draw());
