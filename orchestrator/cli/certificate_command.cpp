@@ -20,6 +20,7 @@
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/signing_key.h"
+#include "orchestrator/cli/table.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/journal_file.h"
@@ -261,12 +262,11 @@ void print(const VerifyAsked& asked, const Verified& verified) {
   say("  journal {}\n", verified.journal);
   for (const auto& [run, words] : verified.kept_journals)
     say("  journal of run {}, whose evidence is kept: {}\n", run, words);
-  say("\n");
-  say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", "node", "chassis serial", "profile", "verdict",
-      "criteria", "not met");
+  std::vector<Row> rows{{"node", "chassis serial", "profile", "verdict", "criteria", "not met"}};
   for (const auto& node : says.nodes)
-    say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", node.node, node.serial, node.profile,
-        node.decision, node.criteria, node.not_met);
+    rows.push_back({node.node, node.serial, node.profile, node.decision,
+                    std::to_string(node.criteria), std::to_string(node.not_met)});
+  say("\n{}\n", table(rows));
   for (const auto& node : says.nodes)
     if (!node.kept.empty())
       say("{}: some of these are of earlier runs, which it passed and whose evidence no repair has "

@@ -14,6 +14,7 @@
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/cli/table.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
@@ -41,13 +42,14 @@ std::string_view words_for(const std::string& outcome) {
 }
 
 void print_steps(const record::NodeRecord& record) {
-  say("\n{:<16} {:<11} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
+  std::vector<Row> rows{{"step", "outcome", "took", "tries", "detail"}};
   for (const auto& step : record.steps) {
     const bool over = step.ended != engine::WallTime{};
-    say("{:<16} {:<11} {:>9} {:>5}  {}\n", step.name, words_for(step.outcome),
-        over ? report::span_text(step.ended - step.began) : "", step.attempts,
-        printable(step.detail));
+    rows.push_back({step.name, std::string{words_for(step.outcome)},
+                    over ? report::span_text(step.ended - step.began) : "",
+                    std::to_string(step.attempts), step.detail});
   }
+  say("\n{}\n", table(rows));
 }
 
 /// What follows from a cause stands below it: each by itself, or all of it in one line.
@@ -149,15 +151,15 @@ void print_measurements(const record::NodeRecord& record, bool each_part) {
 }
 
 void print_parts(const record::NodeRecord& record) {
-  const auto print = [](const std::vector<inventory::Part>& parts, std::string_view seen_by) {
+  std::vector<Row> rows{{"part", "name", "model", "serial", "firmware", "seen by"}};
+  const auto add = [&rows](const std::vector<inventory::Part>& parts, const std::string& seen_by) {
     for (const auto& part : parts)
-      say("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind), printable(part.name),
-          printable(part.model), printable(part.serial), printable(part.firmware), seen_by);
+      rows.push_back({std::string{to_string(part.kind)}, part.name, part.model, part.serial,
+                      part.firmware, seen_by});
   };
-  say("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial", "firmware",
-      "seen by");
-  print(record.bmc_parts, "BMC");
-  for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
+  add(record.bmc_parts, "BMC");
+  for (const auto& [stage, findings] : record.findings) add(findings.parts, stage);
+  say("\n{}\n", table(rows));
 }
 
 void print_console(const std::vector<report::ConsoleFile>& files) {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "burnin/verdict_text.h"
+#include "inventory/node_range.h"
 
 namespace cupel::report {
 namespace {
@@ -25,6 +28,23 @@ bool is_exact(const burnin::Quantity& quantity) {
   // A count or a yes that is reached is reached.
   return quantity.unit.empty() || quantity.unit == "count" || quantity.unit == "errors" ||
          quantity.unit == "GPUs" || quantity.unit == "lanes" || quantity.unit == "links";
+}
+
+/// The first `most` of them: parts of which a stage says the same are one.
+std::vector<Nearest> one_a_number(std::vector<Nearest> sorted, std::size_t most) {
+  std::vector<Nearest> rows;
+  const auto key = [](const Nearest& each) {
+    return std::tuple{each.stage, each.criterion, each.words, each.part.empty()};
+  };
+  std::map<decltype(key({})), std::vector<std::string>> parts;
+  for (auto& each : sorted) {
+    auto& same = parts[key(each)];
+    same.push_back(each.part);
+    if (same.size() == 1 && rows.size() < most) rows.push_back(std::move(each));
+  }
+  for (auto& row : rows)
+    if (!row.part.empty()) row.part = inventory::fold(parts.at(key(row)));
+  return rows;
 }
 
 }  // namespace
@@ -57,8 +77,7 @@ std::vector<Nearest> nearest(std::span<const burnin::Checked> checked,
   std::ranges::stable_sort(all, {}, [](const Nearest& each) {
     return each.spreads ? each.margin / kOfSpread : each.margin;
   });
-  if (all.size() > most) all.resize(most);
-  return all;
+  return one_a_number(std::move(all), most);
 }
 
 boost::json::object to_json(const Nearest& nearest) {

@@ -11,7 +11,7 @@
 namespace cupel::report {
 
 struct Nearest {
-  std::string stage{}, part{};
+  std::string stage{}, part{};  // "gpu3"; "gpu[0-4,6-7]" where these say the same
   std::string criterion{};  // "hbm.copy", "fleet: hbm.copy"
   std::string words{};      // "3151 GB/s, expected at least 3150 GB/s"
   double margin = 0;        // share of the limit; of a comparison, healthy spreads
@@ -21,7 +21,7 @@ struct Nearest {
 };
 
 /// Met, with a limit that is not 0 and not exact: those within 2 % of it, and comparisons within
-/// two spreads. The nearest first.
+/// two spreads. The nearest first; parts of which a stage says the same are one of the `most`.
 std::vector<Nearest> nearest(std::span<const burnin::Checked> checked,
                              std::span<const burnin::Compared> compared, std::size_t most = 5);
 
