@@ -148,15 +148,16 @@ struct CodePoints {
 
 // What moves a cursor, breaks a line, turns the order of letters round or is not seen at all: two
 // texts that look alike must be alike. Source: Unicode 15, DerivedCoreProperties.txt,
-// Default_Ignorable_Code_Point; Cc, Zl and Zp and the interlinear annotations besides.
+// Default_Ignorable_Code_Point; Cc, Zl and Zp and the interlinear annotations besides, and what is
+// no character of XML 1.0 (2.2).
 constexpr std::array kHidden{
     CodePoints{0x0000, 0x001F},   CodePoints{0x007F, 0x009F},   CodePoints{0x00AD, 0x00AD},
     CodePoints{0x034F, 0x034F},   CodePoints{0x061C, 0x061C},   CodePoints{0x115F, 0x1160},
     CodePoints{0x17B4, 0x17B5},   CodePoints{0x180B, 0x180F},   CodePoints{0x200B, 0x200F},
     CodePoints{0x2028, 0x202E},   CodePoints{0x2060, 0x206F},   CodePoints{0x3164, 0x3164},
     CodePoints{0xFE00, 0xFE0F},   CodePoints{0xFEFF, 0xFEFF},   CodePoints{0xFFA0, 0xFFA0},
-    CodePoints{0xFFF0, 0xFFFB},   CodePoints{0x1BCA0, 0x1BCA3}, CodePoints{0x1D173, 0x1D17A},
-    CodePoints{0xE0000, 0xE0FFF},
+    CodePoints{0xFFF0, 0xFFFB},   CodePoints{0xFFFE, 0xFFFF},   CodePoints{0x1BCA0, 0x1BCA3},
+    CodePoints{0x1D173, 0x1D17A}, CodePoints{0xE0000, 0xE0FFF},
 };
 
 bool is_hidden(char32_t point) {

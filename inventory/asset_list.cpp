@@ -14,6 +14,8 @@ namespace cupel::inventory {
 namespace {
 
 constexpr std::size_t kMostAssets = 2'000'000, kLongestCell = 256, kMostCells = 256;
+constexpr std::size_t kMostBadRows = 1'000;  // behind them a file is no list of assets
+constexpr int kMostLinesOfRow = 100;
 
 enum class AssetColumn { serial, kind, node, slot, model, part_number, order, due };
 constexpr std::size_t kAssetColumns = 8;
@@ -109,38 +111,123 @@ char separator_of(std::string_view header) {
   return best;
 }
 
-/// RFC 4180 with any separator; a quoted field does not go on in the next line.
-std::vector<std::string> cells_of(std::string_view line, char separator) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char one = line[i];
-    if (one == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-      cells.back() += line[i++];
-    else if (one == '"')
-      quoted = !quoted;
-    else if (one == separator && !quoted && cells.size() < kMostCells)
-      cells.emplace_back();
-    else if (cells.back().size() < kLongestCell)
-      cells.back() += one;
-  }
-  for (auto& cell : cells) {
-    auto text = trimmed(cell);
-    if (text.starts_with('=')) text.remove_prefix(1);  // ="00123"
-    if (text.starts_with('\'')) text.remove_prefix(1);
-    cell = printable(trimmed(text));
-  }
-  return cells;
+/// A cell without what spreadsheets put around its text: blanks, also those that do not break,
+/// ="..." and the apostrophe of a text.
+std::string cell_text(std::string text) {
+  constexpr std::string_view kNoBreak = "\xC2\xA0";
+  for (auto at = text.find(kNoBreak); at != text.npos; at = text.find(kNoBreak, at))
+    text.replace(at, kNoBreak.size(), " ");
+  auto bare = trimmed(text);
+  if (bare.starts_with('=')) bare.remove_prefix(1);
+  if (bare.starts_with('\'')) bare.remove_prefix(1);
+  return printable(trimmed(bare));
 }
 
-/// "1.65E+12", "1,65E+12".
-bool is_mangled(std::string_view serial) {
+/// RFC 4180 with any separator and any line end. A quote opens a cell only where it begins: it is
+/// an inch behind a number.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view text) : text_{text} {}
+
+  bool is_at_end() const { return text_.empty(); }
+  /// Of the row that next() has read last.
+  int line() const { return line_; }
+  void set_separator(char separator) { separator_ = separator; }
+
+  /// Up to the line's end, without reading it.
+  std::string_view peek() const { return text_.substr(0, text_.find_first_of("\r\n")); }
+
+  /// Nothing where a quote is not closed; the row then ends with its first line.
+  std::optional<std::vector<std::string>> next() {
+    line_ = next_line_;
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    int lines = 1;
+    const auto put = [&](char one) {
+      if (cells.back().size() < kLongestCell) cells.back() += one;
+    };
+    std::size_t at = 0;
+    for (; at < text_.size(); ++at) {
+      const char one = text_[at];
+      const bool ends = one == '\n' || one == '\r';
+      if (quoted && one == '"' && text_.substr(at + 1).starts_with('"'))
+        put(text_[at++]);
+      else if (quoted && one == '"')
+        quoted = false;
+      else if (quoted && ends) {
+        put(' ');
+        at += is_crlf(at);
+        if (++lines > kMostLinesOfRow) break;
+      } else if (quoted)
+        put(one);
+      else if (ends)
+        break;
+      else if (one == '"' && begins(cells.back()))
+        quoted = true;
+      else if (one == separator_ && cells.size() < kMostCells)
+        cells.emplace_back();
+      else
+        put(one);
+    }
+    if (quoted) {
+      at = peek().size();
+      lines = 1;
+    }
+    skip(at, lines);
+    if (quoted) return std::nullopt;
+    for (auto& cell : cells) cell = cell_text(std::move(cell));
+    return cells;
+  }
+
+ private:
+  bool is_crlf(std::size_t at) const { return text_.substr(at).starts_with("\r\n"); }
+  static bool begins(std::string_view cell) {
+    return trimmed(cell).empty() || trimmed(cell) == "=";
+  }
+  void skip(std::size_t end, int lines) {
+    if (end < text_.size()) end += is_crlf(end) ? 2 : 1;
+    text_.remove_prefix(std::min(end, text_.size()));
+    next_line_ += lines;
+  }
+
+  std::string_view text_;
+  char separator_ = ',';
+  int line_ = 0, next_line_ = 1;
+};
+
+/// "04-Mar", "Mar-04", "2-May-2026": once "3-4" or "MAR4".
+bool is_date(std::string_view serial) {
+  constexpr std::array<std::string_view, 12> kMonths{"jan", "feb", "mar", "apr", "may", "jun",
+                                                     "jul", "aug", "sep", "oct", "nov", "dec"};
+  const auto pieces = split(serial, '-');
+  if (pieces.size() < 2 || pieces.size() > 3) return false;
+  const auto is_month = [&](std::string_view each) {
+    return std::ranges::find(kMonths, lower_case(each)) != kMonths.end();
+  };
+  const auto is_short_number = [](std::string_view each) {
+    return number<unsigned>(each) && each.size() <= 4;
+  };
+  return std::ranges::count_if(pieces, is_month) == 1 &&
+         std::ranges::count_if(pieces, is_short_number) == std::ssize(pieces) - 1;
+}
+
+/// "1.65E+12", "1,65E+12", "1.65e12", "1652.00": what a spreadsheet makes of a long number.
+bool is_number_cell(std::string_view serial) {
+  const auto is_digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
   const auto e = serial.find_first_of("eE");
-  if (e == 0 || e == serial.npos || e + 2 >= serial.size()) return false;
-  if (serial[e + 1] != '+') return false;
-  const auto is_number = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ','; };
-  return std::ranges::all_of(serial.substr(0, e), is_number) &&
-         std::ranges::all_of(serial.substr(e + 2), is_number);
+  const auto mantissa = serial.substr(0, e);
+  const auto point = mantissa.find_first_of(".,");
+  const auto fraction = point == mantissa.npos ? std::string_view{} : mantissa.substr(point + 1);
+  if (!is_digits(mantissa.substr(0, point))) return false;
+  if (point != mantissa.npos && !is_digits(fraction)) return false;
+  if (e == serial.npos)
+    return !fraction.empty() && fraction.find_first_not_of('0') == fraction.npos;
+  auto exponent = serial.substr(e + 1);
+  const bool is_signed = exponent.starts_with('+');
+  if (is_signed) exponent.remove_prefix(1);
+  return is_digits(exponent) && (is_signed || !fraction.empty());
 }
 
 class AssetReader {
@@ -148,23 +235,21 @@ class AssetReader {
   AssetReader(const std::string& file, std::vector<Problem>& problems)
       : file_{file}, problems_{problems} {}
 
-  bool begin(std::string_view line) {
-    separator_ = separator_of(line);
+  bool begin(const std::vector<std::string>& cells, int line) {
     header_.fill(-1);
-    const auto cells = cells_of(line, separator_);
     for (std::size_t i = 0; i < cells.size(); ++i)
       if (const auto column = asset_column(cells[i]))
         if (auto& at = header_[static_cast<std::size_t>(*column)]; at < 0) at = static_cast<int>(i);
     if (header_[static_cast<std::size_t>(AssetColumn::serial)] >= 0) return true;
     problems_.push_back(
-        {{file_, 1, 1},
+        {{file_, line, 1},
          "the header has no column Serial: a list of assets begins with Node, Kind, Serial, Model, "
          "Slot, Part Number, Purchase Order, Due, those that there are, in any order"});
     return false;
   }
 
-  void row(std::string_view line, int number, std::vector<Asset>& assets) {
-    cells_ = cells_of(line, separator_);
+  void row(std::vector<std::string> cells, int number, std::vector<Asset>& assets) {
+    cells_ = std::move(cells);
     const bool empty = std::ranges::all_of(cells_, [](const auto& each) { return each.empty(); });
     if (empty) return;
     Asset asset{.serial = cell(AssetColumn::serial),
@@ -180,11 +265,11 @@ class AssetReader {
       return report(asset, fmt::format("there is no kind of part '{}'", cell(AssetColumn::kind)));
     asset.kind = *kind;
     if (asset.serial.empty()) return report(asset, "no serial number");
-    if (is_mangled(asset.serial))
+    if (const bool is_day = is_date(asset.serial); is_day || is_number_cell(asset.serial))
       return report(asset,
                     fmt::format("'{}' is no serial number any more: a spreadsheet has made a "
-                                "number of it. Format the column as text, and fill it anew",
-                                asset.serial));
+                                "{} of it. Format the column as text, and fill it anew",
+                                asset.serial, is_day ? "date" : "number"));
     const auto key = fmt::format("{} {}", to_string(asset.kind), serial_key(asset.serial));
     const auto [first, fresh] = lines_.try_emplace(key, number);
     if (!fresh)
@@ -205,7 +290,6 @@ class AssetReader {
 
   const std::string& file_;
   std::vector<Problem>& problems_;
-  char separator_ = ',';
   AssetHeader header_{};
   std::vector<std::string> cells_{};
   std::map<std::string, int> lines_{};
@@ -231,21 +315,29 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
   std::vector<Asset> assets;
   const auto text = as_utf8(bytes);
   AssetReader reader{file, problems};
-  int number = 0;
+  RowReader rows{text};
+  const auto before = problems.size();
   bool begun = false;
-  for (const auto line : lines(text)) {
-    ++number;
-    if (trimmed(line).empty() || lower_case(line).starts_with("sep=")) continue;
-    if (!begun) {
-      if (!reader.begin(line)) return assets;
-      begun = true;
-      continue;
-    }
-    if (assets.size() >= kMostAssets) {
-      problems.push_back({{file, number, 1}, fmt::format("more than {} assets", kMostAssets)});
-      return assets;
-    }
-    reader.row(line, number, assets);
+  while (!rows.is_at_end()) {
+    const auto first = rows.peek();
+    const bool is_heading = !begun && lower_case(first).starts_with("sep=");
+    const bool is_empty = trimmed(first).empty();
+    if (!begun) rows.set_separator(separator_of(first));
+    auto cells = rows.next();
+    if (is_heading || is_empty) continue;
+    if (!cells)
+      problems.push_back({{file, rows.line(), 1}, "a quote is opened here and not closed"});
+    else if (begun)
+      reader.row(*std::move(cells), rows.line(), assets);
+    if (!begun && (!cells || !reader.begin(*cells, rows.line()))) return assets;
+    begun = true;
+    const bool is_full = assets.size() > kMostAssets;
+    if (!is_full && problems.size() - before < kMostBadRows) continue;
+    problems.push_back(
+        {{file, rows.line(), 1},
+         is_full ? fmt::format("more than {} assets", kMostAssets)
+                 : fmt::format("{} rows cannot be used: the rest is not read", kMostBadRows)});
+    return assets;
   }
   if (!begun) problems.push_back({{file, 0, 0}, "an empty file is no list of assets"});
   return assets;

@@ -21,6 +21,10 @@ Parts of_kind(std::span<const Part> parts, PartKind kind) {
 
 std::string gib(double bytes) { return plain(bytes / (1024.0 * 1024 * 1024), 1) + " GiB"; }
 
+std::string serial_words(const Part& part) {
+  return part.serial.empty() ? "" : " (serial " + part.serial + ")";
+}
+
 std::string remedy_of(PartKind kind) {
   switch (kind) {
     case PartKind::gpu:
@@ -156,9 +160,8 @@ class OneSource {
   }
 
   void blame(Finding finding, const Part& part, std::string wanted, std::string observed) {
-    const auto serial = part.serial.empty() ? "" : " (serial " + part.serial + ")";
-    findings_.push_back({finding, part.name, std::move(wanted), observed + serial, part.source,
-                         remedy_of(expected_.kind)});
+    findings_.push_back({finding, part.name, std::move(wanted), observed + serial_words(part),
+                         part.source, remedy_of(expected_.kind)});
   }
 
   const ExpectedParts& expected_;
@@ -262,18 +265,23 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                         "read the version by hand"});
 }
 
-/// What its own BMC says is sick. Who told nothing is not judged. Of firmware a BMC says Warning
-/// where it only has a newer one (GB200).
+/// What its own BMC says is sick, and drives that the kernel has given up. Who told nothing is not
+/// judged. Of firmware a BMC says Warning where it only has a newer one (GB200).
 void judge_health(const Seen& seen, std::vector<AuditFinding>& findings) {
+  constexpr std::string_view kDead = "dead";  // the kernel's nvme_ctrl_state; others pass by
+  for (const auto* drive : of_kind(seen.by_node, PartKind::nvme))
+    if (drive->health == kDead)
+      findings.push_back({Finding::unhealthy, drive->name, "live",
+                          drive->health + serial_words(*drive), drive->source,
+                          remedy_of(drive->kind)});
   for (const auto& part : seen.by_bmc) {
     const auto health = lower_case(part.health);
     if (health != "critical" && health != "warning") continue;
     if (part.kind == PartKind::firmware || part.kind == PartKind::system) continue;
-    const auto serial = part.serial.empty() ? "" : " (serial " + part.serial + ")";
-    findings.push_back({Finding::unhealthy, part.name, "OK", part.health + serial, part.source,
-                        part.kind == PartKind::fan
-                            ? "look whether it turns, and at its connector; replace it"
-                            : remedy_of(part.kind)});
+    findings.push_back(
+        {Finding::unhealthy, part.name, "OK", part.health + serial_words(part), part.source,
+         part.kind == PartKind::fan ? "look whether it turns, and at its connector; replace it"
+                                    : remedy_of(part.kind)});
   }
 }
 

@@ -23,7 +23,7 @@ enum class Finding {
   wrong_name,    // it calls itself otherwise
   wrong_setting,
   wrong_clock,
-  unhealthy,   // its BMC says Critical, or Warning
+  unhealthy,   // its BMC says Critical, or Warning; the kernel calls a drive dead
   unobserved,  // not reported, a part or its model, size or cores: no evidence, so no pass
 };
 

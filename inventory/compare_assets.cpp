@@ -13,9 +13,11 @@ namespace {
 
 using KindAndSerial = std::pair<PartKind, std::string>;
 
+/// A part in one machine, as each of its sources reports it.
 struct SeenAt {
   std::string node{};
-  const Part* part = nullptr;
+  std::vector<const Part*> parts{};
+  const Part& first() const { return *parts.front(); }
 };
 
 /// One kind of thing under several words: a drive may be listed as NVMe and reported as a drive, an
@@ -40,7 +42,10 @@ SeenIndex index_of(const SeenAssets& seen) {
       if (part.serial.empty()) continue;
       auto& places = index[key_of(part.kind, part.serial)];
       const auto same = std::ranges::find(places, node, &SeenAt::node);
-      if (same == places.end()) places.push_back({node, &part});
+      if (same == places.end())
+        places.push_back({node, {&part}});
+      else
+        same->parts.push_back(&part);
     }
   return index;
 }
@@ -61,10 +66,29 @@ bool is_not_read(const Asset& asset, const SeenAssets& seen, const SeenAssets& u
   });
 }
 
-bool has_model(const Part& part, std::string_view wanted) {
-  const auto model = lower_case(part.model), number = lower_case(part.part_number);
-  const auto word = lower_case(wanted);
-  return model.empty() || model.contains(word) || word.contains(model) || number.contains(word);
+bool is_in(const Part& part, std::string_view text) {
+  const auto word = lower_case(text), model = lower_case(part.model);
+  return model.contains(word) || (!model.empty() && word.contains(model)) ||
+         lower_case(part.part_number).contains(word);
+}
+
+bool is_slot_of(const Part& part, std::string_view slot) {
+  const auto word = lower_case(slot);
+  return word == lower_case(part.slot) || word == lower_case(part.name) ||
+         same_pci(slot, part.slot);
+}
+
+/// The first report that says something else, where others say something and none agrees: a BMC
+/// and the node have names of their own for one slot and one model.
+template <class Says, class Agrees>
+const Part* contradicting(const SeenAt& seen, Says says, Agrees agrees) {
+  const Part* other = nullptr;
+  for (const auto* part : seen.parts) {
+    if (!says(*part)) continue;
+    if (agrees(*part)) return nullptr;
+    if (other == nullptr) other = part;
+  }
+  return other;
 }
 
 AssetFinding finding_of(AssetState state, const Asset& asset, std::string expected,
@@ -91,13 +115,23 @@ void compare_one(const Asset& asset, const SeenIndex& index, const SeenAssets& s
     findings.push_back(finding_of(AssetState::elsewhere, asset, asset.node, places.front().node));
     return;
   }
-  const auto& part = mine == places.end() ? *places.front().part : *mine->part;
-  if (!asset.slot.empty() && !part.slot.empty() &&
-      lower_case(asset.slot) != lower_case(part.slot) &&
-      lower_case(asset.slot) != lower_case(part.name) && !same_pci(asset.slot, part.slot))
-    findings.push_back(finding_of(AssetState::moved, asset, asset.slot, part.slot));
-  if (!asset.model.empty() && !has_model(part, asset.model))
-    findings.push_back(finding_of(AssetState::wrong_model, asset, asset.model, part.model));
+  const auto& here = mine == places.end() ? places.front() : *mine;
+  const auto* moved = contradicting(
+      here, [](const Part& each) { return !each.slot.empty(); },
+      [&](const Part& each) { return is_slot_of(each, asset.slot); });
+  if (!asset.slot.empty() && moved != nullptr)
+    findings.push_back(finding_of(AssetState::moved, asset, asset.slot, moved->slot));
+  const auto compare_words = [&](const std::string& wanted, auto reported) {
+    if (wanted.empty()) return false;
+    const auto* other = contradicting(
+        here, [&](const Part& each) { return !(each.*reported).empty(); },
+        [&](const Part& each) { return is_in(each, wanted); });
+    if (other != nullptr)
+      findings.push_back(finding_of(AssetState::wrong_model, asset, wanted, other->*reported));
+    return other != nullptr;
+  };
+  if (!compare_words(asset.model, &Part::model))
+    compare_words(asset.part_number, &Part::part_number);
 }
 
 /// Kinds of which the list has something for a machine: of these it has everything.
@@ -144,7 +178,7 @@ std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const Se
       findings.push_back({AssetState::twice,
                           places[0].node,
                           key.first,
-                          places[0].part->serial,
+                          places[0].first().serial,
                           places[0].node,
                           places[1].node,
                           {},
@@ -155,10 +189,10 @@ std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const Se
       if (complete && !listed.contains(key))
         findings.push_back({AssetState::extra,
                             place.node,
-                            place.part->kind,
-                            place.part->serial,
+                            place.first().kind,
+                            place.first().serial,
                             {},
-                            place.part->model,
+                            place.first().model,
                             {},
                             {}});
     }

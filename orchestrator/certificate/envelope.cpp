@@ -55,17 +55,37 @@ std::string changed_place(std::string_view payload, const json::value& envelope)
                      first + kBlock - 1, line_at(payload, first));
 }
 
+/// As it stands there, blanks included.
+std::optional<std::string_view> exact_text(const json::value& object, std::string_view key) {
+  const auto* value = find(object, key);
+  const auto* text = value == nullptr ? nullptr : value->if_string();
+  return text == nullptr ? std::nullopt : std::optional{std::string_view{*text}};
+}
+
+/// DSSE allows both alphabets of RFC 4648. Only the one way of writing these bytes in it is taken:
+/// whole padding, no blanks, no bits left over.
+std::optional<std::string> strict_base64(std::string_view text) {
+  std::string usual{text};
+  if (text.find_first_of("+/") == text.npos) {
+    std::ranges::replace(usual, '-', '+');
+    std::ranges::replace(usual, '_', '/');
+  }
+  auto bytes = from_base64(usual);
+  return bytes && base64(*bytes) == usual ? std::move(bytes) : std::nullopt;
+}
+
 Result<std::string> payload_of(const json::value& envelope) {
-  const auto type = text_at(envelope, "payloadType");
-  const auto encoded = text_at(envelope, "payload");
+  const auto type = exact_text(envelope, "payloadType");
+  const auto encoded = exact_text(envelope, "payload");
   if (!type || !encoded)
     return Error{Code::kMalformed,
                  "no certificate: a DSSE envelope has \"payloadType\" and \"payload\""};
   if (*type != kPayloadType)
     return Error{Code::kMalformed, fmt::format("an envelope of \"{}\"; a certificate is \"{}\"",
                                                printable(type->substr(0, 80)), kPayloadType)};
-  auto payload = from_base64(*encoded);
-  if (!payload) return Error{Code::kMalformed, "the envelope's payload is no base64"};
+  auto payload = strict_base64(*encoded);
+  if (!payload)
+    return Error{Code::kMalformed, "the envelope's payload is no base64 with whole padding"};
   return *std::move(payload);
 }
 
@@ -111,7 +131,7 @@ Result<Opened> open(std::string_view envelope, std::span<const std::string> publ
   for (const auto& public_key : public_keys) {
     TRY(const auto id, key_id(public_key));
     for (const auto& each : signatures->get_array()) {
-      const auto signature = from_base64(text_at(each, "sig").value_or(""));
+      const auto signature = strict_base64(exact_text(each, "sig").value_or(""));
       const auto by = text_at(each, "keyid").value_or("");
       named = by.empty() ? named : by;
       names_ours = names_ours || by == id;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/json.hpp>
 #include <cmath>
 
@@ -285,6 +286,12 @@ Result<void> read_kept(const json::value& value, CertifiedNode& node,
   return ok();
 }
 
+bool is_decision(std::string_view word) {
+  using enum burnin::Decision;
+  return std::ranges::any_of(std::array{pass, fail, inconclusive},
+                             [&](burnin::Decision each) { return to_string(each) == word; });
+}
+
 Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJournal>& journals) {
   CertifiedNode node{.node = printable(text_at(value, "node").value_or("")),
                      .serial = printable(text_at(value, "chassis_serial").value_or("")),
@@ -292,6 +299,10 @@ Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJourna
                      .decision = printable(text_at(value, "verdict").value_or(""))};
   if (node.node.empty() || node.serial.empty())
     return Error{Code::kMalformed, "one of its nodes has no name or no serial number"};
+  if (!is_decision(node.decision))
+    return Error{Code::kMalformed,
+                 fmt::format("its verdict of {} is \"{}\": expected pass, fail or inconclusive",
+                             node.node, node.decision.substr(0, 40))};
   const auto* criteria = find(value, "criteria");
   if (criteria == nullptr || !criteria->is_array())
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};

@@ -34,6 +34,7 @@ constexpr std::size_t kLargestKey = 16UL << 10U;
 constexpr std::size_t kLargestCertificate = certificate::kLargestPayload * 2;
 constexpr std::size_t kLargestRevoked = 1UL << 20U;
 constexpr std::string_view kJournalEnding = ".journal";
+constexpr std::chrono::minutes kClockSkew{5};  // between who signs and who checks
 
 struct IssueAsked {
   std::string what{};  // a number, a node or a rack; empty: the newest run
@@ -184,7 +185,8 @@ Result<std::string> check_journal(const std::string& file, const certificate::Ke
 
 /// Empty where there is none.
 std::string where_it_is(const std::string& file) {
-  return std::filesystem::exists(file) ? file : std::string{};
+  std::error_code unknown;
+  return std::filesystem::exists(file, unknown) ? file : std::string{};
 }
 
 /// Of the run and of each run whose evidence is kept.
@@ -198,6 +200,19 @@ Result<void> check_journals(const VerifyAsked& asked, Verified& verified) {
     TRY(auto words, check_journal(where_it_is(kept_journal_name(asked.file, each.run)), each));
     verified.kept_journals.emplace_back(each.run, std::move(words));
   }
+  return ok();
+}
+
+Result<void> check_times(const Certified& says) {
+  const auto time = now();
+  if (says.issued > time + kClockSkew)
+    return Error{Code::kUntrusted,
+                 fmt::format("it is not valid yet: it was issued at {}, and here it is {}. Check "
+                             "the clock of this machine; if it is right, that of the signer was "
+                             "wrong: have the certificate issued again",
+                             report::utc(says.issued), report::utc(time))};
+  if (says.expires <= time)
+    return Error{Code::kUntrusted, "it expired at " + report::utc(says.expires)};
   return ok();
 }
 
@@ -215,9 +230,7 @@ Result<Verified> verify(const VerifyAsked& asked) {
                     .payload_sha256 = sha256_hex(opened.payload)};
   TRY(verified.says, within(asked.file, certificate::read_statement(opened.payload)));
   TRY(check_revoked(asked.revoked, verified));
-  if (verified.says.expires <= now())
-    return Error{Code::kUntrusted, fmt::format("{}: it expired at {}", asked.file,
-                                               report::utc(verified.says.expires))};
+  TRY(within(asked.file, check_times(verified.says)));
   TRY(check_journals(asked, verified));
   return verified;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -108,16 +109,6 @@ Result<TimeSeries> series_at(const json::value& object) {
 }
 
 /// Quoted, and never a formula for whoever opens it as a table.
-std::string csv_text(std::string_view text) {
-  auto safe = printable(text);
-  if (!safe.empty() && std::string_view{"=+-@"}.contains(safe[0])) safe.insert(0, "'");
-  std::string cell = "\"";
-  for (const char c : safe) {
-    if (c == '"') cell += '"';
-    cell += c;
-  }
-  return cell + "\"";
-}
 
 }  // namespace
 
@@ -194,8 +185,8 @@ std::string series_csv(const std::map<std::string, KeptSeries>& series) {
   std::string text = "stage,part,name,unit,seconds,least,mean,most,samples\n";
   for (const auto& [stage, kept] : series)
     for (const auto& [name, one] : kept.series) {
-      const auto head = fmt::format("{},{},{},{}", csv_text(stage), csv_text(name.part),
-                                    csv_text(name.name), csv_text(name.unit));
+      const auto head = fmt::format("{},{},{},{}", csv_cell(stage), csv_cell(name.part),
+                                    csv_cell(name.name), csv_cell(name.unit));
       for (const auto& span : one.spans)
         text += fmt::format("{},{:.6g},{:.6g},{:.6g},{:.6g},{}\n", head, span.seconds, span.least,
                             span.mean, span.most, span.samples);

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "base/csv.h"
 #include "base/text.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/serials.h"
@@ -50,27 +51,6 @@ json::array links_json(const RunSummary& summary) {
   return all;
 }
 
-/// Quoted where it must be. A text that a spreadsheet would take for a formula gets an apostrophe
-/// before it: what stands in it came from machines.
-std::string cell(std::string_view text) {
-  auto safe = printable(text);
-  const bool formula = !safe.empty() && std::string_view{"=+-@"}.contains(safe[0]);
-  if (formula && !number<double>(safe)) safe.insert(0, "'");
-  if (safe.find_first_of(",\"") == safe.npos) return safe;
-  std::string quoted = "\"";
-  for (const char c : safe) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string line(std::initializer_list<std::string_view> cells) {
-  std::string text;
-  for (const auto each : cells) text += (text.empty() ? "" : ",") + cell(each);
-  return text + "\r\n";
-}
-
 std::string text_at(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   if (value == nullptr) return {};
@@ -105,9 +85,9 @@ json::object to_document(const RunSummary& summary) {
 }
 
 std::string to_csv(const RunSummary& summary) {
-  auto text = line({"run", "rehearsal", "node", "rack", "unit", "chassis_serial", "verdict",
-                    "stage", "part", "measure", "measured", "value", "unit_of_value", "expected",
-                    "at_least", "at_most", "met", "source", "evidence"});
+  auto text = csv_line({"run", "rehearsal", "node", "rack", "unit", "chassis_serial", "verdict",
+                        "stage", "part", "measure", "measured", "value", "unit_of_value",
+                        "expected", "at_least", "at_most", "met", "source", "evidence"});
   const auto run = std::to_string(summary.run.id);
   const auto* rehearsal = summary.rehearsal ? "REHEARSAL" : "";
   for (const auto& node : summary.nodes) {
@@ -120,7 +100,8 @@ std::string to_csv(const RunSummary& summary) {
       const auto told = [&](std::string_view key) { return text_at(object, key); };
       const auto* met = object.if_contains("met");
       const auto* is_met = met == nullptr ? "" : met->get_bool() ? "yes" : "no";
-      text += line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
+      text +=
+          csv_line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
                     to_string(node.decision), told("stage"), told("part"), told("measure"),
                     told("measured"), told("value"), told("unit"), told("expected"),
                     told("at_least"), told("at_most"), is_met, told("source"), told("evidence")});

@@ -97,6 +97,9 @@ std::string junit_suite(const NodeSummary& node) {
       to_string(node.decision), xml_text(chassis_serial(node.record)), cases);
 }
 
+/// Families that are not of measurements.
+constexpr std::string_view kVerdictFamily = "cupel_verdict", kRehearsalFamily = "cupel_rehearsal";
+
 /// "gemm.bf16.rate": cupel_gemm_bf16_rate.
 std::string metric_name(std::string_view measure) {
   std::string name = "cupel_";
@@ -104,7 +107,8 @@ std::string metric_name(std::string_view measure) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     name += good ? c : '_';
   }
-  return name;
+  const bool is_taken = name == kVerdictFamily || name == kRehearsalFamily;
+  return is_taken ? name + "_measured" : name;
 }
 
 /// Backslash, quote and line end are escaped.
@@ -128,12 +132,13 @@ void add_samples(const RunSummary& summary, const NodeSummary& node,
   for (const auto& [stage, findings] : node.record.findings) {
     std::set<std::pair<std::string, std::string>> known;
     for (const auto& each : findings.measurements) {
+      const auto family = metric_name(each.name);
       // One set of labels has one sample: of several numbers of a part, the first.
-      if (!known.emplace(each.name, each.part).second) continue;
-      families[metric_name(each.name)] += fmt::format(
-          "{}{{site=\"{}\",node=\"{}\",stage=\"{}\",part=\"{}\",unit=\"{}\"}} {}\n",
-          metric_name(each.name), label_text(summary.site), label_text(node.record.node),
-          label_text(stage), label_text(each.part), label_text(each.unit), value_text(each.value));
+      if (!known.emplace(family, label_text(each.part)).second) continue;
+      families[family] += fmt::format(
+          "{}{{site=\"{}\",node=\"{}\",stage=\"{}\",part=\"{}\",unit=\"{}\"}} {}\n", family,
+          label_text(summary.site), label_text(node.record.node), label_text(stage),
+          label_text(each.part), label_text(each.unit), value_text(each.value));
     }
   }
 }

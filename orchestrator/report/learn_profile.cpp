@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
+#include <cmath>
 #include <map>
 
 #include "base/text.h"
@@ -98,7 +99,8 @@ Numbers numbers_of(const Criterion& criterion, std::span<const GoodMachine> mach
       for (const auto& [stage, findings] : machine.record->findings) {
         if (burnin::base_name(stage) != criterion.stage) continue;
         for (const auto& each : findings.measurements)
-          if (each.name == criterion.measure && each.part == part && each.unit == criterion.unit) {
+          if (each.name == criterion.measure && each.part == part && each.unit == criterion.unit &&
+              std::isfinite(each.value)) {
             numbers.all.push_back(each.value);
             found = true;
           }

@@ -47,6 +47,19 @@ const Part* named(const Parts& parts, const Part& like) {
   return found == parts.end() ? nullptr : &*found;
 }
 
+/// Where one part of the kind sits there. nullptr: none does, several do, or the slot is not known.
+const Part* at_slot(const Parts& parts, const Part& like) {
+  if (like.slot.empty()) return nullptr;
+  const Part* only = nullptr;
+  for (const auto& each : parts) {
+    if (each.kind != like.kind || each.slot.empty() || !inventory::same_pci(each.slot, like.slot))
+      continue;
+    if (only != nullptr) return nullptr;
+    only = &each;
+  }
+  return only;
+}
+
 const Part* with_serial(const Parts& parts, const Part& like) {
   if (like.serial.empty()) return nullptr;
   const auto found = std::ranges::find_if(parts, [&](const Part& each) {
@@ -59,19 +72,25 @@ Change change(ChangeKind kind, const Part& part, std::string was, std::string is
   return {kind, subject_of(part), part.name, std::move(was), std::move(is)};
 }
 
-/// What is otherwise about one part that has its name still.
+/// The place of a part that another part's name may be now.
+std::string former_place(const Part& from, const Part& is) {
+  return from.name == is.name && !from.slot.empty() ? "at " + from.slot : from.name;
+}
+
+void compare_serials(const Part& was, const Part& is, const Parts& before,
+                     std::vector<Change>& changes) {
+  auto words = "serial " + is.serial;
+  const auto* from = with_serial(before, is);
+  if (from != nullptr) words += ", which was " + former_place(*from, is);
+  if (was.name != is.name) words += fmt::format(" ({} was {})", is.slot, was.name);
+  changes.push_back(change(from != nullptr ? ChangeKind::moved : ChangeKind::replaced, is,
+                           "serial " + was.serial, std::move(words)));
+}
+
+/// What is otherwise about one part that has its place still.
 void compare_part(const Part& was, const Part& is, const Parts& before,
                   std::vector<Change>& changes) {
-  if (differ(was.serial, is.serial)) {
-    const auto* from = with_serial(before, is);
-    if (from != nullptr)
-      changes.push_back(change(ChangeKind::moved, is, "serial " + was.serial,
-                               fmt::format("serial {}, which was {}", is.serial, from->name)));
-    else
-      changes.push_back(
-          change(ChangeKind::replaced, is, "serial " + was.serial, "serial " + is.serial));
-    return;
-  }
+  if (differ(was.serial, is.serial)) return compare_serials(was, is, before, changes);
   if (differ(was.model, is.model)) {
     changes.push_back(change(ChangeKind::replaced, is, was.model, is.model));
     return;
@@ -94,10 +113,37 @@ std::string serial_words(const Part& part) {
   return part.serial.empty() ? part.model : "serial " + part.serial;
 }
 
+/// Of each part of `after` the one of `before` that it is compared with; nullptr: none. By slot
+/// where both readings name it: a kernel may number drives anew at each boot. A part whose slot is
+/// new is known by its serial number. The rest goes by name.
+std::vector<const Part*> partners_of(const Parts& before, const Parts& after) {
+  std::vector<const Part*> partners(after.size());
+  std::set<const Part*> taken;
+  const auto pair_by = [&](auto partner_of) {
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (partners[i] != nullptr) continue;
+      const Part* was = partner_of(after[i]);
+      if (was != nullptr && taken.insert(was).second) partners[i] = was;
+    }
+  };
+  const auto has_slot = [](const Parts& parts, const Part& part) {
+    return at_slot(parts, part) != nullptr;
+  };
+  pair_by([&](const Part& is) { return has_slot(after, is) ? at_slot(before, is) : nullptr; });
+  pair_by([&](const Part& is) {
+    const auto* was = has_slot(after, is) ? with_serial(before, is) : nullptr;
+    return was != nullptr && has_slot(before, *was) ? was : nullptr;
+  });
+  pair_by([&](const Part& is) { return named(before, is); });
+  return partners;
+}
+
 void compare_sources(const Parts& before, const Parts& after, std::vector<Change>& changes) {
-  for (const auto& is : after) {
-    if (const auto* was = named(before, is)) {
-      compare_part(*was, is, before, changes);
+  const auto partners = partners_of(before, after);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const auto& is = after[i];
+    if (partners[i] != nullptr) {
+      compare_part(*partners[i], is, before, changes);
       continue;
     }
     const auto* from = with_serial(before, is);
@@ -109,7 +155,7 @@ void compare_sources(const Parts& before, const Parts& after, std::vector<Change
       changes.push_back(change(ChangeKind::added, is, {}, serial_words(is)));
   }
   for (const auto& was : before)
-    if (named(after, was) == nullptr && with_serial(after, was) == nullptr)
+    if (std::ranges::find(partners, &was) == partners.end() && with_serial(after, was) == nullptr)
       changes.push_back(change(ChangeKind::removed, was, serial_words(was), {}));
 }
 
@@ -150,6 +196,14 @@ void add_untold(const std::vector<Change>& more, std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+const Part* in_place_of(const Part& like, const Parts& then, const Parts& now) {
+  const bool has_slot = at_slot(then, like) != nullptr;
+  if (const auto* there = has_slot ? at_slot(now, like) : nullptr) return there;
+  const auto* there = named(now, like);
+  const bool elsewhere = there != nullptr && has_slot && at_slot(now, *there) != nullptr;
+  return elsewhere ? nullptr : there;
+}
 
 PartsBySource parts_by_source(const NodeRecord& record) {
   PartsBySource sources;
@@ -216,12 +270,18 @@ Result<Change> declared_change(const NodeRecord& before, const std::string& what
                   inventory::did_you_mean(what, std::span<const std::string>{known}), before.node)};
 }
 
+bool is_of_same_part(const Change& declared, const Change& seen) {
+  if (declared.of != seen.of) return false;
+  return declared.part == seen.part ||
+         (declared.was.starts_with("serial ") && declared.was == seen.was);
+}
+
 std::vector<std::string> unseen(std::span<const Change> declared, std::span<const Change> seen) {
   std::vector<std::string> names;
   for (const auto& each : declared) {
     const bool told_by_serial = each.kind == ChangeKind::replaced && each.was.contains("serial ");
     const bool found = std::ranges::any_of(
-        seen, [&](const Change& other) { return other.of == each.of && other.part == each.part; });
+        seen, [&](const Change& other) { return is_of_same_part(each, other); });
     if (told_by_serial && !found) names.push_back(each.part);
   }
   return names;

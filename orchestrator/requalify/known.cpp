@@ -64,9 +64,8 @@ Result<void> compare(Known& known, const Asked& asked) {
   auto seen = changes_between(known.base.record, known.seen.record);
   known.unseen = unseen(known.changes, seen);
   for (const auto& declared : std::exchange(known.changes, std::move(seen))) {
-    const bool is_seen = std::ranges::any_of(known.changes, [&](const Change& each) {
-      return each.of == declared.of && each.part == declared.part;
-    });
+    const bool is_seen = std::ranges::any_of(
+        known.changes, [&](const Change& each) { return is_of_same_part(declared, each); });
     if (!is_seen) known.changes.push_back(declared);
   }
   return ok();

@@ -23,7 +23,9 @@ using record::NodeRecord;
 /// Where a part is now.
 struct Seat {
   std::string name{};           // as its source calls it; empty: it is in no place of this machine
-  bool other_in_place = false;  // another one sits where it was
+  std::string place{};          // what the source calls whatever sits where it was; empty: nothing
+  bool is_in_place = false;     // it sits where it was, whatever its name is
+  bool other_in_place = false;  // another one sits there
 };
 
 const Part* with_serial_and_name(const std::vector<Part>& parts, std::string_view name) {
@@ -46,9 +48,11 @@ std::optional<Seat> seat_of(const std::string& part, const PartsBySource& before
     const auto found = std::ranges::find_if(now->second, is_it);
     if (std::ranges::count_if(parts, is_it) > 1 || std::ranges::count_if(now->second, is_it) > 1)
       return std::nullopt;
-    const auto* other = with_serial_and_name(now->second, part);
+    const auto* there = in_place_of(*was, parts, now->second);
     return Seat{.name = found == now->second.end() ? std::string{} : found->name,
-                .other_in_place = other != nullptr && !is_it(*other)};
+                .place = there == nullptr ? std::string{} : there->name,
+                .is_in_place = there != nullptr && is_it(*there),
+                .other_in_place = there != nullptr && !there->serial.empty() && !is_it(*there)};
   }
   return std::nullopt;
 }
@@ -132,16 +136,17 @@ SwapAnswer answer_of(const Cause& cause, const PartsBySource& was, const PartsBy
   const auto seat = seat_of(cause.part, was, is);
   if (!seat) return answer;
   answer.is_now = seat->name;
-  if (answer.is_now == cause.part) {
+  if (seat->is_in_place) {
     answer.result = SwapResult::unmoved;
     return answer;
   }
-  const bool in_place = fails(after.record, cause.part, cause.criterion);
+  if (seat->place.empty()) return answer;
+  const bool in_place = fails(after.record, seat->place, cause.criterion);
   if (answer.is_now.empty()) {
     if (in_place && seat->other_in_place) answer.result = SwapResult::place;
     return answer;
   }
-  if (!is_measured(after, cause.part, cause) || !is_measured(after, answer.is_now, cause))
+  if (!is_measured(after, seat->place, cause) || !is_measured(after, answer.is_now, cause))
     return answer;
   const bool with_part = fails(after.record, answer.is_now, cause.criterion);
   answer.result = with_part && in_place ? SwapResult::both

@@ -29,12 +29,12 @@ struct SwapAnswer {
 };
 
 /// One answer for each part and criterion that failed before and that nothing else explained. Parts
-/// are known by the serial numbers that the source of their names reported. `unmeasured` unless the
-/// verdict of `after` has the criterion for the place and for the part that moved; a part that is
-/// in no place of this machine now leaves only a finding of the part that sits there instead. A
-/// number that was unlike the fleet's counts as measured only where `compared`, of the same
-/// verdict, has others of its kind. One that was unlike the machine's own history is `unmeasured`:
-/// a part that moved has no history in its new place.
+/// are known by the serial numbers that the source of their names reported, places by
+/// in_place_of(). `unmeasured` unless the verdict of `after` has the criterion for the place and
+/// for the part that moved; a part that is in no place of this machine now leaves only a finding of
+/// the part that sits there instead. A number that was unlike the fleet's counts as measured only
+/// where `compared`, of the same verdict, has others of its kind. One that was unlike the machine's
+/// own history is `unmeasured`: a part that moved has no history in its new place.
 std::vector<SwapAnswer> read_swap(const record::NodeRecord& before, const record::NodeRecord& after,
                                   std::span<const burnin::Compared> compared);
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/csv.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "burnin/consequences.h"
@@ -159,9 +160,9 @@ std::string history_csv(const store::Store& store, const std::string& node,
     const auto summary = report::summarize(store, id);
     const auto* found = summary ? node_in(*summary, node) : nullptr;
     if (found == nullptr) continue;
-    text += fmt::format("{},{},{},{},{}\r\n", id, printable(summary->run.playbook),
-                        report::utc(summary->run.began), to_string(found->decision),
-                        causes_about(*found, part).size());
+    text +=
+        csv_line({std::to_string(id), summary->run.playbook, report::utc(summary->run.began),
+                  to_string(found->decision), std::to_string(causes_about(*found, part).size())});
   }
   return text;
 }
@@ -239,14 +240,14 @@ std::string fleet_csv(const RunSummary& summary, const std::string& node, const 
       for (const auto& [key, value] : values_of(each.record, part)) others[key].push_back(value);
   for (const auto& [key, value] : values_of(mine->record, part)) {
     const auto found = others.find(key);
-    text += fmt::format("{},{},{},{}", key.first, key.second, part, plain(value, 6));
+    const auto own = plain(value, 6);
     if (found == others.end()) {
-      text += ",0,,,\r\n";
+      text += csv_line({key.first, key.second, part, own, "0", "", "", ""});
       continue;
     }
     const auto [lowest, highest] = std::ranges::minmax(found->second);
-    text += fmt::format(",{},{},{},{}\r\n", found->second.size(), plain(lowest, 6),
-                        plain(median_of(found->second), 6), plain(highest, 6));
+    text += csv_line({key.first, key.second, part, own, std::to_string(found->second.size()),
+                      plain(lowest, 6), plain(median_of(found->second), 6), plain(highest, 6)});
   }
   return text;
 }

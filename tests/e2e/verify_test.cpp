@@ -42,7 +42,8 @@ class Verify : public ::testing::Test {
     EXPECT_TRUE(write_file(file(name), text));
   }
   std::string payload(const std::string& expires = "2126-11-23T00:00:00Z",
-                      const std::string& verdict = "pass", bool met = true) const {
+                      const std::string& verdict = "pass", bool met = true,
+                      const std::string& issued = "2025-11-23T00:00:00Z") const {
     const json::object node{{"node", "a01-n01"},
                             {"chassis_serial", "1660A"},
                             {"profile", "dgx-h100"},
@@ -56,7 +57,7 @@ class Verify : public ::testing::Test {
                                     {"predicate", json::object{{"run", 12},
                                                                {"site", "lab"},
                                                                {"rehearsal", false},
-                                                               {"issued", "2025-11-23T00:00:00Z"},
+                                                               {"issued", issued},
                                                                {"expires", expires},
                                                                {"nodes", json::array{node}}}}});
   }
@@ -92,6 +93,23 @@ TEST_F(Verify, RefusesACertificateThatExpired) {
 
   EXPECT_EQ(checked.status, kRefused);
   EXPECT_THAT(checked.err, HasSubstr("it expired at 2026-01-01T00:00:00Z"));
+}
+
+TEST_F(Verify, RefusesACertificateOfTheFutureButTakesClocksThatAreMinutesApart) {
+  const auto issued_in = [&](std::chrono::minutes later) {
+    const auto now =
+        std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    write("it", sealed(payload("2126-11-23T00:00:00Z", "pass", true, report::utc(now + later))));
+    return verify();
+  };
+
+  const auto future = issued_in(std::chrono::hours{2});
+  const auto skewed = issued_in(std::chrono::minutes{2});
+
+  EXPECT_EQ(future.status, kRefused);
+  EXPECT_THAT(future.err, HasSubstr("it is not valid yet: it was issued at "));
+  EXPECT_THAT(future.err, HasSubstr("Check the clock of this machine"));
+  EXPECT_EQ(skewed.status, kValid) << skewed.err;
 }
 
 TEST_F(Verify, RefusesWhatWasRevokedHoweverItsEnvelopeIsWritten) {

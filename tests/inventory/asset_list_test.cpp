@@ -85,6 +85,68 @@ TEST(AssetList, NamesEveryRowThatCannotBeUsed) {
   EXPECT_THAT(faults_in("\n\n"), HasSubstr("an empty file is no list of assets"));
 }
 
+TEST(AssetList, ReadsAnyLineEndAndQuotedLineEndsAndKeepsItsCountOfLines) {
+  const auto unix_text = std::string{
+      "\"Serial\nNumber\",Note,Kind,,\nS1,\"two\n\"\"lines\"\"\",gpu,,\nS2,3.5\" bay,gpuu,,\n"};
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    SCOPED_TRACE(end.size());
+    std::string text;
+    for (const char one : unix_text) text += one == '\n' ? end : std::string{one};
+    std::vector<Problem> problems;
+
+    const auto assets = parse_assets(text, "assets.csv", problems);
+
+    ASSERT_EQ(assets.size(), 1);
+    EXPECT_EQ(assets[0].serial, "S1");
+    EXPECT_EQ(assets[0].where.line, 3);
+    EXPECT_THAT(to_string(problems), HasSubstr("assets.csv:5:1: there is no kind of part 'gpuu'"));
+  }
+}
+
+TEST(AssetList, NamesAQuoteThatIsNotClosedAndReadsTheRowsBehindIt) {
+  std::vector<Problem> problems;
+
+  const auto assets = parse_assets("Serial,Kind\n\"S1,gpu\nS2,gpu\n", "assets.csv", problems);
+
+  ASSERT_EQ(assets.size(), 1);
+  EXPECT_EQ(assets[0].serial, "S2");
+  EXPECT_THAT(to_string(problems), HasSubstr("assets.csv:2:1: a quote is opened here"));
+  EXPECT_THAT(faults_in("\"Serial,Kind\nS2,gpu\n"), HasSubstr("a quote is opened here"));
+}
+
+TEST(AssetList, DropsBlanksThatDoNotBreakAndColumnsWithoutAName) {
+  const auto assets = parsed("Serial,Node,,\n\xC2\xA0S1\xC2\xA0, n1 ,,\n,,,\n");
+
+  ASSERT_EQ(assets.size(), 1);
+  EXPECT_EQ(assets[0].serial, "S1");
+  EXPECT_EQ(assets[0].node, "n1");
+}
+
+TEST(AssetList, RefusesWhatASpreadsheetMakesOfSerialNumbersAndNothingElse) {
+  for (const auto* bad : {"1.23E+12", "1,65E+12", "1.23e12", "2E+05", "1652923033635.00",
+                          "1652923033635,0", "04-Mar", "Mar-04", "2-may-2026"}) {
+    const auto written = std::string{bad};
+    EXPECT_THAT(faults_in("Serial\tKind\n" + written + "\tgpu\n"),
+                HasSubstr("'" + written + "' is no serial number any more"));
+  }
+  for (const auto* good : {"12E34", "E12", "1652923033635", "S1.0", "12.345", "7E-1234", "A-Mar",
+                           "CN-0123-45", "MAR-1234567", "1-2"})
+    EXPECT_THAT(faults_in(std::string{"Serial\tKind\n"} + good + "\tgpu\n"), IsEmpty()) << good;
+}
+
+TEST(AssetList, IsNotReadToItsEndWhereNearlyAllRowsAreBad) {
+  std::string text = "Serial,Kind\n";
+  for (int row = 0; row < 5'000; ++row) text += ",gpu\n";
+  std::vector<Problem> problems;
+
+  const auto assets = parse_assets(text, "assets.csv", problems);
+
+  EXPECT_THAT(assets, IsEmpty());
+  EXPECT_EQ(problems.size(), 1'001);
+  EXPECT_THAT(problems.back().what, HasSubstr("1000 rows cannot be used: the rest is not read"));
+  EXPECT_EQ(problems.back().where.line, 1'001);
+}
+
 Part seen_part(PartKind kind, const std::string& name, const std::string& serial,
                const std::string& model = {}, const std::string& slot = {}) {
   return {.kind = kind, .name = name, .model = model, .serial = serial, .slot = slot};
@@ -121,6 +183,38 @@ TEST(CompareAssets, FindsWhatIsMissingElsewhereMovedWrongAndNotListed) {
                                           "n2 G2 in another machine", "n2 G3 another model"));
   EXPECT_EQ(findings[2].expected, "n2");
   EXPECT_EQ(findings[2].observed, "n1");
+}
+
+TEST(CompareAssets, TakesTheWordOfAnySourceForASlotAndAModel) {
+  using enum PartKind;
+  SeenAssets seen;
+  seen["n1"] = {seen_part(gpu, "GPU_SXM_1", "G1", "GH100", "OAM 3"),
+                seen_part(gpu, "gpu0", "G1", "NVIDIA H100 80GB HBM3", "0000:1b:00.0")};
+
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial,Slot,Model\n"
+                                         "n1,gpu,G1,1b:00.0,H100 80GB\n"),
+                                  seen)),
+              IsEmpty());
+  const auto moved =
+      compare_assets(parsed("Node,Kind,Serial,Slot\nn1,gpu,G1,0000:52:00.0\n"), seen);
+  ASSERT_THAT(told(moved), ElementsAre("n1 G1 in another slot"));
+  EXPECT_EQ(moved[0].observed, "OAM 3");
+}
+
+TEST(CompareAssets, ComparesThePartNumber) {
+  auto seen = two_machines();
+  for (auto& part : seen["n1"]) part.part_number = "900-21010-0000";
+  const auto findings_of = [&](const std::string& number) {
+    return compare_assets(
+        parsed("Node,Kind,Serial,Part Number\nn1,gpu,G1," + number + "\nn1,gpu,G2,\n"), seen);
+  };
+
+  EXPECT_THAT(findings_of("21010-0000"), IsEmpty());
+  EXPECT_THAT(findings_of("H100"), IsEmpty());
+  const auto other = findings_of("900-21010-0320");
+  ASSERT_THAT(told(other), ElementsAre("n1 G1 another model"));
+  EXPECT_EQ(other[0].expected, "900-21010-0320");
+  EXPECT_EQ(other[0].observed, "900-21010-0000");
 }
 
 TEST(CompareAssets, CallsOnlyThoseExtraOfWhoseKindTheListHasSomeOfThatMachine) {

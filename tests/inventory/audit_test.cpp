@@ -241,6 +241,21 @@ TEST(Audit, BlamesWhatItsBmcCallsSickAndNobodyElse) {
                                             std::pair{Finding::unhealthy, "psu4"}));
 }
 
+TEST(Audit, BlamesADriveThatTheKernelHasGivenUp) {
+  const auto drive = [](const char* name, const char* state) {
+    return Part{.kind = PartKind::nvme, .name = name, .serial = "N1", .health = state};
+  };
+  const std::vector<Part> drives{drive("nvme0", "OK"), drive("nvme1", "dead"),
+                                 drive("nvme2", "resetting")};
+
+  const auto findings = audit({}, {}, {{}, drives});
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].finding, Finding::unhealthy);
+  EXPECT_EQ(findings[0].part, "nvme1");
+  EXPECT_EQ(findings[0].observed, "dead (serial N1)");
+}
+
 TEST(Audit, KnowsAMachineThatCallsItselfOtherwise) {
   const Wanted wanted{.names = {"a01-n03", "gpu-003"}};
 

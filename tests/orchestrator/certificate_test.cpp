@@ -183,6 +183,68 @@ TEST(CertificateEnvelope, IsRefusedWhereAnotherReaderMaySeeAnotherPayload) {
   EXPECT_THAT(why(open(twice, keys.open)), HasSubstr("names one key twice"));
 }
 
+/// Whoever keeps certificates by what stands in the file must not see one of them in many forms.
+TEST(CertificateEnvelope, IsTakenInTheTwoAlphabetsOfBase64AndInNoOtherForm) {
+  const Keys keys;
+  const std::string payload = "{\"a\": \"\xC3\xBF\xC3\xBE?>~\"}\n";
+  const auto sealed = json::parse(*seal(payload, keys.signer())).as_object();
+  const auto text = std::string{sealed.at("payload").as_string()};
+  const auto with = [&](const std::string& written) {
+    auto changed = sealed;
+    changed["payload"] = written;
+    return open(json::serialize(changed), keys.open);
+  };
+  const auto with_signature = [&](auto change) {
+    auto changed = sealed;
+    auto& signature = changed["signatures"].as_array()[0].as_object()["sig"];
+    signature = change(std::string{signature.as_string()});
+    return open(json::serialize(changed), keys.open);
+  };
+  auto url_safe = text;
+  std::ranges::replace(url_safe, '+', '-');
+  std::ranges::replace(url_safe, '/', '_');
+  ASSERT_NE(text, url_safe);
+  ASSERT_TRUE(text.ends_with('='));
+  auto left_over = text;
+  auto& last = left_over[left_over.find('=') - 1];
+  last = static_cast<char>(last + 1);
+  ASSERT_EQ(from_base64(left_over), payload) << "bits that no byte has";
+
+  EXPECT_EQ(with(text)->payload, payload);
+  EXPECT_EQ(with(url_safe)->payload, payload);
+  for (const auto& bad :
+       {" " + text, text + "\n", text.substr(0, 8) + "\n" + text.substr(8), text + "=",
+        text.substr(0, text.find('=')), left_over, text + text.substr(0, 1), url_safe + "+"})
+    EXPECT_FALSE(with(bad)) << bad;
+  EXPECT_TRUE(with_signature([](const std::string& sig) { return sig; }));
+  EXPECT_FALSE(with_signature([](const std::string& sig) { return sig + "\n"; }));
+  EXPECT_FALSE(with_signature([](const std::string& sig) { return sig + "="; }));
+  EXPECT_FALSE(with_signature([](std::string sig) {
+    sig.resize(sig.find('='));
+    return sig;
+  }));
+}
+
+TEST(CertificateEnvelope, BoundsItsSignaturesItsDepthAndItsNumbers) {
+  const Keys keys;
+  auto sealed = json::parse(*seal("{}", keys.signer())).as_object();
+  auto& signatures = sealed["signatures"].as_array();
+  const auto mine = signatures.at(0);
+
+  signatures.push_back(mine);
+  EXPECT_TRUE(open(json::serialize(sealed), keys.open)) << "the same twice proves no less";
+  for (int i = 0; i < 20; ++i) signatures.push_back(mine);
+  EXPECT_THAT(why(open(json::serialize(sealed), keys.open)), HasSubstr("over 16 signatures"));
+  const std::string deep(100'000, '[');
+  EXPECT_EQ(open(deep, keys.open).error().code, Code::kMalformed);
+  EXPECT_EQ(read_statement("{\"predicate\": " + deep).error().code, Code::kMalformed);
+  for (const auto* number : {"NaN", "Infinity", "-Infinity", "nan"})
+    EXPECT_EQ(read_statement("{\"_type\": " + std::string{number} + "}").error().code,
+              Code::kMalformed);
+  sealed["payloadType"] = " application/vnd.in-toto+json";
+  EXPECT_THAT(why(open(json::serialize(sealed), keys.open)), HasSubstr("an envelope of"));
+}
+
 TEST(UniqueKeys, TakesEachKeyOfAnObjectOnce) {
   EXPECT_TRUE(parse_unique(R"({"a": "x: \\", "b": ["\": ", {"a": 1}], "d:\"": {}, "": null})"));
   EXPECT_EQ(parse_unique(R"({"a": 1, "b": {"c": 1, "c": 2}})").error().code, Code::kMalformed);
@@ -323,6 +385,9 @@ TEST_F(Certificate, ThatContradictsItselfIsRefusedWhoeverSignedIt) {
   EXPECT_THAT(refused("/predicate/nodes/0/criteria/0/met", false),
               HasSubstr("it says that a01-n01 passed, and 1 of its 1 criteria are not met"));
   EXPECT_THAT(refused("/predicate/nodes/1/verdict", "pass"), HasSubstr("a01-n02 passed"));
+  for (const auto* verdict : {"Pass", "passed", "ok"})
+    EXPECT_THAT(refused("/predicate/nodes/1/verdict", verdict),
+                HasSubstr("its verdict of a01-n02"));
   EXPECT_THAT(refused("/predicate/nodes/0/chassis_serial", "1660X"),
               HasSubstr("the subject of a01-n01 is not its serial number"));
   EXPECT_THAT(refused("/predicate/expires", "soon"), HasSubstr("is no time: soon"));

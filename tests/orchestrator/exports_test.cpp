@@ -1,6 +1,8 @@
 // A run in the forms of other tools.
 #include "orchestrator/report/exports.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -80,6 +82,46 @@ TEST_F(Exports, OpenMetricsHasASampleForEachMeasurementAndEnds) {
   EXPECT_THAT(text, HasSubstr("node=\"a01-n01\",cupel_verdict=\"fail\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("node=\"a01-n01\",cupel_verdict=\"pass\"} 0\n"));
   EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+/// All that XML 1.0 (2.2) has no character for, and that ends a line or a label.
+constexpr const char* kHostile = "g\"\\\x01\x1b[2J\n\r\xEF\xBF\xBE\xEF\xBF\xBF\xFF<]]>&'=1";
+
+TEST_F(Exports, HaveNothingFromMachinesInThemThatBreaksTheirForm) {
+  burnin::Findings findings;
+  findings.measurements = {{"verdict", kHostile, 3, kHostile},
+                           {"rehearsal", kHostile, 4, ""},
+                           {"a.b", kHostile, 1, ""},
+                           {"a_b", kHostile, 2, ""}};
+  findings.parts = {{.kind = inventory::PartKind::gpu, .name = kHostile, .serial = kHostile}};
+  end("a01-n01", "gpu-facts", record::to_json(findings));
+  auto verdict = bad();
+  verdict.causes.front().part = verdict.causes.front().remedy = kHostile;
+  end("a01-n01", "verdict", record::to_json(verdict));
+  const auto run = summary();
+
+  const auto xml = to_junit(run), metrics = to_openmetrics(run), ocp = *to_ocp(run, "a01-n01");
+
+  for (const auto& text : {xml, metrics, ocp}) {
+    EXPECT_EQ(text, valid_utf8(text));
+    EXPECT_EQ(std::ranges::count_if(text, [](char c) { return c != '\n' && c >= 0 && c < ' '; }),
+              0);
+    EXPECT_THAT(text, Not(HasSubstr("\x7F")));
+  }
+  for (const auto& text : {xml, metrics})
+    for (const auto* no_character : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+      EXPECT_THAT(text, Not(HasSubstr(no_character)));
+  EXPECT_THAT(xml, HasSubstr("g&quot;\\[2J\xEF\xBF\xBD&lt;]]&gt;&amp;'=1"));
+  EXPECT_THAT(metrics, HasSubstr("part=\"g\\\"\\\\[2J\xEF\xBF\xBD<]]>&'=1\""));
+  for (const auto* family : {"cupel_verdict", "cupel_rehearsal", "cupel_a_b"}) {
+    const auto type = fmt::format("# TYPE {} ", family);
+    const auto first = metrics.find(type);
+    EXPECT_EQ(metrics.find(type, first == metrics.npos ? first : first + 1), metrics.npos) << type;
+  }
+  EXPECT_THAT(metrics, HasSubstr("cupel_verdict_measured{"));
+  EXPECT_THAT(metrics, Not(HasSubstr("} 2\n"))) << "one set of labels, two samples";
+  EXPECT_EQ(metrics.find("# EOF\n"), metrics.size() - 6);
+  EXPECT_FALSE(lines_of(ocp).empty());
 }
 
 TEST_F(Exports, OcpIsATestRunOfOneNodeInOrder) {

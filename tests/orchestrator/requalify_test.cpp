@@ -392,6 +392,82 @@ TEST(RequalifyChanges, TakesWhatIsNotReportedForUnknownAndNotForGone) {
   EXPECT_THAT(silent_sources(healthy(), healthy()), IsEmpty());
 }
 
+/// Name, serial number and PCIe address of each drive that the node reports.
+struct Drive {
+  const char* name;
+  const char* serial;
+  const char* slot;
+};
+
+NodeRecord with_drives(std::initializer_list<Drive> drives) {
+  auto record = healthy();
+  std::erase_if(record.bmc_parts, [](const Part& each) { return each.kind == PartKind::nvme; });
+  for (const auto& each : drives)
+    record.findings["node-facts"].parts.push_back(
+        part(PartKind::nvme, each.name, each.serial, each.slot));
+  return record;
+}
+
+const char* const kSlotA = "0000:01:00.0";
+const char* const kSlotB = "0000:02:00.0";
+const char* const kSlotC = "0000:03:00.0";
+
+std::vector<std::string> drive_changes(std::initializer_list<Drive> after) {
+  const auto before = with_drives({{"nvme0", "N0", kSlotA}, {"nvme1", "N1", kSlotB}});
+  std::vector<std::string> all;
+  for (const auto& each : changes_between(before, with_drives(after)))
+    all.push_back(to_string(each));
+  return all;
+}
+
+TEST(RequalifyChanges, TakesADriveThatTheKernelNumberedAnewForTheSame) {
+  EXPECT_THAT(drive_changes({{"nvme0", "N1", kSlotB}, {"nvme1", "N0", kSlotA}}), IsEmpty());
+  EXPECT_THAT(drive_changes({{"nvme4", "N1", kSlotB}, {"nvme0", "N0", kSlotA}}), IsEmpty());
+}
+
+TEST(RequalifyChanges, FindsDrivesThatChangedPlacesHoweverTheKernelNumbersThem) {
+  EXPECT_THAT(drive_changes({{"nvme0", "N1", kSlotA}, {"nvme1", "N0", kSlotB}}),
+              ElementsAre("nvme0 moved: serial N0 is now serial N1, which was nvme1",
+                          "nvme1 moved: serial N1 is now serial N0, which was nvme0"));
+  EXPECT_THAT(
+      drive_changes({{"nvme0", "N0", kSlotB}, {"nvme1", "N1", kSlotA}}),
+      ElementsAre(HasSubstr("nvme0 moved: serial N1 is now serial N0, which was at 0000:01"),
+                  HasSubstr("nvme1 moved: serial N0 is now serial N1, which was at 0000:02")));
+}
+
+TEST(RequalifyChanges, FindsTheReplacedDriveBesideOneThatTheKernelNumberedAnew) {
+  const auto changed = drive_changes({{"nvme0", "N1", kSlotB}, {"nvme1", "N9", kSlotA}});
+
+  EXPECT_THAT(changed, ElementsAre("nvme1 replaced: serial N0 is now serial N9 (0000:01:00.0 "
+                                   "was nvme0)"));
+}
+
+TEST(RequalifyChanges, FindsTheDriveThatIsGoneAndTheOneThatTookItsName) {
+  EXPECT_THAT(drive_changes({{"nvme0", "N1", kSlotB}}),
+              ElementsAre("nvme0 removed: was serial N0"));
+  EXPECT_THAT(drive_changes({{"nvme0", "N1", kSlotC}}),
+              ElementsAre(HasSubstr("nvme0 moved: "), "nvme0 removed: was serial N0"));
+}
+
+TEST(RequalifyChanges, GoesByNameWhereSlotsAreNotKnownOrNotOneEach) {
+  const auto before = with_drives({{"nvme0", "N0", "bay"}, {"nvme1", "N1", "bay"}});
+  const auto after = with_drives({{"nvme0", "N1", "bay"}, {"nvme1", "N0", "bay"}});
+
+  const auto changes = changes_between(before, after);
+
+  ASSERT_EQ(changes.size(), 2);
+  EXPECT_EQ(changes[0].kind, ChangeKind::moved);
+}
+
+TEST(RequalifyChanges, KnowsWhatWasSaidToBeReplacedByItsFormerName) {
+  const auto before = with_drives({{"nvme0", "N0", kSlotA}, {"nvme1", "N1", kSlotB}});
+  const auto after = with_drives({{"nvme0", "N1", kSlotB}, {"nvme1", "N9", kSlotA}});
+
+  EXPECT_THAT(
+      unseen(std::vector{*declared_change(before, "nvme0")}, changes_between(before, after)),
+      IsEmpty());
+}
+
 TEST(RequalifyChanges, RefusesAPartThatTheMachineNeverHad) {
   const auto refused = declared_change(healthy(), "gpu33");
 
@@ -539,6 +615,27 @@ TEST(RequalifySwap, KnowsAPartByTheSourceThatNamedIt) {
   const auto swapped = read_swap(before, record_with("X2", "X1"), {}).front();
   EXPECT_EQ(swapped.result, SwapResult::place);
   EXPECT_EQ(swapped.is_now, "nvme2");
+}
+
+TEST(RequalifySwap, KnowsAPlaceByItsSlotAndNotByTheKernelsName) {
+  auto before = with_drives({{"nvme0", "N0", kSlotA}, {"nvme1", "N1", kSlotB}});
+  before.verdict =
+      burnin::Verdict{burnin::Decision::fail, {failure("nvme0", "nvme.read", {"nvme"})}, {}};
+  const auto answer = [&](std::initializer_list<Drive> drives, const char* failed) {
+    auto after = with_drives(drives);
+    after.verdict =
+        burnin::Verdict{burnin::Decision::fail, {failure(failed, "nvme.read", {"nvme"})}, {}};
+    for (const auto* name : {"nvme0", "nvme1"})
+      after.verdict->checked.push_back(
+          {.stage = "nvme", .part = name, .measure = "nvme.read", .met = burnin::Met::met});
+    return read_swap(before, after, {}).front();
+  };
+  const std::initializer_list<Drive> renamed{{"nvme0", "N1", kSlotB}, {"nvme1", "N0", kSlotA}};
+  const std::initializer_list<Drive> swapped{{"nvme0", "N0", kSlotB}, {"nvme1", "N1", kSlotA}};
+
+  EXPECT_EQ(answer(renamed, "nvme1").result, SwapResult::unmoved);
+  EXPECT_EQ(answer(swapped, "nvme0").result, SwapResult::part);
+  EXPECT_EQ(answer(swapped, "nvme1").result, SwapResult::place);
 }
 
 TEST(RequalifySwap, DecidesNothingWhereSeveralPartsReportOneSerialNumber) {

@@ -147,9 +147,9 @@ TEST(SeriesCodec, WritesALineForEachSpanAndEachSampleAroundFaults) {
 
   EXPECT_EQ(series_csv({{"watch", kept_of(recorder)}}),
             "stage,part,name,unit,seconds,least,mean,most,samples\n"
-            "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",0,600,650.25,700.5,2\n"
-            "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",0,600,600,600,0\n"
-            "\"watch\",\"'=cmd\",\"gpu.power\",\"W\",5,700.5,700.5,700.5,0\n");
+            "watch,'=cmd,gpu.power,W,0,600,650.25,700.5,2\n"
+            "watch,'=cmd,gpu.power,W,0,600,600,600,0\n"
+            "watch,'=cmd,gpu.power,W,5,700.5,700.5,700.5,0\n");
 }
 
 engine::Event event(engine::EventKind kind, boost::json::object data = {}) {
