@@ -204,11 +204,12 @@ bool is_date(std::string_view serial) {
   const auto is_month = [&](std::string_view each) {
     return std::ranges::find(kMonths, lower_case(each)) != kMonths.end();
   };
-  const auto is_short_number = [](std::string_view each) {
-    return number<unsigned>(each) && each.size() <= 4;
+  const auto is_day_or_year = [](std::string_view each) {
+    const bool is_year = each.size() == 4 && (each.starts_with("19") || each.starts_with("20"));
+    return number<unsigned>(each) && (each.size() <= 2 || is_year);
   };
   return std::ranges::count_if(pieces, is_month) == 1 &&
-         std::ranges::count_if(pieces, is_short_number) == std::ssize(pieces) - 1;
+         std::ranges::count_if(pieces, is_day_or_year) == std::ssize(pieces) - 1;
 }
 
 /// "1.65E+12", "1,65E+12", "1.65e12", "1652.00": what a spreadsheet makes of a long number.
