@@ -1,7 +1,6 @@
 // Curves over time, by uPlot: power under its limit, a GPU's telemetry.
 import {useEffect, useRef} from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import {clock} from '../format';
 
 export interface Curve { label: string; values: (number | null)[]; color: string; dashed?: boolean; fill?: boolean; stepped?: boolean }

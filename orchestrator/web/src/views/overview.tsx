@@ -9,7 +9,7 @@ import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
-import {ByItselfTrouble} from './schedules';
+import {ByItselfTrouble} from './by_itself';
 
 export const countsOf = (rows: Row[]): [string, number][] =>
   ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
