@@ -22,8 +22,8 @@ const bundled = async (name, entry, form) => esbuild.build({
   chunkNames: '[name]-[hash]',
   splitting: form === 'esm',
   metafile: true,
-  absWorkingDir: '/',
-  outdir: '/page',
+  absWorkingDir: here,  // the paths below it are part of the hashes
+  outdir: join(here, 'page'),  // nothing is written there
   bundle: true,
   write: false,
   minify: true,
@@ -52,7 +52,7 @@ const hashed = {};  // "app.js" -> "/app-1a2b3c4d.js"
 /// The bundle's files, and of its script the other files that it cannot begin without.
 const addBundle = async (name, entry, form) => {
   const {outputFiles, metafile} = await bundled(name, entry, form);
-  for (const file of outputFiles) add(file.path.slice('/page'.length), types[file.path.split('.').pop()], file.contents, true);
+  for (const file of outputFiles) add(file.path.slice(join(here, 'page').length), types[file.path.split('.').pop()], file.contents, true);
   const outputs = Object.entries(metafile.outputs).map(([path, about]) => [path.slice('page'.length), about]);
   const [script, about] = outputs.find(([, its]) => its.entryPoint?.endsWith(entry));
   hashed[`${name}.js`] = script;

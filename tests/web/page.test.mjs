@@ -287,6 +287,37 @@ test('evidence is downloaded, and what the server refuses is said', {timeout: 20
   await context.close();
 });
 
+test('a view whose file is gone with an update offers to reload the page, and comes once the file is there', {timeout: 200_000}, async () => {
+  let gone = true;
+  const {context, page} = await open(1280, {}, {prepared: (fresh) => fresh.route(/\/others-/, (route) => gone ? route.fulfill({status: 404, body: '{}'}) : route.continue())});
+  await page.locator('.rack .slot').first().waitFor();
+  await show(page, '#/runs');
+  assert.deepEqual(await violations(page), []);
+  assert.match(await page.getByRole('alert').innerText(), /updated/);
+
+  gone = false;
+  await page.getByRole('button', {name: 'Reload the page'}).click();
+
+  await page.getByRole('table').waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await context.close();
+});
+
+test('the overview is drawn without the file of the other views, which comes behind it', {timeout: 200_000}, async () => {
+  const asked = [];
+  const {context, page, problems} = await open(1280, {}, {prepared: async (fresh) => { fresh.on('request', (request) => asked.push(new URL(request.url()).pathname)); }});
+  await page.locator('.rack .slot').first().waitFor();
+  await page.waitForRequest(/\/others-/);
+
+  const script = asked.filter((path) => path.endsWith('.js'));
+  assert.equal(new Set(script).size, script.length, 'each file once');
+  const html = await (await page.request.get(address)).text();
+  for (const path of script.filter((each) => !each.startsWith('/others-'))) assert.ok(html.includes(`"${path}"`), `${path} is not asked for by index.html itself`);
+  assert.ok(!html.includes('/others-'));
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
 test('a page whose token is revoked asks for a login, and for its events no more', {timeout: 200_000}, async () => {
   const made = run(['token', 'add', 'eve', '--role', 'viewer']);
   const its = /cupel_\S+/.exec(made.stdout + made.stderr)?.[0];
