@@ -148,6 +148,8 @@ const kViews = [
   ['#/runs/1', async (page) => {
     await page.locator('.gantt .bar').first().waitFor();
     assert.ok(await page.locator('.gantt .bar').count() >= 3 * 7, 'a bar for each step of each node');
+    const ticks = await page.locator('.gantt .tick').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({left, right}) => [left, right]));
+    assert.ok(ticks.length > 0 && ticks.every(([left], i) => i === 0 || left > ticks[i - 1][1]), `no time of day over another: ${ticks}`);
     await page.getByRole('img', {name: /^power of/}).waitFor();
     await page.locator('.c-kind', {hasText: 'ended'}).first().waitFor();
   }],
