@@ -1,7 +1,7 @@
 // The page at 1,000 nodes, in headless Chromium: how long its first view takes, and how long an event takes from the
 // journal to the screen, alone and beside 50 others a second. The service is api_bench's, with the page of its build.
 //   node page_bench.mjs --bench BUILD/tests/api_bench --modules BUILD/web [--nodes 1000] [--rounds 10] [--events 100]
-// A new window costs Chromium more than the page does: it loads its own pages for the address bar. The page is opened when
+// A new window of Chromium loads pages of its own for the address bar, on the same cores. The page is opened when
 // Chromium is through with that; with --new-window, at once.
 import {spawn} from 'node:child_process';
 import {createRequire} from 'node:module';
