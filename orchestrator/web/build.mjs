@@ -16,9 +16,14 @@ const modules = resolve(option('--modules'), 'node_modules');
 const out = option('--out');
 const esbuild = createRequire(join(modules, 'any'))('esbuild');
 
-const bundled = async (name, entry, form) => (await esbuild.build({
+const bundled = async (name, entry, form) => esbuild.build({
   entryPoints: {[name]: join(here, entry)},
-  outdir: '/page',
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  splitting: form === 'esm',
+  metafile: true,
+  absWorkingDir: here,  // the paths below it are part of the hashes
+  outdir: join(here, 'page'),  // nothing is written there
   bundle: true,
   write: false,
   minify: true,
@@ -31,7 +36,7 @@ const bundled = async (name, entry, form) => (await esbuild.build({
   nodePaths: [modules],
   loader: {'.svg': 'text'},
   logLevel: 'warning',
-})).outputFiles;
+});
 
 const types = {
   js: 'text/javascript; charset=utf-8',
@@ -39,22 +44,29 @@ const types = {
   html: 'text/html; charset=utf-8',
   svg: 'image/svg+xml',
 };
-const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const files = [];
 const add = (path, type, bytes, immutable) =>
   files.push({path, type, bytes: Buffer.from(bytes), immutable, gzip: gzipSync(bytes, {level: 9})});
 
 const hashed = {};  // "app.js" -> "/app-1a2b3c4d.js"
-const addHashed = (name, bytes) => {
-  const [stem, extension] = [name.slice(0, name.lastIndexOf('.')), name.slice(name.lastIndexOf('.') + 1)];
-  hashed[name] = `/${stem}-${sha256(bytes).slice(0, 12)}.${extension}`;
-  add(hashed[name], types[extension], bytes, true);
+/// The bundle's files, and of its script the other files that it cannot begin without.
+const addBundle = async (name, entry, form) => {
+  const {outputFiles, metafile} = await bundled(name, entry, form);
+  for (const file of outputFiles) add(file.path.slice(join(here, 'page').length), types[file.path.split('.').pop()], file.contents, true);
+  const outputs = Object.entries(metafile.outputs).map(([path, about]) => [path.slice('page'.length), about]);
+  const [script, about] = outputs.find(([, its]) => its.entryPoint?.endsWith(entry));
+  hashed[`${name}.js`] = script;
+  if (about.cssBundle) hashed[`${name}.css`] = about.cssBundle.slice('page'.length);
+  return about.imports.filter(({kind}) => kind === 'import-statement').map(({path}) => path.slice('page'.length));
 };
-for (const file of await bundled('app', 'src/main.tsx', 'esm')) addHashed(file.path.split('/').pop(), file.contents);
-addHashed('icon.svg', readFileSync(join(here, 'src/icon.svg')));
+const parts = await addBundle('app', 'src/main.tsx', 'esm');
 // A file of its own, of 1 kB: it is there long before the page's script, and asks for the first view.
-for (const file of await bundled('ahead', 'src/ahead.ts', 'iife')) addHashed('ahead.js', file.contents);
-const html = readFileSync(join(here, 'src/index.html'), 'utf8').replace(/\{\{([\w.]+)\}\}/g, (_, name) => {
+await addBundle('ahead', 'src/ahead.ts', 'iife');
+const icon = readFileSync(join(here, 'src/icon.svg'));
+hashed['icon.svg'] = `/icon-${createHash('sha256').update(icon).digest('hex').slice(0, 12)}.svg`;
+add(hashed['icon.svg'], types.svg, icon, true);
+const preloads = parts.map((path) => `<link rel="modulepreload" href="${path}">`).join('\n');
+const html = readFileSync(join(here, 'src/index.html'), 'utf8').replace('{{parts}}', preloads).replace(/\{\{([\w.]+)\}\}/g, (_, name) => {
   if (!hashed[name]) throw new Error(`index.html names ${name}, which was not built`);
   return hashed[name];
 });

@@ -1,6 +1,8 @@
 // The page at 1,000 nodes, in headless Chromium: how long its first view takes, and how long an event takes from the
 // journal to the screen, alone and beside 50 others a second. The service is api_bench's, with the page of its build.
 //   node page_bench.mjs --bench BUILD/tests/api_bench --modules BUILD/web [--nodes 1000] [--rounds 10] [--events 100]
+// A new window of Chromium loads pages of its own for the address bar, on the same cores. The page is opened when
+// Chromium is through with that; with --new-window, at once.
 import {spawn} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';
@@ -9,6 +11,7 @@ import {createInterface} from 'node:readline';
 const option = (name, usual) => process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : usual;
 const {chromium} = createRequire(join(resolve(option('--modules'), 'node_modules'), 'any'))('playwright-core');
 const nodes = Number(option('--nodes', 1000)), rounds = Number(option('--rounds', 10)), events = Number(option('--events', 100));
+const newWindow = process.argv.includes('--new-window');
 const kPatience = 60_000, kOthersEvery = 20;  // milliseconds
 
 const server = spawn(resolve(option('--bench')), ['--serve', String(nodes)], {stdio: ['pipe', 'pipe', 'inherit']});
@@ -75,12 +78,28 @@ await page.getByRole('navigation', {name: 'views'}).waitFor();
 const storageState = await context.storageState();
 await context.close();
 
+/// Until all processes of the browser together use less than a tenth of a core.
+const kTurn = 200, kMostTurns = 100, kIdle = 0.02;  // milliseconds, turns, seconds of CPU time in one
+const devtools = await browser.newBrowserCDPSession();
+async function idle() {
+  const used = async () => (await devtools.send('SystemInfo.getProcessInfo')).processInfo.reduce((sum, {cpuTime}) => sum + cpuTime, 0);
+  let before = await used();
+  for (let turn = 0; turn < kMostTurns; ++turn) {
+    await new Promise((done) => setTimeout(done, kTurn));
+    const now = await used();
+    if (now - before < kIdle) return;
+    before = now;
+  }
+  throw new Error('Chromium does not come to rest');
+}
+
 /// A browser that has nothing of the page yet, but is logged in.
 async function open(hash) {
   context = await browser.newContext({...options, storageState});
   context.setDefaultTimeout(kPatience);
   page = await context.newPage();
   await page.addInitScript(watch, nodes);
+  if (!newWindow) await idle();
   // Not by a function in the page: what Playwright puts into it for that takes as long as the view.
   const drawn = page.waitForEvent('console', {predicate: (message) => message.text() === 'all are drawn', timeout: kPatience}).catch(() => undefined);
   await page.goto(`${address}/#${hash}`);

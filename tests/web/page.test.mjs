@@ -148,6 +148,8 @@ const kViews = [
   ['#/runs/1', async (page) => {
     await page.locator('.gantt .bar').first().waitFor();
     assert.ok(await page.locator('.gantt .bar').count() >= 3 * 7, 'a bar for each step of each node');
+    const ticks = await page.locator('.gantt .tick').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({left, right}) => [left, right]));
+    assert.ok(ticks.length > 0 && ticks.every(([left], i) => i === 0 || left > ticks[i - 1][1]), `no time of day over another: ${ticks}`);
     await page.getByRole('img', {name: /^power of/}).waitFor();
     await page.locator('.c-kind', {hasText: 'ended'}).first().waitFor();
   }],
@@ -284,6 +286,37 @@ test('evidence is downloaded, and what the server refuses is said', {timeout: 20
   assert.match(readFileSync(await download.path(), 'utf8'), /^# stage /);
   await show(page, '#/runs/77');
   await page.getByRole('alert').waitFor();
+  await context.close();
+});
+
+test('a view whose file is gone with an update offers to reload the page, and comes once the file is there', {timeout: 200_000}, async () => {
+  let gone = true;
+  const {context, page} = await open(1280, {}, {prepared: (fresh) => fresh.route(/\/others-/, (route) => gone ? route.fulfill({status: 404, body: '{}'}) : route.continue())});
+  await page.locator('.rack .slot').first().waitFor();
+  await show(page, '#/runs');
+  assert.deepEqual(await violations(page), []);
+  assert.match(await page.getByRole('alert').innerText(), /updated/);
+
+  gone = false;
+  await page.getByRole('button', {name: 'Reload the page'}).click();
+
+  await page.getByRole('table').waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await context.close();
+});
+
+test('the overview is drawn without the file of the other views, which comes behind it', {timeout: 200_000}, async () => {
+  const asked = [];
+  const {context, page, problems} = await open(1280, {}, {prepared: async (fresh) => { fresh.on('request', (request) => asked.push(new URL(request.url()).pathname)); }});
+  await page.locator('.rack .slot').first().waitFor();
+  await page.waitForRequest(/\/others-/);
+
+  const script = asked.filter((path) => path.endsWith('.js'));
+  assert.equal(new Set(script).size, script.length, 'each file once');
+  const html = await (await page.request.get(address)).text();
+  for (const path of script.filter((each) => !each.startsWith('/others-'))) assert.ok(html.includes(`"${path}"`), `${path} is not asked for by index.html itself`);
+  assert.ok(!html.includes('/others-'));
+  assert.deepEqual(problems, []);
   await context.close();
 });
 

@@ -86,3 +86,6 @@ export function folded(names: string[], most = 60): string {
 export const person = (by?: string) => (by ?? '').split(' (')[0]!;
 
 export const words = (kind: string) => kind.replace(/[_-]/g, ' ');
+
+/// Seconds between marks of an axis of time: a clock has no 100 s.
+export const kTimeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];

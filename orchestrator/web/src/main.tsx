@@ -2,21 +2,15 @@
 import {render} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {logOut, type OperatorAction, Problem, type Status, type Whoami, whoami} from './api';
+import {isOverview} from './first';
 import {firstViewDrawn, startListening, useDrawn, useGet, useLink} from './live';
 import {go, link, useRoute} from './route';
+import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import {Announcements, Button, Dialog, Trouble} from './ui/base';
-import {Actions} from './views/actions';
-import {Compare} from './views/compare';
-import {Fabric} from './views/fabric';
 import {Login} from './views/login';
-import {NodeView, SiteNodeView} from './views/node';
+import {loadOthers, Other} from './views/other';
 import {Overview} from './views/overview';
-import {Requalify} from './views/requalify';
-import {RunView} from './views/run';
-import {Runs, Start} from './views/runs';
-import {Schedules} from './views/schedules';
-import {Search} from './views/search';
 
 type Theme = 'auto' | 'light' | 'dark';
 const kTheme = 'cupel-theme';
@@ -59,23 +53,10 @@ function useKeys(onHelp: () => void, search: {current: HTMLInputElement | null})
   }, []);
 }
 
+/// Its other views are in a file of their own, which the first view does not wait for.
 function View({who}: {who: Whoami}) {
-  const {path, query} = useRoute();
-  const [first = '', second = '', third = '', fourth = ''] = path;
-  const id = Number(second);
-  if (first === '') return <Overview who={who} />;
-  if (first === 'start') return <Start who={who} />;
-  if (first === 'actions') return <Actions who={who} />;
-  if (first === 'schedules') return <Schedules />;
-  if (first === 'search') return <Search text={query.get('q') ?? ''} />;
-  if (first === 'nodes' && second) return <SiteNodeView node={second} />;
-  if (first === 'requalify' && second) return <Requalify key={second} node={second} who={who} {...(Number(query.get('look')) > 0 ? {look: Number(query.get('look'))} : {})} />;
-  if (first === 'fabric') return <Fabric {...(id > 0 ? {id} : {})} />;
-  if (first === 'compare' && id > 0 && Number(third) > 0) return <Compare first={id} second={Number(third)} {...(query.get('node') ? {only: query.get('node')!} : {})} />;
-  if (first === 'runs' && !second) return <Runs who={who} />;
-  if (first === 'runs' && id > 0 && third === 'nodes' && fourth) return <NodeView key={`${id} ${fourth}`} run={id} node={fourth} who={who} />;
-  if (first === 'runs' && id > 0 && !third) return <RunView key={id} id={id} who={who} />;
-  return <div class="page"><h1>There is nothing here</h1><p><a href="#/">To the overview</a></p></div>;
+  const {path} = useRoute();
+  return path.length ? <Other who={who} /> : <Overview who={who} />;
 }
 
 function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
@@ -91,6 +72,11 @@ function Frame({who, onGone}: {who: Whoami; onGone: () => void}) {
   useKeys(() => setHelp(true), search);
   useEffect(() => { if (path.length) firstViewDrawn(); }, []);  // the overview says itself when it is
   useEffect(() => drawn ? startListening(onGone) : undefined, [drawn]);
+  useEffect(() => {
+    if (!drawn) return;
+    const timer = setTimeout(() => { loadOthers().catch(() => {}); }, kBehind);  // shown where such a view is
+    return () => clearTimeout(timer);
+  }, [drawn]);
   useEffect(() => { if (status.problem?.status === 401) onGone(); }, [status.problem]);
   const where = path.join(' ');
   useEffect(() => {
@@ -137,11 +123,15 @@ function App() {
   return <main class="login" id="content">{problem ? <div class="panel"><h1>Cupel</h1><Trouble problem={problem} /><footer><Button onClick={() => location.reload()}>Try again</Button></footer></div> : <p class="quiet" role="status">Loading…</p>}</main>;
 }
 
+/// So long behind the first view, the others are loaded.
+const kBehind = 1000;  // milliseconds
+
 /// What has come by then is drawn with the frame around it, at once.
 const kTogether = 100;  // milliseconds
 
 /// Before anything is drawn: ahead.ts has asked it already.
 const asked = whoami();
+if (!isOverview(location.hash)) loadOthers().catch(() => {});
 
 const page = document.getElementById('page')!;
 page.replaceChildren();

@@ -2,13 +2,13 @@
 // are in the document.
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Plan, Row, StepSpan} from '../api';
-import {at, clock, span} from '../format';
+import {at, clock, kTimeSteps, span} from '../format';
 import {link} from '../route';
 import {Shape} from './state';
 import {Button} from './base';
 
 const kRow = 26;
-const kSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+const kNames = 132, kTick = 66;  // pixels: the column of names, a time of day with what is around it
 
 interface Bar { step: string; from: number; to: number; tone: string; words: string; open?: boolean }
 
@@ -29,10 +29,13 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
 }) {
   const [zoom, setZoom] = useState(1);
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({top: 0, height: 520});
+  const [view, setView] = useState({top: 0, height: 520, width: 800});
   useLayoutEffect(() => {
     const element = box.current!;
-    const look = () => setView((old) => old.top === element.scrollTop && old.height === element.clientHeight ? old : {top: element.scrollTop, height: element.clientHeight});
+    const look = () => setView((old) => {
+      const {scrollTop: top, clientHeight: height, clientWidth: width} = element;
+      return old.top === top && old.height === height && old.width === width ? old : {top, height, width};
+    });
     look();
     const observer = new ResizeObserver(look);
     observer.observe(element);
@@ -73,7 +76,8 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
     return bars;
   };
   const seconds = (end - began) / 1000 / zoom;
-  const every = kSteps.find((step) => seconds / step <= 9) ?? 86400 * Math.ceil(seconds / 86400 / 9);
+  const most = Math.min(9, Math.max(2, Math.floor((view.width - kNames) / kTick)));
+  const every = kTimeSteps.find((step) => seconds / step <= most) ?? 86400 * Math.ceil(seconds / 86400 / most);
   const ticks: number[] = [];
   for (let tick = Math.ceil(began / 1000 / every) * every * 1000; tick < end; tick += every * 1000) ticks.push(tick);
   const first = Math.max(0, Math.floor(view.top / kRow) - 6);

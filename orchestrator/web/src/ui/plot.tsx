@@ -1,8 +1,7 @@
 // Curves over time, by uPlot: power under its limit, a GPU's telemetry.
 import {useEffect, useRef} from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import {clock} from '../format';
+import {clock, kTimeSteps} from '../format';
 
 export interface Curve { label: string; values: (number | null)[]; color: string; dashed?: boolean; fill?: boolean; stepped?: boolean }
 
@@ -43,7 +42,7 @@ export function Plot({x, curves, unit, label, height = 220, seconds}: {
           })),
         ],
         axes: [
-          {...axis, values: (_self, ticks) => ticks.map((tick) => seconds ? `${tick} s` : clock(tick * 1000, false))},
+          {...axis, incrs: kTimeSteps, values: (_self, ticks) => ticks.map((tick) => seconds ? `${tick} s` : clock(tick * 1000, false))},
           {...axis, size: 62, values: (_self, ticks) => ticks.map(unit)},
         ],
       }, data, box);

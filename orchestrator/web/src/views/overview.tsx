@@ -9,7 +9,7 @@ import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
 import {Legend, Shape, State, Tally} from '../ui/state';
-import {ByItselfTrouble} from './schedules';
+import {ByItselfTrouble} from './by_itself';
 
 export const countsOf = (rows: Row[]): [string, number][] =>
   ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
@@ -60,7 +60,7 @@ function Active({run, rows}: {run: Run; rows: Row[]}) {
       <State state={detail?.standing?.paused ? 'paused' : run.state} /></span>
     <Tally counts={countsOf(rows)} total={rows.length} />
     <span class="facts">
-      {countsOf(rows).filter(([, n]) => n > 0).map(([state, n]) => <span key={state}><Shape state={state} size={12} /> <b>{n}</b> {state.replace(/-/g, ' ')}</span>)}
+      {countsOf(rows).filter(([, n]) => n > 0).map(([state, n]) => <span key={state}><Shape state={state} size={12} /> <b>{n.toLocaleString('en')}</b> {state.replace(/-/g, ' ')}</span>)}
     </span>
     <span class="facts dim">
       <span>since {clock(at(run.began), false)} ({span((now - at(run.began)) / 1000)})</span>

@@ -210,7 +210,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
         {bound && !over && <span>no order of steps is quicker than {span(Number(bound['at_least_s']))}: {String(bound['because'] ?? '')}</span>}
       </p>
       <Tally counts={countsOf(rows.data ?? [])} total={rows.data?.length ?? 0} />
-      <p class="facts">{countsOf(rows.data ?? []).filter(([, n]) => n > 0).map(([state, n]) => <span key={state}><State state={state} plain /> <b>{n}</b></span>)}</p>
+      <p class="facts">{countsOf(rows.data ?? []).filter(([, n]) => n > 0).map(([state, n]) => <span key={state}><State state={state} plain /> <b>{n.toLocaleString('en')}</b></span>)}</p>
 
       {(approvals.length > 0 || halts.length > 0 || (detail.held?.length ?? 0) > 0) && <Panel title="What the run waits for"><ul class="list">
         {approvals.map(([step, nodes]) => <li key={`a${step}`}><Shape state="needs-operator" /><div class="spread"><span><b>{step}</b> waits for approval <span class="dim">({plural(nodes, 'node')})</span></span>

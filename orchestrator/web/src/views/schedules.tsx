@@ -6,10 +6,7 @@ import {link} from '../route';
 import {Nothing, Panel, Shown} from '../ui/base';
 import {Shape, State} from '../ui/state';
 import {Stack, type Column} from '../ui/stack';
-
-/// A start that did not come about, and a hook that does not take what it is sent.
-export const isMissed = (each: Schedule) => each.outcome === 'refused' || each.outcome === 'skipped';
-export const isFailing = (each: NoticeHook) => each.last_failed !== undefined && !(at(each.last_sent) > at(each.last_failed));
+import {isFailing, isMissed} from './by_itself';
 
 const ahead = (time: string | undefined, now: number) => at(time) > now ? `in ${span((at(time) - now) / 1000)}` : 'now';
 
@@ -63,15 +60,4 @@ export function Schedules() {
         ? <Stack label="hooks for notices" items={all} columns={hookColumns(now)} keyOf={(each) => each.name} bad={isFailing} />
         : <Nothing>The service tells nobody. <code>notices:</code> in its service.yaml names a webhook, a Slack-compatible hook or a mailbox.</Nothing>}</Shown></Panel>
   </div>;
-}
-
-/// On the overview: only where something is wrong.
-export function ByItselfTrouble() {
-  const schedules = useList<Schedule>('/schedules', {every: 60_000}).data?.filter(isMissed) ?? [];
-  const hooks = useList<NoticeHook>('/notices', {every: 60_000}).data?.filter(isFailing) ?? [];
-  if (!schedules.length && !hooks.length) return null;
-  return <Panel title="Schedules and notices" aside={<a href={link('schedules')}>all</a>}><ul class="list">
-    {schedules.map((each) => <li key={`s ${each.name}`}><Shape state={each.outcome!} /><div>{each.name} was {each.outcome}, due {moment(each.due)}<div class="dim">{each.why}</div></div></li>)}
-    {hooks.map((each) => <li key={`n ${each.name}`}><Shape state="fail" /><div>{each.name} takes no notices since {moment(each.last_failed)}<div class="dim">{each.why}</div></div></li>)}
-  </ul></Panel>;
 }
