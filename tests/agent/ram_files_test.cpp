@@ -15,10 +15,10 @@ std::string ram_file(const std::string& name) {
   return file_bytes(SOURCE_DIR "/burnin/ram/" + name);
 }
 
-TEST(RamFiles, HaveADriverOfEachFileSystemThatIsGrownAndMounted) {
+TEST(RamFiles, HaveADriverOfEachFileSystemThatIsGrownAndMountedAndWhatTheKernelLoadsItWith) {
   for (const auto file_system : kFileSystems)
-    for (const auto* list : {"modules", "root/etc/cupel/modules.sh"})
-      EXPECT_THAT(ram_file(list), HasSubstr(" " + std::string{file_system} + " ")) << list;
+    EXPECT_THAT(ram_file("modules"), HasSubstr(" " + std::string{file_system} + " "));
+  EXPECT_THAT(ram_file("parts/tree.sh"), HasSubstr("\"$tree/sbin/modprobe\""));
 }
 
 TEST(RamFiles, HaveTheProgramsThatGrowThem) {

@@ -59,6 +59,7 @@ make_tree() {
   applets "$tree/bin/busybox" | while read -r each; do
     [ "$each" = busybox ] || ln -s busybox "$tree/bin/$each"
   done
+  ln -s ../bin/busybox "$tree/sbin/modprobe"  # the kernel's, for what it wants itself
   for each in "${programs[@]}"; do
     from=$(in_packages "$each") || fail "no package has $each"
     add_program "$from" "$each"

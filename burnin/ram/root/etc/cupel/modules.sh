@@ -1,12 +1,14 @@
-# Drivers of what is there. A bus's driver finds more, so until a round finds nothing new.
+# Drivers of what is there. A bus's driver finds more, so until a round finds nothing new. A file system's driver is
+# loaded when it is mounted: the kernel starts /sbin/modprobe.
 load_modules() {
-  before=
+  : > /run/cupel/modalias
   for round in 1 2 3 4; do
-    find /sys/devices -name modalias -exec cat {} + 2> /dev/null | sort -u > /run/cupel/modalias
-    now=$(md5sum < /run/cupel/modalias)
-    [ "$now" = "$before" ] && break
-    before=$now
-    xargs -r modprobe -a -q < /run/cupel/modalias 2> /dev/null
+    find /sys/devices -name modalias -exec cat {} + 2> /dev/null | sort -u > /run/cupel/found
+    sort /run/cupel/found /run/cupel/modalias | uniq -u > /run/cupel/new
+    [ -s /run/cupel/new ] || break
+    mv /run/cupel/found /run/cupel/modalias
+    xargs modprobe -a -q < /run/cupel/new 2> /dev/null
   done
-  modprobe -a -q efivarfs sd_mod sr_mod isofs vfat nls_cp437 nls_ascii ext4 xfs btrfs overlay squashfs loop 2> /dev/null
+  # A disk on USB may come later.
+  modprobe -a -q sd_mod sr_mod 2> /dev/null
 }

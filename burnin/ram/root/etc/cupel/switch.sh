@@ -1,6 +1,7 @@
 # From the small RAM system into a large one, whose read-only root lies in memory: changes go beside it, in memory too.
 switch_to_root() { # SQUASHFS
   mkdir -p /run/cupel/root /run/cupel/changes /sysroot
+  modprobe -q loop
   mount -t squashfs -o loop,ro "$1" /run/cupel/root || { say "root.squashfs cannot be mounted"; return; }
   mount -t tmpfs -o mode=755,size=50% changes /run/cupel/changes
   mkdir /run/cupel/changes/upper /run/cupel/changes/work
