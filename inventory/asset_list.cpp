@@ -8,14 +8,12 @@
 #include <optional>
 
 #include "base/text.h"
-#include "base/utf8.h"
+#include "inventory/sheet.h"
 
 namespace cupel::inventory {
 namespace {
 
-constexpr std::size_t kMostAssets = 2'000'000, kLongestCell = 256, kMostCells = 256;
-constexpr std::size_t kMostBadRows = 1'000;  // behind them a file is no list of assets
-constexpr int kMostLinesOfRow = 100;
+constexpr std::size_t kMostAssets = 2'000'000;
 
 enum class AssetColumn { serial, kind, node, slot, model, part_number, order, due };
 constexpr std::size_t kAssetColumns = 8;
@@ -81,119 +79,6 @@ std::optional<PartKind> asset_kind(std::string_view word) {
     if (name == lower) return kind;
   return std::nullopt;
 }
-
-/// UTF-16 as spreadsheets write it, as UTF-8; what is no UTF-16 as it is. Characters beyond the
-/// first plane stand in no serial number: they become U+FFFD.
-std::string as_utf8(std::string_view text) {
-  const bool little = text.starts_with("\xFF\xFE"), big = text.starts_with("\xFE\xFF");
-  if (!little && !big) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    return valid_utf8(text);
-  }
-  std::string out;
-  for (std::size_t i = 2; i + 1 < text.size(); i += 2) {
-    const auto low = static_cast<unsigned char>(text[little ? i : i + 1]);
-    const auto high = static_cast<unsigned char>(text[little ? i + 1 : i]);
-    append_utf8(out, high * 256U + low);
-  }
-  return out;
-}
-
-/// The sign that the header's fields are parted by most often.
-char separator_of(std::string_view header) {
-  char best = ',';
-  std::ptrdiff_t most = 0;
-  for (const char each : {',', ';', '\t'}) {
-    const auto count = std::ranges::count(header, each);
-    if (count > most) best = each;
-    most = std::max(most, count);
-  }
-  return best;
-}
-
-/// A cell without what spreadsheets put around its text: blanks, also those that do not break,
-/// ="..." and the apostrophe of a text.
-std::string cell_text(std::string text) {
-  constexpr std::string_view kNoBreak = "\xC2\xA0";
-  for (auto at = text.find(kNoBreak); at != text.npos; at = text.find(kNoBreak, at))
-    text.replace(at, kNoBreak.size(), " ");
-  auto bare = trimmed(text);
-  if (bare.starts_with('=')) bare.remove_prefix(1);
-  if (bare.starts_with('\'')) bare.remove_prefix(1);
-  return printable(trimmed(bare));
-}
-
-/// RFC 4180 with any separator and any line end. A quote opens a cell only where it begins: it is
-/// an inch behind a number.
-class RowReader {
- public:
-  explicit RowReader(std::string_view text) : text_{text} {}
-
-  bool is_at_end() const { return text_.empty(); }
-  /// Of the row that next() has read last.
-  int line() const { return line_; }
-  void set_separator(char separator) { separator_ = separator; }
-
-  /// Up to the line's end, without reading it.
-  std::string_view peek() const { return text_.substr(0, text_.find_first_of("\r\n")); }
-
-  /// Nothing where a quote is not closed; the row then ends with its first line.
-  std::optional<std::vector<std::string>> next() {
-    line_ = next_line_;
-    std::vector<std::string> cells(1);
-    bool quoted = false;
-    int lines = 1;
-    const auto put = [&](char one) {
-      if (cells.back().size() < kLongestCell) cells.back() += one;
-    };
-    std::size_t at = 0;
-    for (; at < text_.size(); ++at) {
-      const char one = text_[at];
-      const bool ends = one == '\n' || one == '\r';
-      if (quoted && one == '"' && text_.substr(at + 1).starts_with('"'))
-        put(text_[at++]);
-      else if (quoted && one == '"')
-        quoted = false;
-      else if (quoted && ends) {
-        put(' ');
-        at += is_crlf(at);
-        if (++lines > kMostLinesOfRow) break;
-      } else if (quoted)
-        put(one);
-      else if (ends)
-        break;
-      else if (one == '"' && begins(cells.back()))
-        quoted = true;
-      else if (one == separator_ && cells.size() < kMostCells)
-        cells.emplace_back();
-      else
-        put(one);
-    }
-    if (quoted) {
-      at = peek().size();
-      lines = 1;
-    }
-    skip(at, lines);
-    if (quoted) return std::nullopt;
-    for (auto& cell : cells) cell = cell_text(std::move(cell));
-    return cells;
-  }
-
- private:
-  bool is_crlf(std::size_t at) const { return text_.substr(at).starts_with("\r\n"); }
-  static bool begins(std::string_view cell) {
-    return trimmed(cell).empty() || trimmed(cell) == "=";
-  }
-  void skip(std::size_t end, int lines) {
-    if (end < text_.size()) end += is_crlf(end) ? 2 : 1;
-    text_.remove_prefix(std::min(end, text_.size()));
-    next_line_ += lines;
-  }
-
-  std::string_view text_;
-  char separator_ = ',';
-  int line_ = 0, next_line_ = 1;
-};
 
 /// "04-Mar", "Mar-04", "2-May-2026": once "3-4" or "MAR4".
 bool is_date(std::string_view serial) {
@@ -314,9 +199,9 @@ bool same_serial(std::string_view left, std::string_view right) {
 std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
                                 std::vector<Problem>& problems) {
   std::vector<Asset> assets;
-  const auto text = as_utf8(bytes);
+  const auto text = sheet_text(bytes);
   AssetReader reader{file, problems};
-  RowReader rows{text};
+  SheetReader rows{text};
   const auto before = problems.size();
   bool begun = false;
   while (!rows.is_at_end()) {

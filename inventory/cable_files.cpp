@@ -7,38 +7,13 @@
 #include <optional>
 
 #include "base/text.h"
+#include "inventory/sheet.h"
 
 namespace cupel::inventory {
 namespace {
 
 using Problems = std::vector<Problem>;
-constexpr std::size_t kLongestField = 256;
-
-/// The fields of a line of CSV (RFC 4180; a quoted field does not go on in the next line), each
-/// with its column in the file.
-struct Field {
-  std::string text;
-  int column = 1;
-};
-
-std::vector<Field> fields_of(std::string_view line) {
-  std::vector<Field> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char one = line[i];
-    if (one == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back().text += line[i++];
-    } else if (one == '"') {
-      quoted = !quoted;
-    } else if (one == ',' && !quoted) {
-      fields.push_back({"", static_cast<int>(i) + 2});
-    } else if (fields.back().text.size() < kLongestField) {
-      fields.back().text += one;
-    }
-  }
-  for (auto& field : fields) field.text = printable(valid_utf8(trimmed(field.text)));
-  return fields;
-}
+using Cells = std::vector<std::string>;
 
 enum class Column {
   from,
@@ -100,11 +75,11 @@ std::optional<Column> column_of(std::string_view name) {
   return std::nullopt;
 }
 
-Header header_of(const std::vector<Field>& fields) {
+Header header_of(const Cells& cells) {
   Header header{};
   header.fill(-1);
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (const auto column = column_of(fields[i].text)) {
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (const auto column = column_of(cells[i])) {
       auto& at = header[static_cast<std::size_t>(*column)];
       if (at < 0) at = static_cast<int>(i);  // of two tables side by side: the first
     }
@@ -123,8 +98,8 @@ class Table {
   Table(const std::string& file, Problems& problems) : file_{file}, problems_{problems} {}
 
   /// False where the four columns that are needed are not there.
-  bool begin(const std::vector<Field>& fields, int line) {
-    header_ = header_of(fields);
+  bool begin(const Cells& cells, int line) {
+    header_ = header_of(cells);
     std::string absent;
     constexpr std::array<std::pair<Column, std::string_view>, 4> kNeeded{
         {{Column::from, "StartDevice"},
@@ -138,35 +113,35 @@ class Table {
     return false;
   }
 
-  void row(const std::vector<Field>& fields, int line, std::vector<CableRow>& rows) {
+  void row(const Cells& cells, int line, std::vector<CableRow>& rows) {
     CableRow row;
-    row.from = cell(fields, Column::from);
-    row.from_port = cell(fields, Column::from_port);
-    row.to = cell(fields, Column::to);
-    row.to_port = cell(fields, Column::to_port);
+    row.from = cell(cells, Column::from);
+    row.from_port = cell(cells, Column::from_port);
+    row.to = cell(cells, Column::to);
+    row.to_port = cell(cells, Column::to_port);
     row.where = {file_, line, 1};
     if (row.from.empty() && row.to.empty()) return;  // notes below or beside the table
     for (const auto column : {Column::from, Column::from_port, Column::to, Column::to_port})
-      if (cell(fields, column).empty()) {
+      if (cell(cells, column).empty()) {
         problems_.push_back({row.where, "a cable needs two devices and two ports"});
         return;
       }
-    row.speed = cell(fields, Column::speed);
-    row.location_from = cell(fields, Column::from_place);
-    row.location_to = cell(fields, Column::to_place);
-    row.type = cable_type(cell(fields, Column::type)).value_or(CableType::unknown);
-    row.metres = number<double>(cell(fields, Column::length)).value_or(0);
-    row.serial = cell(fields, Column::serial);
-    row.at_from = {cell(fields, Column::from_model), cell(fields, Column::from_serial), {}};
-    row.at_to = {cell(fields, Column::to_model), cell(fields, Column::to_serial), {}};
+    row.speed = cell(cells, Column::speed);
+    row.location_from = cell(cells, Column::from_place);
+    row.location_to = cell(cells, Column::to_place);
+    row.type = cable_type(cell(cells, Column::type)).value_or(CableType::unknown);
+    row.metres = number<double>(cell(cells, Column::length)).value_or(0);
+    row.serial = cell(cells, Column::serial);
+    row.at_from = {cell(cells, Column::from_model), cell(cells, Column::from_serial), {}};
+    row.at_to = {cell(cells, Column::to_model), cell(cells, Column::to_serial), {}};
     rows.push_back(std::move(row));
   }
 
  private:
-  std::string cell(const std::vector<Field>& fields, Column column) const {
+  std::string cell(const Cells& cells, Column column) const {
     const int place = at(header_, column);
-    const bool there = place >= 0 && static_cast<std::size_t>(place) < fields.size();
-    return there ? fields[static_cast<std::size_t>(place)].text : std::string{};
+    const bool there = place >= 0 && static_cast<std::size_t>(place) < cells.size();
+    return there ? cells[static_cast<std::size_t>(place)] : std::string{};
   }
 
   const std::string& file_;
@@ -207,35 +182,47 @@ void read_topo(const std::vector<std::string_view>& all, const std::string& file
   }
 }
 
+/// A sheet may have several tables, one below the other, and titles and notes between them.
+void read_tables(std::string_view text, const std::string& file, std::vector<CableRow>& rows,
+                 Problems& problems) {
+  Table table{file, problems};
+  SheetReader reader{text};
+  const auto before = problems.size();
+  bool begun = false;
+  while (!reader.is_at_end() && rows.size() <= kMostCables) {
+    const auto first = reader.peek();
+    const bool is_note = begun && trimmed(first).starts_with('#');
+    if (!begun) reader.set_separator(separator_of(first));
+    const auto cells = reader.next();
+    if (cells && is_header(header_of(*cells))) {
+      if (!table.begin(*cells, reader.line())) return;
+      begun = true;
+    } else if (begun && !is_note && cells) {
+      table.row(*cells, reader.line(), rows);
+    } else if (begun && !is_note) {
+      problems.push_back({{file, reader.line(), 1}, "a quote is opened here and not closed"});
+    }
+    if (problems.size() - before < kMostBadRows) continue;
+    problems.push_back({{file, reader.line(), 1},
+                        fmt::format("{} rows cannot be used: the rest is not read", kMostBadRows)});
+    return;
+  }
+  if (!begun)
+    problems.push_back({{file, 1, 1},
+                        "no header: a table of cables begins with StartDevice,StartPort,EndDevice,"
+                        "EndPort, or with A-Node Name,A-Port,Z-Node Name,Z-Port"});
+}
+
 }  // namespace
 
-std::vector<CableRow> parse_cables(std::string_view text, const std::string& file,
+std::vector<CableRow> parse_cables(std::string_view bytes, const std::string& file,
                                    Problems& problems) {
   std::vector<CableRow> rows;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const auto all = lines(text);
-  const bool topo = file.ends_with(".topo");
-  if (topo) {
-    read_topo(all, file, rows, problems);
-  } else {
-    Table table{file, problems};
-    bool begun = false;
-    for (std::size_t i = 0; i < all.size() && rows.size() <= kMostCables; ++i) {
-      const int line = static_cast<int>(i) + 1;
-      const auto fields = fields_of(all[i]);
-      if (is_header(header_of(fields))) {  // a sheet may have several tables, one below the other
-        if (!table.begin(fields, line)) return rows;
-        begun = true;
-      } else if (begun && !trimmed(all[i]).starts_with('#')) {
-        table.row(fields, line, rows);
-      }
-    }
-    if (!begun)
-      problems.push_back(
-          {{file, 1, 1},
-           "no header: a table of cables begins with StartDevice,StartPort,EndDevice,"
-           "EndPort, or with A-Node Name,A-Port,Z-Node Name,Z-Port"});
-  }
+  const auto text = sheet_text(bytes);
+  if (file.ends_with(".topo"))
+    read_topo(lines(text), file, rows, problems);
+  else
+    read_tables(text, file, rows, problems);
   if (rows.empty() && problems.empty()) problems.push_back({{file, 0, 0}, "it has no cable"});
   if (rows.size() > kMostCables)
     problems.push_back({{file, 0, 0}, fmt::format("more than {} cables", kMostCables)});

@@ -66,6 +66,49 @@ TEST(CableFiles, ReadsAPointToPointTableInAnyOrderOfItsColumns) {
   EXPECT_EQ(fabric.cables[1].to, (CableEnd{"leaf1", "", 14}));
 }
 
+TEST(CableFiles, ReadsATableInAllMannersOfSpreadsheets) {
+  const auto [fabric, problems] = read(
+      "\xEF\xBB\xBF"
+      "Cables of hall 2\r\n"
+      "A-Node Name;A-Port;Z-Node Name;Z-Port;Remark;Length\r\n"
+      "n01;mlx5_0;leaf1;=\"7/1\";\"behind\r\nthe door; left\";5.5\r\n"
+      "n02;mlx5_0;leaf1;7/2;3/4\" bend;3\r\n",
+      "p2p.csv");
+
+  EXPECT_THAT(problems, IsEmpty());
+  ASSERT_EQ(fabric.cables.size(), 2u);
+  EXPECT_EQ(fabric.cables[0].to, (CableEnd{"leaf1", "", 13}));
+  EXPECT_EQ(fabric.cables[0].metres, 5.5);
+  EXPECT_EQ(fabric.cables[1].metres, 3);
+}
+
+TEST(CableFiles, NamesTheLineOfAQuoteThatIsNotClosed) {
+  std::vector<Problem> problems;
+
+  const auto rows = parse_cables(
+      "StartDevice,StartPort,EndDevice,EndPort\n"
+      "n01,\"mlx5_0,leaf1,1\n"
+      "n02,mlx5_0,leaf1,2\n",
+      "site.csv", problems);
+
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].from, "n02");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].what, "a quote is opened here and not closed");
+  EXPECT_EQ(problems[0].where.line, 2);
+}
+
+TEST(CableFiles, AreNotReadToTheirEndWhereNearlyAllRowsAreBad) {
+  std::string text = "StartDevice,StartPort,EndDevice,EndPort\n";
+  for (int row = 0; row < 3'000; ++row) text += "n01,,leaf1,\n";
+  std::vector<Problem> problems;
+
+  EXPECT_THAT(parse_cables(text, "site.csv", problems), IsEmpty());
+
+  EXPECT_EQ(problems.size(), 1'001u);
+  EXPECT_THAT(problems.back().what, HasSubstr("the rest is not read"));
+}
+
 TEST(CableFiles, ReadsSerialNumbersOfCablesAndOfTransceiversAtTheirEnds) {
   const auto [fabric, problems] = read(
       "A-Node Name,A-Port,A-Serial,Z-Node Name,Z-Port,Z-Module,Z-Serial,Cable Serial,Cable Type\n"
