@@ -275,6 +275,7 @@ TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("run audit --notify /nowhere/tell"));
   EXPECT_TRUE(is_taken("run audit --notify /bin/true"));
   EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
+  EXPECT_FALSE(is_taken("bmc power a01-n07 on"));
   EXPECT_FALSE(is_taken("actions 12 --everything"));
 }
 
