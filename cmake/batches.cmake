@@ -7,7 +7,7 @@
 # first batch that has none of them; nor where one hides, from the other, a name of a header. What this does not see
 # ends in a compiler's error about the name: rename the one, or add the file to `CUPEL_ALONE`.
 option(CUPEL_BATCHES "compile the files of a target in batches" OFF)
-set(CUPEL_BATCHED "" CACHE STRING "targets that are compiled in batches though the others are not: cupel;orchestrator_test")
+set(CUPEL_BATCHED "" CACHE STRING "targets that are compiled in batches though the others are not: cupel_cli;orchestrator_test")
 set(CUPEL_ALONE
   base/boost_sources.cpp            # as large as a batch
   base/result.cpp                   # in two libraries, which one program links: of each only one may be pulled in

@@ -209,8 +209,10 @@ TEST(Tidy, NoFileIncludesASourceFile) {
 
 TEST(Tidy, NoFileSleepsWhereThereIsAnEvent) {
   const std::regex sleeps{R"(\b(this_thread::sleep_\w+|usleep|nanosleep)\()"};
-  for (const auto& source : sources())
+  for (const auto& source : sources()) {
+    if (source.text.find("sleep") == source.text.npos) continue;  // regular expressions are slow
     EXPECT_FALSE(std::regex_search(source.text, sleeps)) << source.path;
+  }
 }
 
 TEST(Tidy, NoFileSpawnsADetachedTask) {
@@ -363,7 +365,13 @@ TEST(Tidy, HeadersSayWhatTheyAre) {
 
 TEST(Tidy, NamesPromiseSomething) {
   const std::regex empty{R"(\b(class|struct) \w*(Manager|Helper|Util|Impl[a-z]+)\b)"};
+  const auto holds = [](const std::string& text) {  // regular expressions are slow
+    for (const auto* word : {"Manager", "Helper", "Util", "Impl"})
+      if (text.find(word) != text.npos) return true;
+    return false;
+  };
   for (const auto& source : sources()) {
+    if (!holds(source.text)) continue;
     std::smatch found;
     EXPECT_FALSE(std::regex_search(source.text, found, empty))
         << source.path << ": " << found.str();
