@@ -1,6 +1,6 @@
 #pragma once
-// A command line of cupel in a copy of the test's own process. To start the program takes a second
-// under a sanitizer, and a test of many command lines asks only what each is answered.
+// A command line of cupel in a copy of the test's own process: for tests of many command lines,
+// where starting a program that a sanitizer has made large would cost more than all that it does.
 #include <string>
 #include <vector>
 
