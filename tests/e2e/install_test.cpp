@@ -1,6 +1,7 @@
 // `cmake --install` of this build to a prefix that nobody has used: whether all of it is there, and
 // whether the controller finds its programs beside it.
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "tests/e2e/site.h"
@@ -25,13 +26,26 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
-  const test::TemporaryFolder folder;
-  const auto prefix = folder.path() / "cupel";
+/// One installation for the tests that only look at it: each copies programs that a sanitizer has
+/// made large.
+class InstalledCupel : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<test::TemporaryFolder>();
+    installed_ = install(prefix());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  void SetUp() override { ASSERT_EQ(installed_.status, 0) << installed_.out << installed_.err; }
+  static fs::path prefix() { return folder_->path() / "cupel"; }
 
-  const auto installed = install(prefix);
+  static inline std::unique_ptr<test::TemporaryFolder> folder_;
 
-  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+ private:
+  static inline Ran installed_;
+};
+
+TEST_F(InstalledCupel, HasTheControllerItsProgramsAndTheirPapersInPlace) {
+  const auto prefix = InstalledCupel::prefix();
   const auto version = run({(prefix / "bin/cupel").string(), "--version"});
   EXPECT_THAT(version.out, HasSubstr("cupel ")) << version.err;
   const auto node = run({(prefix / "libexec/cupel/cupel-node").string(), "--version"});
@@ -64,14 +78,8 @@ TEST(Install, PutsTheServiceInThePackageOfTheController) {
   EXPECT_FALSE(fs::exists(prefix / "libexec/cupel/cupel-burn"));
 }
 
-TEST(Install, WritesAManPageForEachCommandThatManCanRead) {
-  const test::TemporaryFolder folder;
-  const auto prefix = folder.path() / "cupel";
-
-  const auto installed = install(prefix);
-
-  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
-  const auto pages = prefix / "share/man/man1";
+TEST_F(InstalledCupel, HasAManPageForEachCommandThatManCanRead) {
+  const auto pages = prefix() / "share/man/man1";
   for (const auto* page : {"cupel.1", "cupel-run.1", "cupel-bmc.1", "cupel-backup.1"})
     EXPECT_TRUE(fs::exists(pages / page)) << page;
   EXPECT_THAT(text_of(pages / "cupel-bmc.1"), HasSubstr(".SS cupel bmc power"));
@@ -96,19 +104,18 @@ TEST(Install, PutsAllOfItBelowDestdir) {
   EXPECT_FALSE(fs::exists("/opt/cupel-of-a-package"));
 }
 
-TEST(Install, FindsTheVirtualRackInItsLibexecAndNamesItWhereItIsMissing) {
+TEST_F(InstalledCupel, FindsTheVirtualRackInItsLibexecAndNamesItWhereItIsMissing) {
   const test::TemporaryFolder folder;
-  const auto prefix = folder.path() / "cupel";
-  const auto installed = install(prefix);
-  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  const auto sim = prefix() / "libexec/cupel/cupel-sim", elsewhere = prefix() / "cupel-sim";
   const auto serve = [&] {
-    return run({(prefix / "bin/cupel").string(), "rack", "serve", "h100-9", "--folder",
+    return run({(prefix() / "bin/cupel").string(), "rack", "serve", "h100-9", "--folder",
                 (folder.path() / "rack").string()});
   };
 
   const auto there = serve();
-  fs::remove(prefix / "libexec/cupel/cupel-sim");
+  fs::rename(sim, elsewhere);
   const auto missing = serve();
+  fs::rename(elsewhere, sim);
 
   EXPECT_EQ(there.status, 2);
   EXPECT_THAT(there.err, HasSubstr("h100-9")) << "it was asked, and knows no such rack";
