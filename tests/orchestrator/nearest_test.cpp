@@ -13,7 +13,7 @@ burnin::Checked memory_of(const std::string& gpu, double gib) {
   return {.stage = "gpu-facts",
           .part = gpu,
           .measure = "gpu.memory.total",
-          .quantity = {.value = gib, .at_least = 79, .unit = "GiB", .unit_of_limits = "GiB"},
+          .quantity = {.value = gib, .at_least = 79, .unit = "GiB"},
           .met = burnin::Met::met};
 }
 
