@@ -120,21 +120,16 @@ void print_findings(const record::NodeRecord& record, const std::string& stage, 
     say("  {:<34} unknown: {}\n", printable(each.fact), printable(each.why));
 }
 
-/// That a log gained nothing while a stage ran is not worth a section for each stage.
-bool is_quiet(const burnin::Findings& findings) {
-  return findings.unknown.empty() &&
-         std::ranges::all_of(findings.measurements, [](const auto& each) {
-           return each.value == 0 || each.name == "kernel_log.complete";
-         });
-}
-
 /// In the order in which they ran, each with what else was read after it.
 void print_measurements(const record::NodeRecord& record, bool each_part) {
   std::size_t quiet = 0, quiet_kernel = 0;
   const auto print_log = [&](const std::string& step, const std::string& log, std::size_t& count) {
     const auto found = record.findings.find(log);
+    for (int which = 1; record.findings.contains(record::former_log_name(log, which)); ++which)
+      print_findings(record, record::former_log_name(log, which), each_part);
     if (log == step || found == record.findings.end()) return;
-    if (each_part || !is_quiet(found->second))
+    // That a log gained nothing while a stage ran is not worth a section for each stage.
+    if (each_part || !record::gained_nothing(found->second))
       print_findings(record, log, each_part);
     else
       ++count;

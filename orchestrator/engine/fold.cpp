@@ -183,9 +183,13 @@ void retry_node(FoldedNode& node, std::size_t from, const Event& event) {
   }
 }
 
-/// For the sake of the first step that failed the controller takes the node up again.
-void count_revival(FoldedNode& node, const Event& event) {
-  if (!node.traced() || text_in(event, "by") != kByItself) return;
+/// For the sake of the first step that failed the controller takes the node up again, or a person.
+void count_retry(FoldedNode& node, const Event& event) {
+  if (!node.traced()) return;
+  if (text_in(event, "by") != kByItself) {
+    node.trace->tried_by_people.push_back(node.trace->ends.size());
+    return;
+  }
   const auto& steps = node.state.steps;
   const auto failed = std::ranges::find(steps, Phase::failed, &StepState::phase);
   if (failed == steps.end()) return;
@@ -402,7 +406,7 @@ void apply_to(RunState& state, RunTrace* trace, const Event& event) {
     return;
   }
   FoldedNode node{known->second, trace_of(trace, event.node)};
-  if (event.kind == EventKind::node_retried) count_revival(node, event);
+  if (event.kind == EventKind::node_retried) count_retry(node, event);
   const auto index = node.index_of(step_meant(event));
   if (index) apply_to_step(state, node, *index, event);
 }

@@ -23,6 +23,8 @@ struct StepTrace {
 struct NodeTrace {
   std::vector<StepTrace> steps{};    // as NodeState::steps, in the order in which they came up
   std::vector<const Event*> ends{};  // of its steps, with what they found
+  // Each time a person had it tried again, as after a repair: how many ends came before.
+  std::vector<std::size_t> tried_by_people{};
 };
 
 struct RunTrace {

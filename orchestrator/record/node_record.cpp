@@ -1,6 +1,10 @@
 #include "orchestrator/record/node_record.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 #include "burnin/companions.h"
@@ -70,23 +74,63 @@ void take_facts(NodeRecord& record, const Event& event) {
     if (value.is_string()) record.facts[std::string{name}] = value.get_string();
 }
 
+/// What a log gained is read once. Where its step comes again without a person's word, the next
+/// reading does not take its place: nothing says that what was found is mended.
+class FormerLogs {
+ public:
+  explicit FormerLogs(NodeRecord& record) : record_{record} {}
+
+  void tried_by_a_person() { ++repairs_; }
+
+  /// `log` is read again.
+  void keep(const std::string& log) {
+    const auto [read, first] = read_after_.try_emplace(log, repairs_);
+    if (first) return;
+    const bool may_be_mended = std::exchange(read->second, repairs_) != repairs_;
+    if (may_be_mended) return forget(log);
+    const auto found = record_.findings.find(log);
+    if (found == record_.findings.end()) return;
+    // What could not be read then is in a later reading.
+    if (found->second.measurements.empty() || gained_nothing(found->second)) return;
+    const auto name = former_log_name(log, ++kept_[log]);
+    record_.findings[name] = std::move(found->second);
+    if (const auto hash = record_.evidence.find(log); hash != record_.evidence.end())
+      record_.evidence[name] = std::move(hash->second);
+    record_.findings.erase(found);
+  }
+
+ private:
+  void forget(const std::string& log) {
+    for (auto& kept = kept_[log]; kept > 0; --kept) {
+      record_.findings.erase(former_log_name(log, kept));
+      record_.evidence.erase(former_log_name(log, kept));
+    }
+  }
+
+  NodeRecord& record_;
+  int repairs_ = 0;
+  std::map<std::string, int, std::less<>> read_after_{}, kept_{};
+};
+
 /// A log that was read after a stage is a stage of its own: judged by itself, whatever came of the
 /// other.
-void take_log(NodeRecord& record, const Event& event, std::string_view key, std::string name) {
+void take_log(NodeRecord& record, FormerLogs& former, const Event& event, std::string_view key,
+              const std::string& name) {
   const auto* log = event.data.if_contains(key);
   if (log == nullptr || !log->is_object()) return;
+  former.keep(name);
   record.findings[name] = findings_from(log->get_object());
   const auto* hash = log->get_object().if_contains("evidence");
   if (hash != nullptr && hash->is_string()) record.evidence[name] = hash->get_string();
 }
 
-void take_logs(NodeRecord& record, const Event& event) {
+void take_logs(NodeRecord& record, FormerLogs& former, const Event& event) {
   if (const auto mark = text_in(event, "log_mark"); !mark.empty())
     record.evidence["log_mark"] = mark;
   if (event.data.contains("kernel_log_mark"))
     record.kernel_log_mark = text_in(event, "kernel_log_mark");
-  take_log(record, event, "log", burnin::bmc_log_name(event.step));
-  take_log(record, event, "kernel_log", burnin::kernel_log_name(event.step));
+  take_log(record, former, event, "log", burnin::bmc_log_name(event.step));
+  take_log(record, former, event, "kernel_log", burnin::kernel_log_name(event.step));
 }
 
 /// What worked beside a stage is judged by itself, too. Its evidence is the stage's.
@@ -104,8 +148,11 @@ void take_companions(NodeRecord& record, const Event& event) {
 }
 
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
-void take_findings(NodeRecord& record, const Event& event) {
-  if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
+void take_findings(NodeRecord& record, FormerLogs& former, const Event& event) {
+  if (event.data.contains("measurements")) {
+    if (burnin::is_log(event.step)) former.keep(event.step);
+    record.findings[event.step] = findings_from(event.data);
+  }
   if (const auto hash = text_in(event, "evidence"); !hash.empty()) {
     record.evidence[event.step] = hash;
     record.evidence.erase(series_name(event.step));  // of an earlier attempt
@@ -159,6 +206,16 @@ void hand_out(const store::Store& store, std::vector<Event>& events) {
   }
 }
 
+bool gained_nothing(const burnin::Findings& log) {
+  return log.unknown.empty() && std::ranges::all_of(log.measurements, [](const auto& each) {
+           return each.name == "kernel_log.complete" ? each.value != 0 : each.value == 0;
+         });
+}
+
+std::string former_log_name(std::string_view log, int which) {
+  return fmt::format("{}@before-retry{}", log, which == 1 ? "" : fmt::format("-{}", which));
+}
+
 std::string_view to_string(Skipped skipped) {
   for (const auto& [known, word] : kSkipped)
     if (known == skipped) return word;
@@ -174,11 +231,16 @@ NodeRecord record_of(const std::string& node, const engine::FoldedRun& run) {
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (trace->second.steps[i].moved != nullptr)
       record.steps.push_back(step_record(steps[i], trace->second.steps[i]));
-  for (const auto* end : trace->second.ends) {
-    take_facts(record, *end);
-    take_findings(record, *end);
-    take_companions(record, *end);
-    take_logs(record, *end);
+  FormerLogs former{record};
+  auto tried = trace->second.tried_by_people.begin();
+  const auto& ends = trace->second.ends;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    for (; tried != trace->second.tried_by_people.end() && *tried <= i; ++tried)
+      former.tried_by_a_person();
+    take_facts(record, *ends[i]);
+    take_findings(record, former, *ends[i]);
+    take_companions(record, *ends[i]);
+    take_logs(record, former, *ends[i]);
   }
   return record;
 }

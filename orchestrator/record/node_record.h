@@ -66,6 +66,14 @@ struct NodeRecord {
   std::string hand_off_detail{};
 };
 
+/// Of the BMC's or the kernel's log: that it has no line that counts, and none was lost.
+bool gained_nothing(const burnin::Findings& log);
+
+/// Under which name a reading of `log` ("kernel-log@gemm") stays in `findings` that gained
+/// something before its step came again; the first is 1. A person's retry ends it, as a repair
+/// would.
+std::string former_log_name(std::string_view log, int which);
+
 /// Gives each event of a step that several nodes did together what was found on its own node. Where
 /// that cannot be read any more the step is taken for failed.
 void hand_out(const store::Store& store, std::vector<engine::Event>& events);

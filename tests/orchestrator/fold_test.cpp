@@ -143,6 +143,71 @@ TEST(NodeRecordView, TakesTheReasonOfAFailureFromTheEventThatEndedTheStep) {
   EXPECT_THAT(told.steps[0].needs, ElementsAre(record::Needed{"reseat the GPU", "gpu3", true}));
 }
 
+boost::json::object log_of(const std::string& name, int value, const std::string& evidence) {
+  boost::json::object found{
+      {"measurements", {{{"name", name}, {"value", value}, {"unit", "count"}, {"part", "CPU12"}}}},
+      {"evidence", evidence}};
+  return {{"kernel_log", std::move(found)}};
+}
+
+Event tried_again(std::string_view by) {
+  return event(node_retried, "n1", "", {{"from", "psu"}, {"by", by}});
+}
+
+double number_in(const record::NodeRecord& record, const std::string& stage) {
+  const auto found = record.findings.find(stage);
+  return found == record.findings.end() ? -1 : found->second.measurements.at(0).value;
+}
+
+TEST(NodeRecordView, KeepsWhatALogGainedBeforeTheControllerTriedAgain) {
+  const auto told =
+      record({ended("psu", "needs operator"), ended("watch", "done", log_of("kernel.mce", 1, "e1")),
+              tried_again(kByItself), ended("psu"),
+              ended("watch", "done", log_of("kernel.mce", 0, "e2"))});
+
+  EXPECT_EQ(number_in(told, "kernel-log@watch"), 0);
+  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry"), 1);
+  EXPECT_EQ(told.evidence.at("kernel-log@watch@before-retry"), "e1");
+  EXPECT_EQ(told.evidence.at("kernel-log@watch"), "e2");
+}
+
+TEST(NodeRecordView, KeepsEachReadingOfALogThatGainedSomethingAndNoOther) {
+  const auto told = record(
+      {ended("watch", "done", log_of("kernel.mce", 1, "e1")), tried_again(kByItself),
+       ended("watch", "done", log_of("kernel.mce", 0, "e2")), tried_again(kByItself),
+       ended("watch", "done", log_of("kernel.aer.corrected", 3, "e3")), tried_again(kByItself),
+       ended("watch", "done", log_of("kernel_log.complete", 1, "e4")), tried_again(kByItself),
+       ended("watch", "done", log_of("kernel_log.complete", 1, "e5"))});
+
+  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry"), 1);
+  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry-2"), 3);
+  EXPECT_EQ(told.findings.size(), 3u);
+}
+
+TEST(NodeRecordView, KeepsTheBmcsLogThatAStepOfItsOwnReads) {
+  const boost::json::object gained{
+      {"measurements", {{{"name", "sel.new.critical"}, {"value", 1}, {"unit", "count"}}}}};
+  const boost::json::object quiet{
+      {"measurements", {{{"name", "sel.new.critical"}, {"value", 0}, {"unit", "count"}}}}};
+
+  const auto told =
+      record({ended("sel", "done", gained), tried_again(kByItself), ended("sel", "done", quiet)});
+
+  EXPECT_EQ(number_in(told, "sel"), 0);
+  EXPECT_EQ(number_in(told, "sel@before-retry"), 1);
+}
+
+TEST(NodeRecordView, ForgetsWhatALogGainedWhenAPersonHasTheNodeTriedAgain) {
+  const auto told =
+      record({ended("watch", "done", log_of("kernel.mce", 1, "e1")), tried_again(kByItself),
+              ended("watch", "done", log_of("kernel.mce", 2, "e2")), tried_again("alice"),
+              ended("watch", "done", log_of("kernel.mce", 0, "e3"))});
+
+  EXPECT_EQ(number_in(told, "kernel-log@watch"), 0);
+  EXPECT_EQ(told.findings.size(), 1u);
+  EXPECT_EQ(told.evidence.size(), 1u);
+}
+
 TEST(StandingView, CountsAStepThatWasShedAsBetweenTriesAndAStoppedOneNot) {
   const std::vector<Event> events{
       event(step_began, "n1", "gpu-burn"), event(step_shed, "n1", "gpu-burn"),
