@@ -213,10 +213,12 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
     if (is_heading || is_empty) continue;
     if (!cells)
       problems.push_back({{file, rows.line(), 1}, "a quote is opened here and not closed"});
-    else if (begun)
-      reader.row(*std::move(cells), rows.line(), assets);
-    if (!begun && (!cells || !reader.begin(*cells, rows.line()))) return assets;
-    begun = true;
+    if (!begun) {
+      begun = cells && reader.begin(*cells, rows.line());
+      if (!begun) return assets;
+      continue;
+    }
+    if (cells) reader.row(*std::move(cells), rows.line(), assets);
     const bool is_full = assets.size() > kMostAssets;
     if (!is_full && problems.size() - before < kMostBadRows) continue;
     problems.push_back(

@@ -331,6 +331,12 @@ class NcclNodesTest : public ::testing::Test {
     site->write("profiles/lab.yaml", kNcclProfile);
     site->write("nccl.yaml", kNcclOfNodes);
   }
+  /// With the programs that the nodes have: nothing is brought to the machine that runs the tests.
+  Ran run() const {
+    std::filesystem::create_directory(site->file("no-programs"));
+    return site->run(
+        {"--programs", site->file("no-programs"), "run", "nccl.yaml", "--programs-on-nodes"});
+  }
   std::string show(const std::string& node) const { return site->run({"show", node}).out; }
   /// How many nodes began the collective itself.
   int begun() const {
@@ -345,7 +351,7 @@ class NcclNodesTest : public ::testing::Test {
 };
 
 TEST_F(NcclNodesTest, CarriesTheIdFromTheFirstNodeToTheOthersAndJudgesTheirRate) {
-  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
+  const auto ran = run();
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_EQ(begun(), 3);
@@ -356,7 +362,7 @@ TEST_F(NcclNodesTest, CarriesTheIdFromTheFirstNodeToTheOthersAndJudgesTheirRate)
 TEST_F(NcclNodesTest, BeginsOnNoOtherNodeWhereOneCannotReachTheFirst) {
   std::ofstream{tools / "deaf"} << "127.70.1.3";
 
-  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
+  const auto ran = run();
 
   EXPECT_NE(ran.status, 0) << ran.out << ran.err;
   EXPECT_LE(begun(), 1) << "the first one waits, nobody comes";
@@ -366,7 +372,7 @@ TEST_F(NcclNodesTest, BeginsOnNoOtherNodeWhereOneCannotReachTheFirst) {
 TEST_F(NcclNodesTest, NamesTheNodeWhoseRankDidNotGoOnAndLeavesTheOthersInconclusive) {
   std::ofstream{tools / "stuck"} << "127.70.1.2";
 
-  const auto ran = site->run({"run", "nccl.yaml", "--programs-on-nodes"});
+  const auto ran = run();
 
   EXPECT_NE(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(show("s01-n02"), AllOf(HasSubstr("fail"), HasSubstr("nccl.absent"),
