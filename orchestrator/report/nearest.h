@@ -12,10 +12,10 @@ namespace cupel::report {
 
 struct Nearest {
   std::string stage{}, part{};  // "gpu3"; "gpu[0-4,6-7]" where these say the same
-  std::string criterion{};  // "hbm.copy", "fleet: hbm.copy"
-  std::string words{};      // "3151 GB/s, expected at least 3150 GB/s"
-  double margin = 0;        // share of the limit; of a comparison, healthy spreads
-  bool spreads = false;     // `margin` is in spreads
+  std::string criterion{};      // "hbm.copy", "fleet: hbm.copy"
+  std::string words{};          // "3151 GB/s, expected at least 3150 GB/s"
+  double margin = 0;            // share of the limit; of a comparison, healthy spreads
+  bool spreads = false;         // `margin` is in spreads
 
   std::string margin_text() const;  // "0.3 %", "1.2 spreads"
 };

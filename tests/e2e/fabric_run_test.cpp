@@ -333,9 +333,9 @@ class NcclNodesTest : public ::testing::Test {
   }
   /// With the programs that the nodes have: nothing is brought to the machine that runs the tests.
   Ran run() const {
-    std::filesystem::create_directory(site->file("no-programs"));
-    return site->run(
-        {"--programs", site->file("no-programs"), "run", "nccl.yaml", "--programs-on-nodes"});
+    std::filesystem::create_directory((site->folder / "no-programs").string());
+    return site->run({"--programs", (site->folder / "no-programs").string(), "run", "nccl.yaml",
+                      "--programs-on-nodes"});
   }
   std::string show(const std::string& node) const { return site->run({"show", node}).out; }
   /// How many nodes began the collective itself.
