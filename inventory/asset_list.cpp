@@ -211,8 +211,7 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
     if (!begun) rows.set_separator(separator_of(first));
     auto cells = rows.next();
     if (is_heading || is_empty) continue;
-    if (!cells)
-      problems.push_back({{file, rows.line(), 1}, "a quote is opened here and not closed"});
+    if (!cells) problems.push_back({{file, rows.line(), 1}, std::string{kUnclosedQuote}});
     if (!begun) {
       begun = cells && reader.begin(*cells, rows.line());
       if (!begun) return assets;
@@ -223,8 +222,7 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
     if (!is_full && problems.size() - before < kMostBadRows) continue;
     problems.push_back(
         {{file, rows.line(), 1},
-         is_full ? fmt::format("more than {} assets", kMostAssets)
-                 : fmt::format("{} rows cannot be used: the rest is not read", kMostBadRows)});
+         is_full ? fmt::format("more than {} assets", kMostAssets) : too_many_bad_rows()});
     return assets;
   }
   if (!begun) problems.push_back({{file, 0, 0}, "an empty file is no list of assets"});

@@ -265,8 +265,9 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                         "read the version by hand"});
 }
 
-/// What its own BMC says is sick, and drives that the kernel has given up. Who told nothing is not
-/// judged. Of firmware a BMC says Warning where it only has a newer one (GB200).
+/// Parts that their BMC reports as Warning or Critical, and drives that the kernel reports as dead.
+/// A part without a reported health is not judged, nor is firmware: a GB200's BMC reports Warning
+/// where it only has a newer version.
 void judge_health(const Seen& seen, std::vector<AuditFinding>& findings) {
   constexpr std::string_view kDead = "dead";  // the kernel's nvme_ctrl_state; others pass by
   for (const auto* drive : of_kind(seen.by_node, PartKind::nvme))

@@ -200,11 +200,10 @@ void read_tables(std::string_view text, const std::string& file, std::vector<Cab
     } else if (begun && !is_note && cells) {
       table.row(*cells, reader.line(), rows);
     } else if (begun && !is_note) {
-      problems.push_back({{file, reader.line(), 1}, "a quote is opened here and not closed"});
+      problems.push_back({{file, reader.line(), 1}, std::string{kUnclosedQuote}});
     }
     if (problems.size() - before < kMostBadRows) continue;
-    problems.push_back({{file, reader.line(), 1},
-                        fmt::format("{} rows cannot be used: the rest is not read", kMostBadRows)});
+    problems.push_back({{file, reader.line(), 1}, too_many_bad_rows()});
     return;
   }
   if (!begun)

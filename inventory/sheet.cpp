@@ -1,5 +1,7 @@
 #include "inventory/sheet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -24,6 +26,10 @@ std::string cell_text(std::string text) {
 bool is_begin(std::string_view cell) { return trimmed(cell).empty() || trimmed(cell) == "="; }
 
 }  // namespace
+
+std::string too_many_bad_rows() {
+  return fmt::format("{} rows cannot be used: the rest is not read", kMostBadRows);
+}
 
 std::string sheet_text(std::string_view bytes) {
   const bool little = bytes.starts_with("\xFF\xFE"), big = bytes.starts_with("\xFE\xFF");

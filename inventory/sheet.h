@@ -8,11 +8,14 @@
 
 namespace cupel::inventory {
 
-/// Behind so many rows that cannot be used a file is not what it is taken for.
+/// After so many rows that cannot be used the rest of a file is not read.
 constexpr std::size_t kMostBadRows = 1'000;
+std::string too_many_bad_rows();
 
-/// In UTF-8, without a byte order mark; from UTF-16 where the mark says so. Characters beyond the
-/// first plane of that become U+FFFD: they stand in no name and no serial number.
+constexpr std::string_view kUnclosedQuote = "a quote is opened here and not closed";
+
+/// As UTF-8 without a byte order mark. UTF-16 is known by its mark; its characters beyond the first
+/// plane become U+FFFD: they stand in no name and no serial number.
 std::string sheet_text(std::string_view bytes);
 
 /// Comma, semicolon or tab: by which the cells of this line are parted most often.

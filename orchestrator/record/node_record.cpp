@@ -84,8 +84,8 @@ class FormerLogs {
 
   /// `log` is read again.
   void keep(const std::string& log) {
-    const auto [read, first] = read_after_.try_emplace(log, repairs_);
-    if (first) return;
+    const auto [read, fresh] = read_after_.try_emplace(log, repairs_);
+    if (fresh) return;
     const bool may_be_mended = std::exchange(read->second, repairs_) != repairs_;
     if (may_be_mended) return forget(log);
     const auto found = record_.findings.find(log);

@@ -160,28 +160,28 @@ double number_in(const record::NodeRecord& record, const std::string& stage) {
 }
 
 TEST(NodeRecordView, KeepsWhatALogGainedBeforeTheControllerTriedAgain) {
-  const auto told =
+  const auto node =
       record({ended("psu", "needs operator"), ended("watch", "done", log_of("kernel.mce", 1, "e1")),
               tried_again(kByItself), ended("psu"),
               ended("watch", "done", log_of("kernel.mce", 0, "e2"))});
 
-  EXPECT_EQ(number_in(told, "kernel-log@watch"), 0);
-  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry"), 1);
-  EXPECT_EQ(told.evidence.at("kernel-log@watch@before-retry"), "e1");
-  EXPECT_EQ(told.evidence.at("kernel-log@watch"), "e2");
+  EXPECT_EQ(number_in(node, "kernel-log@watch"), 0);
+  EXPECT_EQ(number_in(node, "kernel-log@watch@before-retry"), 1);
+  EXPECT_EQ(node.evidence.at("kernel-log@watch@before-retry"), "e1");
+  EXPECT_EQ(node.evidence.at("kernel-log@watch"), "e2");
 }
 
 TEST(NodeRecordView, KeepsEachReadingOfALogThatGainedSomethingAndNoOther) {
-  const auto told = record(
+  const auto node = record(
       {ended("watch", "done", log_of("kernel.mce", 1, "e1")), tried_again(kByItself),
        ended("watch", "done", log_of("kernel.mce", 0, "e2")), tried_again(kByItself),
        ended("watch", "done", log_of("kernel.aer.corrected", 3, "e3")), tried_again(kByItself),
        ended("watch", "done", log_of("kernel_log.complete", 1, "e4")), tried_again(kByItself),
        ended("watch", "done", log_of("kernel_log.complete", 1, "e5"))});
 
-  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry"), 1);
-  EXPECT_EQ(number_in(told, "kernel-log@watch@before-retry-2"), 3);
-  EXPECT_EQ(told.findings.size(), 3u);
+  EXPECT_EQ(number_in(node, "kernel-log@watch@before-retry"), 1);
+  EXPECT_EQ(number_in(node, "kernel-log@watch@before-retry-2"), 3);
+  EXPECT_EQ(node.findings.size(), 3u);
 }
 
 TEST(NodeRecordView, KeepsTheBmcsLogThatAStepOfItsOwnReads) {
@@ -190,22 +190,22 @@ TEST(NodeRecordView, KeepsTheBmcsLogThatAStepOfItsOwnReads) {
   const boost::json::object quiet{
       {"measurements", {{{"name", "sel.new.critical"}, {"value", 0}, {"unit", "count"}}}}};
 
-  const auto told =
+  const auto node =
       record({ended("sel", "done", gained), tried_again(kByItself), ended("sel", "done", quiet)});
 
-  EXPECT_EQ(number_in(told, "sel"), 0);
-  EXPECT_EQ(number_in(told, "sel@before-retry"), 1);
+  EXPECT_EQ(number_in(node, "sel"), 0);
+  EXPECT_EQ(number_in(node, "sel@before-retry"), 1);
 }
 
 TEST(NodeRecordView, ForgetsWhatALogGainedWhenAPersonHasTheNodeTriedAgain) {
-  const auto told =
+  const auto node =
       record({ended("watch", "done", log_of("kernel.mce", 1, "e1")), tried_again(kByItself),
               ended("watch", "done", log_of("kernel.mce", 2, "e2")), tried_again("alice"),
               ended("watch", "done", log_of("kernel.mce", 0, "e3"))});
 
-  EXPECT_EQ(number_in(told, "kernel-log@watch"), 0);
-  EXPECT_EQ(told.findings.size(), 1u);
-  EXPECT_EQ(told.evidence.size(), 1u);
+  EXPECT_EQ(number_in(node, "kernel-log@watch"), 0);
+  EXPECT_EQ(node.findings.size(), 1u);
+  EXPECT_EQ(node.evidence.size(), 1u);
 }
 
 TEST(StandingView, CountsAStepThatWasShedAsBetweenTriesAndAStoppedOneNot) {
