@@ -13,6 +13,7 @@ set(CUPEL_ALONE
   base/boost_sources.cpp            # as large as a batch
   base/log.cpp                      # defines what the library's headers are to read
   base/result.cpp                   # in two libraries, which one program links: of each only one may be pulled in
+  base/nccl_id.cpp                  # the same
   base/text.cpp                     # the same
   base/pkcs11.cpp                   # the standard's header leaves macros behind: reserved, TRUE
 )

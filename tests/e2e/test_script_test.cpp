@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "tests/e2e/site.h"
+#include "tests/support/captures.h"
 
 namespace cupel::testing {
 namespace {
@@ -33,7 +34,7 @@ struct OneTest {
                {}, std::chrono::seconds{60});
   }
 
-  TemporaryFolder folder{};
+  test::TemporaryFolder folder{};
 };
 
 TEST(TestScript, FailsWhereATestFails) {
