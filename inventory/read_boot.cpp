@@ -9,6 +9,8 @@
 #include <boost/url/url_view.hpp>
 
 #include "base/text.h"
+#include "inventory/node_boot.h"
+#include "inventory/profile_os.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 
