@@ -12,7 +12,7 @@
 #include "playbooks/playbook.h"
 #include "playbooks/step_kind.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 
 using namespace std::chrono_literals;
 using playbooks::OnFailure;
@@ -148,4 +148,4 @@ class EngineTest : public ::testing::Test {
   RunState state_{};
 };
 
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

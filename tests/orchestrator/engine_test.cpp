@@ -6,7 +6,7 @@
 #include "playbooks/plan.h"
 #include "tests/orchestrator/engine_fixture.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 namespace {
 
 TEST_F(EngineTest, TakesEachNodeThroughItsStepsInOrder) {
@@ -413,4 +413,4 @@ TEST(RunState, IgnoresEventsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

@@ -2,7 +2,7 @@
 #include "playbooks/playbook.h"
 #include "tests/orchestrator/engine_fixture.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 namespace {
 
 /// Its stage "cpu" fails, and what it started there cannot be ended: the node does not answer.
@@ -120,4 +120,4 @@ TEST_F(LostNode, IsNotNamedWhereSeveralDidTheStageTogether) {
 }
 
 }  // namespace
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture
