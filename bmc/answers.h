@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "base/task.h"
+#include "bmc/identity.h"
 #include "bmc/sensor.h"
 #include "inventory/parts.h"
 
 namespace cupel::bmc {
 
 using Seconds = std::chrono::sys_seconds;
-
-/// Which protocol gave an answer.
-enum class Protocol { redfish, ipmi };
 
 /// An answer, and who gave it.
 template <class T>
@@ -47,23 +45,9 @@ enum class ResetType {
 };
 enum class BootTarget { none, pxe, uefi_http, disk, virtual_cd, bios_setup };
 
-std::string_view to_string(Protocol protocol);
 std::string_view to_string(PowerState state);
 std::string_view to_string(ResetType type);
 std::string_view to_string(BootTarget target);
-
-struct Identity {
-  std::string vendor;  // as detected: "NVIDIA", "Dell", ...; empty: unknown
-  std::string model;
-  std::string serial;  // of the system (Dell: the service tag)
-  std::string part_number;
-  std::string uuid;
-  std::string bios_version;
-  std::string bmc_version;
-  std::vector<std::string> bmc_macs{};  // of the BMC's own ports: "aa:bb:cc:00:11:22"
-  Protocol by = Protocol::redfish;
-  friend bool operator==(const Identity&, const Identity&) = default;
-};
 
 /// Everything that the BMC tells of the machine.
 struct Observed {

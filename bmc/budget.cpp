@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/json.h"
 #include "base/wall_clock.h"
 
 namespace cupel::bmc {

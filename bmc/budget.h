@@ -3,10 +3,11 @@
 // in use now. What `cupel bmc NODE budget` shows. Pure; the semaphores themselves are in
 // bmc_limits.h.
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
-
-#include "base/json.h"
+#include <string_view>
 
 namespace cupel::bmc {
 

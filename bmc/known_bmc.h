@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "bmc/bmc.h"
-#include "inventory/model.h"
+#include "bmc/identity.h"
+#include "inventory/endpoint.h"
 
 namespace cupel::bmc {
 

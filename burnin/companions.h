@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "burnin/stage.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

@@ -12,6 +12,7 @@
 
 #include "burnin/stage.h"
 #include "inventory/fabric.h"
+#include "inventory/fwd.h"
 #include "inventory/nccl_settings.h"
 #include "inventory/subject.h"
 

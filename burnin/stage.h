@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "burnin/job.h"
 #include "burnin/measurement.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

@@ -2,6 +2,7 @@
 // Which stages sample something over time, and how that is read for the record. Pure.
 #include "burnin/stage.h"
 #include "burnin/time_series.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
+#include "inventory/expected_parts.h"
 #include "inventory/judge_firmware.h"
+#include "inventory/pci_address.h"
+#include "inventory/profile.h"
 
 namespace cupel::inventory {
 namespace {

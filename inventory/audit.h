@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inventory/fwd.h"
 #include "inventory/parts.h"
-#include "inventory/profile.h"
 
 namespace cupel::inventory {
 

@@ -5,7 +5,10 @@
 #include <set>
 
 #include "base/ownership.h"
+#include "inventory/endpoint.h"
 #include "inventory/image_manifest.h"
+#include "inventory/model.h"
+#include "inventory/secret_ref.h"
 
 namespace cupel::inventory {
 namespace {

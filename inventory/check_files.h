@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 
 namespace cupel::inventory {
 

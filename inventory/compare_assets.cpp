@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "inventory/pci_address.h"
 
 namespace cupel::inventory {
 namespace {

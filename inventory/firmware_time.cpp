@@ -1,5 +1,8 @@
 #include "inventory/firmware_time.h"
 
+#include "inventory/patience.h"
+#include "inventory/profile.h"
+
 namespace cupel::inventory {
 namespace {
 

@@ -2,7 +2,8 @@
 // How long firmware updates take, as a profile says. Pure.
 #include <chrono>
 
-#include "inventory/profile.h"
+#include "inventory/baseline.h"
+#include "inventory/fwd.h"
 
 namespace cupel::inventory {
 

@@ -15,6 +15,14 @@
 
 namespace cupel::inventory {
 
+/// A BIOS setting that matters to what the machine is for.
+struct ExpectedSetting {
+  std::string attribute;  // as the BMC's BIOS registry calls it
+  std::string value;
+  std::string source{};
+  Place where{};
+};
+
 /// A setting of the machine that has a name of our own.
 struct PortableSetting {
   std::string_view name;

@@ -6,35 +6,9 @@
 
 namespace cupel::inventory {
 
-std::string to_string(const Endpoint& endpoint) {
-  const bool ipv6 = endpoint.host.find(':') != std::string::npos;
-  const auto host = ipv6 ? "[" + endpoint.host + "]" : endpoint.host;
-  return host + ":" + std::to_string(endpoint.port);
-}
-
-bool Profile::has_bmc_images() const {
-  return std::ranges::any_of(
-      firmware, [](const auto& one) { return one.image && !one.is_written_on_node(); });
-}
-
-bool Profile::has_node_images() const {
-  return std::ranges::any_of(firmware,
-                             [](const auto& one) { return one.image && one.is_written_on_node(); });
-}
-
-bool Profile::has_gpus() const {
-  return std::ranges::any_of(parts, [](const ExpectedParts& expected) {
-    return expected.kind == PartKind::gpu && expected.count > 0;
-  });
-}
-
 const Node* Inventory::node(std::string_view name) const {
   const auto found = std::ranges::find(nodes, name, &Node::name);
   return found == nodes.end() ? nullptr : &*found;
-}
-
-const std::string& bmc_name(const Node& node) {
-  return node.bmc.shared_as.empty() ? node.name : node.bmc.shared_as;
 }
 
 std::vector<const Node*> Inventory::nodes_of_bmc(const Node& node) const {

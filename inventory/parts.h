@@ -5,28 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "inventory/part_kind.h"
+
 namespace cupel::inventory {
-
-enum class PartKind {
-  gpu,
-  cpu,
-  dimm,
-  nvme,
-  drive,  // that is not NVMe
-  psu,
-  fan,
-  hca,
-  nic,
-  dpu,
-  switch_chip,  // NVSwitch
-  pcie,         // any other PCIe device
-  firmware,
-  bmc,
-  system
-};
-
-std::string_view to_string(PartKind kind);
-std::optional<PartKind> part_kind(std::string_view word);
 
 /// How a PCIe device is connected, and how it could be. 0: not told.
 struct PcieLink {
@@ -65,14 +46,6 @@ struct Unknown {
 
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
-
-/// Whether two PCI addresses name the same place: "00000000:1B:00.0", "0000:1b:00.0", and
-/// "1b:00.0", which leaves the domain open.
-bool same_pci(std::string_view left, std::string_view right);
-
-/// A PCI address as the kernel writes it: "0000:1b:00.0" of "00000000:1B:00.0". Nothing of what has
-/// no domain, which may be any, or is no address ("PCIe slot 3").
-std::optional<std::string> written_pci(std::string_view text);
 
 /// Whether `name` is `part` itself ("gpu3"), a place on it ("gpu3/nvlink2") or a pair with it
 /// ("gpu3-gpu4"); "mlx5_10" is not about "mlx5_1". Everything is about the machine as a whole,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inventory/model.h"
 #include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_bmc.h"

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/access.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {

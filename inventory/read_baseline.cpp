@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "inventory/baseline.h"
+#include "inventory/profile.h"
 #include "inventory/versions.h"
 
 namespace cupel::inventory {

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {

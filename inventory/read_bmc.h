@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/access.h"
+#include "inventory/problem.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {

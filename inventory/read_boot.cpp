@@ -10,6 +10,8 @@
 
 #include "base/enum_words.h"
 #include "base/text.h"
+#include "inventory/node_boot.h"
+#include "inventory/profile_os.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 

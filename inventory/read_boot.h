@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "inventory/boot.h"
+#include "inventory/node_boot.h"
+#include "inventory/profile_os.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {

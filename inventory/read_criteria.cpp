@@ -5,7 +5,11 @@
 #include <map>
 
 #include "base/text.h"
+#include "inventory/criterion.h"
+#include "inventory/expected_parts.h"
 #include "inventory/node_range.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 
 namespace cupel::inventory {
 namespace {

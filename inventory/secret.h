@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/task.h"
-#include "inventory/model.h"
+#include "inventory/secret_ref.h"
 
 namespace cupel::inventory {
 

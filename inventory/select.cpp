@@ -3,6 +3,8 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::inventory {
 

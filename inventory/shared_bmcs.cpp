@@ -4,6 +4,10 @@
 
 #include <unordered_map>
 
+#include "inventory/access.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+
 namespace cupel::inventory {
 namespace {
 

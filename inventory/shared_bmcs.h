@@ -2,7 +2,8 @@
 // Nodes that have one BMC: it shows a System for each of them (HPE Cray EX). Each names its own.
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 
 namespace cupel::inventory {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Who was seen before: certificates of BMCs and host keys of nodes, pinned on first use. The store
-// keeps them; connections ask. Not a policy: that is Trust in model.h.
+// keeps them; connections ask. Not a policy: that is Trust in endpoint.h.
 #include <optional>
 #include <string>
 #include <string_view>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "inventory/node.h"
 #include "playbooks/left_out.h"
 
 namespace cupel::playbooks {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 
 namespace cupel::playbooks {
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "inventory/node.h"
 #include "playbooks/left_out.h"
 
 namespace cupel::playbooks {

@@ -7,6 +7,8 @@
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
 #include "burnin/undo.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 
 namespace cupel::playbooks {
 namespace {

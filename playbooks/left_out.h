@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 #include "playbooks/playbook.h"
 
 namespace cupel::playbooks {

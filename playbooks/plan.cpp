@@ -14,12 +14,16 @@
 #include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "inventory/firmware_time.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/node_range.h"
+#include "inventory/profile.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
 #include "playbooks/group.h"
 #include "playbooks/left_out.h"
+#include "playbooks/read_parameters.h"
 #include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 #include "playbooks/playbook.h"
 
 namespace cupel::playbooks {

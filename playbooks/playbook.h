@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "burnin/job.h"
+#include "inventory/part_kind.h"
 #include "inventory/problem.h"
 #include "playbooks/condition.h"
 #include "playbooks/parameter.h"

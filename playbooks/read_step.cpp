@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "playbooks/format.h"
+#include "playbooks/read_parameters.h"
 #include "playbooks/roll_out.h"
 
 namespace cupel::playbooks {

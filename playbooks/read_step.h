@@ -1,6 +1,7 @@
 #pragma once
 // One item of `steps:`, once it is known to have the format's shape. What it means together with
 // the others is order.h's business.
+#include "inventory/yaml.h"
 #include "playbooks/playbook.h"
 
 namespace cupel::playbooks {

@@ -6,6 +6,11 @@
 #include <set>
 #include <span>
 
+#include "inventory/fabric.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/profile.h"
+
 namespace cupel::playbooks {
 namespace {
 

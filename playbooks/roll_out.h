@@ -1,7 +1,7 @@
 #pragma once
 // How a run spreads over a site: which nodes begin first, and what those that share their leaf
 // switches share besides. Pure. When a wave opens, the engine decides.
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "playbooks/plan.h"
 #include "playbooks/playbook.h"
 

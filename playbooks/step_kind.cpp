@@ -3,6 +3,7 @@
 #include <array>
 
 #include "burnin/criteria/fleet_criteria.h"
+#include "inventory/patience.h"
 
 namespace cupel::playbooks {
 namespace {

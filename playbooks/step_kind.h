@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "burnin/job.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::playbooks {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "playbooks/parameter.h"
+#include "playbooks/read_parameters.h"
 
 namespace cupel::playbooks {
 

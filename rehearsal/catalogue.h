@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 #include "rehearsal/rack_spec.h"
 
 namespace cupel::rehearsal {

@@ -6,6 +6,9 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "inventory/expected_parts.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 #include "rehearsal/physics/gpu_kind.h"
 
 namespace cupel::rehearsal {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 #include "rehearsal/fault.h"
 
 namespace cupel::rehearsal {

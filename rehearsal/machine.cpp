@@ -1,5 +1,6 @@
 #include "rehearsal/machine.h"
 
+#include "inventory/profile.h"
 #include "rehearsal/physics/boot_pace.h"
 
 namespace cupel::rehearsal {
@@ -27,6 +28,13 @@ Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr 
   show_around();
   wait_for_faults();
 }
+
+Machine::Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
+                 std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults)
+    : Machine{
+          executor,         clock, std::make_shared<const inventory::Profile>(std::move(profile)),
+          std::move(name),  seed,  times,
+          std::move(faults)} {}
 
 std::string Machine::host_name() const {
   const auto* renamed = find_fault(faults_, FaultKind::node_renamed);

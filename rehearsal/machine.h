@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "inventory/fwd.h"
 #include "rehearsal/console.h"
 #include "rehearsal/managed_system.h"
+#include "rehearsal/node_spec.h"
 #include "rehearsal/physics/fabric.h"
 #include "rehearsal/physics/machine_physics.h"
-#include "rehearsal/rack_spec.h"
 #include "rehearsal/rack_timer.h"
 
 namespace cupel::rehearsal {
@@ -24,11 +25,7 @@ class Machine : public ManagedSystem {
   Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr profile, std::string name,
           std::uint64_t seed, BootTimes times, std::vector<Fault> faults, Identity identity = {});
   Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
-          std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults)
-      : Machine{
-            executor,         clock, std::make_shared<const inventory::Profile>(std::move(profile)),
-            std::move(name),  seed,  times,
-            std::move(faults)} {}
+          std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults);
 
   const std::string& name() const override { return name_; }
   /// What its operating system calls itself.

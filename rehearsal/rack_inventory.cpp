@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "inventory/access.h"
+#include "inventory/endpoint.h"
+#include "inventory/fabric_rule.h"
+#include "inventory/fabric_site.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/power_node.h"
 #include "inventory/rehearsal_mark.h"
+#include "inventory/slurm_site.h"
 
 namespace cupel::rehearsal {
 namespace {

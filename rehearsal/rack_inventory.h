@@ -1,11 +1,12 @@
 #pragma once
 // The inventory that a controller gets of a virtual rack, as a text: the site's, but for addresses,
 // ports, pins and secrets. Pure.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::rehearsal {
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "inventory/endpoint.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/power_node.h"
 #include "rehearsal/bmc/vendor_behavior.h"
 
 namespace cupel::rehearsal {

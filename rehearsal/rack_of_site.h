@@ -1,6 +1,7 @@
 #pragma once
 // A virtual rack in the place of a site that somebody wrote down: one virtual node for each of its
 // nodes, at loopback addresses. And the other way: a site for a rack that has none. Pure.
+#include "inventory/fwd.h"
 #include "rehearsal/rack_spec.h"
 
 namespace cupel::rehearsal {

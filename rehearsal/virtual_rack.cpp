@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/ownership.h"
 #include "base/text.h"
+#include "inventory/model.h"
 #include "rehearsal/bmc/server.h"
 #include "rehearsal/ipmi/server.h"
 #include "rehearsal/netboot/ram_system.h"

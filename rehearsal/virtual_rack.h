@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 #include "rehearsal/machine.h"
 #include "rehearsal/rack_doors.h"
 #include "rehearsal/rack_spec.h"

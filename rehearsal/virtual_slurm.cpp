@@ -4,6 +4,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 
 namespace cupel::rehearsal {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::rehearsal {
 

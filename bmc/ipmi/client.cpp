@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/wall_clock.h"
 #include "bmc/ipmi/commands.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::ipmi {
 namespace {

@@ -5,6 +5,7 @@
 #include "bmc/ipmi/handshake.h"
 #include "bmc/ipmi/transport.h"
 #include "bmc/secret_source.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::ipmi {
 

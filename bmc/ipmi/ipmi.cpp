@@ -9,6 +9,7 @@
 #include "bmc/ipmi/identity.h"
 #include "bmc/ipmi/recognise.h"
 #include "bmc/ipmi/sensors.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::ipmi {
 namespace {

@@ -6,6 +6,7 @@
 #include "bmc/ipmi/transport.h"
 #include "bmc/known_bmc.h"
 #include "bmc/secret_source.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::ipmi {
 

@@ -11,7 +11,7 @@
 #include "base/task.h"
 #include "bmc/bmc_limits.h"
 #include "bmc/ipmi/conversation.h"
-#include "inventory/model.h"
+#include "inventory/endpoint.h"
 
 namespace cupel::bmc::ipmi {
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bmc/redfish/machine.h"
 #include "bmc/redfish/write.h"
+#include "inventory/model.h"
 
 namespace cupel::bmc::redfish {
 namespace {

@@ -6,6 +6,7 @@
 #include "bmc/pdu.h"
 #include "bmc/redfish/transport.h"
 #include "bmc/secret_source.h"
+#include "inventory/fwd.h"
 
 namespace cupel::bmc::redfish {
 

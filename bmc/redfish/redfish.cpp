@@ -24,6 +24,7 @@
 #include "bmc/redfish/session_timeout.h"
 #include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::redfish {
 namespace {

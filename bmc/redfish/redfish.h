@@ -5,6 +5,7 @@
 #include "bmc/bmc.h"
 #include "bmc/redfish/read_cache.h"
 #include "bmc/redfish/whereabouts.h"
+#include "inventory/access.h"
 
 namespace cupel::bmc::redfish {
 

@@ -12,7 +12,7 @@
 #include "bmc/bmc_limits.h"
 #include "bmc/redfish/session.h"
 #include "bmc/redfish/upload.h"
-#include "inventory/model.h"
+#include "inventory/endpoint.h"
 #include "inventory/trust.h"
 
 namespace cupel::bmc::redfish {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/endpoint.h"
 
 namespace cupel::bmc::redfish {
 

@@ -1,5 +1,7 @@
 #include "bmc/scan/ssdp.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "inventory/read_access.h"
 

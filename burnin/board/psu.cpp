@@ -12,6 +12,7 @@
 #include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

@@ -9,6 +9,8 @@
 #include "burnin/criteria/sorted_numbers.h"
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

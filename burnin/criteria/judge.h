@@ -9,7 +9,7 @@
 
 #include "burnin/measurement.h"
 #include "burnin/verdict.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

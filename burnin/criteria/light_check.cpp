@@ -5,6 +5,10 @@
 #include <map>
 #include <string_view>
 
+#include "inventory/criterion.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
+
 namespace cupel::burnin {
 namespace {
 

@@ -3,7 +3,7 @@
 // of the node's profile: counts of parts, and the limits that can be read without load. Pure.
 #include <boost/json/object.hpp>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

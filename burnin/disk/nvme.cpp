@@ -14,6 +14,9 @@
 #include "burnin/node/drive_health.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "inventory/criterion.h"
+#include "inventory/expected_parts.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

@@ -15,6 +15,7 @@
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "inventory/node_range.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

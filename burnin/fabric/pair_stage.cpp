@@ -16,6 +16,7 @@
 #include "burnin/script.h"
 #include "inventory/fabric_rule.h"
 #include "inventory/node_range.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

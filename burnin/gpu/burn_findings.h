@@ -9,6 +9,7 @@
 
 #include "burnin/gpu/cupel_burn.h"
 #include "burnin/stage.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

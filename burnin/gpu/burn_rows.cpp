@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/script.h"
+#include "inventory/pci_address.h"
 
 namespace cupel::burnin {
 namespace {

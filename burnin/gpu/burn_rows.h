@@ -10,6 +10,7 @@
 
 #include "burnin/gpu/burn_script.h"
 #include "burnin/gpu/cupel_burn.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

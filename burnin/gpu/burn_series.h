@@ -3,7 +3,7 @@
 // Pure.
 #include "burnin/job.h"
 #include "burnin/time_series.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "burnin/gpu/burn_findings.h"
 #include "burnin/script.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "inventory/pci_address.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "burnin/script.h"
 #include "burnin/xids.h"
+#include "inventory/pci_address.h"
 
 namespace cupel::burnin {
 namespace {

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "burnin/script.h"
+#include "inventory/pci_address.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "burnin/stage.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

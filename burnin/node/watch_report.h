@@ -4,6 +4,7 @@
 // checked. A word that is not there is unknown, and never zero.
 #include "burnin/stage.h"
 #include "burnin/time_series.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "burnin/stage.h"
+#include "inventory/fwd.h"
 
 namespace cupel::burnin {
 

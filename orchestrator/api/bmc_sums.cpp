@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inventory/model.h"
+
 namespace cupel::api {
 
 double BmcSums::latency(double share) const {

@@ -4,10 +4,11 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "bmc/budget.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::api {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/store/journal_reader.h"
 
 namespace cupel::api {

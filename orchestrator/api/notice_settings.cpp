@@ -9,6 +9,7 @@
 #include <boost/url/url_view.hpp>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 #include "base/text.h"
 #include "inventory/names.h"

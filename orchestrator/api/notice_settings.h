@@ -3,7 +3,8 @@
 // mailboxes, what each takes, and when. Secrets are named here, and never kept.
 #include <set>
 
-#include "inventory/model.h"
+#include "inventory/problem.h"
+#include "inventory/secret_ref.h"
 #include "orchestrator/api/schedule.h"
 
 namespace cupel::api {

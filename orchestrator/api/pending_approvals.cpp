@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "inventory/model.h"
 #include "inventory/select.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/report/run_progress.h"

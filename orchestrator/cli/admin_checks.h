@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::cli {
 

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/reach.h"
 #include "orchestrator/controller/connections.h"
 
 namespace cupel::cli {

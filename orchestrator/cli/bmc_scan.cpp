@@ -7,6 +7,8 @@
 #include "bmc/ipmi/identity.h"
 #include "bmc/ipmi/ping.h"
 #include "bmc/scan/scan.h"
+#include "inventory/load.h"
+#include "inventory/model.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "orchestrator/cli/bmc_ask.h"

@@ -3,9 +3,11 @@
 #include "orchestrator/cli/boot_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "inventory/model.h"
 #include "inventory/select.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"

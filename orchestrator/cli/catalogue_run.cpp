@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/for_each_of.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "burnin/consequences.h"
 #include "burnin/verdict_text.h"

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "burnin/criteria/light_check.h"
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"

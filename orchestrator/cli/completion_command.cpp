@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <set>
 
+#include "inventory/load.h"
+#include "inventory/model.h"
 #include "inventory/shipped.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"

@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "inventory/load.h"
+#include "inventory/model.h"
 #include "inventory/select.h"
 #include "orchestrator/cli/site_store.h"
 
@@ -80,26 +82,6 @@ std::optional<inventory::Inventory> inventory_or_complain(const Context& context
   if (loaded.inventory) return std::move(loaded.inventory);
   exit = complain(context, loaded.problems);
   return std::nullopt;
-}
-
-std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                       std::string_view nodes_named, Exit& exit) {
-  auto inventory = inventory_or_complain(context, file, exit);
-  if (!inventory) return std::nullopt;
-  Reach reach{std::move(*inventory), {}, {}};
-  auto nodes = inventory::select(reach.inventory, nodes_named);
-  if (!nodes) {
-    exit = complain(context, nodes.error(), Exit::invalid);
-    return std::nullopt;
-  }
-  auto store = open_store_for(context, reach.inventory);
-  if (!store) {
-    exit = complain_of_store(context, store.error());
-    return std::nullopt;
-  }
-  reach.nodes = *std::move(nodes);
-  reach.store = *std::move(store);
-  return reach;
 }
 
 }  // namespace cupel::cli

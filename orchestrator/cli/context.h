@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/load.h"
+#include "inventory/fwd.h"
+#include "inventory/problem.h"
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/store/store.h"
 
@@ -93,18 +94,6 @@ std::string default_inventory();
 /// Loads it, or complains.
 std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
                                                           const std::string& file, Exit& exit);
-
-/// Nodes that a person named, the inventory that they stand in, and the store with their pins.
-struct Reach {
-  inventory::Inventory inventory;
-  std::vector<const inventory::Node*> nodes;
-  std::unique_ptr<store::Store> store;
-};
-
-/// Loads the inventory, selects the nodes and opens the store, or complains of the first that
-/// fails.
-std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                       std::string_view nodes_named, Exit& exit);
 
 /// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
 Result<store::Run> meant_run(const store::Store& store, engine::RunId named);

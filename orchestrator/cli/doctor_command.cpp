@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 
+#include "inventory/model.h"
 #include "orchestrator/cli/admin_checks.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"

@@ -11,6 +11,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/interrupt.h"
+#include "orchestrator/cli/reach.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/controller/connections.h"
 #include "orchestrator/ssh/fan_out.h"

@@ -13,6 +13,7 @@
 #include "burnin/fabric/discovery/scan.h"
 #include "burnin/fabric/discovery/ufm_rest.h"
 #include "burnin/fabric/lldp_cables.h"
+#include "inventory/model.h"
 #include "inventory/slurm_topology.h"
 #include "orchestrator/cli/audit_progress.h"
 #include "orchestrator/cli/context.h"

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/text.h"
 #include "burnin/fabric/named_link.h"
+#include "inventory/model.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "burnin/fabric/swap_choice.h"
+#include "inventory/model.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"

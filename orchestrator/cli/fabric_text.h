@@ -4,7 +4,7 @@
 #include <string>
 
 #include "inventory/fabric_audit.h"
-#include "inventory/model.h"
+#include "inventory/fabric_site.h"
 
 namespace cupel::cli {
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "inventory/check_files.h"
+#include "inventory/model.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
 

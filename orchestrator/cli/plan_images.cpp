@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "orchestrator/images/image_store.h"
 #include "orchestrator/os/image_forecast.h"
 #include "orchestrator/report/summary.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "inventory/fwd.h"
 #include "playbooks/plan.h"
 
 namespace cupel::cli {

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/model.h"
 #include "inventory/parts.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"

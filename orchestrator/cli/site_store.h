@@ -1,5 +1,6 @@
 #pragma once
 // The store that a command opens for the machines of an inventory, and what it says of it.
+#include "inventory/fwd.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/controller/state_folder.h"
 

@@ -4,6 +4,9 @@
 #include <boost/json.hpp>
 
 #include "base/for_each_of.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/slurm_site.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/handoff/slurm_conf.h"

@@ -11,6 +11,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "inventory/node.h"
 
 namespace cupel::console {
 namespace {

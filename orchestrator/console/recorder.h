@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "bmc/bmc.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/console/bounded_log.h"
 
 namespace cupel::console {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/self_signed.h"
+#include "inventory/model.h"
 
 namespace cupel::controller {
 namespace {

@@ -2,7 +2,7 @@
 // The site's boot server and image store as steps get them: started when the first ticket is drawn,
 // at the address that the inventory says.
 #include "base/wall_clock.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/controller/boot_servers.h"
 #include "orchestrator/images/image_store.h"
 #include "orchestrator/os/boot_door.h"

@@ -1,5 +1,7 @@
 #include "orchestrator/controller/connections.h"
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/secret.h"
 #include "orchestrator/store/purpose.h"
 

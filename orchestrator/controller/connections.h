@@ -6,6 +6,7 @@
 #include "bmc/ipmi/ipmi.h"
 #include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
+#include "inventory/fwd.h"
 #include "orchestrator/controller/boot_files.h"
 #include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/steps/node_steps.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/forecast.h"
 
 namespace cupel::controller {

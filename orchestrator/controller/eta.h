@@ -1,6 +1,7 @@
 #pragma once
 // When a run will be over, by the forecast of what is left of it: slots, watts and partners count.
 // An estimate for people: each step takes what is expected, none fails, and nobody else is there.
+#include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
 #include "playbooks/plan.h"
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "inventory/node.h"
 #include "playbooks/left_out.h"
 
 namespace cupel::controller {

@@ -4,6 +4,8 @@
 
 #include "base/for_each_of.h"
 #include "base/log.h"
+#include "inventory/node.h"
+#include "playbooks/plan.h"
 
 namespace cupel::controller {
 namespace {

@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "bmc/bmc.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::controller {
 

@@ -3,10 +3,13 @@
 #include "base/for_each_of.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/actions.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::controller {
 namespace {

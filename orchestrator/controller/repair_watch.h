@@ -7,9 +7,11 @@
 #include <memory>
 
 #include "bmc/bmc.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
 #include "orchestrator/ssh/ssh.h"
 #include "orchestrator/store/store.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::controller {
 

@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "bmc/redfish/manager.h"
+#include "inventory/node.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
+#include "playbooks/plan.h"
 
 namespace cupel::described {
 

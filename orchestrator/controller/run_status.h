@@ -11,6 +11,7 @@
 
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/report/run_table.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::controller {
 

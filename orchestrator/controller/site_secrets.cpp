@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/task.h"
+#include "inventory/model.h"
 #include "inventory/secret.h"
 
 namespace cupel::controller {

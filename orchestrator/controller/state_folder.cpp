@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "inventory/model.h"
 #include "inventory/rehearsal_mark.h"
 #include "orchestrator/store/purpose.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::controller {

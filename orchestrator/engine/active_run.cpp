@@ -1,5 +1,7 @@
 #include "orchestrator/engine/active_run.h"
 
+#include "inventory/node.h"
+
 namespace cupel::engine {
 namespace {
 

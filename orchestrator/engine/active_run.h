@@ -3,6 +3,7 @@
 // made again from that: nothing here is a fact. For the engine's own files only.
 #include <functional>
 
+#include "inventory/fwd.h"
 #include "orchestrator/engine/critical_path.h"
 #include "orchestrator/engine/engine.h"
 

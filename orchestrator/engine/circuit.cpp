@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "playbooks/playbook.h"
+
 namespace cupel::engine {
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 // When a run stops by itself, and how far it may go before it has proven itself. Pure.
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/playbook.h"
 
 namespace cupel::engine {
 

@@ -1,7 +1,11 @@
 #include "orchestrator/engine/critical_path.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <utility>
+
+#include "inventory/node.h"
 
 namespace cupel::engine {
 namespace {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/dispatcher_state.h"
+#include "playbooks/plan.h"
 
 namespace cupel::engine {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/clock.h"
-#include "playbooks/plan.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

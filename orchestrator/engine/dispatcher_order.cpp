@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestrator/engine/dispatcher_state.h"
+#include "playbooks/plan.h"
 
 namespace cupel::engine {
 namespace {

@@ -11,8 +11,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "inventory/fwd.h"
 #include "orchestrator/engine/dispatcher.h"
 #include "orchestrator/engine/power_tree.h"
+#include "playbooks/playbook.h"
 
 namespace cupel::engine {
 

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "orchestrator/engine/dispatcher_state.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
 
 namespace cupel::engine {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/readable_json.h"
 #include "base/text.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/active_run.h"
 #include "orchestrator/engine/state_codec.h"
 

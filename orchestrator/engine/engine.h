@@ -10,6 +10,7 @@
 #include "orchestrator/engine/command.h"
 #include "orchestrator/engine/dispatcher.h"
 #include "orchestrator/engine/interfaces.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold_next.h"
+#include "playbooks/plan.h"
 
 namespace cupel::engine {
 namespace {

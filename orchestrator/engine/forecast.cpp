@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/critical_path.h"
 
 namespace cupel::engine {

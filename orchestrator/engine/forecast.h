@@ -4,8 +4,10 @@
 // the engine: it knows of no retries, no people and no other runs.
 #include <optional>
 
+#include "inventory/fwd.h"
 #include "orchestrator/engine/lower_bound.h"
 #include "orchestrator/engine/power_curve.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

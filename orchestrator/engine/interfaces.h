@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "base/task.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/event.h"
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

@@ -8,7 +8,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/dispatcher_state.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
 
 namespace cupel::engine {
 namespace {

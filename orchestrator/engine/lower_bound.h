@@ -8,6 +8,7 @@
 
 #include "orchestrator/engine/dispatcher.h"
 #include "orchestrator/engine/power_tree.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

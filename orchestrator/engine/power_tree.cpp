@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 
 namespace cupel::engine {
 namespace {

@@ -11,7 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/power_node.h"
 
 namespace cupel::engine {
 

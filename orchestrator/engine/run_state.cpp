@@ -3,7 +3,11 @@
 #include <array>
 
 #include "burnin/undo.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/former_words.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::engine {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "orchestrator/engine/event.h"
-#include "playbooks/plan.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

@@ -1,5 +1,6 @@
 // What is next for each node: whom the plan lets in, what is offered to the dispatcher, who waits
 // for others, when a run halts and when its next wave opens.
+#include "inventory/node.h"
 #include "orchestrator/engine/active_run.h"
 #include "orchestrator/engine/circuit.h"
 #include "playbooks/condition.h"

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/strict_json.h"
+#include "playbooks/plan.h"
 
 namespace cupel::engine {
 namespace {

@@ -3,6 +3,7 @@
 // out, so that the text is as large as what has happened. Not the journal: that stays the truth.
 #include "base/result.h"
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::engine {
 

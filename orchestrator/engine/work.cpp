@@ -2,6 +2,7 @@
 // it before its end.
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/active_run.h"
 
 namespace cupel::engine {

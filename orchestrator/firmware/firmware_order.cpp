@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "inventory/baseline.h"
+#include "inventory/profile.h"
 #include "inventory/versions.h"
 
 namespace cupel::firmware {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 
 namespace cupel::firmware {
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "inventory/firmware_time.h"
 #include "inventory/judge_firmware.h"
+#include "inventory/profile.h"
 #include "inventory/versions.h"
 #include "orchestrator/firmware/firmware_order.h"
 

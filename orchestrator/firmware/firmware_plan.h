@@ -2,7 +2,8 @@
 // What has to be done to one machine so that its firmware is at the profile's baseline: pure, from
 // what its BMC reports. Nothing here is done, and no image is opened.
 #include "bmc/answers.h"
-#include "inventory/profile.h"
+#include "inventory/baseline.h"
+#include "inventory/fwd.h"
 
 namespace cupel::firmware {
 

@@ -9,7 +9,7 @@
 #include "bmc/bmc_limits.h"
 #include "bmc/update.h"
 #include "inventory/image_manifest.h"
-#include "inventory/model.h"
+#include "inventory/image_trust.h"
 #include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/images/disk_threads.h"
 

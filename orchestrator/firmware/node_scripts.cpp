@@ -7,6 +7,7 @@
 
 #include "base/safe_path.h"
 #include "base/text.h"
+#include "inventory/pci_address.h"
 
 namespace cupel::firmware {
 namespace {

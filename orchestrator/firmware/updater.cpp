@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "bmc/power.h"
+#include "inventory/profile.h"
 #include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/ready.h"

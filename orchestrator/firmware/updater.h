@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bmc/bmc.h"
+#include "inventory/fwd.h"
 #include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/firmware/update_handle.h"

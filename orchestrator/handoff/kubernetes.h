@@ -3,6 +3,7 @@
 // while it is tested; then it is labelled and uncordoned. A node that somebody else has cordoned
 // stays so: what Cupel has cordoned is marked by an annotation. Pods are not evicted.
 #include "base/json.h"
+#include "inventory/fwd.h"
 #include "orchestrator/handoff/api_client.h"
 #include "orchestrator/handoff/scheduler.h"
 

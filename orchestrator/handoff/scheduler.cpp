@@ -1,6 +1,7 @@
 #include "orchestrator/handoff/scheduler.h"
 
 #include "base/text.h"
+#include "inventory/model.h"
 #include "orchestrator/handoff/kubernetes.h"
 #include "orchestrator/handoff/slurm.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/task.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::handoff {
 

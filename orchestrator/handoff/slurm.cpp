@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/text.h"
+#include "inventory/model.h"
 #include "inventory/names.h"
+#include "inventory/node.h"
 #include "inventory/select.h"
 #include "orchestrator/handoff/slurm_conf.h"
 #include "orchestrator/handoff/slurmrestd.h"

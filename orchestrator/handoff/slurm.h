@@ -1,6 +1,8 @@
 #pragma once
 // Slurm as an operator's own tools see it: which node is meant, and what it needs, by scontrol or
 // slurmrestd. Never decides whether a node is good.
+#include "inventory/fwd.h"
+#include "inventory/slurm_site.h"
 #include "orchestrator/handoff/scheduler.h"
 #include "orchestrator/handoff/scontrol.h"
 

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "inventory/model.h"
 #include "inventory/node_range.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
+#include "inventory/slurm_site.h"
 
 namespace cupel::handoff {
 namespace {

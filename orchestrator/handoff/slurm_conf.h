@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/handoff/slurm.h"
 
 namespace cupel::handoff {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "inventory/node.h"
 #include "orchestrator/netboot/identity.h"
 
 namespace cupel::netboot {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/boot.h"
+#include "inventory/fwd.h"
 
 namespace cupel::netboot {
 

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/os/installed.h"
 #include "orchestrator/os/installer.h"
 #include "orchestrator/os/seed.h"

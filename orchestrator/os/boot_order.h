@@ -1,7 +1,7 @@
 #pragma once
 // What one node is to do in one boot: the answer to its hello, the files that it may fetch and the
 // seed of what is installed, from what the inventory and the playbook say. Pure.
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/os/boot_door.h"
 
 namespace cupel::os {

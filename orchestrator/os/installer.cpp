@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inventory/node.h"
 #include "orchestrator/os/installer_templates.h"
 #include "orchestrator/os/seed.h"
 

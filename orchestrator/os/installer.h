@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/netboot/ticket.h"
 
 namespace cupel::os {

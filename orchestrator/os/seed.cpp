@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "inventory/node.h"
 
 namespace cupel::os {
 namespace {

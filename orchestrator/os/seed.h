@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/json.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::os {
 

@@ -7,12 +7,15 @@
 #include <map>
 #include <tuple>
 
+#include "base/json.h"
 #include "burnin/consequences.h"
 #include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/subject_json.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::report {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/serials.h"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/html_text.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
+#include <utility>
 
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"

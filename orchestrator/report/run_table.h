@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::report {
 

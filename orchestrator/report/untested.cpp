@@ -1,5 +1,6 @@
 #include "orchestrator/report/untested.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <map>
 

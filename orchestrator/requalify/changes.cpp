@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/audit.h"
+#include "inventory/pci_address.h"
 #include "inventory/versions.h"
 #include "inventory/yaml.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "inventory/fwd.h"
 #include "orchestrator/report/requalified.h"
 #include "orchestrator/requalify/base_run.h"
 #include "orchestrator/requalify/selection.h"

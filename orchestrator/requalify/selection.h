@@ -1,13 +1,14 @@
 #pragma once
 // Which steps of a run that a machine has passed must be done again, and as what playbook. Pure.
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "burnin/criteria/requalify_rules.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "playbooks/playbook.h"
 
 namespace cupel::requalify {

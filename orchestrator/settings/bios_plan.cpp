@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "bmc/bios.h"
+#include "inventory/machine_settings.h"
+#include "inventory/profile.h"
 #include "orchestrator/settings/vendor_attributes.h"
 
 namespace cupel::settings {

@@ -1,6 +1,7 @@
 #pragma once
 // The BIOS attributes among what a profile wants: portable names by the vendor's rows, and
 // attributes by their own names. Pure.
+#include "inventory/fwd.h"
 #include "orchestrator/settings/settings_plan.h"
 
 namespace cupel::settings {

@@ -1,5 +1,7 @@
 #include "orchestrator/settings/converge.h"
 
+#include "inventory/machine_settings.h"
+#include "inventory/profile.h"
 #include "orchestrator/settings/bios_plan.h"
 
 namespace cupel::settings {

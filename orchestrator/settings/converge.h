@@ -3,6 +3,7 @@
 // policy.
 #include "base/task.h"
 #include "bmc/bmc.h"
+#include "inventory/fwd.h"
 #include "orchestrator/settings/settings_plan.h"
 
 namespace cupel::settings {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inventory/machine_settings.h"
+#include "inventory/profile.h"
 #include "orchestrator/settings/bios_plan.h"
 #include "orchestrator/settings/boot_sequence.h"
 

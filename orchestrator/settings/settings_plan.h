@@ -8,7 +8,8 @@
 
 #include "bmc/answers.h"
 #include "bmc/setting_answers.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
+#include "inventory/machine_settings.h"
 
 namespace cupel::settings {
 

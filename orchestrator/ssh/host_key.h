@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inventory/model.h"
+#include "inventory/endpoint.h"
 #include "inventory/trust.h"
 
 namespace cupel::ssh {

@@ -4,7 +4,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "base/task.h"
-#include "inventory/model.h"
+#include "inventory/endpoint.h"
 #include "orchestrator/ssh/libssh.h"
 
 namespace cupel::ssh {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/task.h"
-#include "inventory/model.h"
+#include "inventory/access.h"
 #include "inventory/trust.h"
 
 namespace cupel::ssh {

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "burnin/board/event_log.h"
 #include "burnin/stage.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::steps {

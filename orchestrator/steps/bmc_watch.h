@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "burnin/board/supply_readings.h"
+#include "inventory/fwd.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "burnin/criteria/fleet_measures.h"
+#include "inventory/node.h"
 #include "inventory/parts.h"
 #include "inventory/subject.h"
 #include "orchestrator/record/serials.h"

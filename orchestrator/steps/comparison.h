@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "burnin/criteria/own_history.h"
+#include "inventory/fwd.h"
 #include "orchestrator/steps/fleet_board.h"
 
 namespace cupel::steps {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "burnin/board/feeds.h"
+#include "inventory/model.h"
 
 namespace cupel::steps {
 namespace {

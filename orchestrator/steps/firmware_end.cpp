@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "playbooks/plan.h"
+
 namespace cupel::steps {
 namespace {
 

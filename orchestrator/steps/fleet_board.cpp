@@ -4,6 +4,7 @@
 
 #include "burnin/companions.h"
 #include "burnin/criteria/fleet_measures.h"
+#include "inventory/model.h"
 #include "inventory/subject.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "burnin/criteria/fleet_reference.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/store/store.h"
 

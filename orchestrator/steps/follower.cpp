@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include "burnin/stage.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/ssh/libraries.h"
 #include "orchestrator/steps/bmc_watch.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 namespace {

@@ -5,12 +5,15 @@
 #include "base/all_or_none.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/subject.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/store/group_document.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 namespace {

@@ -4,6 +4,7 @@
 #include "burnin/group_stage.h"
 #include "orchestrator/steps/follower.h"
 #include "orchestrator/steps/kernel_watch.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::steps {
 

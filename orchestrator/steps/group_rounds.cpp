@@ -7,12 +7,15 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/shared_value.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/steps/stage_together.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 namespace {

@@ -6,6 +6,8 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "burnin/node/inlet.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 
 namespace cupel::steps {
 namespace {

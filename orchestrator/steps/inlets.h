@@ -1,5 +1,6 @@
 #pragma once
 // The air at a node's inlet and at its neighbours', by their BMCs, as burnin/node/inlet.h reads it.
+#include "inventory/fwd.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {

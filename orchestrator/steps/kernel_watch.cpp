@@ -5,9 +5,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/stage.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/run_script.h"
 #include "orchestrator/steps/follower.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 namespace {

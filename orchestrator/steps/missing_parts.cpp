@@ -1,6 +1,7 @@
 #include "orchestrator/steps/missing_parts.h"
 
 #include "inventory/audit.h"
+#include "inventory/model.h"
 
 namespace cupel::steps {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 
 namespace cupel::steps {
 

@@ -4,10 +4,14 @@
 
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 

@@ -9,6 +9,7 @@
 #include "bmc/budget.h"
 #include "bmc/pdu.h"
 #include "bmc/rotate.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/interfaces.h"
 #include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/handoff/scheduler.h"
@@ -19,6 +20,7 @@
 #include "orchestrator/steps/bmc_board.h"
 #include "orchestrator/steps/fleet_board.h"
 #include "orchestrator/store/store.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "inventory/node.h"
 #include "orchestrator/ssh/run_script.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
 
 namespace cupel::steps {
 namespace {

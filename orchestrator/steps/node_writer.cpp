@@ -8,6 +8,8 @@
 #include "base/wall_clock.h"
 #include "bmc/power.h"
 #include "inventory/judge_firmware.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "inventory/versions.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/record/codec.h"
@@ -15,6 +17,8 @@
 #include "orchestrator/ssh/sent_script.h"
 #include "orchestrator/steps/stage_together.h"
 #include "orchestrator/store/power_hold.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 namespace {

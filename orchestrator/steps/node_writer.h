@@ -2,6 +2,7 @@
 // Firmware that is written on the node, by its own tools: image by image, until the node itself
 // reports the baseline. What writes is a detached job, so that neither a lost connection nor a dead
 // controller breaks it off or begins it twice.
+#include "inventory/fwd.h"
 #include "orchestrator/firmware/node_scripts.h"
 #include "orchestrator/firmware/update_handle.h"
 #include "orchestrator/steps/firmware_end.h"

@@ -1,5 +1,10 @@
 #include "orchestrator/steps/peers.h"
 
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
+
 namespace cupel::steps {
 namespace {
 

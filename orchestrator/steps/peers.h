@@ -3,7 +3,7 @@
 // compare the node with them. Pure.
 #include <string>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
 
 namespace cupel::steps {

@@ -1,6 +1,7 @@
 // How it shows from afar that a person has repaired something.
 #include "orchestrator/steps/missing_parts.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 namespace {

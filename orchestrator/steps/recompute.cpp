@@ -11,6 +11,8 @@
 #include "burnin/companions.h"
 #include "burnin/criteria/causes.h"
 #include "burnin/criteria/compared_causes.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
@@ -18,6 +20,8 @@
 #include "orchestrator/steps/comparison.h"
 #include "orchestrator/steps/uniformity.h"
 #include "orchestrator/steps/verdict.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 namespace {

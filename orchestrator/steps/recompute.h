@@ -7,9 +7,10 @@
 #include "burnin/compared.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/verdict.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
+#include "inventory/profile.h"
 #include "orchestrator/store/store.h"
-#include "playbooks/plan.h"
+#include "playbooks/fwd.h"
 
 namespace cupel::steps {
 

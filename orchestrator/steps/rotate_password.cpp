@@ -1,5 +1,6 @@
 // The BMC's password, from the factory's to the inventory's. The note about a change that was begun
 // lies in the store beside the pins: both are what this admin node knows of a BMC.
+#include "inventory/node.h"
 #include "inventory/secret.h"
 #include "orchestrator/steps/node_steps.h"
 

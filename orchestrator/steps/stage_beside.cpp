@@ -5,6 +5,7 @@
 #include "burnin/stage.h"
 #include "orchestrator/steps/feed_watch.h"
 #include "orchestrator/steps/inlets.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 

@@ -8,10 +8,13 @@
 #include "burnin/companions.h"
 #include "burnin/stage.h"
 #include "burnin/stage_series.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/series_codec.h"
 #include "orchestrator/ssh/missing_program.h"
 #include "orchestrator/steps/uniformity.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 

@@ -6,10 +6,12 @@
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "burnin/stage.h"
+#include "inventory/node.h"
 #include "orchestrator/steps/group_members.h"
 #include "orchestrator/steps/group_rounds.h"
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
+#include "playbooks/plan.h"
 
 namespace cupel::steps {
 

@@ -1,5 +1,6 @@
 #pragma once
 // A stage that several nodes do together: each its part, found again by one handle.
+#include "inventory/fwd.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 

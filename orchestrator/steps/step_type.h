@@ -4,7 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "inventory/fwd.h"
 #include "orchestrator/steps/node_steps.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 

@@ -9,8 +9,11 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "inventory/parts.h"
+#include "inventory/pci_address.h"
 #include "inventory/versions.h"
 
 namespace cupel::steps {

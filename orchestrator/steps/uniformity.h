@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "burnin/measurement.h"
 #include "burnin/verdict.h"
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
 
 namespace cupel::steps {

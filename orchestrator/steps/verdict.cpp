@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "burnin/consequences.h"
 #include "burnin/criteria/compared_causes.h"
 #include "burnin/criteria/judge.h"
@@ -9,6 +11,8 @@
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::steps {

@@ -1,7 +1,7 @@
 #pragma once
 // From everything that one run found out about a node to a verdict. Pure.
 #include "burnin/verdict.h"
-#include "inventory/profile.h"
+#include "inventory/fwd.h"
 #include "orchestrator/record/node_record.h"
 
 namespace cupel::steps {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/json.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {

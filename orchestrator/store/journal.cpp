@@ -2,6 +2,8 @@
 // order.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"

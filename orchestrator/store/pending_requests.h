@@ -2,6 +2,7 @@
 // Requests that wait for a second person's approval. For one thread.
 #include <memory>
 
+#include "base/json.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {

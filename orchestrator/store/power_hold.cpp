@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "inventory/node.h"
 
 namespace cupel::store {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 // While a machine's firmware is being written nobody changes its power: neither a step nor a person
 // at the command line. Kept in the store, so that it outlives the controller.
+#include "inventory/fwd.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {

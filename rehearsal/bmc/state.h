@@ -11,7 +11,7 @@
 #include "rehearsal/bmc/boot_options.h"
 #include "rehearsal/bmc/event_log.h"
 #include "rehearsal/bmc/updates.h"
-#include "rehearsal/rack_spec.h"
+#include "rehearsal/node_spec.h"
 
 namespace cupel::rehearsal {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "inventory/model.h"
 #include "rehearsal/rack_of_site.h"
 
 namespace cupel::rehearsal {

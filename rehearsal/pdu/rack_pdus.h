@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "rehearsal/pdu/service.h"
 #include "rehearsal/rack_inventory.h"
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "inventory/fabric_rule.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 
 namespace cupel::rehearsal {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inventory/fabric.h"
+#include "inventory/fwd.h"
 #include "rehearsal/hardware.h"
 
 namespace cupel::rehearsal {

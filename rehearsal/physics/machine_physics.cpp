@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 #include "rehearsal/machine.h"
 #include "rehearsal/physics/machine_state.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "inventory/model.h"
+
 namespace cupel::rehearsal {
 
 std::string outlet_path(const std::string& pdu, std::string_view outlet) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fwd.h"
 #include "rehearsal/fault.h"
 #include "rehearsal/physics/power_feed.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inventory/model.h"
+#include "inventory/power_node.h"
 #include "rehearsal/physics/random.h"
 
 namespace cupel::rehearsal {

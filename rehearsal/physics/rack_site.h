@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "inventory/model.h"
+#include "inventory/fabric.h"
+#include "inventory/fwd.h"
 #include "rehearsal/machine.h"
 #include "rehearsal/physics/power_cords.h"
 #include "rehearsal/rack_timer.h"

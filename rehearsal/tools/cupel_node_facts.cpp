@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "inventory/profile.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/shell/kernel_log.h"
 #include "rehearsal/shell/system_tree.h"

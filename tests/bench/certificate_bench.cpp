@@ -10,6 +10,8 @@
 #include "base/signature.h"
 #include "base/text.h"
 #include "burnin/criteria/judge.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 #include "orchestrator/certificate/envelope.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/record/codec.h"

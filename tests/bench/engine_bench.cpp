@@ -6,8 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/store/resume.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/orchestrator/sim/virtual_time.h"
 

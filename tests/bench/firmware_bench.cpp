@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "inventory/profile.h"
 #include "orchestrator/firmware/firmware_plan.h"
 
 namespace {

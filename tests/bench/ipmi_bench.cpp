@@ -12,6 +12,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "bmc/ipmi/ipmi.h"
+#include "inventory/access.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"

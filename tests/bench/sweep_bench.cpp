@@ -9,6 +9,7 @@
 
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
+#include "inventory/access.h"
 #include "tests/bench/canned_server.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"

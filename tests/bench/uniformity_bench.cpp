@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "inventory/model.h"
 #include "orchestrator/steps/uniformity.h"
 
 namespace {

@@ -10,6 +10,8 @@
 #include "burnin/criteria/fleet_reference.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/measures/measure.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 #include "tests/support/synthetic_fleet.h"
 
 namespace {

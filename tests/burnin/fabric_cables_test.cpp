@@ -6,6 +6,7 @@
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

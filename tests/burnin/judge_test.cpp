@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "burnin/verdict_text.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

@@ -10,6 +10,7 @@
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
 #include "inventory/node_range.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

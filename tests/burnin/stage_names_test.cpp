@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "burnin/undo.h"
+#include "inventory/profile.h"
 
 namespace cupel::burnin {
 namespace {

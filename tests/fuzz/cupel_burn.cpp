@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "burnin/stage.h"
+#include "inventory/profile.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cupel;

@@ -2,6 +2,8 @@
 #include "playbooks/playbook.h"
 
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "playbooks/plan.h"
 
 namespace {

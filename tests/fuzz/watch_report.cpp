@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "inventory/profile.h"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cupel;
   const std::string_view text{reinterpret_cast<const char*>(data), size};

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "inventory/expected_parts.h"
+#include "inventory/profile.h"
+
 namespace cupel::inventory {
 namespace {
 using ::testing::IsEmpty;

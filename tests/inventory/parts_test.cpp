@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "inventory/pci_address.h"
+
 namespace cupel::inventory {
 namespace {
 

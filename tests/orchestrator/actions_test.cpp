@@ -7,6 +7,8 @@
 
 #include "orchestrator/report/action_groups.h"
 #include "orchestrator/report/run_progress.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::report {
 namespace {

@@ -1,8 +1,13 @@
 // The audit of what several looks at a node have told.
 #include <gmock/gmock.h>
 
+#include "inventory/expected_parts.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::steps {

@@ -1,7 +1,11 @@
 // How a step ends whose BMC hangs, or reports "off" whatever is done.
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/steps/node_steps.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
 

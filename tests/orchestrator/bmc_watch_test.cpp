@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "burnin/verdict_text.h"
+#include "inventory/model.h"
 #include "orchestrator/steps/verdict.h"
+#include "playbooks/step_kind.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/orchestrator/watch_fixture.h"
 

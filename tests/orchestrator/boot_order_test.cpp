@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "inventory/boot.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 
 namespace cupel::os {
 namespace {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "inventory/access.h"
+#include "inventory/node.h"
 #include "orchestrator/console/console_session.h"
 #include "orchestrator/console/recorder.h"
 #include "tests/support/captures.h"

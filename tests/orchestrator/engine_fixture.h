@@ -4,7 +4,13 @@
 
 #include <map>
 
+#include "inventory/fwd.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/engine.h"
+#include "playbooks/fwd.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::engine::fixture {
 

@@ -1,7 +1,9 @@
 #include "orchestrator/engine/engine.h"
 
 #include "base/json.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/circuit.h"
+#include "playbooks/plan.h"
 #include "tests/orchestrator/engine_fixture.h"
 
 namespace cupel::engine::fixture {

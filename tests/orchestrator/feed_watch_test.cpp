@@ -7,6 +7,9 @@
 
 #include "base/all_or_none.h"
 #include "burnin/board/feeds.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "playbooks/plan.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "inventory/profile.h"
 #include "orchestrator/firmware/firmware_order.h"
 
 namespace cupel::firmware {

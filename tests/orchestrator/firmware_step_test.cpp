@@ -2,9 +2,13 @@
 // every write; and that nobody changes the power of a machine that is being written.
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/handoff/scheduler.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 
 #include "burnin/verdict_text.h"
+#include "inventory/model.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/steps/peers.h"
 #include "orchestrator/steps/recompute.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/store_fixture.h"
 #include "tests/support/synthetic_fleet.h"
 

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/leftovers.h"
 #include "orchestrator/report/run_progress.h"
+#include "playbooks/plan.h"
 
 namespace cupel::engine {
 namespace {

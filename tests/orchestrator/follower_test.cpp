@@ -2,6 +2,7 @@
 #include "orchestrator/steps/follower.h"
 
 #include "orchestrator/store/store.h"
+#include "playbooks/plan.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
 

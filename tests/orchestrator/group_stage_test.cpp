@@ -10,10 +10,13 @@
 #include "base/json.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
+#include "inventory/model.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/group_rounds.h"
 #include "orchestrator/steps/node_steps.h"
 #include "orchestrator/store/measured.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
 

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "inventory/node.h"
 #include "orchestrator/os/installer_templates.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"

@@ -1,4 +1,5 @@
 // A node that answers SSH no more in the middle of its run.
+#include "playbooks/playbook.h"
 #include "tests/orchestrator/engine_fixture.h"
 
 namespace cupel::engine::fixture {

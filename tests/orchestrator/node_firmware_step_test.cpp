@@ -6,9 +6,13 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/firmware/image_check.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/firmware_machine.h"

@@ -3,6 +3,8 @@
 #include <functional>
 
 #include "orchestrator/engine/engine.h"
+#include "playbooks/fwd.h"
+#include "playbooks/plan.h"
 #include "tests/orchestrator/mortal_journal.h"
 
 namespace cupel::test {

@@ -5,7 +5,16 @@
 #include <cstdlib>
 
 #include "base/json.h"
+#include "burnin/job.h"
+#include "inventory/boot.h"
+#include "inventory/fwd.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/profile.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/fwd.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/boot_machine.h"
 #include "tests/support/captures.h"

@@ -2,6 +2,8 @@
 // every write; and what is said of machines that boot otherwise than they were told.
 #include "tests/orchestrator/os_step.h"
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/os/installed.h"
 #include "orchestrator/os/seed.h"
 #include "orchestrator/ssh/public_key.h"

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/steps/node_steps.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/support/captures.h"
 #include "tests/support/guarded_bmc.h"
 

@@ -5,6 +5,8 @@
 #include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/requalify/changes.h"
 #include "orchestrator/requalify/selection.h"
 #include "orchestrator/requalify/swap.h"

@@ -7,6 +7,10 @@
 
 #include <deque>
 
+#include "inventory/node.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
+
 namespace cupel::report {
 namespace {
 

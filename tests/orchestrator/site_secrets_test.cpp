@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 
+#include "inventory/model.h"
+#include "inventory/secret_ref.h"
+
 namespace cupel::controller {
 namespace {
 

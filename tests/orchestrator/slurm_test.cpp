@@ -5,6 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "inventory/expected_parts.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 #include "orchestrator/handoff/scontrol.h"
 #include "orchestrator/handoff/slurm_conf.h"
 #include "tests/support/captures.h"

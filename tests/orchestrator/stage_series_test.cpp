@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/series_codec.h"
 #include "orchestrator/steps/stage_output.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/support/captures.h"
 
 namespace cupel::steps {

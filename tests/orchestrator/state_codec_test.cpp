@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "inventory/node.h"
+#include "playbooks/plan.h"
+
 namespace cupel::engine {
 namespace {
 

@@ -2,7 +2,12 @@
 // with a kind of the test's own, which starts tasks in a service as a BMC's update service does.
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/patience.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 

@@ -1,6 +1,8 @@
 // How a run is taken up again: from a snapshot and what came behind it, or from all of its events.
+#include "inventory/node.h"
 #include "orchestrator/engine/state_codec.h"
 #include "orchestrator/store/resume.h"
+#include "playbooks/plan.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {

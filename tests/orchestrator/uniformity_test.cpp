@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "burnin/criteria/causes.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "orchestrator/steps/verdict.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/engine_fixture.h"
 
 namespace cupel::steps {

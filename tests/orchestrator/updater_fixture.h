@@ -2,6 +2,8 @@
 // An updater on a machine in memory: what it asked and wrote, in order, and how it ended.
 #include <gtest/gtest.h>
 
+#include "inventory/fwd.h"
+#include "inventory/profile.h"
 #include "orchestrator/firmware/updater.h"
 #include "tests/support/firmware_machine.h"
 

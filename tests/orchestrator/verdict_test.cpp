@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "burnin/verdict_text.h"
+#include "inventory/criterion.h"
+#include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::steps {

@@ -1,9 +1,13 @@
 #pragma once
 // Stages on a real sshd, one after the other, each with its end in a journal: for what is read
 // around stages and while they run.
+#include "burnin/job.h"
 #include "inventory/load_profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/node_steps.h"
+#include "playbooks/fwd.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"

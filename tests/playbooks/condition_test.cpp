@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "inventory/node.h"
+
 namespace cupel::playbooks {
 namespace {
 using About = Condition::About;

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/shipped.h"
 #include "playbooks/format.h"
 #include "playbooks/plan.h"

@@ -5,6 +5,8 @@
 
 #include "burnin/requirements.h"
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "playbooks/plan.h"
 
 namespace cupel::playbooks {

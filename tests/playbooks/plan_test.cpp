@@ -6,7 +6,10 @@
 #include <set>
 
 #include "burnin/stage.h"
+#include "inventory/fabric_site.h"
 #include "inventory/load_profile.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/shipped.h"
 
 namespace cupel::playbooks {

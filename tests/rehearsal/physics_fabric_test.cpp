@@ -6,6 +6,8 @@
 #include <set>
 
 #include "inventory/fabric_rule.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 #include "rehearsal/physics/fabric.h"
 
 namespace cupel::rehearsal {

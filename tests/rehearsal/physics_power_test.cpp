@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "rehearsal/physics/power_cords.h"
 
 namespace cupel::rehearsal {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/power_node.h"
 #include "inventory/shipped.h"
 #include "rehearsal/rack_of_site.h"
 

@@ -1,4 +1,5 @@
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

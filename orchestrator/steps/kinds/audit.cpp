@@ -4,11 +4,15 @@
 #include <map>
 #include <ranges>
 
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/missing_parts.h"
 #include "orchestrator/store/purpose.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include "base/readable_json.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/uniformity.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

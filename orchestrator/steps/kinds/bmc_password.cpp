@@ -1,4 +1,6 @@
+#include "inventory/node.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -2,6 +2,8 @@
 
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -1,11 +1,14 @@
 // Firmware to the profile's baseline: what is off it is written, update by update. Each push is
 // journalled before it begins, and found again after a crash.
 #include "base/wall_clock.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/firmware/updater.h"
 #include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/store/power_hold.h"
 #include "orchestrator/store/purpose.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

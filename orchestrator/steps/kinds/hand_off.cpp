@@ -6,8 +6,11 @@
 #include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "burnin/verdict_text.h"
+#include "inventory/model.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -5,12 +5,16 @@
 #include <algorithm>
 
 #include "burnin/stage.h"
+#include "inventory/model.h"
+#include "inventory/profile.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/settings/converge.h"
 #include "orchestrator/settings/os_view.h"
 #include "orchestrator/settings/settings_json.h"
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -1,7 +1,9 @@
 // Firmware that the node's own tools write (network adapters, drives, what the site has a tool for)
 // to the profile's baseline. Each image is a job on the node that is journalled before it begins.
+#include "inventory/model.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/node_writer.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

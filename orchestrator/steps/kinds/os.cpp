@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/os/boot_order.h"
 #include "orchestrator/os/boot_run.h"
@@ -14,6 +16,8 @@
 #include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/follower.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -1,6 +1,7 @@
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/power.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -1,7 +1,9 @@
 // No job comes to the node while it burns, be it Slurm or Kubernetes that gives it to jobs.
 #include <fmt/format.h>
 
+#include "inventory/model.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -2,6 +2,7 @@
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/last_word.h"
 #include "orchestrator/steps/node_tools.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "burnin/undo.h"
+#include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/kernel_watch.h"
@@ -11,6 +12,8 @@
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
 #include "orchestrator/steps/stage_together.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

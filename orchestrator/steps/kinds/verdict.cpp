@@ -5,6 +5,7 @@
 
 #include "burnin/criteria/compared_causes.h"
 #include "burnin/verdict_text.h"
+#include "inventory/model.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/node_record.h"
@@ -12,6 +13,8 @@
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/peers.h"
 #include "orchestrator/steps/uniformity.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps::kinds {
 namespace {

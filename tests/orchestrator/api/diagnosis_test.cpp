@@ -2,6 +2,7 @@
 // API's list of verdicts, in the verdict that is made again of the record.
 #include <boost/json.hpp>
 
+#include "inventory/model.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/summary.h"

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "inventory/profile.h"
+
 namespace cupel::firmware {
 namespace {
 

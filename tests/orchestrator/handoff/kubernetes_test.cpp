@@ -6,6 +6,11 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include "inventory/expected_parts.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/part_kind.h"
+#include "inventory/profile.h"
 #include "tests/orchestrator/handoff/replay_server.h"
 #include "tests/support/damage.h"
 

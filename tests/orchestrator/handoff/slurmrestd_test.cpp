@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/node.h"
 #include "orchestrator/handoff/slurm.h"
 #include "tests/orchestrator/handoff/replay_server.h"
 #include "tests/support/child.h"

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "base/self_signed.h"
+#include "inventory/boot.h"
+#include "inventory/model.h"
 #include "tests/orchestrator/netboot/fetch.h"
 #include "tests/support/captures.h"
 

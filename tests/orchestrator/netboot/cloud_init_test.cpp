@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "inventory/node.h"
 #include "orchestrator/os/seed.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"

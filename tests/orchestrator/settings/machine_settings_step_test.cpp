@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "bmc/redfish/redfish.h"
+#include "inventory/model.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/settings/converge.h"
 #include "orchestrator/steps/step_type.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/store_fixture.h"
 #include "tests/support/virtual_bmc.h"
 

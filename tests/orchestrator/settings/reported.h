@@ -2,6 +2,9 @@
 // What a machine reports, and what a profile wants, written in a few words.
 #include <gmock/gmock.h>
 
+#include "inventory/fwd.h"
+#include "inventory/machine_settings.h"
+#include "inventory/profile.h"
 #include "orchestrator/settings/settings_plan.h"
 
 namespace cupel::settings {

@@ -1,4 +1,5 @@
 // The plan of one machine's settings: what is so, what waits, what is to be set, what is refused.
+#include "inventory/profile.h"
 #include "tests/orchestrator/settings/reported.h"
 
 namespace cupel::settings {

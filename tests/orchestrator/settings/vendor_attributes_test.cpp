@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "inventory/machine_settings.h"
 #include "orchestrator/settings/boot_sequence.h"
 #include "tests/orchestrator/settings/reported.h"
 #include "tests/support/captures.h"

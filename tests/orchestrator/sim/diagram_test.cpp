@@ -8,7 +8,10 @@
 #include <set>
 #include <sstream>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/run_state.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::engine {
 namespace {

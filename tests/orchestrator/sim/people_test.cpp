@@ -2,7 +2,12 @@
 // halts, the canary, shedding, and steps that would never end.
 #include <gmock/gmock.h>
 
+#include "inventory/node.h"
 #include "orchestrator/engine/state_codec.h"
+#include "playbooks/condition.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/sim/trial.h"
 
 namespace cupel::engine {

@@ -1,6 +1,10 @@
 // Several runs in one engine: they share what there is, and each has its own end.
 #include <gmock/gmock.h>
 
+#include "inventory/node.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
 #include "tests/orchestrator/sim/trial.h"
 
 namespace cupel::sim {

@@ -1,6 +1,8 @@
 // A breaker that draws more than it may: the youngest load is ended, says so, and comes again.
 #include <gmock/gmock.h>
 
+#include "inventory/model.h"
+#include "inventory/power_node.h"
 #include "tests/orchestrator/sim/trial.h"
 
 namespace cupel::sim {

@@ -1,5 +1,13 @@
 #include "tests/orchestrator/sim/world.h"
 
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/power_node.h"
+#include "inventory/profile.h"
+#include "playbooks/plan.h"
+#include "playbooks/playbook.h"
+#include "playbooks/step_kind.h"
+
 namespace cupel::sim {
 namespace {
 

@@ -4,7 +4,11 @@
 #include <random>
 #include <set>
 
+#include "inventory/fwd.h"
+#include "inventory/model.h"
 #include "orchestrator/engine/interfaces.h"
+#include "playbooks/fwd.h"
+#include "playbooks/plan.h"
 #include "tests/orchestrator/sim/virtual_time.h"
 
 namespace cupel::sim {

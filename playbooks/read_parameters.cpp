@@ -1,4 +1,4 @@
-#include "playbooks/parameter.h"
+#include "playbooks/read_parameters.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,48 @@
+#include "inventory/pci_address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace cupel::inventory {
+namespace {
+
+/// Domain, and the rest.
+std::pair<std::string_view, std::string_view> parted(std::string_view address) {
+  const auto bus = address.rfind(':');
+  const auto domain = bus == address.npos || bus == 0 ? bus : address.rfind(':', bus - 1);
+  if (bus == address.npos || domain == address.npos) return {{}, address};
+  auto number = address.substr(0, domain);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return {number.empty() ? "0" : number, address.substr(domain + 1)};
+}
+
+}  // namespace
+
+bool same_pci(std::string_view left, std::string_view right) {
+  const auto one = lower_case(trimmed(left)), other = lower_case(trimmed(right));
+  const auto [one_domain, one_rest] = parted(one);
+  const auto [other_domain, other_rest] = parted(other);
+  const bool open = one_domain.empty() || other_domain.empty();
+  return one_rest == other_rest && (open || one_domain == other_domain);
+}
+
+std::optional<std::string> written_pci(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef", kRest = "00:00.0";
+  constexpr std::size_t kDomain = 4, kLongest = 8;
+  const auto address = lower_case(trimmed(text));
+  const auto [domain, rest] = parted(address);
+  if (domain.empty() || domain.size() > kLongest || rest.size() != kRest.size())
+    return std::nullopt;
+  if (domain.find_first_not_of(kHex) != domain.npos) return std::nullopt;
+  for (std::size_t i = 0; i < kRest.size(); ++i) {
+    const bool digit = kHex.find(rest[i]) != kHex.npos;
+    if (kRest[i] == '0' ? !digit : rest[i] != kRest[i]) return std::nullopt;
+  }
+  return fmt::format("{:0>{}}:{}", domain, kDomain, rest);
+}
+
+}  // namespace cupel::inventory

@@ -1,0 +1,27 @@
+#pragma once
+// What commands need that act on machines without a run.
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/model.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel::cli {
+
+/// Nodes that a person named, the inventory that they stand in, and the store with their pins.
+struct Reach {
+  inventory::Inventory inventory;
+  std::vector<const inventory::Node*> nodes;
+  std::unique_ptr<store::Store> store;
+};
+
+/// Loads the inventory, selects the nodes and opens the store, or complains of the first that
+/// fails.
+std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
+                                       std::string_view nodes_named, Exit& exit);
+
+}  // namespace cupel::cli
