@@ -1,6 +1,5 @@
 #include "orchestrator/cli/context.h"
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -11,8 +10,8 @@
 
 namespace cupel::cli {
 
-void add_json_flag(CLI::App& command, Context& context) {
-  command.add_flag("--json", context.json, "print JSON for programs instead of text for people");
+OptionRow json_flag(Context& context) {
+  return {"--json", &context.json, "print JSON for programs instead of text for people"};
 }
 
 namespace {
@@ -73,30 +72,22 @@ void warn(const std::vector<inventory::Problem>& warnings) {
   std::fputs(to_string(warnings).c_str(), stderr);
 }
 
-std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
-                                                          const std::string& file, Exit& exit) {
+OrExit<inventory::Inventory> inventory_or_complain(const Context& context,
+                                                   const std::string& file) {
   auto loaded = inventory::load_inventory(file);
   warn(loaded.warnings);
-  if (loaded.inventory) return std::move(loaded.inventory);
-  exit = complain(context, loaded.problems);
-  return std::nullopt;
+  if (loaded.inventory) return *std::move(loaded.inventory);
+  return complain(context, loaded.problems);
 }
 
-std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                       std::string_view nodes_named, Exit& exit) {
-  auto inventory = inventory_or_complain(context, file, exit);
-  if (!inventory) return std::nullopt;
-  Reach reach{std::move(*inventory), {}, {}};
+OrExit<Reach> reach_or_complain(const Context& context, const std::string& file,
+                                std::string_view nodes_named) {
+  TRY(auto inventory, inventory_or_complain(context, file));
+  Reach reach{std::move(inventory), {}, {}};
   auto nodes = inventory::select(reach.inventory, nodes_named);
-  if (!nodes) {
-    exit = complain(context, nodes.error(), Exit::invalid);
-    return std::nullopt;
-  }
+  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
   auto store = open_store_for(context, reach.inventory);
-  if (!store) {
-    exit = complain_of_store(context, store.error());
-    return std::nullopt;
-  }
+  if (!store) return complain_of_store(context, store.error());
   reach.nodes = *std::move(nodes);
   reach.store = *std::move(store);
   return reach;
