@@ -14,8 +14,10 @@
 namespace cupel::cli {
 namespace {
 
+using RowOfCommand = CommandRow (*)(Context&);
+
 /// Every command there is, in the order in which a newcomer meets them.
-constexpr CommandRow (*kCommands[])(Context&) = {
+constexpr RowOfCommand kCommands[] = {
     inventory_command, playbook_command,  plan_command,       run_command,         resume_command,
     follow_command,    cancel_command,    controller_command, pause_command,       unpause_command,
     approve_command,   retry_command,     skip_command,       continue_command,    status_command,
