@@ -170,7 +170,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
       {"zlib.h", {"orchestrator/store/gzip.cpp", "bmc/redfish/inflate.cpp", "tests/"}},
       {"ctemplate/", {"orchestrator/os/installer_templates.cpp"}},
-      {"CLI/", {"orchestrator/cli/", "rehearsal/sim/"}},
+      {"CLI/", {"orchestrator/cli/parse_command_line.cpp", "rehearsal/sim/main.cpp"}},
       {"spdlog/", {"base/log.cpp"}},
       {"pugixml.hpp", {"burnin/", "tests/"}},
       {"boost/beast",

@@ -1,7 +1,6 @@
 // `cupel actions`: what needs a person, in the order in which one walks past it, with lights.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <set>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "inventory/load.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
@@ -196,27 +196,26 @@ Exit actions(Context& context, const Wish& wish) {
 
 }  // namespace
 
-void add_actions(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("actions", "what an operator has to do: where to go, what to do there");
-  command->footer(
+CommandRow actions_command(Context& context) {
+  auto wish = std::make_shared<Wish>();
+  CommandRow row{"actions", "what an operator has to do: where to go, what to do there"};
+  row.footer =
       "Examples: cupel actions\n"
       "          cupel actions 12 --locate\n"
       "          cupel actions --all\n"
-      "Exit codes: 0 nothing to do, 1 something to do.");
-  auto wish = std::make_shared<Wish>();
-  command->add_option(
-      "RUN", wish->run,
-      "its number [every run that is not over, and of each node the newest run that "
-      "worked on it]");
-  command->add_flag("--locate", wish->locate,
-                    "turn on the identify LEDs of these machines, and turn off those of machines "
-                    "that are done");
-  command->add_flag("--all", wish->all,
-                    "one row for each node and part, all of them [equal actions share a row; 20 "
-                    "rows are shown]");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, wish] { exit = actions(context, *wish); });
+      "Exit codes: 0 nothing to do, 1 something to do.";
+  row.options = {
+      {"RUN", &wish->run,
+       "its number [every run that is not over, and of each node the newest run that worked on "
+       "it]"},
+      {"--locate", &wish->locate,
+       "turn on the identify LEDs of these machines, and turn off those of machines that are done"},
+      {"--all", &wish->all,
+       "one row for each node and part, all of them [equal actions share a row; 20 rows are "
+       "shown]"},
+      json_flag(context)};
+  row.run = [&context, wish] { return actions(context, *wish); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "inventory/compare_assets.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/record/seen_parts.h"
@@ -73,26 +73,16 @@ struct Compared {
   Seen seen{};
 };
 
-std::optional<Compared> compared_or_complain(const Context& context, const ListAsked& asked,
-                                             Exit& exit) {
+OrExit<Compared> compared_or_complain(const Context& context, const ListAsked& asked) {
   const auto text = read_file(asked.file, kLargestList);
-  if (!text) {
-    exit = complain(context, text.error(), Exit::invalid);
-    return std::nullopt;
-  }
+  if (!text) return complain(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   Compared compared;
   compared.assets = inventory::parse_assets(*text, asked.file, problems);
-  if (!problems.empty()) {
-    exit = complain(context, inventory::told_once(std::move(problems)));
-    return std::nullopt;
-  }
+  if (!problems.empty()) return complain(context, inventory::told_once(std::move(problems)));
   const auto store = store::Store::open(context.state);
   auto seen = store ? seen_of_store(**store) : Result<Seen>{store.error()};
-  if (!seen) {
-    exit = complain(context, seen.error(), Exit::unfinished);
-    return std::nullopt;
-  }
+  if (!seen) return complain(context, seen.error(), Exit::unfinished);
   compared.seen = *std::move(seen);
   return compared;
 }
@@ -110,18 +100,15 @@ boost::json::object to_json(const inventory::AssetFinding& finding) {
 }
 
 Exit audit_assets(const Context& context, const ListAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto compared = compared_or_complain(context, asked, exit);
-  if (!compared) return exit;
+  TRY(const auto compared, compared_or_complain(context, asked));
   const auto findings =
-      inventory::compare_assets(compared->assets, compared->seen.parts, compared->seen.unread);
+      inventory::compare_assets(compared.assets, compared.seen.parts, compared.seen.unread);
   if (context.json) {
     boost::json::array all;
     for (const auto& each : findings) all.push_back(to_json(each));
-    say("{}\n",
-        boost::json::serialize(boost::json::object{{"assets", compared->assets.size()},
-                                                   {"machines", compared->seen.parts.size()},
-                                                   {"findings", std::move(all)}}));
+    say("{}\n", boost::json::serialize(boost::json::object{{"assets", compared.assets.size()},
+                                                           {"machines", compared.seen.parts.size()},
+                                                           {"findings", std::move(all)}}));
   } else {
     say("{}", rehearsal_line(context.state));
     for (const auto& each : findings) {
@@ -133,18 +120,16 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
       if (!each.order.empty()) say(" (order {})", printable(each.order));
       say("\n");
     }
-    say("{} assets, {} machines seen: {}\n", compared->assets.size(), compared->seen.parts.size(),
+    say("{} assets, {} machines seen: {}\n", compared.assets.size(), compared.seen.parts.size(),
         findings.empty() ? "all as listed" : fmt::format("{} findings", findings.size()));
   }
   return findings.empty() ? Exit::passed : Exit::failed;
 }
 
 Exit audit_arrivals(const Context& context, const ListAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto compared = compared_or_complain(context, asked, exit);
-  if (!compared) return exit;
+  TRY(const auto compared, compared_or_complain(context, asked));
   const auto arrivals =
-      inventory::arrivals_of(compared->assets, compared->seen.parts, compared->seen.unread);
+      inventory::arrivals_of(compared.assets, compared.seen.parts, compared.seen.unread);
   const auto complete =
       static_cast<std::size_t>(std::ranges::count_if(arrivals, &inventory::Arrival::can_start));
   if (context.json) {
@@ -257,27 +242,33 @@ Exit audit_diff(const Context& context, const DiffAsked& asked) {
   return diffs->empty() ? Exit::passed : Exit::failed;
 }
 
-void add_list_command(CLI::App& audit, Context& context, Exit& exit, const char* name,
-                      const char* summary, const char* example,
-                      Exit (*act)(const Context&, const ListAsked&)) {
+CommandRow list_command(Context& context, const char* name, const char* summary,
+                        const char* example, Exit (*act)(const Context&, const ListAsked&)) {
   auto asked = std::make_shared<ListAsked>();
-  auto* command = audit.add_subcommand(name, summary);
-  command->footer(example);
-  command
-      ->add_option("FILE", asked->file,
-                   "CSV with a header: Node, Kind, Serial, Model, Slot, "
-                   "Part Number, Purchase Order, Due")
-      ->required();
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked, act] { exit = act(context, *asked); });
+  CommandRow row{name, summary};
+  row.footer = example;
+  row.options = {
+      {"FILE", &asked->file,
+       "CSV with a header: Node, Kind, Serial, Model, Slot, Part Number, Purchase Order, Due",
+       kRequired},
+      json_flag(context)};
+  row.run = [&context, asked, act] { return act(context, *asked); };
+  return row;
 }
 
 }  // namespace
 
-void add_audit(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "audit", "what runs have seen, against a list of assets, a delivery or another run");
-  command->footer(
+CommandRow audit_command(Context& context) {
+  auto asked = std::make_shared<DiffAsked>();
+  CommandRow diff_row{"diff", "what differs between two runs; for cron jobs"};
+  diff_row.footer = "Example: cupel audit diff 12 40";
+  diff_row.options = {{"OLDER", &asked->older, "number of the run before", kRequired},
+                      {"NEWER", &asked->newer, "number of the run after", kRequired},
+                      json_flag(context)};
+  diff_row.run = [&context, asked] { return audit_diff(context, *asked); };
+  CommandRow row{"audit",
+                 "what runs have seen, against a list of assets, a delivery or another run"};
+  row.footer =
       "Examples: cupel run audit                     reads the machines\n"
       "          cupel audit assets assets.csv       what is missing, moved, swapped or not "
       "listed\n"
@@ -285,21 +276,16 @@ void add_audit(CLI::App& app, Context& context, Exit& exit) {
       "start\n"
       "          cupel audit diff 12 40              what differs between two runs\n"
       "Exit codes: 0 all as it should be, 1 something differs, 2 the input is wrong, 3 the store\n"
-      "            could not be read.");
-  command->require_subcommand(1);
-  add_list_command(*command, context, exit, "assets",
+      "            could not be read.";
+  row.subcommands = {
+      list_command(context, "assets",
                    "each asset of a list against what was seen, to the serial number",
-                   "Example: cupel audit assets assets.csv", audit_assets);
-  add_list_command(*command, context, exit, "arrivals",
+                   "Example: cupel audit assets assets.csv", audit_assets),
+      list_command(context, "arrivals",
                    "a delivery in instalments: what is here, what is due, which nodes can start",
-                   "Example: cupel audit arrivals assets.csv", audit_arrivals);
-  auto asked = std::make_shared<DiffAsked>();
-  auto* diff = command->add_subcommand("diff", "what differs between two runs; for cron jobs");
-  diff->footer("Example: cupel audit diff 12 40");
-  diff->add_option("OLDER", asked->older, "number of the run before")->required();
-  diff->add_option("NEWER", asked->newer, "number of the run after")->required();
-  add_json_flag(*diff, context);
-  diff->callback([&context, &exit, asked] { exit = audit_diff(context, *asked); });
+                   "Example: cupel audit arrivals assets.csv", audit_arrivals),
+      diff_row};
+  return row;
 }
 
 }  // namespace cupel::cli

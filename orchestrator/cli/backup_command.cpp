@@ -1,9 +1,8 @@
 // backup, restore: a copy of the state folder, and the way back.
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/text.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/store/backup.h"
 
@@ -52,41 +51,41 @@ Exit copied_or_complain(const Context& context, const std::string& from, const s
 
 }  // namespace
 
-void add_backup(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "backup", "copy the state folder while runs go on, and read the copy back");
-  command->footer(
+CommandRow backup_command(Context& context) {
+  auto folder = std::make_shared<std::string>();
+  CommandRow row{"backup", "copy the state folder while runs go on, and read the copy back"};
+  row.footer =
       "The next backup to the same folder copies only new evidence, and the database. The copy is\n"
       "a state folder: cupel --state FOLDER status reads it.\n"
       "Example: cupel backup /backup/cupel\n"
       "Exit codes: 0 copied and intact, 1 the copy is broken (as the state folder is, or a prune\n"
-      "            ran meanwhile: repeat), 2 nothing was touched, 3 it could not be written.");
-  auto folder = std::make_shared<std::string>();
-  command->add_option("FOLDER", *folder, "an empty folder, or that of an earlier backup")
-      ->required();
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, folder] {
+      "            ran meanwhile: repeat), 2 nothing was touched, 3 it could not be written.";
+  row.options = {
+      {"FOLDER", folder.get(), "an empty folder, or that of an earlier backup", kRequired},
+      json_flag(context)};
+  row.run = [&context, folder] {
     const auto from = context.state.string();
-    exit = copied_or_complain(context, from, *folder, store::back_up(context.state, *folder));
-  });
+    return copied_or_complain(context, from, *folder, store::back_up(context.state, *folder));
+  };
+  return row;
 }
 
-void add_restore(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("restore", "copy a backup to a state folder without records");
-  command->footer(
+CommandRow restore_command(Context& context) {
+  auto folder = std::make_shared<std::string>();
+  CommandRow row{"restore", "copy a backup to a state folder without records"};
+  row.footer =
       "Refused where the state folder holds records, or while a controller works. Runs that were\n"
       "active when the backup was made are resumed with cupel resume.\n"
       "Example: cupel --state /var/lib/cupel restore /backup/cupel\n"
       "Exit codes: 0 copied and intact, 1 the copy is broken, 2 nothing was touched, 3 it could "
       "not\n"
-      "            be written.");
-  auto folder = std::make_shared<std::string>();
-  command->add_option("FOLDER", *folder, "the folder of a backup")->required();
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, folder] {
+      "            be written.";
+  row.options = {{"FOLDER", folder.get(), "the folder of a backup", kRequired}, json_flag(context)};
+  row.run = [&context, folder] {
     const auto to = context.state.string();
-    exit = copied_or_complain(context, *folder, to, store::restore(*folder, context.state));
-  });
+    return copied_or_complain(context, *folder, to, store::restore(*folder, context.state));
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

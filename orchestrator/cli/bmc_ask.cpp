@@ -190,16 +190,14 @@ Result<void> may_act_on_bmc(const inventory::Inventory& inventory, const Node& n
                   act, inventory::fold(names))};
 }
 
-std::optional<Reach> reach(const BmcCommand& command, Exit& exit) {
-  if (command.asked->nodes.empty()) {
-    exit = complain(command.context,
+OrExit<Reach> reach(const BmcCommand& command) {
+  if (command.asked->nodes.empty())
+    return complain(command.context,
                     Error{Code::kInvalid,
                           "which nodes? They stand behind bmc: cupel bmc a01-n07 "
                           "power, cupel bmc rack:a01 sensors"},
                     Exit::invalid);
-    return std::nullopt;
-  }
-  return reach_or_complain(command.context, command.asked->inventory, command.asked->nodes, exit);
+  return reach_or_complain(command.context, command.asked->inventory, command.asked->nodes);
 }
 
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
@@ -212,16 +210,14 @@ Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
 Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb) {
   const auto patience = patience_of(*command.asked);
   if (!patience) return complain(command.context, patience.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  const auto reached = reach(command, exit);
-  if (!reached) return exit;
-  Connections connections{reached->inventory, *reached->store};
-  Page page{command.context, command.asked->group, reached->nodes};
+  TRY(const auto reached, reach(command));
+  Connections connections{reached.inventory, *reached.store};
+  Page page{command.context, command.asked->group, reached.nodes};
   const auto width = command.asked->width;
-  Work work{connections, verb, reached->nodes,
+  Work work{connections, verb, reached.nodes,
             *patience,   page, bmc::Semaphore{static_cast<int>(width)}};
   const auto ended = run_to_end(connections.io(), until_interrupted(ask_all(work, width)));
-  exit = page.finish();
+  const auto exit = page.finish();
   return ended.interrupted ? Exit::unfinished : exit;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // What all `cupel bmc NODES ...` share: reaching the nodes, asking many at once, and telling their
 // answers for people, grouped, or for programs. The verbs themselves are in bmc_*.cpp.
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/context.h"
@@ -24,7 +23,6 @@ struct BmcAsked {
 /// One command line, while it is read and done.
 struct BmcCommand {
   Context& context;
-  Exit& exit;
   std::shared_ptr<BmcAsked> asked = std::make_shared<BmcAsked>();
 };
 
@@ -47,7 +45,7 @@ using ConnectionsVerb =
 Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb);
 
 /// What the nodes stand in, or a complaint; kInvalid too where none were named.
-std::optional<Reach> reach(const BmcCommand& command, Exit& exit);
+OrExit<Reach> reach(const BmcCommand& command);
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
 
 /// Whether what acts on a whole BMC ("reset", "ac-cycle") may, where that serves other nodes too.
@@ -77,15 +75,15 @@ std::string text_of(std::optional<bmc::Seconds> time);
 /// A URL that a BMC can be told: http, https, nfs or cifs. Errors: kInvalid.
 Result<std::string> url_of(const std::string& text);
 
-// Each adds some subcommands.
-void add_bmc_power(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_reading(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_log(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_bios(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_settings(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_trust(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_console(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_pins(CLI::App& bmc, const BmcCommand& command);
-void add_bmc_scan(CLI::App& bmc, const BmcCommand& command);
+// The commands of `bmc`, each of one file.
+std::vector<CommandRow> bmc_power_commands(const BmcCommand& command);
+std::vector<CommandRow> bmc_reading_commands(const BmcCommand& command);
+std::vector<CommandRow> bmc_log_commands(const BmcCommand& command);
+CommandRow bmc_bios_command(const BmcCommand& command);
+std::vector<CommandRow> bmc_settings_commands(const BmcCommand& command);
+std::vector<CommandRow> bmc_trust_commands(const BmcCommand& command);
+CommandRow bmc_console_command(const BmcCommand& command);
+CommandRow bmc_pins_command(const BmcCommand& command);
+CommandRow bmc_scan_command(const BmcCommand& command);
 
 }  // namespace cupel::cli

@@ -135,13 +135,13 @@ Exit bios(const BmcCommand& command, const Bios& asked) {
 
 }  // namespace
 
-void add_bmc_bios(CLI::App& bmc, const BmcCommand& command) {
-  auto* bios_command = bmc.add_subcommand("bios", "read BIOS settings, or stage them");
+CommandRow bmc_bios_command(const BmcCommand& command) {
   auto asked = std::make_shared<Bios>();
-  bios_command->add_option("WHAT", asked->what, "get (if not said), set")
-      ->check(CLI::IsMember({"get", "set"}));
-  bios_command->add_option("NAMES", asked->words, "of get: attributes; of set: NAME=VALUE");
-  bios_command->callback([command, asked] { command.exit = bios(command, *asked); });
+  CommandRow row{"bios", "read BIOS settings, or stage them"};
+  row.options = {{"WHAT", &asked->what, "get (if not said), set", {.among = {"get", "set"}}},
+                 {"NAMES", &asked->words, "of get: attributes; of set: NAME=VALUE"}};
+  row.run = [command, asked] { return bios(command, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,12 +1,14 @@
 // `cupel bmc NODES ...`: what an operator asks of BMCs by hand. Here is the grammar; each family of
 // verbs has a file of its own.
 #include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/commands.h"
 
 namespace cupel::cli {
 
-void add_bmc(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("bmc", "read and control BMCs");
-  command->footer(
+CommandRow bmc_command(Context& context) {
+  const BmcCommand bmc{context};
+  CommandRow row{"bmc", "read and control BMCs"};
+  row.footer =
       "Examples: cupel bmc a01-n07 power\n"
       "          cupel bmc rack:a01 power on\n"
       "          cupel bmc 'a01-n[01-72]' sensors --group\n"
@@ -22,30 +24,26 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
       "          cupel bmc pins import certificates.txt\n"
       "          cupel bmc scan 10.0.1.0/24\n"
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
-      "            3 interrupted.");
-  command->require_subcommand(1);
-  const BmcCommand bmc{context, exit};
-  // Not required: `scan` and `pins` have none. Whoever needs them says so.
-  command->add_option("NODES", bmc.asked->nodes, "as with run --nodes");
-  command->add_option("-i,--inventory", bmc.asked->inventory,
-                      "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command->add_option("--patience", bmc.asked->patience,
-                      "with each node, such as 90s or 15m [10m]");
-  command->add_option("-f,--fanout", bmc.asked->width, "nodes at a time [64]")
-      ->check(CLI::Range(1, 4096));
-  auto* group = command->add_flag("-b,--group", bmc.asked->group,
-                                  "at the end, each answer once with the nodes that gave it");
-  add_json_flag(*command, context);
-  group->excludes(command->get_option("--json"));
-  add_bmc_power(*command, bmc);
-  add_bmc_reading(*command, bmc);
-  add_bmc_log(*command, bmc);
-  add_bmc_bios(*command, bmc);
-  add_bmc_settings(*command, bmc);
-  add_bmc_trust(*command, bmc);
-  add_bmc_console(*command, bmc);
-  add_bmc_pins(*command, bmc);
-  add_bmc_scan(*command, bmc);
+      "            3 interrupted.";
+  row.options = {
+      {"NODES", &bmc.asked->nodes, "as with run --nodes"},
+      {"-i,--inventory", &bmc.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--patience", &bmc.asked->patience, "with each node, such as 90s or 15m [10m]"},
+      {"-f,--fanout", &bmc.asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
+      {"-b,--group",
+       &bmc.asked->group,
+       "at the end, each answer once with the nodes that gave it",
+       {.excludes = {"--json"}}},
+      json_flag(context)};
+  row.subcommands = joined<CommandRow>(
+      {bmc_power_commands(bmc),
+       bmc_reading_commands(bmc),
+       bmc_log_commands(bmc),
+       {bmc_bios_command(bmc)},
+       bmc_settings_commands(bmc),
+       bmc_trust_commands(bmc),
+       {bmc_console_command(bmc), bmc_pins_command(bmc), bmc_scan_command(bmc)}});
+  return row;
 }
 
 }  // namespace cupel::cli

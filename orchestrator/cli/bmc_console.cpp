@@ -110,15 +110,13 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
   const auto& context = command.context;
   const auto escape = escape_of(asked.escape);
   if (!escape) return complain(context, escape.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  const auto reached = reach(command, exit);
-  if (!reached) return exit;
-  if (reached->nodes.size() != 1)
+  TRY(const auto reached, reach(command));
+  if (reached.nodes.size() != 1)
     return complain(context,
-                    Error{Code::kInvalid, fmt::format("a console is of one node, not of {}",
-                                                      reached->nodes.size())},
+                    Error{Code::kInvalid,
+                          fmt::format("a console is of one node, not of {}", reached.nodes.size())},
                     Exit::invalid);
-  const auto& node = *reached->nodes.front();
+  const auto& node = *reached.nodes.front();
   const auto lock = console::ConsoleLock::take(context.state / "locks", node.name);
   if (!lock) return complain(context, lock.error(), Exit::failed);
   console::ConsoleSession how{.escape = *escape};
@@ -129,7 +127,7 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
     record = *std::move(opened);
     how.record = [&record](std::string_view bytes) { return record->append(bytes); };
   }
-  Connections connections{reached->inventory, *reached->store};
+  Connections connections{reached.inventory, *reached.store};
   const auto ended =
       run_to_end(connections.io(), until_interrupted(talk_to(connections, node, std::move(how))));
   return conclude(context, node, ended);
@@ -137,17 +135,17 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
 
 }  // namespace
 
-void add_bmc_console(CLI::App& bmc, const BmcCommand& command) {
-  auto* console_command =
-      bmc.add_subcommand("console", "the machine's serial console; ~. at a line's start ends it");
+CommandRow bmc_console_command(const BmcCommand& command) {
   auto asked = std::make_shared<Console>();
-  console_command->add_option("--record", asked->record,
-                              "append what the machine writes to this file (up to 64 MiB)");
-  console_command->add_option("--escape", asked->escape, "another character, or none [~]");
-  console_command->footer(
+  CommandRow row{"console", "the machine's serial console; ~. at a line's start ends it"};
+  row.footer =
       "Without a terminal it sends standard input, and ends 2 s after the last answer:\n"
-      "  printf 'root\\n' | cupel bmc a01-n07 console");
-  console_command->callback([command, asked] { command.exit = at_console(command, *asked); });
+      "  printf 'root\\n' | cupel bmc a01-n07 console";
+  row.options = {
+      {"--record", &asked->record, "append what the machine writes to this file (up to 64 MiB)"},
+      {"--escape", &asked->escape, "another character, or none [~]"}};
+  row.run = [command, asked] { return at_console(command, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -117,24 +117,22 @@ Task<Result<Answer>> listen(const Context& context, bmc::Bmc& bmc, const Node& n
 
 }  // namespace
 
-void add_bmc_log(CLI::App& bmc, const BmcCommand& command) {
-  auto* log_command = bmc.add_subcommand("log", "the event log, oldest first; or clear it");
+std::vector<CommandRow> bmc_log_commands(const BmcCommand& command) {
   auto asked = std::make_shared<Log>();
-  log_command->add_option("WHAT", asked->what, "show (if not said), clear")
-      ->check(CLI::IsMember({"show", "clear"}));
-  log_command->add_option("--since", asked->since,
-                          "a time in UTC (2026-11-21T10:00:00Z) or an age (2h)");
-  log_command->add_option("--last", asked->last, "so many entries at most [50]")
-      ->check(CLI::Range(1, 100'000));
-  log_command->callback([command, asked] { command.exit = log(command, *asked); });
-
-  auto* events = bmc.add_subcommand("events", "print events as they come, until Ctrl-C");
-  events->callback([command] {
+  CommandRow log_row{"log", "the event log, oldest first; or clear it"};
+  log_row.options = {
+      {"WHAT", &asked->what, "show (if not said), clear", {.among = {"show", "clear"}}},
+      {"--since", &asked->since, "a time in UTC (2026-11-21T10:00:00Z) or an age (2h)"},
+      {"--last", &asked->last, "so many entries at most [50]", {.range = NumberRange{1, 100'000}}}};
+  log_row.run = [command, asked] { return log(command, *asked); };
+  CommandRow events_row{"events", "print events as they come, until Ctrl-C"};
+  events_row.run = [command] {
     command.asked->width = kAllAtOnce;  // nobody's turn ever ends
-    command.exit = ask(command, [&command](bmc::Bmc& one, const Node& node, Deadline deadline) {
+    return ask(command, [&command](bmc::Bmc& one, const Node& node, Deadline deadline) {
       return listen(command.context, one, node, deadline);
     });
-  });
+  };
+  return {log_row, events_row};
 }
 
 }  // namespace cupel::cli

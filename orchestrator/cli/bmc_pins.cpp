@@ -113,28 +113,22 @@ struct Opened {
   std::unique_ptr<store::Store> store;
 };
 
-std::optional<Opened> opened(const BmcCommand& command, Exit& exit) {
-  auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
-  if (!inventory) return std::nullopt;
+OrExit<Opened> opened(const BmcCommand& command) {
+  TRY(auto inventory, inventory_or_complain(command.context, command.asked->inventory));
   auto store = store::Store::open(command.context.state);
-  if (!store) {
-    exit = complain(command.context, store.error(), Exit::unfinished);
-    return std::nullopt;
-  }
-  return Opened{*std::move(inventory), *std::move(store)};
+  if (!store) return complain(command.context, store.error(), Exit::unfinished);
+  return Opened{std::move(inventory), *std::move(store)};
 }
 
 Exit import_pins(const BmcCommand& command, const Import& asked) {
-  Exit exit = Exit::passed;
-  const auto site = opened(command, exit);
-  if (!site) return exit;
+  TRY(const auto site, opened(command));
   const auto text = read_file(asked.file, bmc::kLongestPinList);
   if (!text) return complain(command.context, text.error(), Exit::invalid);
-  const auto plan = planned(*site->store, showers_of(site->inventory),
+  const auto plan = planned(*site.store, showers_of(site.inventory),
                             bmc::parse_pin_list(*text, asked.file), asked.replace);
   if (!plan.problems.empty()) return complain(command.context, inventory::told_once(plan.problems));
   for (const auto& [name, certificate] : plan.pins) {
-    const auto kept = site->store->repin("bmc:" + name, certificate);
+    const auto kept = site.store->repin("bmc:" + name, certificate);
     if (!kept) return complain(command.context, kept.error(), Exit::unfinished);
   }
   const auto count = plan.pins.size();
@@ -146,13 +140,11 @@ Exit import_pins(const BmcCommand& command, const Import& asked) {
 }
 
 Exit list_pins(const BmcCommand& command) {
-  Exit exit = Exit::passed;
-  const auto site = opened(command, exit);
-  if (!site) return exit;
+  TRY(const auto site, opened(command));
   std::vector<Row> rows{{"name", "address", "from", "certificate"}};
   json::array all;
-  for (const auto& one : showers_of(site->inventory)) {
-    const auto known = known_of(*site->store, one);
+  for (const auto& one : showers_of(site.inventory)) {
+    const auto known = known_of(*site.store, one);
     rows.push_back({one.name, to_string(one.endpoint), std::string{known.from}, known.certificate});
     all.push_back(json::object{{"name", one.name},
                                {"address", to_string(one.endpoint)},
@@ -167,12 +159,10 @@ Exit list_pins(const BmcCommand& command) {
 }
 
 Exit export_pins(const BmcCommand& command) {
-  Exit exit = Exit::passed;
-  const auto site = opened(command, exit);
-  if (!site) return exit;
+  TRY(const auto site, opened(command));
   say("# certificates of BMCs and PDUs; to be read by: cupel bmc pins import FILE\n");
-  for (const auto& one : showers_of(site->inventory)) {
-    const auto known = known_of(*site->store, one);
+  for (const auto& one : showers_of(site.inventory)) {
+    const auto known = known_of(*site.store, one);
     if (known.certificate.starts_with("SHA256:")) say("{} {}\n", one.name, known.certificate);
   }
   return Exit::passed;
@@ -180,25 +170,26 @@ Exit export_pins(const BmcCommand& command) {
 
 }  // namespace
 
-void add_bmc_pins(CLI::App& bmc, const BmcCommand& command) {
-  auto* pins = bmc.add_subcommand(
-      "pins", "pinned certificates of BMCs and PDUs: import, list, export; contacts no BMC");
-  pins->require_subcommand(1);
-  pins->footer(
+CommandRow bmc_pins_command(const BmcCommand& command) {
+  auto asked = std::make_shared<Import>();
+  CommandRow import_row{"import", "pin all certificates in the file, or none"};
+  import_row.options = {{"FILE", &asked->file, "the list", kRequired},
+                        {"--replace", &asked->replace, "also where another certificate is pinned"}};
+  import_row.run = [command, asked] { return import_pins(command, *asked); };
+  CommandRow list_row{"list", "which certificates are pinned, and which are not"};
+  list_row.run = [command] { return list_pins(command); };
+  CommandRow export_row{"export", "the pinned certificates, as a file to import"};
+  export_row.run = [command] { return export_pins(command); };
+  CommandRow row{"pins",
+                 "pinned certificates of BMCs and PDUs: import, list, export; contacts no BMC"};
+  row.footer =
       "Examples: cupel bmc pins import certificates.txt\n"
       "          cupel bmc pins list\n"
       "          cupel bmc pins export > certificates.txt\n"
       "A line of the file: a node's name, a PDU's name or an address, and SHA256:<64 digits>;\n"
-      "or the name alone, with its PEM certificate on the lines below. '#' begins a comment.");
-  auto asked = std::make_shared<Import>();
-  auto* import = pins->add_subcommand("import", "pin all certificates in the file, or none");
-  import->add_option("FILE", asked->file, "the list")->required();
-  import->add_flag("--replace", asked->replace, "also where another certificate is pinned");
-  import->callback([command, asked] { command.exit = import_pins(command, *asked); });
-  auto* list = pins->add_subcommand("list", "which certificates are pinned, and which are not");
-  list->callback([command] { command.exit = list_pins(command); });
-  auto* out = pins->add_subcommand("export", "the pinned certificates, as a file to import");
-  out->callback([command] { command.exit = export_pins(command); });
+      "or the name alone, with its PEM certificate on the lines below. '#' begins a comment.";
+  row.subcommands = {import_row, list_row, export_row};
+  return row;
 }
 
 }  // namespace cupel::cli

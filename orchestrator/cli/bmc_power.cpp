@@ -211,51 +211,47 @@ Exit locate(const BmcCommand& command, const std::string& what) {
 
 }  // namespace
 
-void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
-  auto* power = bmc.add_subcommand("power", "read or change the power state");
+std::vector<CommandRow> bmc_power_commands(const BmcCommand& command) {
   auto power_asked = std::make_shared<Power>();
-  power
-      ->add_option("WHAT", power_asked->what,
-                   "status [the default], on, off, cycle (off and on, each until the BMC says "
-                   "so), reset (at once), ac-cycle (standby power too)")
-      ->check(CLI::IsMember({"status", "on", "off", "cycle", "reset", "ac-cycle"}));
-  power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
-  power->add_flag("--shared", power_asked->shared,
-                  "ac-cycle: also where the BMC serves other nodes, and does it to all of them");
-  power->add_flag("--despite-update", power_asked->despite_update, kDespiteUpdate);
-  power->callback([command, power_asked] {
-    if (power_asked->what == "ac-cycle") {
-      command.exit = cycle_ac(command, *power_asked);
-      return;
-    }
-    command.exit = ask_over_connections(
-        command, [&](Connections& connections, const Node& node, Deadline deadline) {
-          return change_power_of(connections, node, *power_asked, deadline);
-        });
-  });
-
-  auto* boot_command = bmc.add_subcommand("boot", "read or set the source of the next boot");
   auto boot_asked = std::make_shared<Boot>();
-  boot_command
-      ->add_option("TARGET", boot_asked->target,
-                   "pxe, http [URL], cd [URL], disk, bios, none [reads it]")
-      ->check(CLI::IsMember({"pxe", "http", "disk", "cd", "bios", "none"}));
-  boot_command->add_option("URL", boot_asked->url,
-                           "of http: what to boot; of cd: the image, which is inserted first");
-  boot_command->add_flag("--keep", boot_asked->keep, "every boot, not only the next one");
-  boot_command->callback([command, boot_asked] { command.exit = boot(command, *boot_asked); });
-
-  auto* light = bmc.add_subcommand("locate", "the identify LED of the machine");
   auto light_asked = std::make_shared<std::string>();
-  light->add_option("WHAT", *light_asked, "on, off [reads it]")
-      ->check(CLI::IsMember({"on", "off"}));
-  light->callback([command, light_asked] { command.exit = locate(command, *light_asked); });
-
-  auto* reset = bmc.add_subcommand("reset", "restart the BMC itself; the machine stays as it is");
   auto whole = std::make_shared<Whole>();
-  reset->add_flag("--shared", whole->shared, "also where the BMC serves other nodes");
-  reset->add_flag("--despite-update", whole->despite_update, kDespiteUpdate);
-  reset->callback([command, whole] { command.exit = cli::reset(command, *whole); });
+  CommandRow power_row{"power", "read or change the power state"};
+  power_row.options = {
+      {"WHAT",
+       &power_asked->what,
+       "status [the default], on, off, cycle (off and on, each until the BMC says so), reset (at "
+       "once), ac-cycle (standby power too)",
+       {.among = {"status", "on", "off", "cycle", "reset", "ac-cycle"}}},
+      {"--force", &power_asked->force, "off and cycle: do not ask the system first"},
+      {"--shared", &power_asked->shared,
+       "ac-cycle: also where the BMC serves other nodes, and does it to all of them"},
+      {"--despite-update", &power_asked->despite_update, kDespiteUpdate}};
+  power_row.run = [command, power_asked] {
+    if (power_asked->what == "ac-cycle") return cycle_ac(command, *power_asked);
+    return ask_over_connections(command,
+                                [&](Connections& connections, const Node& node, Deadline deadline) {
+                                  return change_power_of(connections, node, *power_asked, deadline);
+                                });
+  };
+  CommandRow boot_row{"boot", "read or set the source of the next boot"};
+  boot_row.options = {
+      {"TARGET",
+       &boot_asked->target,
+       "pxe, http [URL], cd [URL], disk, bios, none [reads it]",
+       {.among = {"pxe", "http", "disk", "cd", "bios", "none"}}},
+      {"URL", &boot_asked->url, "of http: what to boot; of cd: the image, which is inserted first"},
+      {"--keep", &boot_asked->keep, "every boot, not only the next one"}};
+  boot_row.run = [command, boot_asked] { return boot(command, *boot_asked); };
+  CommandRow locate_row{"locate", "the identify LED of the machine"};
+  locate_row.options = {
+      {"WHAT", light_asked.get(), "on, off [reads it]", {.among = {"on", "off"}}}};
+  locate_row.run = [command, light_asked] { return locate(command, *light_asked); };
+  CommandRow reset_row{"reset", "restart the BMC itself; the machine stays as it is"};
+  reset_row.options = {{"--shared", &whole->shared, "also where the BMC serves other nodes"},
+                       {"--despite-update", &whole->despite_update, kDespiteUpdate}};
+  reset_row.run = [command, whole] { return cli::reset(command, *whole); };
+  return {power_row, boot_row, locate_row, reset_row};
 }
 
 }  // namespace cupel::cli

@@ -174,27 +174,31 @@ Task<Result<Answer>> read_accounts(bmc::Bmc& bmc, Deadline deadline) {
   co_return said(count + table(rows), "accounts", std::move(all), accounts.by);
 }
 
-void add(CLI::App& bmc, const BmcCommand& command, const char* name, const char* summary,
-         Reading reading) {
-  bmc.add_subcommand(name, summary)->callback([command, reading] {
-    command.exit = ask(command, [reading](bmc::Bmc& one, const Node&, Deadline deadline) {
+CommandRow row_of(const BmcCommand& command, std::string_view name, std::string_view summary,
+                  Reading reading) {
+  CommandRow row{name, summary};
+  row.run = [command, reading] {
+    return ask(command, [reading](bmc::Bmc& one, const Node&, Deadline deadline) {
       return reading(one, deadline);
     });
-  });
+  };
+  return row;
 }
 
 }  // namespace
 
-void add_bmc_reading(CLI::App& bmc, const BmcCommand& command) {
-  auto* identity = bmc.add_subcommand(
-      "identity", "vendor, model, serial number and versions; where the BMC is if it moved");
-  identity->callback([command] { command.exit = ask_over_connections(command, show_identity); });
-  add(bmc, command, "inventory", "parts, serial numbers and firmware", read_inventory);
-  add(bmc, command, "firmware", "all versions; may take minutes", read_firmware);
-  add(bmc, command, "update-service",
-      "how the BMC takes firmware images, and what it is installing now", read_update_service);
-  add(bmc, command, "sensors", "power, temperatures, fans, leaks", read_sensors);
-  add(bmc, command, "accounts", "who may log in to the BMC", read_accounts);
+std::vector<CommandRow> bmc_reading_commands(const BmcCommand& command) {
+  CommandRow identity_row{
+      "identity", "vendor, model, serial number and versions; where the BMC is if it moved"};
+  identity_row.run = [command] { return ask_over_connections(command, show_identity); };
+  return {identity_row,
+          row_of(command, "inventory", "parts, serial numbers and firmware", read_inventory),
+          row_of(command, "firmware", "all versions; may take minutes", read_firmware),
+          row_of(command, "update-service",
+                 "how the BMC takes firmware images, and what it is installing now",
+                 read_update_service),
+          row_of(command, "sensors", "power, temperatures, fans, leaks", read_sensors),
+          row_of(command, "accounts", "who may log in to the BMC", read_accounts)};
 }
 
 }  // namespace cupel::cli

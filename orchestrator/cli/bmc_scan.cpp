@@ -146,10 +146,11 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
 
 }  // namespace
 
-void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
-  auto* scan_command = bmc.add_subcommand(
-      "scan", "find BMCs on a network, without credentials; prints an inventory to paste");
-  scan_command->footer(
+CommandRow bmc_scan_command(const BmcCommand& command) {
+  auto asked = std::make_shared<Scan>();
+  CommandRow row{"scan",
+                 "find BMCs on a network, without credentials; prints an inventory to paste"};
+  row.footer =
       "Examples: cupel bmc scan 10.0.1.0/24\n"
       "          cupel bmc scan 10.0.1.0/24 10.0.2.0/24 --ipmi --json\n"
       "          cupel bmc scan 10.0.1.0/24 --user admin --password env:BMC_PASSWORD\n"
@@ -157,25 +158,24 @@ void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
       "where\n"
       "the certificate is pinned (cupel bmc pins list), named by the inventory, or signed by "
       "--ca.\n"
-      "With --json it prints one object for each BMC, and [] where there is none.");
-  auto asked = std::make_shared<Scan>();
-  scan_command->add_option("NETWORK", asked->networks,
-                           "such as 10.0.1.0/24; [bmc_networks of the inventory]");
-  scan_command->add_option("--port", asked->port, "of HTTPS [443]")->check(CLI::Range(1, 65'535));
-  scan_command->add_flag("--ipmi", asked->ipmi, "ask by IPMI too (a presence ping)");
-  scan_command->add_option("--ipmi-port", asked->ipmi_port, "of IPMI [623]")
-      ->check(CLI::Range(1, 65'535));
-  scan_command->add_flag("--ssdp", asked->ssdp, "ask by multicast too (SSDP)");
-  scan_command->add_option("--user", asked->user,
-                           "login name for known BMCs, to read model and serial number");
-  scan_command->add_option("--password", asked->password, "env:NAME, file:PATH or cmd:COMMAND");
-  scan_command
-      ->add_option("--ca", asked->ca, "also log in to BMCs with a certificate of this CA (PEM)")
-      ->check(CLI::ExistingFile);
-  scan_command->add_flag("--trust-unknown", asked->trust_unknown,
-                         "log in everywhere: any machine on that network that behaves like a BMC "
-                         "receives the password");
-  scan_command->callback([command, asked] { command.exit = scan(command, *asked); });
+      "With --json it prints one object for each BMC, and [] where there is none.";
+  row.options = {
+      {"NETWORK", &asked->networks, "such as 10.0.1.0/24; [bmc_networks of the inventory]"},
+      {"--port", &asked->port, "of HTTPS [443]", {.range = NumberRange{1, 65'535}}},
+      {"--ipmi", &asked->ipmi, "ask by IPMI too (a presence ping)"},
+      {"--ipmi-port", &asked->ipmi_port, "of IPMI [623]", {.range = NumberRange{1, 65'535}}},
+      {"--ssdp", &asked->ssdp, "ask by multicast too (SSDP)"},
+      {"--user", &asked->user, "login name for known BMCs, to read model and serial number"},
+      {"--password", &asked->password, "env:NAME, file:PATH or cmd:COMMAND"},
+      {"--ca",
+       &asked->ca,
+       "also log in to BMCs with a certificate of this CA (PEM)",
+       {.existing = Existing::file}},
+      {"--trust-unknown", &asked->trust_unknown,
+       "log in everywhere: any machine on that network that behaves like a BMC receives the "
+       "password"}};
+  row.run = [command, asked] { return scan(command, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

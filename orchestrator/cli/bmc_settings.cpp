@@ -136,27 +136,28 @@ Exit clock(const BmcCommand& command, const Words& asked) {
 
 }  // namespace
 
-void add_bmc_settings(CLI::App& bmc, const BmcCommand& command) {
-  auto* media_command = bmc.add_subcommand("media", "virtual discs: list, insert, eject");
+std::vector<CommandRow> bmc_settings_commands(const BmcCommand& command) {
   auto disc = std::make_shared<Words>();
-  media_command->add_option("WHAT", disc->what, "list (if not said), insert, eject")
-      ->check(CLI::IsMember({"list", "insert", "eject"}));
-  media_command->add_option("URL", disc->value, "of the image to insert");
-  media_command->callback([command, disc] { command.exit = media(command, *disc); });
-
-  auto* service_command = bmc.add_subcommand("services", "the network services of the BMC");
   auto service = std::make_shared<Words>();
-  service_command->add_option("WHAT", service->what, "enable, disable; list them if not said")
-      ->check(CLI::IsMember({"enable", "disable"}));
-  service_command->add_option("NAME", service->value, "HTTPS, SSH, IPMI, ...");
-  service_command->callback([command, service] { command.exit = services(command, *service); });
-
-  auto* clock_command =
-      bmc.add_subcommand("clock", "the BMC's clock compared with this machine's; or set it");
   auto time = std::make_shared<Words>();
-  clock_command->add_option("WHAT", time->what, "set it to ours [reads it]")
-      ->check(CLI::IsMember({"set"}));
-  clock_command->callback([command, time] { command.exit = clock(command, *time); });
+  CommandRow media_row{"media", "virtual discs: list, insert, eject"};
+  media_row.options = {{"WHAT",
+                        &disc->what,
+                        "list (if not said), insert, eject",
+                        {.among = {"list", "insert", "eject"}}},
+                       {"URL", &disc->value, "of the image to insert"}};
+  media_row.run = [command, disc] { return media(command, *disc); };
+  CommandRow services_row{"services", "the network services of the BMC"};
+  services_row.options = {{"WHAT",
+                           &service->what,
+                           "enable, disable; list them if not said",
+                           {.among = {"enable", "disable"}}},
+                          {"NAME", &service->value, "HTTPS, SSH, IPMI, ..."}};
+  services_row.run = [command, service] { return services(command, *service); };
+  CommandRow clock_row{"clock", "the BMC's clock compared with this machine's; or set it"};
+  clock_row.options = {{"WHAT", &time->what, "set it to ours [reads it]", {.among = {"set"}}}};
+  clock_row.run = [command, time] { return clock(command, *time); };
+  return {media_row, services_row, clock_row};
 }
 
 }  // namespace cupel::cli

@@ -75,19 +75,17 @@ Exit accept_of_pdu(const BmcCommand& command) {
   const auto& name = command.asked->nodes;
   const auto patience = patience_of(*command.asked);
   if (!patience) return complain(command.context, patience.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
-  if (!inventory) return exit;
-  const auto& pdus = inventory->pdus;
+  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  const auto& pdus = inventory.pdus;
   const auto pdu = std::ranges::find(pdus, name, &inventory::Pdu::name);
   if (pdu == pdus.end())
     return complain(command.context,
                     Error{Code::kInvalid, "there is no PDU '" + printable(name) +
                                               "' with redfish: in the inventory"},
                     Exit::invalid);
-  const auto store = open_store_for(command.context, *inventory);
+  const auto store = open_store_for(command.context, inventory);
   if (!store) return complain_of_store(command.context, store.error());
-  Connections connections{*inventory, **store};
+  Connections connections{inventory, **store};
   const auto answer = run_to_end(
       connections.io(), accept(connections, name, {name}, pdu->endpoint, Deadline::in(*patience)));
   if (!answer) return complain(command.context, answer.error(), Exit::failed);
@@ -141,39 +139,33 @@ Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Dea
 
 }  // namespace
 
-void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
-  auto* password = bmc.add_subcommand(
-      "password", "change it from the factory's to the inventory's; an interruption is safe");
+std::vector<CommandRow> bmc_trust_commands(const BmcCommand& command) {
   auto again = std::make_shared<bool>(false);
   auto what = std::make_shared<std::string>();
-  password->add_option("WHAT", *what, "rotate")->required()->check(CLI::IsMember({"rotate"}));
-  password->add_flag("--again", *again, "try although it was refused too often");
-  password->callback([command, again, what] {
-    command.exit = ask_over_connections(
+  CommandRow password_row{
+      "password", "change it from the factory's to the inventory's; an interruption is safe"};
+  password_row.options = {{"WHAT", what.get(), "rotate", {.required = true, .among = {"rotate"}}},
+                          {"--again", again.get(), "try although it was refused too often"}};
+  password_row.run = [command, again, what] {
+    return ask_over_connections(
         command, [again](Connections& connections, const Node& node, Deadline deadline) {
           return rotate(connections, node, *again, deadline);
         });
-  });
-
-  auto* budget = bmc.add_subcommand(
-      "budget", "counters of requests to the BMC, and its health; sends no request");
-  budget->callback([command] { command.exit = ask_over_connections(command, show_budget); });
-
-  auto* retry = bmc.add_subcommand(
-      "retry-login",
-      "forget that the BMC refused the inventory's user and password, and try them once: use when "
-      "the BMC was corrected");
-  retry->callback([command] { command.exit = ask_over_connections(command, retry_login); });
-
-  auto* certificate = bmc.add_subcommand(
-      "accept-certificate", "pin the present certificate of the BMC, or of the PDU with that name");
-  certificate->callback([command] {
-    if (names_a_pdu(*command.asked)) {
-      command.exit = accept_of_pdu(command);
-      return;
-    }
-    command.exit = ask_over_connections(command, accept_of_node);
-  });
+  };
+  CommandRow budget_row{"budget",
+                        "counters of requests to the BMC, and its health; sends no request"};
+  budget_row.run = [command] { return ask_over_connections(command, show_budget); };
+  CommandRow retry_login_row{"retry-login",
+                             "forget that the BMC refused the inventory's user and password, and "
+                             "try them once: use when the BMC was corrected"};
+  retry_login_row.run = [command] { return ask_over_connections(command, retry_login); };
+  CommandRow accept_certificate_row{
+      "accept-certificate", "pin the present certificate of the BMC, or of the PDU with that name"};
+  accept_certificate_row.run = [command] {
+    if (names_a_pdu(*command.asked)) return accept_of_pdu(command);
+    return ask_over_connections(command, accept_of_node);
+  };
+  return {password_row, budget_row, retry_login_row, accept_certificate_row};
 }
 
 }  // namespace cupel::cli

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/select.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/netboot/dhcp_log.h"
@@ -89,12 +90,10 @@ Exit run(const Context& context, const DhcpConf& conf, const std::vector<DhcpNod
 }
 
 Exit dhcp(const Context& context, const BootAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return exit;
-  const auto selected = inventory::select(*inventory, asked.nodes);
+  TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
+  const auto selected = inventory::select(inventory, asked.nodes);
   if (!selected) return complain(context, selected.error(), Exit::invalid);
-  auto conf = netboot::dhcp_of(inventory->boot);
+  auto conf = netboot::dhcp_of(inventory.boot);
   if (!conf) return complain(context, conf.error(), Exit::invalid);
   conf->tftp_folder = asked.programs;
   conf->programs = netboot::programs_in(asked.programs);
@@ -106,30 +105,31 @@ Exit dhcp(const Context& context, const BootAsked& asked) {
 
 }  // namespace
 
-void add_boot(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("boot", "what machines without an OS boot by");
-  command->require_subcommand(1);
-  auto* added = command->add_subcommand(
-      "dhcp", "dnsmasq's configuration, or dnsmasq itself, for the nodes of the inventory");
-  added->footer(
+CommandRow boot_command(Context& context) {
+  const auto asked = std::make_shared<BootAsked>();
+  CommandRow dhcp_row{"dhcp",
+                      "dnsmasq's configuration, or dnsmasq itself, for the nodes of the inventory"};
+  dhcp_row.footer =
       "Examples: cupel boot dhcp > /etc/dnsmasq.d/cupel.conf\n"
       "          cupel boot dhcp --nodes rack:a01 --run\n"
       "Exit codes: 0 printed, or stopped by a signal, 2 the input is wrong,\n"
-      "            3 dnsmasq could not run.");
-  const auto asked = std::make_shared<BootAsked>();
-  added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  added->add_option("-n,--nodes", asked->nodes, "who is answered, as with run --nodes [all]");
-  added->add_option("--tftp", asked->programs,
-                    "folder of the iPXE programs for PXE firmware [/usr/lib/ipxe]");
-  auto* leases = added->add_option("--lease-file", asked->leases,
-                                   "where dnsmasq keeps its leases "
-                                   "[/var/lib/misc/cupel-dhcp.leases]");
-  auto* running = added->add_flag("--run", asked->run,
-                                  "run dnsmasq on the interface of boot: dhcp until Ctrl-C, and "
-                                  "print who asks and what goes wrong");
-  running->excludes(leases);
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = dhcp(context, *asked); });
+      "            3 dnsmasq could not run.";
+  dhcp_row.options = {
+      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-n,--nodes", &asked->nodes, "who is answered, as with run --nodes [all]"},
+      {"--tftp", &asked->programs, "folder of the iPXE programs for PXE firmware [/usr/lib/ipxe]"},
+      {"--lease-file", &asked->leases,
+       "where dnsmasq keeps its leases [/var/lib/misc/cupel-dhcp.leases]"},
+      {"--run",
+       &asked->run,
+       "run dnsmasq on the interface of boot: dhcp until Ctrl-C, and print who asks and what goes "
+       "wrong",
+       {.excludes = {"--lease-file"}}},
+      json_flag(context)};
+  dhcp_row.run = [&context, asked] { return dhcp(context, *asked); };
+  CommandRow row{"boot", "what machines without an OS boot by"};
+  row.subcommands = {dhcp_row};
+  return row;
 }
 
 }  // namespace cupel::cli

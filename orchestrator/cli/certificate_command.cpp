@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/digest.h"
@@ -16,7 +15,7 @@
 #include "orchestrator/certificate/meant_run.h"
 #include "orchestrator/certificate/revoked.h"
 #include "orchestrator/certificate/statement.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/signing_key.h"
@@ -303,42 +302,42 @@ Exit verify(const Context& context, const VerifyAsked& asked) {
 
 }  // namespace
 
-void add_certificate(CLI::App& app, Context& context, Exit& exit) {
+CommandRow certificate_command(Context& context) {
   auto asked = std::make_shared<IssueAsked>();
-  auto* command = app.add_subcommand("certificate", "sign what a run has found out, for others");
-  command->footer(
+  CommandRow row{"certificate", "sign what a run has found out, for others"};
+  row.footer =
       "Examples: cupel certificate 12 --key site.key --journal\n"
-      "          cupel certificate a01-n07 --key site.key");
-  command->add_option("RUN", asked->what,
-                      "its number [the newest]; or a node or a rack: the newest run that has a "
-                      "verdict of it, with these nodes alone");
-  command->add_option("-n,--nodes", asked->nodes, "such as a01-n[01-08] [all of the run]");
-  command->add_option("--key", asked->key, std::string{kSigningKeyHelp})->required();
-  command->add_option("-o,--output", asked->file, "[run-RUN.certificate, NODE.certificate]");
-  command->add_option("--valid", asked->valid, "how long, such as 365d [365d]");
-  command->add_flag(
-      "--journal", asked->journal,
-      "write the run's journal beside it, to be checked up to its start, and those of "
-      "runs whose evidence is kept");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked] { exit = issue(context, *asked); });
+      "          cupel certificate a01-n07 --key site.key";
+  row.options = {{"RUN", &asked->what,
+                  "its number [the newest]; or a node or a rack: the newest run that has a verdict "
+                  "of it, with these nodes alone"},
+                 {"-n,--nodes", &asked->nodes, "such as a01-n[01-08] [all of the run]"},
+                 {"--key", &asked->key, kSigningKeyHelp, kRequired},
+                 {"-o,--output", &asked->file, "[run-RUN.certificate, NODE.certificate]"},
+                 {"--valid", &asked->valid, "how long, such as 365d [365d]"},
+                 {"--journal", &asked->journal,
+                  "write the run's journal beside it, to be checked up to its start, and those of "
+                  "runs whose evidence is kept"},
+                 json_flag(context)};
+  row.run = [&context, asked] { return issue(context, *asked); };
+  return row;
 }
 
-void add_verify(CLI::App& app, Context& context, Exit& exit) {
+CommandRow verify_command(Context& context) {
   auto asked = std::make_shared<VerifyAsked>();
-  auto* command = app.add_subcommand("verify", "check a certificate; needs no store");
-  command->footer("Example: cupel verify run-12.certificate --key site.pub");
-  command->add_option("CERTIFICATE", asked->file)->required();
-  command
-      ->add_option("--key", asked->keys,
-                   "public key of Ed25519, PEM or as ssh-keygen writes it; any of several")
-      ->required();
-  command->add_option("--journal", asked->journal, "[CERTIFICATE.journal where it is there]");
-  command->add_option("--revoked", asked->revoked,
-                      "lines of SHA-256, of certificates' payloads and of keys that do not count "
-                      "any more; a line without one is an error");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked] { exit = verify(context, *asked); });
+  CommandRow row{"verify", "check a certificate; needs no store"};
+  row.footer = "Example: cupel verify run-12.certificate --key site.pub";
+  row.options = {
+      {"CERTIFICATE", &asked->file, "", kRequired},
+      {"--key", &asked->keys,
+       "public key of Ed25519, PEM or as ssh-keygen writes it; any of several", kRequired},
+      {"--journal", &asked->journal, "[CERTIFICATE.journal where it is there]"},
+      {"--revoked", &asked->revoked,
+       "lines of SHA-256, of certificates' payloads and of keys that do not count any more; a line "
+       "without one is an error"},
+      json_flag(context)};
+  row.run = [&context, asked] { return verify(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

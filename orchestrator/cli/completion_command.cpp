@@ -9,7 +9,7 @@
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/shipped.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
@@ -19,23 +19,16 @@ constexpr std::size_t kMostWords = 5000;
 constexpr std::size_t kMostRuns = 50;
 
 /// What completes a value: words as they are, or "$(_cupel_names KIND)"; empty: files.
-std::string values_of(const CLI::Option& option) {
-  const auto name = option.get_name();
+std::string values_of(const OptionRow& option) {
+  const auto name = is_argument(option) ? option.names : long_name(option);
   const auto is = [&name](std::initializer_list<std::string_view> all) {
     return std::ranges::any_of(all, [&name](auto each) { return name == each; });
   };
-  if (is({"NODE", "NODES", "-n,--nodes", "--nodes", "--node"})) return "$(_cupel_names nodes)";
-  if (is({"RUN", "RUN_STEP", "--run"})) return "$(_cupel_names runs)";
+  if (is({"NODE", "NODES", "nodes", "node"})) return "$(_cupel_names nodes)";
+  if (is({"RUN", "RUN_STEP", "run"})) return "$(_cupel_names runs)";
   if (is({"PLAYBOOK"})) return "$(_cupel_names playbooks)";
-  if (is({"RACK", "--rack"})) return "$(_cupel_names racks)";
-  // CLI::IsMember names what it takes: "TEXT:{on,off}".
-  const auto type = option.get_type_name();
-  const auto begin = type.find('{');
-  const auto end = type.find('}');
-  if (begin == type.npos || end == type.npos || end < begin) return {};
-  auto words = type.substr(begin + 1, end - begin - 1);
-  std::ranges::replace(words, ',', ' ');
-  return words;
+  if (is({"RACK", "rack"})) return "$(_cupel_names racks)";
+  return fmt::format("{}", fmt::join(option.rules.among, " "));
 }
 
 /// What a shell is told of one command.
@@ -46,25 +39,26 @@ struct CommandWords {
   std::vector<std::string> places{};                           // of its positional arguments
 };
 
-std::string pattern_of(const CLI::Option& option) {
-  std::string pattern;
-  for (const auto& name : option.get_lnames()) pattern += "|--" + name;
-  for (const auto& name : option.get_snames()) pattern += "|-" + name;
-  return pattern.empty() ? pattern : pattern.substr(1);
+std::string pattern_of(const OptionRow& option) {
+  auto pattern = fmt::format("--{}", long_name(option));
+  if (const auto name = short_name(option); !name.empty()) pattern += fmt::format("|-{}", name);
+  return pattern;
 }
 
-void add_words(const CLI::App& app, const std::string& path, std::vector<CommandWords>& into) {
+void add_words(const CommandRow& command, const std::string& path,
+               std::vector<CommandWords>& into) {
   CommandWords own{path, {}};
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) own.words += "--" + name + " ";
-    if (option->get_positional())
-      own.places.push_back(values_of(*option));
-    else if (option->get_expected_max() > 0 && option->get_type_size_max() > 0)
-      own.options.emplace_back(pattern_of(*option), values_of(*option));
+  for (const auto& option : all_options(command)) {
+    if (is_argument(option)) {
+      own.places.push_back(values_of(option));
+      continue;
+    }
+    own.words += fmt::format("--{} ", long_name(option));
+    if (takes_value(option)) own.options.emplace_back(pattern_of(option), values_of(option));
   }
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    own.words += command->get_name() + " ";
-    add_words(*command, path + " " + command->get_name(), into);
+  for (const auto& each : command.subcommands) {
+    own.words += fmt::format("{} ", each.name);
+    add_words(each, fmt::format("{} {}", path, each.name), into);
   }
   into.push_back(std::move(own));
 }
@@ -122,9 +116,9 @@ std::string script_values(const std::vector<CommandWords>& all) {
   return text + "  esac; fi\n";
 }
 
-std::string bash_script(const CLI::App& app) {
+std::string bash_script(const CommandRow& program) {
   std::vector<CommandWords> all;
-  add_words(app, "cupel", all);
+  add_words(program, "cupel", all);
   auto text = script_start(all) + script_values(all) + "  case $path in\n";
   for (const auto& each : all)
     text += fmt::format("    '{}') words+='{}' ;;\n", each.path, each.words);
@@ -139,8 +133,8 @@ std::string bash_script(const CLI::App& app) {
 
 /// zsh takes bash's script by its own bashcompinit. As an autoloaded function
 /// (site-functions/_cupel) the file's first call both defines and completes.
-std::string zsh_script(const CLI::App& app) {
-  return "#compdef cupel\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(app);
+std::string zsh_script(const CommandRow& program) {
+  return "#compdef cupel\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(program);
 }
 
 /// The one argument of fish's -a: words, or a function that prints them.
@@ -150,41 +144,39 @@ std::string fish_words(const std::string& values) {
   return "(__cupel_names " + values.substr(kCall.size());
 }
 
-std::string fish_options(const CLI::App& app, const std::string& at) {
+std::string fish_options(const CommandRow& command, const std::string& at) {
   std::string text;
-  for (const auto* option : app.get_options()) {
-    if (option->get_positional()) {
-      const auto values = values_of(*option);
+  for (const auto& option : all_options(command)) {
+    const auto values = values_of(option);
+    if (is_argument(option)) {
       if (!values.empty())
         text += fmt::format("complete -c cupel -f {} -a '{}'\n", at, fish_words(values));
       continue;
     }
-    std::string names;
-    for (const auto& name : option->get_lnames()) names += " -l " + name;
-    for (const auto& name : option->get_snames()) names += " -s " + name;
-    const bool value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
-    const auto values = values_of(*option);
-    const auto follows = !value           ? std::string{}
-                         : values.empty() ? std::string{" -r -F"}
-                                          : fmt::format(" -x -a '{}'", fish_words(values));
+    auto names = fmt::format(" -l {}", long_name(option));
+    if (const auto name = short_name(option); !name.empty()) names += fmt::format(" -s {}", name);
+    const auto follows = !takes_value(option) ? std::string{}
+                         : values.empty()     ? std::string{" -r -F"}
+                                              : fmt::format(" -x -a '{}'", fish_words(values));
     text += fmt::format("complete -c cupel {}{}{}\n", at, names, follows);
   }
   return text;
 }
 
-void add_fish(const CLI::App& app, const std::string& path, std::string& paths, std::string& text) {
+void add_fish(const CommandRow& command, const std::string& path, std::string& paths,
+              std::string& text) {
   paths += fmt::format(" '{}'", path);
   const auto at = fmt::format("-n '__cupel_at \"{}\"'", path);
-  text += fish_options(app, at);
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    text += fmt::format("complete -c cupel -f {} -a {}\n", at, command->get_name());
-    add_fish(*command, path + " " + command->get_name(), paths, text);
+  text += fish_options(command, at);
+  for (const auto& each : command.subcommands) {
+    text += fmt::format("complete -c cupel -f {} -a {}\n", at, each.name);
+    add_fish(each, fmt::format("{} {}", path, each.name), paths, text);
   }
 }
 
-std::string fish_script(const CLI::App& app) {
+std::string fish_script(const CommandRow& program) {
   std::string paths, text;
-  add_fish(app, "cupel", paths, text);
+  add_fish(program, "cupel", paths, text);
   return fmt::format(
       "# fish completion for cupel: cupel completion fish | source\n"
       "set -g __cupel_paths{}\n"
@@ -199,6 +191,11 @@ std::string fish_script(const CLI::App& app) {
       "  test \"$path\" = \"$argv[1]\"\n"
       "end\n{}",
       paths, text);
+}
+
+std::string script_for(std::string_view shell, const CommandRow& program) {
+  if (shell == "fish") return fish_script(program);
+  return shell == "zsh" ? zsh_script(program) : bash_script(program);
 }
 
 /// A shell expands what completes: nothing else may be in it.
@@ -256,29 +253,30 @@ void print_names(const Context& context, const std::string& kind) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("completion", "a completion script for your shell");
-  command->footer(
+CommandRow completion_command(Context& context) {
+  auto shell = std::make_shared<std::string>("bash");
+  auto names = std::make_shared<std::string>();
+  CommandRow row{"completion", "a completion script for your shell"};
+  row.footer =
       "Examples: source <(cupel completion bash)\n"
       "          source <(cupel completion zsh)\n"
       "          cupel completion fish | source\n"
       "It completes commands, options, and the names of nodes ($CUPEL_INVENTORY or\n"
-      "./inventory.yaml), shipped playbooks and racks, and runs ($CUPEL_STATE).");
-  auto shell = std::make_shared<std::string>("bash");
-  command->add_option("SHELL", *shell, "whose script is printed [bash]")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  auto names = std::make_shared<std::string>();
-  command->add_option("--names", *names, "the names of nodes, runs, playbooks or racks, one a line")
-      ->check(CLI::IsMember({"nodes", "runs", "playbooks", "racks"}));
-  command->callback([&app, &context, &exit, shell, names] {
+      "./inventory.yaml), shipped playbooks and racks, and runs ($CUPEL_STATE).";
+  row.options = {
+      {"SHELL", shell.get(), "whose script is printed [bash]", {.among = {"bash", "zsh", "fish"}}},
+      {"--names",
+       names.get(),
+       "the names of nodes, runs, playbooks or racks, one a line",
+       {.among = {"nodes", "runs", "playbooks", "racks"}}}};
+  row.run = [&context, shell, names] {
     if (!names->empty())
       print_names(context, *names);
-    else if (*shell == "fish")
-      std::fputs(fish_script(app).c_str(), stdout);
     else
-      std::fputs((*shell == "zsh" ? zsh_script(app) : bash_script(app)).c_str(), stdout);
-    exit = Exit::passed;
-  });
+      std::fputs(script_for(*shell, *context.program).c_str(), stdout);
+    return Exit::passed;
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,6 +1,5 @@
 #include "orchestrator/cli/context.h"
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -13,8 +12,8 @@
 
 namespace cupel::cli {
 
-void add_json_flag(CLI::App& command, Context& context) {
-  command.add_flag("--json", context.json, "print JSON for programs instead of text for people");
+OptionRow json_flag(Context& context) {
+  return {"--json", &context.json, "print JSON for programs instead of text for people"};
 }
 
 namespace {
@@ -75,13 +74,12 @@ void warn(const std::vector<inventory::Problem>& warnings) {
   std::fputs(to_string(warnings).c_str(), stderr);
 }
 
-std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
-                                                          const std::string& file, Exit& exit) {
+OrExit<inventory::Inventory> inventory_or_complain(const Context& context,
+                                                   const std::string& file) {
   auto loaded = inventory::load_inventory(file);
   warn(loaded.warnings);
-  if (loaded.inventory) return std::move(loaded.inventory);
-  exit = complain(context, loaded.problems);
-  return std::nullopt;
+  if (loaded.inventory) return *std::move(loaded.inventory);
+  return complain(context, loaded.problems);
 }
 
 }  // namespace cupel::cli

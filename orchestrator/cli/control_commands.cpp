@@ -2,13 +2,13 @@
 // run. Written into the store; the run's controller takes it within a second.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/login.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
@@ -131,10 +131,9 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
 bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
   if (!run) return false;
-  Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context, *run, exit);
+  auto planned = planned_again_or_complain(context, *run);
   if (!planned) return false;
-  execute_again(context, std::move(planned), *run);
+  execute_again(context, *std::move(planned), *run);
   const auto after = store.run(id);
   return after && over(after->phase);
 }
@@ -400,91 +399,96 @@ struct Words {
   std::shared_ptr<std::vector<std::string>> words = std::make_shared<std::vector<std::string>>();
 };
 
-CLI::App* add(CLI::App& app, Context& context, Exit& exit, Kind kind, const char* summary,
-              const char* example, const Words& words) {
-  auto* command = app.add_subcommand(std::string{to_string(kind)}, summary);
-  command->footer(std::string{"Example: "} + example);
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, kind, words] {
+CommandRow row_of(Context& context, Kind kind, std::string_view summary, std::string_view example,
+                  const Words& words, std::vector<OptionRow> options) {
+  CommandRow row{to_string(kind), summary};
+  row.footer = example;
+  row.options = joined<OptionRow>({{json_flag(context)}, std::move(options)});
+  row.run = [&context, kind, words] {
     take_words(*words.words, *words.asked);
-    exit = ask(context, kind, *words.asked);
-  });
-  return command;
+    return ask(context, kind, *words.asked);
+  };
+  return row;
 }
 
-void add_reason(CLI::App& command, const Words& words) {
-  command.add_option("--reason", words.asked->reason, "the reason, recorded with your name");
+OptionRow reason_option(const Words& words) {
+  return {"--reason", &words.asked->reason, "the reason, recorded with your name"};
 }
 
 /// Of a run as a whole.
-void add_for_run(CLI::App& app, Context& context, Exit& exit, Kind kind, const char* summary,
-                 const char* example) {
+CommandRow row_for_run(Context& context, Kind kind, std::string_view summary,
+                       std::string_view example) {
   const Words words;
-  auto* command = add(app, context, exit, kind, summary, example, words);
-  command->add_option("RUN", words.asked->run, "its number [the newest]");
-  add_reason(*command, words);
+  return row_of(context, kind, summary, example, words,
+                {{"RUN", &words.asked->run, "its number [the newest]"}, reason_option(words)});
+}
+
+/// "", or that it is empty.
+std::string no_reason(const std::string& reason) {
+  return trimmed(reason).empty() ? "is empty: say why, 'drive is on order'" : "";
 }
 
 }  // namespace
 
-void add_cancel(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::cancel, "end a run; nodes that it drained stay drained",
-              "cupel cancel 12");
+CommandRow cancel_command(Context& context) {
+  return row_for_run(context, Kind::cancel, "end a run; nodes that it drained stay drained",
+                     "Example: cupel cancel 12");
 }
 
-void add_pause(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::pause,
-              "start no further step of a run; steps that run are finished", "cupel pause 12");
+CommandRow pause_command(Context& context) {
+  return row_for_run(context, Kind::pause,
+                     "start no further step of a run; steps that run are finished",
+                     "Example: cupel pause 12");
 }
 
-void add_unpause(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::unpause, "resume a paused run", "cupel unpause 12");
+CommandRow unpause_command(Context& context) {
+  return row_for_run(context, Kind::unpause, "resume a paused run", "Example: cupel unpause 12");
 }
 
-void add_approve(CLI::App& app, Context& context, Exit& exit) {
+CommandRow approve_command(Context& context) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::approve,
-                      "let nodes continue that wait for approval", "cupel approve 12 go", words);
-  command->add_option("RUN_STEP", *words.words, "the run's number [the newest] and the step [any]")
-      ->expected(0, 2);
-  command->add_option("--node", words.asked->node, "only this node");
-  add_reason(*command, words);
+  return row_of(context, Kind::approve, "let nodes continue that wait for approval",
+                "Example: cupel approve 12 go", words,
+                {{"RUN_STEP",
+                  words.words.get(),
+                  "the run's number [the newest] and the step [any]",
+                  {.up_to = 2}},
+                 {"--node", &words.asked->node, "only this node"},
+                 reason_option(words)});
 }
 
-void add_retry(CLI::App& app, Context& context, Exit& exit) {
+CommandRow retry_command(Context& context) {
   const Words words;
-  auto* command =
-      add(app, context, exit, Kind::retry, "repeat a node's failed step and the steps after it",
-          "cupel retry 12 a01-n07 --reason 'cable reseated'", words);
-  command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
-  command->add_option("NODE", words.asked->node, "its name")->required();
-  command->add_option("--from", words.asked->step, "begin at this earlier step");
-  add_reason(*command, words);
+  return row_of(context, Kind::retry, "repeat a node's failed step and the steps after it",
+                "Example: cupel retry 12 a01-n07 --reason 'cable reseated'", words,
+                {{"RUN", &words.asked->run, "its number; 0: the newest", kRequired},
+                 {"NODE", &words.asked->node, "its name", kRequired},
+                 {"--from", &words.asked->step, "begin at this earlier step"},
+                 reason_option(words)});
 }
 
-void add_skip(CLI::App& app, Context& context, Exit& exit) {
+CommandRow skip_command(Context& context) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::skip, "leave out a step of a node, with a reason",
-                      "cupel skip 12 a01-n07 disk --reason 'drive is on order'", words);
-  command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
-  command->add_option("NODE", words.asked->node, "its name")->required();
-  command->add_option("STEP", words.asked->step, "its name")->required();
-  command->add_option("--reason", words.asked->reason, "the reason, recorded with your name")
-      ->required()
-      ->check([](const std::string& reason) {
-        return trimmed(reason).empty() ? std::string{"is empty: say why, 'drive is on order'"}
-                                       : std::string{};
-      });
+  return row_of(context, Kind::skip, "leave out a step of a node, with a reason",
+                "Example: cupel skip 12 a01-n07 disk --reason 'drive is on order'", words,
+                {{"RUN", &words.asked->run, "its number; 0: the newest", kRequired},
+                 {"NODE", &words.asked->node, "its name", kRequired},
+                 {"STEP", &words.asked->step, "its name", kRequired},
+                 {"--reason",
+                  &words.asked->reason,
+                  "the reason, recorded with your name",
+                  {.required = true, .check = no_reason}}});
 }
 
-void add_continue(CLI::App& app, Context& context, Exit& exit) {
+CommandRow continue_command(Context& context) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::release,
-                      "continue after a halt, once the failures were looked at",
-                      "cupel continue 12 boot-once", words);
-  command->add_option("RUN_STEP", *words.words, "the run's number [the newest] and the step [all]")
-      ->expected(0, 2);
-  add_reason(*command, words);
+  return row_of(context, Kind::release, "continue after a halt, once the failures were looked at",
+                "Example: cupel continue 12 boot-once", words,
+                {{"RUN_STEP",
+                  words.words.get(),
+                  "the run's number [the newest] and the step [all]",
+                  {.up_to = 2}},
+                 reason_option(words)});
 }
 
 }  // namespace cupel::cli

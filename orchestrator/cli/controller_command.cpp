@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/execute.h"
-#include "orchestrator/cli/headless.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal_front.h"
@@ -52,34 +50,34 @@ Exit follow_run(Context& context, engine::RunId named) {
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto run = meant_run(**opened, named);
   if (!run) return complain(context, run.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context, *run, exit);
-  return planned ? execute_elsewhere(context, **opened, *planned, *run) : exit;
+  TRY(const auto planned, planned_again_or_complain(context, *run));
+  return execute_elsewhere(context, **opened, *planned, *run);
 }
 
 }  // namespace
 
-void add_controller(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "controller", "drive the runs that are submitted to this state folder, until all are over");
-  command->footer(
-      "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
-      "`cupel run PLAYBOOK --detach` starts one in the background if none runs.");
+CommandRow controller_command(Context& context) {
   auto stays = std::make_shared<bool>(false);
-  command->add_flag("--stay", *stays, "stay when all runs are over, until SIGTERM or Ctrl-C");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, stays] { exit = control_submitted(context, *stays); });
+  CommandRow row{"controller",
+                 "drive the runs that are submitted to this state folder, until all are over"};
+  row.footer =
+      "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
+      "`cupel run PLAYBOOK --detach` starts one in the background if none runs.";
+  row.options = {{"--stay", stays.get(), "stay when all runs are over, until SIGTERM or Ctrl-C"},
+                 json_flag(context)};
+  row.run = [&context, stays] { return control_submitted(context, *stays); };
+  return row;
 }
 
-void add_follow(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("follow", "show the run of another process, until it is over");
-  command->footer(
-      "Example: cupel follow 12\n"
-      "Ctrl-C leaves the run going. Exit codes as those of cupel run.");
+CommandRow follow_command(Context& context) {
   auto id = std::make_shared<engine::RunId>(0);
-  command->add_option("RUN", *id, "its number [the newest]");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, id] { exit = follow_run(context, *id); });
+  CommandRow row{"follow", "show the run of another process, until it is over"};
+  row.footer =
+      "Example: cupel follow 12\n"
+      "Ctrl-C leaves the run going. Exit codes as those of cupel run.";
+  row.options = {{"RUN", id.get(), "its number [the newest]"}, json_flag(context)};
+  row.run = [&context, id] { return follow_run(context, *id); };
+  return row;
 }
 
 }  // namespace cupel::cli

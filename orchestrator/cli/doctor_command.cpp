@@ -7,7 +7,7 @@
 
 #include "inventory/model.h"
 #include "orchestrator/cli/admin_checks.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 
@@ -40,9 +40,7 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
   const bool named = !asked.inventory.empty();
   const auto file = named ? asked.inventory : default_inventory();
   if (named || std::filesystem::exists(file)) {
-    Exit exit = Exit::invalid;
-    inventory = inventory_or_complain(context, file, exit);
-    if (!inventory) return exit;
+    TRY(inventory, inventory_or_complain(context, file));
   }
   if (!asked.node.empty() && (!inventory || inventory->node(asked.node) == nullptr))
     return complain(context,
@@ -69,22 +67,23 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "doctor", "check this admin node: clock, limits, disk, programs, names, one BMC, Slurm");
-  command->footer(
+CommandRow doctor_command(Context& context) {
+  auto asked = std::make_shared<DoctorOptions>();
+  CommandRow row{"doctor",
+                 "check this admin node: clock, limits, disk, programs, names, one BMC, Slurm"};
+  row.footer =
       "Changes nothing and logs in nowhere.\n"
       "Example: cupel doctor\n"
       "         cupel doctor --node a01-n07\n"
       "Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the inventory "
       "is\n"
-      "            wrong.");
-  auto asked = std::make_shared<DoctorOptions>();
-  command->add_option("-i,--inventory", asked->inventory,
-                      "[$CUPEL_INVENTORY, ./inventory.yaml where there is one]");
-  command->add_option("--node", asked->node, "the node whose BMC is tried [the first]");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked] { exit = examine(context, *asked); });
+      "            wrong.";
+  row.options = {{"-i,--inventory", &asked->inventory,
+                  "[$CUPEL_INVENTORY, ./inventory.yaml where there is one]"},
+                 {"--node", &asked->node, "the node whose BMC is tried [the first]"},
+                 json_flag(context)};
+  row.run = [&context, asked] { return examine(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/reach.h"
 #include "orchestrator/cli/say.h"
@@ -216,9 +215,7 @@ Exit execute(const Context& context, const Asked& asked) {
                     Exit::invalid);
   const auto patience = patience_of(asked.patience);
   if (!patience) return complain(context, patience.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
-  if (!reach) return exit;
+  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
   auto options = options_of(context, asked, *patience);
   if (asked.input) {
     auto input = whole_input();
@@ -226,10 +223,10 @@ Exit execute(const Context& context, const Asked& asked) {
     options.input = *std::move(input);
   }
   std::vector<ssh::Target> targets;
-  for (const auto* node : reach->nodes) targets.push_back({node->name, node->ssh});
+  for (const auto* node : reach.nodes) targets.push_back({node->name, node->ssh});
   asio::io_context io{1};
   auto work = ssh::fan_out(std::move(targets), command_line(context.behind), std::move(options),
-                           *reach->store);
+                           *reach.store);
   const auto ended = run_to_end(io, until_interrupted(std::move(work)));
   return conclude(context, asked, ended);
 }
@@ -264,21 +261,20 @@ Exit accept(const Context& context, const Asked& asked) {
                     Exit::invalid);
   const auto patience = patience_of(asked.patience);
   if (!patience) return complain(context, patience.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
-  if (!reach) return exit;
+  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
   const auto deadline = Deadline::in(*patience);
   const auto each = [deadline](const Node* node) {
     return look_at(node, deadline.sooner(ssh::FanOut{}.connect));
   };
   asio::io_context io{1};
-  const auto keys = run_to_end(io, for_each_of<std::string>(reach->nodes, asked.width, each));
+  auto exit = Exit::passed;
+  const auto keys = run_to_end(io, for_each_of<std::string>(reach.nodes, asked.width, each));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!keys[i]) {
       exit = complain(context, keys[i].error(), Exit::failed);
       continue;
     }
-    const auto kept = accept_key(context, *reach->store, *reach->nodes[i], *keys[i]);
+    const auto kept = accept_key(context, *reach.store, *reach.nodes[i], *keys[i]);
     if (!kept) return complain(context, kept.error(), Exit::unfinished);
   }
   return exit;
@@ -286,31 +282,31 @@ Exit accept(const Context& context, const Asked& asked) {
 
 }  // namespace
 
-void add_exec(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("exec", "run one command on many nodes: cupel exec NODES -- COMMAND");
-  command->footer(
+CommandRow exec_command(Context& context) {
+  auto asked = std::make_shared<Asked>();
+  CommandRow row{"exec", "run one command on many nodes: cupel exec NODES -- COMMAND"};
+  row.footer =
       "Examples: cupel exec all -b -- uname -r\n"
       "          cupel exec rack:a01 --timeout 60s -- 'nvidia-smi -L | wc -l'\n"
       "          cupel exec a01-n07 --accept-host-key\n"
       "Exit codes: 0 exit status 0 on all nodes, 1 not on all, 2 the input is wrong,\n"
-      "            3 interrupted (the command was ended on the nodes).");
-  auto asked = std::make_shared<Asked>();
-  command->add_option("NODES", asked->nodes, "as with run --nodes")->required();
-  command->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  auto* gather = command->add_flag("-b,--gather", asked->gather,
-                                   "at the end, each output once with the nodes that gave it");
-  command->add_option("-f,--fanout", asked->width, "nodes at a time [64]")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--timeout", asked->patience, "for each node, such as 60s or 15m [10m]");
-  command->add_flag("--stdin", asked->input, "give standard input to every node");
-  auto* accepting = command->add_flag("--accept-host-key", asked->accept,
-                                      "pin the present host key of each node");
-  add_json_flag(*command, context);
-  gather->excludes(command->get_option("--json"))->excludes(accepting);
-  command->callback([&context, &exit, asked] {
-    exit = asked->accept ? accept(context, *asked) : execute(context, *asked);
-  });
+      "            3 interrupted (the command was ended on the nodes).";
+  row.options = {
+      {"NODES", &asked->nodes, "as with run --nodes", kRequired},
+      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-b,--gather",
+       &asked->gather,
+       "at the end, each output once with the nodes that gave it",
+       {.excludes = {"--json", "--accept-host-key"}}},
+      {"-f,--fanout", &asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
+      {"--timeout", &asked->patience, "for each node, such as 60s or 15m [10m]"},
+      {"--stdin", &asked->input, "give standard input to every node"},
+      {"--accept-host-key", &asked->accept, "pin the present host key of each node"},
+      json_flag(context)};
+  row.run = [&context, asked] {
+    return asked->accept ? accept(context, *asked) : execute(context, *asked);
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

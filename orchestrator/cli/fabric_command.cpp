@@ -1,7 +1,6 @@
 // `cupel fabric ...`: the cable plan of an inventory, and the plan against what tools report.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -16,10 +15,7 @@
 #include "inventory/model.h"
 #include "inventory/slurm_topology.h"
 #include "orchestrator/cli/audit_progress.h"
-#include "orchestrator/cli/context.h"
-#include "orchestrator/cli/fabric_health.h"
-#include "orchestrator/cli/fabric_repairs.h"
-#include "orchestrator/cli/fabric_swap.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/fabric_text.h"
 #include "orchestrator/cli/file_changes.h"
 #include "orchestrator/cli/say.h"
@@ -42,29 +38,25 @@ struct FabricAsked {
 
 struct FabricCommand {
   Context& context;
-  Exit& exit;
   std::shared_ptr<FabricAsked> asked = std::make_shared<FabricAsked>();
 };
 
 void print(const boost::json::object& object) { say("{}\n", boost::json::serialize(object)); }
 
 /// The inventory, where it has a cable plan.
-std::optional<inventory::Inventory> planned(const FabricCommand& command, Exit& exit) {
-  auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
-  if (!inventory || inventory->fabric) return inventory;
-  exit = complain(
+OrExit<inventory::Inventory> planned(const FabricCommand& command) {
+  TRY(auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  if (inventory.fabric) return inventory;
+  return complain(
       command.context,
       Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: (docs/fabric.md)",
                                         command.asked->inventory)},
       Exit::invalid);
-  return std::nullopt;
 }
 
 Exit plan(const FabricCommand& command) {
-  Exit exit = Exit::passed;
-  const auto inventory = planned(command, exit);
-  if (!inventory) return exit;
-  const auto& site = *inventory->fabric;
+  TRY(const auto inventory, planned(command));
+  const auto& site = *inventory.fabric;
   if (command.asked->slurm == "conf")
     say("{}", inventory::topology_conf(site.fabric));
   else if (command.asked->slurm == "yaml")
@@ -73,7 +65,7 @@ Exit plan(const FabricCommand& command) {
     print(plan_json(site));
   else
     say("{}", plan_text(site, command.asked->every));
-  return exit;
+  return Exit::passed;
 }
 
 /// What the named file says, "-" being standard input.
@@ -192,11 +184,9 @@ Exit watch(const FabricCommand& command, const inventory::Fabric& fabric) {
 }
 
 Exit audit(const FabricCommand& command) {
-  Exit exit = Exit::passed;
-  const auto inventory = planned(command, exit);
-  if (!inventory) return exit;
-  if (command.asked->watch) return watch(command, inventory->fabric->fabric);
-  const auto done = audited(*command.asked, *inventory->fabric);
+  TRY(const auto inventory, planned(command));
+  if (command.asked->watch) return watch(command, inventory.fabric->fabric);
+  const auto done = audited(*command.asked, *inventory.fabric);
   if (!done) {
     // What a UFM does not answer was not looked at, either.
     const bool empty = done.error().code == Code::kNoMeasurement ||
@@ -213,81 +203,73 @@ Exit audit(const FabricCommand& command) {
   return audit.passed() ? Exit::passed : Exit::failed;
 }
 
-void add_plan_command(CLI::App& fabric, Context& context, Exit& exit) {
-  const FabricCommand command{context, exit};
-  auto* added = fabric.add_subcommand("plan", "what the cable plan means");
-  added->footer(
-      "Examples: cupel fabric plan\n          cupel fabric plan --slurm conf > topology.conf");
-  added->add_option("-i,--inventory", command.asked->inventory,
-                    "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  added->add_flag("--cables", command.asked->every, "list each cable too");
-  added
-      ->add_option("--slurm", command.asked->slurm,
-                   "print the leaves and spines as Slurm's topology.conf (conf) or topology.yaml "
-                   "(yaml)")
-      ->check(CLI::IsMember({"conf", "yaml"}));
-  add_json_flag(*added, context);
-  added->callback([command] { command.exit = plan(command); });
+CommandRow fabric_plan_command(Context& context) {
+  const FabricCommand command{context};
+  CommandRow row{"plan", "what the cable plan means"};
+  row.footer =
+      "Examples: cupel fabric plan\n          cupel fabric plan --slurm conf > topology.conf";
+  row.options = {
+      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--cables", &command.asked->every, "list each cable too"},
+      {"--slurm",
+       &command.asked->slurm,
+       "print the leaves and spines as Slurm's topology.conf (conf) or topology.yaml (yaml)",
+       {.among = {"conf", "yaml"}}},
+      json_flag(context)};
+  row.run = [command] { return plan(command); };
+  return row;
 }
 
-void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
-  const FabricCommand command{context, exit};
-  auto* added = fabric.add_subcommand("audit", "the cable plan against what tools report");
-  added->footer(
+CommandRow fabric_audit_command(Context& context) {
+  const FabricCommand command{context};
+  CommandRow row{"audit", "the cable plan against what tools report"};
+  row.footer =
       "Examples: ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
       "          cupel fabric audit --iblinkinfo links.txt --list\n"
       "          cupel fabric audit --lldp switches\n"
       "          cupel fabric audit --ufm\n"
       "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
-      "            3 the tool reported nothing: it could not look.");
-  added->add_option("-i,--inventory", command.asked->inventory,
-                    "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  auto* discovered =
-      added->add_option("--ibnetdiscover", command.asked->ibnetdiscover,
-                        "file with the output of ibnetdiscover; - is standard input");
-  auto* links = added
-                    ->add_option("--iblinkinfo", command.asked->iblinkinfo,
-                                 "file with the output of iblinkinfo; - is standard input")
-                    ->excludes(discovered);
-  auto* neighbours =
-      added
-          ->add_option("--lldp", command.asked->lldp,
-                       "folder with the output of lldpctl -f json0 of each Ethernet switch, as "
-                       "SWITCH.json; compares the cables between switches")
-          ->excludes(discovered)
-          ->excludes(links);
-  auto* ufm = added
-                  ->add_flag("--ufm", command.asked->ufm,
-                             "ask the UFM that the inventory names (fabric: ufm:), by GET alone")
-                  ->excludes(discovered)
-                  ->excludes(links)
-                  ->excludes(neighbours);
-  added->add_flag("--list", command.asked->list,
-                  "the moves by switch and port, to print and tick off");
-  added
-      ->add_flag("--watch", command.asked->watch,
-                 "look again each time that the file is written; report each move that was made")
-      ->excludes(ufm);
-  add_json_flag(*added, context);
-  added->callback([command] { command.exit = audit(command); });
+      "            3 the tool reported nothing: it could not look.";
+  row.options = {
+      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--ibnetdiscover", &command.asked->ibnetdiscover,
+       "file with the output of ibnetdiscover; - is standard input"},
+      {"--iblinkinfo",
+       &command.asked->iblinkinfo,
+       "file with the output of iblinkinfo; - is standard input",
+       {.excludes = {"--ibnetdiscover"}}},
+      {"--lldp",
+       &command.asked->lldp,
+       "folder with the output of lldpctl -f json0 of each Ethernet switch, as SWITCH.json; "
+       "compares the cables between switches",
+       {.excludes = {"--ibnetdiscover", "--iblinkinfo"}}},
+      {"--ufm",
+       &command.asked->ufm,
+       "ask the UFM that the inventory names (fabric: ufm:), by GET alone",
+       {.excludes = {"--ibnetdiscover", "--iblinkinfo", "--lldp"}}},
+      {"--list", &command.asked->list, "the moves by switch and port, to print and tick off"},
+      {"--watch",
+       &command.asked->watch,
+       "look again each time that the file is written; report each move that was made",
+       {.excludes = {"--ufm"}}},
+      json_flag(context)};
+  row.run = [command] { return audit(command); };
+  return row;
 }
 
 }  // namespace
 
-void add_fabric(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "fabric", "the cable plan, the cables as they are, the health of links and their repairs");
-  command->footer(
+CommandRow fabric_command(Context& context) {
+  CommandRow row{"fabric",
+                 "the cable plan, the cables as they are, the health of links and their repairs"};
+  row.footer =
       "Examples: cupel fabric plan\n"
       "          ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
-      "          cupel fabric health now --before earlier");
-  command->require_subcommand(1);
-  add_plan_command(*command, context, exit);
-  add_audit_command(*command, context, exit);
-  add_health_command(*command, context, exit);
-  add_repaired_command(*command, context, exit);
-  add_history_command(*command, context, exit);
-  add_after_swap_command(*command, context, exit);
+      "          cupel fabric health now --before earlier";
+  row.subcommands = {fabric_plan_command(context), fabric_audit_command(context),
+                     health_command(context),      repaired_command(context),
+                     history_command(context),     after_swap_command(context)};
+  return row;
 }
 
 }  // namespace cupel::cli

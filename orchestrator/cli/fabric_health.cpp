@@ -1,12 +1,10 @@
-#include "orchestrator/cli/fabric_health.h"
-
+// `cupel fabric health`: which links are bad, by what fabric tools printed once or twice.
 #include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "inventory/load.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/link_health_text.h"
 #include "orchestrator/cli/link_looks.h"
 #include "orchestrator/cli/say.h"
@@ -71,13 +69,12 @@ burnin::FabricProgress followed(const Context& context, burnin::LinkHealth& heal
 
 /// The inventory with the cable plan that cables and transceivers are compared with; nothing where
 /// there is none. One that was named must be there and right.
-Result<std::optional<inventory::Inventory>> plan_of(const Context& context,
-                                                    const HealthAsked& asked, Exit& exit) {
+OrExit<std::optional<inventory::Inventory>> plan_of(const Context& context,
+                                                    const HealthAsked& asked) {
   std::error_code failure;
   if (asked.inventory_named) {
-    auto named = inventory_or_complain(context, asked.inventory, exit);
-    if (!named) return Error{Code::kInvalid, ""};
-    return named;
+    TRY(auto named, inventory_or_complain(context, asked.inventory));
+    return std::optional{std::move(named)};
   }
   if (!std::filesystem::exists(asked.inventory, failure))
     return std::optional<inventory::Inventory>{};
@@ -91,11 +88,9 @@ Result<std::optional<inventory::Inventory>> plan_of(const Context& context,
 }
 
 Exit health(const Context& context, const HealthAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto inventory = plan_of(context, asked, exit);
-  if (!inventory) return exit;
-  const bool has_plan = *inventory && (*inventory)->fabric;
-  const auto* plan = has_plan ? &(*inventory)->fabric->fabric : nullptr;
+  TRY(const auto inventory, plan_of(context, asked));
+  const bool has_plan = inventory && inventory->fabric;
+  const auto* plan = has_plan ? &inventory->fabric->fabric : nullptr;
   const auto looks = looks_of(asked);
   if (!looks) {
     const bool blind = looks.error().code == Code::kNoMeasurement;
@@ -113,10 +108,10 @@ Exit health(const Context& context, const HealthAsked& asked) {
 
 }  // namespace
 
-void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
+CommandRow health_command(Context& context) {
   const auto asked = std::make_shared<HealthAsked>();
-  auto* added = fabric.add_subcommand("health", "which links are bad, and how they are mended");
-  added->footer(
+  CommandRow row{"health", "which links are bad, and how they are mended"};
+  row.footer =
       "The folder holds the outputs of ibnetdiscover or iblinkinfo (named so), of ibqueryerrors,\n"
       "and of mlxlink -m -c for each port: mlxlink/n05/mlx5_3.json, mlxlink/leaf1-r3/7.txt.\n"
       "What two folders say of a link is recorded where it is new: cupel fabric history.\n"
@@ -126,19 +121,19 @@ void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
       "Examples: cupel fabric health now\n"
       "          cupel fabric health now --before earlier\n"
       "Exit codes: 0 nothing is wrong, 1 something is, 2 the input is wrong,\n"
-      "            3 nothing was found, but not all could be judged.");
-  added->add_option("folder", asked->folder, "folder with the outputs of the tools")->required();
-  added->add_option("--before", asked->before,
-                    "folder with earlier outputs: counters are judged by their growth since");
-  added->add_option("--interval", asked->interval,
-                    "time between the looks, such as 130m (default: by the files' times)");
-  auto* named = added->add_option("-i,--inventory", asked->inventory,
-                                  "[$CUPEL_INVENTORY, ./inventory.yaml, where it is there]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked, named] {
-    asked->inventory_named = named->count() > 0;
-    exit = health(context, *asked);
-  });
+      "            3 nothing was found, but not all could be judged.";
+  row.options = {{"folder", &asked->folder, "folder with the outputs of the tools", kRequired},
+                 {"--before", &asked->before,
+                  "folder with earlier outputs: counters are judged by their growth since"},
+                 {"--interval", &asked->interval,
+                  "time between the looks, such as 130m (default: by the files' times)"},
+                 {"-i,--inventory",
+                  &asked->inventory,
+                  "[$CUPEL_INVENTORY, ./inventory.yaml, where it is there]",
+                  {.given = &asked->inventory_named}},
+                 json_flag(context)};
+  row.run = [&context, asked] { return health(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

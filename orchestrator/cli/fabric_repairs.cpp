@@ -1,5 +1,4 @@
-#include "orchestrator/cli/fabric_repairs.h"
-
+// `cupel fabric repaired` and `history`: what was done at a link, and what came of it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "burnin/fabric/named_link.h"
 #include "inventory/model.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/table.h"
@@ -31,19 +31,16 @@ struct RepairedAsked {
 };
 
 /// The inventory with the plan; nothing where none was named and the usual one is not there.
-Result<std::optional<inventory::Inventory>> inventory_of(const Context& context,
-                                                         const RepairedAsked& asked, Exit& exit) {
+OrExit<std::optional<inventory::Inventory>> inventory_of(const Context& context,
+                                                         const RepairedAsked& asked) {
   std::error_code failure;
   if (!asked.inventory_named && !std::filesystem::exists(asked.inventory, failure))
     return std::optional<inventory::Inventory>{};
-  auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return Error{Code::kInvalid, ""};
+  TRY(auto inventory, inventory_or_complain(context, asked.inventory));
   // Records of virtual machines and of real ones never share a store.
-  if (const auto store = open_store_for(context, *inventory); !store) {
-    exit = complain_of_store(context, store.error());
-    return Error{Code::kInvalid, ""};
-  }
-  return inventory;
+  if (const auto store = open_store_for(context, inventory); !store)
+    return complain_of_store(context, store.error());
+  return std::optional{std::move(inventory)};
 }
 
 Result<std::chrono::sys_seconds> time_of(const RepairedAsked& asked) {
@@ -93,11 +90,9 @@ void print_repaired(const Context& context, const std::vector<LinkEvent>& events
 }
 
 Exit repaired(const Context& context, const RepairedAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_of(context, asked, exit);
-  if (!inventory) return exit;
-  const bool planned = *inventory && (*inventory)->fabric;
-  const auto events = events_of(asked, planned ? &(*inventory)->fabric->fabric : nullptr);
+  TRY(const auto inventory, inventory_of(context, asked));
+  const bool planned = inventory && inventory->fabric;
+  const auto events = events_of(asked, planned ? &inventory->fabric->fabric : nullptr);
   if (!events) return complain(context, events.error(), Exit::invalid);
   if (const auto recorded = record::record_links(context.state, *events); !recorded)
     return complain(context, recorded.error(), Exit::unfinished);
@@ -140,47 +135,43 @@ Exit history(const Context& context, const std::string& port) {
 
 }  // namespace
 
-void add_repaired_command(CLI::App& fabric, Context& context, Exit& exit) {
+CommandRow repaired_command(Context& context) {
   const auto asked = std::make_shared<RepairedAsked>();
-  auto* added = fabric.add_subcommand("repaired", "record what was done at a link");
-  added->footer(
+  CommandRow row{"repaired", "record what was done at a link"};
+  row.footer =
       "Examples: cupel fabric repaired n05/mlx5_3 --did reseat\n"
-      "          cupel fabric repaired leaf1-r3/7 --did transceivers --note 'in box 3'");
-  added
-      ->add_option("port", asked->port,
-                   "a port of the link: n05/mlx5_3, leaf1-r3/7, or as fabric health prints it")
-      ->required();
-  auto* inventory = added->add_option(
-      "-i,--inventory", asked->inventory,
-      "its cable plan must have the port [$CUPEL_INVENTORY, ./inventory.yaml; none where absent]");
-  added
-      ->add_option(
-          "--did", asked->did,
-          "air-flow, clear (the counters), reseat (pull, clean, plug in), transceivers (of "
-          "both ends), fibre, cable (copper or active optical) or firmware; repeatable")
-      ->required()
-      ->take_all()
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(
-          {"air-flow", "clear", "reseat", "transceivers", "fibre", "cable", "firmware"}));
-  added->add_option("--note", asked->note, "in your words");
-  added->add_option("--ago", asked->ago, "how long ago it was done, such as 2h (default: now)");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked, inventory] {
-    asked->inventory_named = inventory->count() > 0;
-    exit = repaired(context, *asked);
-  });
+      "          cupel fabric repaired leaf1-r3/7 --did transceivers --note 'in box 3'";
+  row.options = {
+      {"port", &asked->port,
+       "a port of the link: n05/mlx5_3, leaf1-r3/7, or as fabric health prints it", kRequired},
+      {"-i,--inventory",
+       &asked->inventory,
+       "its cable plan must have the port [$CUPEL_INVENTORY, ./inventory.yaml; none where absent]",
+       {.given = &asked->inventory_named}},
+      {"--did",
+       &asked->did,
+       "air-flow, clear (the counters), reseat (pull, clean, plug in), transceivers (of both "
+       "ends), fibre, cable (copper or active optical) or firmware; repeatable",
+       {.required = true,
+        .repeatable = true,
+        .among = {"air-flow", "clear", "reseat", "transceivers", "fibre", "cable", "firmware"}}},
+      {"--note", &asked->note, "in your words"},
+      {"--ago", &asked->ago, "how long ago it was done, such as 2h (default: now)"},
+      json_flag(context)};
+  row.run = [&context, asked] { return repaired(context, *asked); };
+  return row;
 }
 
-void add_history_command(CLI::App& fabric, Context& context, Exit& exit) {
+CommandRow history_command(Context& context) {
   const auto port = std::make_shared<std::string>();
-  auto* added = fabric.add_subcommand("history", "what was found and done at links");
-  added->footer(
+  CommandRow row{"history", "what was found and done at links"};
+  row.footer =
       "Examples: cupel fabric history\n"
-      "          cupel fabric history n05/mlx5_3");
-  added->add_option("port", *port, "a port of the link, such as n05/mlx5_3 [all]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, port] { exit = history(context, *port); });
+      "          cupel fabric history n05/mlx5_3";
+  row.options = {{"port", port.get(), "a port of the link, such as n05/mlx5_3 [all]"},
+                 json_flag(context)};
+  row.run = [&context, port] { return history(context, *port); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,9 +1,10 @@
-#include "orchestrator/cli/fabric_swap.h"
+// `cupel fabric after-swap`: which part of a slow link was at fault, by the runs before and after
+// an exchange of plugs.
+#include "orchestrator/requalify/fabric_swap.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -11,9 +12,9 @@
 #include "burnin/fabric/swap_choice.h"
 #include "inventory/model.h"
 #include "inventory/node_range.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
-#include "orchestrator/requalify/fabric_swap.h"
 
 namespace cupel::cli {
 namespace {
@@ -164,17 +165,15 @@ Exit refuse_swap(const Context& context, const Error& error) {
 }
 
 Exit after_swap(const Context& context, const SwapAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return exit;
-  if (!inventory->fabric)
+  TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
+  if (!inventory.fabric)
     return complain(context,
                     Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: "
                                                       "(docs/fabric.md)",
                                                       asked.inventory)},
                     Exit::invalid);
-  const auto& plan = inventory->fabric->fabric;
-  const auto store = open_store_for(context, *inventory);
+  const auto& plan = inventory.fabric->fabric;
+  const auto store = open_store_for(context, inventory);
   if (!store) return complain_of_store(context, store.error());
   const auto runs = pair_runs(**store, plan, asked);
   if (!runs) return refuse_swap(context, runs.error());
@@ -186,24 +185,24 @@ Exit after_swap(const Context& context, const SwapAsked& asked) {
 
 }  // namespace
 
-void add_after_swap_command(CLI::App& fabric, Context& context, Exit& exit) {
+CommandRow after_swap_command(Context& context) {
   const auto asked = std::make_shared<SwapAsked>();
-  auto* added = fabric.add_subcommand(
-      "after-swap",
-      "which two plugs to exchange at a slow link, and which part went with the fault");
-  added->footer(
+  CommandRow row{"after-swap",
+                 "which two plugs to exchange at a slow link, and which part went with the fault"};
+  row.footer =
       "Measure, ask which plugs to exchange, exchange them, measure with them and ask again:\n"
       "          cupel run fabric --nodes a01-n[1-8]\n"
       "          cupel fabric after-swap\n"
       "          cupel run fabric --nodes a01-n[1-8] --set exchanged=leaf1-r3/7,leaf1-r3/8\n"
-      "          cupel fabric after-swap");
-  added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  added->add_option("--before", asked->before,
-                    "run before the exchanges [the newest that measured pairs without one]");
-  added->add_option("--after", asked->after,
-                    "the one run with an exchange to compare it with [all since then]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = after_swap(context, *asked); });
+      "          cupel fabric after-swap";
+  row.options = {{"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+                 {"--before", &asked->before,
+                  "run before the exchanges [the newest that measured pairs without one]"},
+                 {"--after", &asked->after,
+                  "the one run with an exchange to compare it with [all since then]"},
+                 json_flag(context)};
+  row.run = [&context, asked] { return after_swap(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

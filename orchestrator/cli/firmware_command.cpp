@@ -2,12 +2,10 @@
 // that may be written. Nothing here writes firmware: that is a step of a playbook.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
 #include "base/wall_clock.h"
 #include "orchestrator/cli/bmc_ask.h"
-#include "orchestrator/cli/firmware_images.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/firmware_text.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
@@ -91,13 +89,11 @@ Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventor
 }
 
 Exit check(const BmcCommand& command) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
-  if (!inventory) return exit;
-  const auto manifest = firmware::read_manifest(inventory->images);
+  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
   return judge_nodes(
-      command, *inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
+      command, inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
         well = plan.is_at_baseline();
         Answer answer{check_text(plan), check_json(plan)};
         add_warnings(firmware::previous_image_warnings(plan, machine, manifest, now), answer);
@@ -106,13 +102,11 @@ Exit check(const BmcCommand& command) {
 }
 
 Exit plan(const BmcCommand& command) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
-  if (!inventory) return exit;
-  const auto manifest = firmware::read_manifest(inventory->images);
+  TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
   return judge_nodes(
-      command, *inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
+      command, inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
         const auto refusals = refusals_by_manifest(plan, machine, manifest, now);
         well = may_be_done(plan, refusals);
         Answer answer{plan_text(plan, refusals), plan_json(plan, refusals)};
@@ -136,15 +130,13 @@ Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadlin
 Exit learn(const BmcCommand& command) {
   const auto patience = patience_of(*command.asked);
   if (!patience) return complain(command.context, patience.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  const auto reached = reach(command, exit);
-  if (!reached) return exit;
-  if (reached->nodes.size() != 1)
+  TRY(const auto reached, reach(command));
+  if (reached.nodes.size() != 1)
     return complain(command.context,
                     Error{Code::kInvalid, "a baseline is learned from one machine: name one"},
                     Exit::invalid);
-  const auto& node = *reached->nodes.front();
-  Connections connections{reached->inventory, *reached->store};
+  const auto& node = *reached.nodes.front();
+  Connections connections{reached.inventory, *reached.store};
   std::string yaml;
   const auto ended =
       run_to_end(connections.io(),
@@ -158,56 +150,58 @@ Exit learn(const BmcCommand& command) {
   return Exit::passed;
 }
 
-void add_node_options(CLI::App& command, const BmcCommand& bmc) {
-  command.add_option("NODES", bmc.asked->nodes, "as with run --nodes [all]");
-  command.add_option("-i,--inventory", bmc.asked->inventory,
-                     "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command.add_option("--patience", bmc.asked->patience, "with each node, such as 90s or 15m [10m]");
-  command.add_option("-f,--fanout", bmc.asked->width, "nodes at a time [64]")
-      ->check(CLI::Range(1, 4096));
-  add_json_flag(command, bmc.context);
+std::vector<OptionRow> node_options(const BmcCommand& bmc) {
+  return {
+      {"-i,--inventory", &bmc.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--patience", &bmc.asked->patience, "with each node, such as 90s or 15m [10m]"},
+      {"-f,--fanout", &bmc.asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
+      json_flag(bmc.context)};
 }
 
-void add_judging(CLI::App& command, Context& context, Exit& exit, const char* name,
-                 const char* summary, Exit (*act)(const BmcCommand&)) {
-  const BmcCommand bmc{context, exit};
+CommandRow judging_command(Context& context, const char* name, const char* summary,
+                           Exit (*act)(const BmcCommand&)) {
+  const BmcCommand bmc{context};
   bmc.asked->nodes = "all";
-  auto* added = command.add_subcommand(name, summary);
-  add_node_options(*added, bmc);
-  auto* group = added->add_flag("-b,--group", bmc.asked->group,
-                                "at the end, each answer once with the nodes that gave it");
-  group->excludes(added->get_option("--json"));
-  added->callback([bmc, act] { bmc.exit = act(bmc); });
+  CommandRow row{name, summary};
+  row.options = joined<OptionRow>({{{"NODES", &bmc.asked->nodes, "as with run --nodes [all]"}},
+                                   node_options(bmc),
+                                   {{"-b,--group",
+                                     &bmc.asked->group,
+                                     "at the end, each answer once with the nodes that gave it",
+                                     {.excludes = {"--json"}}}}});
+  row.run = [bmc, act] { return act(bmc); };
+  return row;
 }
 
-void add_learn(CLI::App& command, Context& context, Exit& exit) {
-  const BmcCommand bmc{context, exit};
-  auto* added = command.add_subcommand("learn", "print a good machine's versions as a baseline");
-  added->footer("Example: cupel firmware learn a01-n07");
-  add_node_options(*added, bmc);
-  added->get_option("NODES")->required()->description("the machine");
-  added->callback([bmc] { bmc.exit = learn(bmc); });
+CommandRow learn_command(Context& context) {
+  const BmcCommand bmc{context};
+  CommandRow row{"learn", "print a good machine's versions as a baseline"};
+  row.footer = "Example: cupel firmware learn a01-n07";
+  row.options = joined<OptionRow>(
+      {{{"NODES", &bmc.asked->nodes, "the machine", kRequired}}, node_options(bmc)});
+  row.run = [bmc] { return learn(bmc); };
+  return row;
 }
 
 }  // namespace
 
-void add_firmware(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("firmware", "machines against their firmware baseline; signed images");
-  command->footer(
+CommandRow firmware_command(Context& context) {
+  CommandRow row{"firmware", "machines against their firmware baseline; signed images"};
+  row.footer =
       "Examples: cupel firmware check\n"
       "          cupel firmware plan rack:a01\n"
       "          cupel firmware learn a01-n07\n"
       "          cupel firmware digest images/*.fwpkg > images.yaml\n"
       "          cupel firmware sign images.yaml --key site.key\n"
       "Exit codes: 0 all nodes are at their baseline (check), or can be brought there (plan),\n"
-      "            1 some are not, 2 the input is wrong (nothing was asked), 3 interrupted.");
-  command->require_subcommand(1);
-  add_judging(*command, context, exit, "plan",
-              "what is running, what is expected, what would be written in which order", plan);
-  add_judging(*command, context, exit, "check", "what is off the baseline; needs no image", check);
-  add_learn(*command, context, exit);
-  add_firmware_images(*command, context, exit);
+      "            1 some are not, 2 the input is wrong (nothing was asked), 3 interrupted.";
+  row.subcommands = {
+      judging_command(context, "plan",
+                      "what is running, what is expected, what would be written in which order",
+                      plan),
+      judging_command(context, "check", "what is off the baseline; needs no image", check),
+      learn_command(context), sign_command(context), digest_command(context)};
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,9 +1,7 @@
-#include "orchestrator/cli/firmware_images.h"
-
+// `cupel firmware sign` and `digest`: the manifest of the images that may be written.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "inventory/image_manifest.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/signing_key.h"
 
@@ -120,43 +119,40 @@ Exit print_digests(const Context& context, const DigestAsked& asked) {
   return Exit::passed;
 }
 
-void add_sign(CLI::App& command, Context& context, Exit& exit) {
-  const auto asked = std::make_shared<SignAsked>();
-  auto* added = command.add_subcommand("sign", "sign a manifest of images with the site's key");
-  added->footer(
-      "A key: openssl genpkey -algorithm ed25519 -out site.key && chmod 600 site.key\n"
-      "       openssl pkey -in site.key -pubout -out site.pub\n"
-      "Example: cupel firmware sign images.yaml --key site.key");
-  added->add_option("MANIFEST", asked->manifest, "images.yaml; the signature is images.yaml.sig")
-      ->required();
-  added->add_option("--key", asked->key, std::string{kSigningKeyHelp})->required();
-  added->add_flag("--approve", asked->approve,
-                  "approve its downgrades as the second person: writes images.yaml.approval");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = sign_manifest(context, *asked); });
-}
-
-void add_digest(CLI::App& command, Context& context, Exit& exit) {
-  const auto asked = std::make_shared<DigestAsked>();
-  auto* added = command.add_subcommand("digest", "print entries of a manifest for image files");
-  added->footer(
-      "Example: cupel firmware digest bmc.fwpkg --vendor NVIDIA --model 'DGXH100*' \\\n"
-      "           --component HostBMC_0 --version 24.09.17");
-  added->add_option("FILES", asked->files, "images")->required();
-  added->add_option("--vendor", asked->vendor, "of the machines, as their BMC reports it");
-  added->add_option("--model", asked->model, "of the machines, with * for any characters");
-  added->add_option("--component", asked->component, "as the profile calls it");
-  added->add_option("--version", asked->version, "that the image brings");
-  added->add_option("--expires", asked->expires, "such as 2027-11-01 [in a year]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = print_digests(context, *asked); });
-}
-
 }  // namespace
 
-void add_firmware_images(CLI::App& firmware, Context& context, Exit& exit) {
-  add_sign(firmware, context, exit);
-  add_digest(firmware, context, exit);
+CommandRow sign_command(Context& context) {
+  const auto asked = std::make_shared<SignAsked>();
+  CommandRow row{"sign", "sign a manifest of images with the site's key"};
+  row.footer =
+      "A key: openssl genpkey -algorithm ed25519 -out site.key && chmod 600 site.key\n"
+      "       openssl pkey -in site.key -pubout -out site.pub\n"
+      "Example: cupel firmware sign images.yaml --key site.key";
+  row.options = {
+      {"MANIFEST", &asked->manifest, "images.yaml; the signature is images.yaml.sig", kRequired},
+      {"--key", &asked->key, kSigningKeyHelp, kRequired},
+      {"--approve", &asked->approve,
+       "approve its downgrades as the second person: writes images.yaml.approval"},
+      json_flag(context)};
+  row.run = [&context, asked] { return sign_manifest(context, *asked); };
+  return row;
+}
+
+CommandRow digest_command(Context& context) {
+  const auto asked = std::make_shared<DigestAsked>();
+  CommandRow row{"digest", "print entries of a manifest for image files"};
+  row.footer =
+      "Example: cupel firmware digest bmc.fwpkg --vendor NVIDIA --model 'DGXH100*' \\\n"
+      "           --component HostBMC_0 --version 24.09.17";
+  row.options = {{"FILES", &asked->files, "images", kRequired},
+                 {"--vendor", &asked->vendor, "of the machines, as their BMC reports it"},
+                 {"--model", &asked->model, "of the machines, with * for any characters"},
+                 {"--component", &asked->component, "as the profile calls it"},
+                 {"--version", &asked->version, "that the image brings"},
+                 {"--expires", &asked->expires, "such as 2027-11-01 [in a year]"},
+                 json_flag(context)};
+  row.run = [&context, asked] { return print_digests(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,8 +1,8 @@
 // `cupel image`: the store of what machines boot and are installed with.
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/image_make.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
@@ -120,51 +120,57 @@ Exit print_mirror_conf(const Context& context, const MirrorAsked& asked,
   return Exit::passed;
 }
 
-void add_mirror_conf(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+CommandRow mirror_conf_command(Context& context, const std::string& folder) {
   const auto asked = std::make_shared<MirrorAsked>();
-  auto* added = image.add_subcommand("mirror-conf", "print nginx's configuration of a mirror");
-  added->footer(
+  CommandRow row{"mirror-conf", "print nginx's configuration of a mirror"};
+  row.footer =
       "Examples: cupel image mirror-conf          beside the image store\n"
-      "          cupel image mirror-conf --from http://10.0.0.1:8082/images");
-  added->add_option("--from", asked->from,
-                    "URL of the image store: a rack's mirror, which caches what it fetches there "
-                    "[none: the server of the image store itself]");
-  added->add_option("--listen", asked->listen, "port [8082; of a mirror 8080]")
-      ->check(CLI::Range(1, 65535));
-  added->add_option("--gigabytes", asked->gigabytes, "most that a mirror keeps [50]")
-      ->check(CLI::Range(1, 100'000));
-  added->callback(
-      [&context, &exit, &folder, asked] { exit = print_mirror_conf(context, *asked, folder); });
+      "          cupel image mirror-conf --from http://10.0.0.1:8082/images";
+  row.options = {{"--from", &asked->from,
+                  "URL of the image store: a rack's mirror, which caches what it fetches there "
+                  "[none: the server of the image store itself]"},
+                 {"--listen",
+                  &asked->listen,
+                  "port [8082; of a mirror 8080]",
+                  {.range = NumberRange{1, 65535}}},
+                 {"--gigabytes",
+                  &asked->gigabytes,
+                  "most that a mirror keeps [50]",
+                  {.range = NumberRange{1, 100'000}}}};
+  row.run = [&context, &folder, asked] { return print_mirror_conf(context, *asked, folder); };
+  return row;
 }
 
 }  // namespace
 
-void add_image(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("image", "what machines boot and are installed with");
-  command->footer(
+CommandRow image_command(Context& context) {
+  const auto asked = std::make_shared<ImageAsked>();
+  CommandRow list_row{"list", "the images, and which are unusable"};
+  list_row.options = {json_flag(context)};
+  list_row.run = [&context, asked] { return list(context, *asked); };
+  CommandRow verify_row{"verify", "compare images with their digests"};
+  verify_row.options = {{"NAMES", &asked->names, "images [all]"}, json_flag(context)};
+  verify_row.run = [&context, asked] { return verify(context, *asked); };
+  CommandRow gc_row{"gc", "remove images, and what interrupted builds left"};
+  gc_row.footer = "Example: cupel image gc --keep debian-12 ram-1 --yes";
+  gc_row.options = {{"--keep", &asked->names, "images that stay; without: all of them"},
+                    {"--yes", &asked->yes, "remove it; without: only show what would go"},
+                    json_flag(context)};
+  gc_row.run = [&context, asked] { return gc(context, *asked); };
+  CommandRow row{"image", "what machines boot and are installed with"};
+  row.footer =
       "Examples: cupel image build ram-1\n"
       "          cupel image import debian-12.raw debian-12 --os debian/12\n"
-      "          cupel image verify debian-12");
-  command->require_subcommand(1);
-  const auto asked = std::make_shared<ImageAsked>();
-  command->add_option("--images", asked->folder, "folder of images [STATE/images]");
-  auto* listed = command->add_subcommand("list", "the images, and which are unusable");
-  add_json_flag(*listed, context);
-  listed->callback([&context, &exit, asked] { exit = list(context, *asked); });
-  auto* verified = command->add_subcommand("verify", "compare images with their digests");
-  verified->add_option("NAMES", asked->names, "images [all]");
-  add_json_flag(*verified, context);
-  verified->callback([&context, &exit, asked] { exit = verify(context, *asked); });
-  auto* freed = command->add_subcommand("gc", "remove images, and what interrupted builds left");
-  freed->footer("Example: cupel image gc --keep debian-12 ram-1 --yes");
-  freed->add_option("--keep", asked->names, "images that stay; without: all of them");
-  freed->add_flag("--yes", asked->yes, "remove it; without: only show what would go");
-  add_json_flag(*freed, context);
-  freed->callback([&context, &exit, asked] { exit = gc(context, *asked); });
-  add_image_build(*command, context, exit, asked->folder);
-  add_image_import(*command, context, exit, asked->folder);
-  add_image_installer(*command, context, exit, asked->folder);
-  add_mirror_conf(*command, context, exit, asked->folder);
+      "          cupel image verify debian-12";
+  row.options = {{"--images", &asked->folder, "folder of images [STATE/images]"}};
+  row.subcommands = {list_row,
+                     verify_row,
+                     gc_row,
+                     image_build_command(context, asked->folder),
+                     image_import_command(context, asked->folder),
+                     image_installer_command(context, asked->folder),
+                     mirror_conf_command(context, asked->folder)};
+  return row;
 }
 
 }  // namespace cupel::cli

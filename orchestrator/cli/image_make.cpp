@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cerrno>
 #include <cstring>
@@ -217,86 +216,98 @@ std::filesystem::path image_folder(const Context& context, const std::string& to
   return told.empty() ? context.state / "images" : fs::path{told};
 }
 
-void add_image_build(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+CommandRow image_build_command(Context& context, const std::string& folder) {
   const auto asked = std::make_shared<BuildAsked>();
-  auto* added = image.add_subcommand("build", "build a RAM system from Debian or Ubuntu packages");
-  added->footer(
+  CommandRow row{"build", "build a RAM system from Debian or Ubuntu packages"};
+  row.footer =
       "Example: cupel image build ram-1 --ca site-ca.pem\n"
-      "Packages are downloaded and unpacked: none is installed, and root is not needed.");
-  added->add_option("NAME", asked->name, "of the image")->required();
-  added->add_option("--kernel", asked->kernel, "generic, or cloud for virtual machines [generic]")
-      ->check(CLI::IsMember({"generic", "cloud"}));
-  added->add_option("--arch", asked->arch, "of the machines that boot it [this machine's]")
-      ->check(CLI::IsMember({"x86_64", "aarch64"}));
-  added->add_option("--cmdline", asked->cmdline, "the kernel's command line [both consoles]");
-  added->add_option("--ca", asked->ca, "PEM, that the boot server is checked with")
-      ->check(CLI::ExistingFile);
-  auto* key = added->add_option("--key", asked->key, "signs ram.efi for Secure Boot, by sbsign")
-                  ->check(CLI::ExistingFile);
-  auto* cert = added->add_option("--cert", asked->cert, "of the key")->check(CLI::ExistingFile);
-  auto* root = added->add_option(
-      "--root", asked->root, "also the burn-in system with its tools, of this release (bookworm)");
-  added
-      ->add_option(
-          "--root-source", asked->root_sources,
-          "where its packages come from: an URL or a line of sources.list; may be repeated "
-          "[the release's own]")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->needs(root);
-  added
-      ->add_option("--root-package", asked->root_packages,
-                   "one more package in it, such as the site's NVIDIA driver; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->needs(root);
-  key->needs(cert);
-  cert->needs(key);
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, &folder, asked] {
-    exit = show_made(context, build_ram(context, *asked, image_folder(context, folder)));
-  });
+      "Packages are downloaded and unpacked: none is installed, and root is not needed.";
+  row.options = {
+      {"NAME", &asked->name, "of the image", kRequired},
+      {"--kernel",
+       &asked->kernel,
+       "generic, or cloud for virtual machines [generic]",
+       {.among = {"generic", "cloud"}}},
+      {"--arch",
+       &asked->arch,
+       "of the machines that boot it [this machine's]",
+       {.among = {"x86_64", "aarch64"}}},
+      {"--cmdline", &asked->cmdline, "the kernel's command line [both consoles]"},
+      {"--ca",
+       &asked->ca,
+       "PEM, that the boot server is checked with",
+       {.existing = Existing::file}},
+      {"--key",
+       &asked->key,
+       "signs ram.efi for Secure Boot, by sbsign",
+       {.existing = Existing::file, .needs = {"--cert"}}},
+      {"--cert", &asked->cert, "of the key", {.existing = Existing::file, .needs = {"--key"}}},
+      {"--root", &asked->root,
+       "also the burn-in system with its tools, of this release (bookworm)"},
+      {"--root-source",
+       &asked->root_sources,
+       "where its packages come from: an URL or a line of sources.list; may be repeated [the "
+       "release's own]",
+       {.repeatable = true, .needs = {"--root"}}},
+      {"--root-package",
+       &asked->root_packages,
+       "one more package in it, such as the site's NVIDIA driver; may be repeated",
+       {.repeatable = true, .needs = {"--root"}}},
+      json_flag(context)};
+  row.run = [&context, &folder, asked] {
+    return show_made(context, build_ram(context, *asked, image_folder(context, folder)));
+  };
+  return row;
 }
 
-void add_image_import(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+CommandRow image_import_command(Context& context, const std::string& folder) {
   const auto asked = std::make_shared<ImportAsked>();
-  auto* added = image.add_subcommand("import", "take a raw disk into the store, compressed");
-  added->footer(
+  CommandRow row{"import", "take a raw disk into the store, compressed"};
+  row.footer =
       "Example: cupel image import debian-12.raw debian-12 --os debian/12 \\\n"
-      "           --efi '\\EFI\\debian\\shimx64.efi'");
-  added->add_option("FILE", asked->file, "a raw disk")->required()->check(CLI::ExistingFile);
-  added->add_option("NAME", asked->name, "of the image")->required();
-  added->add_option("--arch", asked->arch, "x86_64 or aarch64 [this machine's]")
-      ->check(CLI::IsMember({"x86_64", "aarch64"}));
-  added->add_option("--efi", asked->efi,
-                    "the loader's path on the disk's ESP [UEFI's own: \\EFI\\BOOT\\BOOTX64.EFI, or "
-                    "BOOTAA64.EFI on aarch64]");
-  added->add_option("--os", asked->os, "ID/VERSION, as /etc/os-release has them");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, &folder, asked] {
-    exit = show_made(context, import_disk(*asked, image_folder(context, folder)));
-  });
+      "           --efi '\\EFI\\debian\\shimx64.efi'";
+  row.options = {
+      {"FILE", &asked->file, "a raw disk", {.required = true, .existing = Existing::file}},
+      {"NAME", &asked->name, "of the image", kRequired},
+      {"--arch",
+       &asked->arch,
+       "x86_64 or aarch64 [this machine's]",
+       {.among = {"x86_64", "aarch64"}}},
+      {"--efi", &asked->efi,
+       "the loader's path on the disk's ESP [UEFI's own: \\EFI\\BOOT\\BOOTX64.EFI, or BOOTAA64.EFI "
+       "on aarch64]"},
+      {"--os", &asked->os, "ID/VERSION, as /etc/os-release has them"},
+      json_flag(context)};
+  row.run = [&context, &folder, asked] {
+    return show_made(context, import_disk(*asked, image_folder(context, folder)));
+  };
+  return row;
 }
 
-void add_image_installer(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+CommandRow image_installer_command(Context& context, const std::string& folder) {
   const auto asked = std::make_shared<InstallerAsked>();
-  auto* added = image.add_subcommand("installer", "keep Debian's installer: its kernel and initrd");
-  added->footer(
+  CommandRow row{"installer", "keep Debian's installer: its kernel and initrd"};
+  row.footer =
       "Example: cupel image installer d12 --kernel linux --initrd initrd.gz --mirror URL\n"
-      "Both are in Debian's package debian-installer-12-netboot-amd64.");
-  added->add_option("NAME", asked->name, "of the image")->required();
-  added->add_option("--kernel", asked->kernel, "the installer's kernel")
-      ->required()
-      ->check(CLI::ExistingFile);
-  added->add_option("--initrd", asked->initrd, "its initrd")->required()->check(CLI::ExistingFile);
-  added->add_option("--mirror", asked->mirror, "URL that it takes packages from")->required();
-  added->add_option("--arch", asked->arch, "of the machines that boot it [this machine's]")
-      ->check(CLI::IsMember({"x86_64", "aarch64"}));
-  added->add_option("--cmdline", asked->cmdline, "the kernel's command line [both consoles]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, &folder, asked] {
-    exit = show_made(context, keep_installer(context, *asked, image_folder(context, folder)));
-  });
+      "Both are in Debian's package debian-installer-12-netboot-amd64.";
+  row.options = {
+      {"NAME", &asked->name, "of the image", kRequired},
+      {"--kernel",
+       &asked->kernel,
+       "the installer's kernel",
+       {.required = true, .existing = Existing::file}},
+      {"--initrd", &asked->initrd, "its initrd", {.required = true, .existing = Existing::file}},
+      {"--mirror", &asked->mirror, "URL that it takes packages from", kRequired},
+      {"--arch",
+       &asked->arch,
+       "of the machines that boot it [this machine's]",
+       {.among = {"x86_64", "aarch64"}}},
+      {"--cmdline", &asked->cmdline, "the kernel's command line [both consoles]"},
+      json_flag(context)};
+  row.run = [&context, &folder, asked] {
+    return show_made(context, keep_installer(context, *asked, image_folder(context, folder)));
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

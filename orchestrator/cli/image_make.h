@@ -8,8 +8,9 @@ namespace cupel::cli {
 /// Where images lie: `--images`, or the state folder's.
 std::filesystem::path image_folder(const Context& context, const std::string& told);
 
-void add_image_build(CLI::App& image, Context& context, Exit& exit, const std::string& folder);
-void add_image_import(CLI::App& image, Context& context, Exit& exit, const std::string& folder);
-void add_image_installer(CLI::App& image, Context& context, Exit& exit, const std::string& folder);
+// `folder` must live as long as the row.
+CommandRow image_build_command(Context& context, const std::string& folder);
+CommandRow image_import_command(Context& context, const std::string& folder);
+CommandRow image_installer_command(Context& context, const std::string& folder);
 
 }  // namespace cupel::cli

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
@@ -32,64 +32,53 @@ std::string roff_text(std::string_view text) {
   return out;
 }
 
-std::string names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const auto& name : option.get_snames()) names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) names.push_back("--" + name);
-  return fmt::format("{}", fmt::join(names, ", "));
+/// "-i, --inventory".
+std::string names_of(const OptionRow& option) {
+  const auto name = short_name(option);
+  return (name.empty() ? "" : fmt::format("-{}, ", name)) + fmt::format("--{}", long_name(option));
 }
 
-bool takes_value(const CLI::Option& option) {
-  return option.get_expected_max() > 0 && option.get_type_size_max() > 0;
-}
-
-/// "[OPTIONS] NODES [RUN]".
-std::string synopsis_of(const CLI::App& app) {
-  std::string words;
-  for (const auto* option : app.get_options())
-    if (!option->get_positional()) {
-      words = " [OPTIONS]";
-      break;
-    }
-  for (const auto* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    const auto name = option->get_name();
-    words += option->get_required() ? " " + name : fmt::format(" [{}]", name);
-  }
+/// "[OPTIONS] NODES [RUN]". Every command has options: --help.
+std::string synopsis_of(const CommandRow& command) {
+  std::string words = " [OPTIONS]";
+  for (const auto& option : command.options)
+    if (is_argument(option))
+      words += option.rules.required ? fmt::format(" {}", option.names)
+                                     : fmt::format(" [{}]", option.names);
   return words;
 }
 
-std::string options_section(const CLI::App& app) {
+std::string options_section(const CommandRow& command) {
   std::string text;
-  for (const auto* option : app.get_options()) {
-    const auto positional = option->get_positional();
-    auto head = positional ? option->get_name() : names_of(*option);
-    if (head.empty()) continue;
-    auto page_line = fmt::format(".TP\n\\fB{}\\fR", roff_text(head));
-    if (!positional && takes_value(*option))
-      page_line += fmt::format(" \\fI{}\\fR", roff_text(option->get_type_name()));
-    text += fmt::format("{}\n{}\n", page_line, roff_text(option->get_description()));
+  for (const auto& option : all_options(command)) {
+    const bool argument = is_argument(option);
+    const auto head = argument ? std::string{option.names} : names_of(option);
+    text += fmt::format(".TP\n\\fB{}\\fR", roff_text(head));
+    if (!argument && takes_value(option))
+      text += fmt::format(" \\fI{}\\fR", roff_text(placeholder_of(option)));
+    text += fmt::format("\n{}\n", roff_text(option.help));
   }
   return text;
 }
 
 /// What stands below the options: examples and exit codes, line by line as it is written.
-std::string footer_of(const CLI::App& app) {
-  const auto footer = app.get_footer();
+std::string footer_section(std::string_view footer) {
   return footer.empty() ? std::string{} : fmt::format(".PP\n.nf\n{}\n.fi\n", roff_text(footer));
 }
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  // A command of an empty group is not for people.
-  return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+/// A command without a footer has that of its group.
+std::string_view footer_of(const CommandRow& command, std::string_view of_group) {
+  return command.footer.empty() ? of_group : command.footer;
 }
 
-void add_section(const CLI::App& app, const std::string& path, std::string& page) {
-  page += fmt::format(".SS {}{}\n{}\n", roff_text(path), roff_text(synopsis_of(app)),
-                      roff_text(app.get_description()));
-  page += options_section(app) + footer_of(app);
-  for (const auto* each : subcommands_of(app))
-    add_section(*each, path + " " + each->get_name(), page);
+void add_section(const CommandRow& command, const std::string& path, std::string_view of_group,
+                 std::string& page) {
+  const auto footer = footer_of(command, of_group);
+  page += fmt::format(".SS {}{}\n{}\n", roff_text(path), roff_text(synopsis_of(command)),
+                      roff_text(command.help));
+  page += options_section(command) + footer_section(footer);
+  for (const auto& each : command.subcommands)
+    add_section(each, fmt::format("{} {}", path, each.name), footer, page);
 }
 
 std::string page_head(std::string name, std::string_view summary) {
@@ -101,79 +90,75 @@ std::string page_head(std::string name, std::string_view summary) {
                      roff_text(upper), roff_text(name), roff_text(summary));
 }
 
-std::string page_of_command(const CLI::App& command) {
-  const auto name = command.get_name();
-  auto page = page_head("cupel-" + name, command.get_description());
+std::string page_of_command(const CommandRow& command, std::string_view of_program) {
+  const std::string name{command.name};
+  const auto footer = footer_of(command, of_program);
+  auto page = page_head("cupel-" + name, command.help);
   page += fmt::format(".SH SYNOPSIS\n\\fBcupel {}\\fR{}\n", roff_text(name),
                       roff_text(synopsis_of(command)));
-  const auto own = options_section(command);
-  if (!own.empty()) page += ".SH OPTIONS\n" + own;
-  const auto nested = subcommands_of(command);
-  if (!nested.empty()) page += ".SH COMMANDS\n";
-  for (const auto* each : nested)
-    add_section(*each, fmt::format("cupel {} {}", name, each->get_name()), page);
-  const auto footer = footer_of(command);
-  if (!footer.empty()) page += ".SH NOTES\n" + footer;
-  return page + ".SH SEE ALSO\n\\fBcupel\\fR(1)\n";
+  page += ".SH OPTIONS\n" + options_section(command);
+  if (!command.subcommands.empty()) page += ".SH COMMANDS\n";
+  for (const auto& each : command.subcommands)
+    add_section(each, fmt::format("cupel {} {}", name, each.name), footer, page);
+  return page + ".SH NOTES\n" + footer_section(footer) + ".SH SEE ALSO\n\\fBcupel\\fR(1)\n";
 }
 
-std::string page_of_program(const CLI::App& app) {
+std::string page_of_program(const CommandRow& program) {
   auto page = page_head("cupel", "take GPU racks from cabled to in Slurm");
   page += ".SH SYNOPSIS\n\\fBcupel\\fR [OPTIONS] \\fICOMMAND\\fR [ARGUMENTS]\n.SH DESCRIPTION\n" +
-          roff_text(app.get_description()) + "\n.SH COMMANDS\n";
-  for (const auto* each : subcommands_of(app))
-    page += fmt::format(".TP\n\\fBcupel\\-{}\\fR(1)\n{}\n", roff_text(each->get_name()),
-                        roff_text(each->get_description()));
-  return page + ".SH OPTIONS\n" + options_section(app) + footer_of(app) +
+          roff_text(program.help) + "\n.SH COMMANDS\n";
+  for (const auto& each : program.subcommands)
+    page +=
+        fmt::format(".TP\n\\fBcupel\\-{}\\fR(1)\n{}\n", roff_text(each.name), roff_text(each.help));
+  return page + ".SH OPTIONS\n" + options_section(program) + footer_section(program.footer) +
          ".SH ENVIRONMENT\n.TP\n\\fBCUPEL_STATE\\fR\nthe folder of journal, pins and evidence\n"
          ".TP\n\\fBCUPEL_INVENTORY\\fR\nthe inventory, where no \\-\\-inventory is given\n"
          ".SH FILES\n.TP\n\\fI/var/lib/cupel\\fR\nthe state folder of root\n"
          ".TP\n\\fI~/.local/state/cupel\\fR\nthe state folder of other users\n";
 }
 
-Result<void> write_pages(const CLI::App& app, const std::filesystem::path& folder) {
-  TRY(write_file(folder / "cupel.1", page_of_program(app)));
-  for (const auto* each : subcommands_of(app)) {
-    TRY(write_file(folder / fmt::format("cupel-{}.1", each->get_name()), page_of_command(*each)));
+Result<void> write_pages(const CommandRow& program, const std::filesystem::path& folder) {
+  TRY(write_file(folder / "cupel.1", page_of_program(program)));
+  for (const auto& each : program.subcommands) {
+    TRY(write_file(folder / fmt::format("cupel-{}.1", each.name),
+                   page_of_command(each, program.footer)));
   }
   return ok();
 }
 
-Exit print_page(const CLI::App& app, const Context& context, const std::string& name) {
-  if (name.empty()) {
-    std::fputs(page_of_program(app).c_str(), stdout);
-    return Exit::passed;
-  }
-  for (const auto* each : subcommands_of(app)) {
-    if (each->get_name() != name) continue;
-    std::fputs(page_of_command(*each).c_str(), stdout);
-    return Exit::passed;
-  }
-  return complain(context, Error{Code::kInvalid, fmt::format("there is no command '{}'", name)},
-                  Exit::invalid);
+Exit print_page(const Context& context, const std::string& name) {
+  const auto& program = *context.program;
+  const auto& all = program.subcommands;
+  const auto command = std::ranges::find(all, name, &CommandRow::name);
+  if (!name.empty() && command == all.end())
+    return complain(context, Error{Code::kInvalid, fmt::format("there is no command '{}'", name)},
+                    Exit::invalid);
+  const auto page =
+      name.empty() ? page_of_program(program) : page_of_command(*command, program.footer);
+  std::fputs(page.c_str(), stdout);
+  return Exit::passed;
 }
 
 }  // namespace
 
-void add_manual(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("manual", "the man page of a command, as roff");
-  command->footer(
-      "Example: cupel manual run | man -l -\n"
-      "Exit codes: 0 printed or written, 2 there is no such command or folder.");
+CommandRow manual_command(Context& context) {
   auto name = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
-  command->add_option("COMMAND", *name, "a command's name; without it: cupel(1)");
-  command->add_option("--folder", *folder, "write the pages of all commands into this folder")
-      ->check(CLI::ExistingDirectory)
-      ->type_name("FOLDER");
-  command->callback([&app, &context, &exit, name, folder] {
-    if (folder->empty()) {
-      exit = print_page(app, context, *name);
-      return;
-    }
-    const auto written = write_pages(app, *folder);
-    exit = written ? Exit::passed : complain(context, written.error(), Exit::invalid);
-  });
+  CommandRow row{"manual", "the man page of a command, as roff"};
+  row.footer =
+      "Example: cupel manual run | man -l -\n"
+      "Exit codes: 0 printed or written, 2 there is no such command or folder.";
+  row.options = {{"COMMAND", name.get(), "a command's name; without it: cupel(1)"},
+                 {"--folder",
+                  folder.get(),
+                  "write the pages of all commands into this folder",
+                  {.existing = Existing::folder, .placeholder = "FOLDER"}}};
+  row.run = [&context, name, folder] {
+    if (folder->empty()) return print_page(context, *name);
+    const auto written = write_pages(*context.program, *folder);
+    return written ? Exit::passed : complain(context, written.error(), Exit::invalid);
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/plan_images.h"
 #include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/plan_options.h"
@@ -47,9 +48,7 @@ void print(const playbooks::Plan& plan, const Forecast& forecast, const ssh::Pro
 }
 
 Exit show_plan(const Context& context, const PlanOptions& options) {
-  Exit exit = Exit::passed;
-  const auto planned = planned_or_complain(context, options, exit);
-  if (!planned) return exit;
+  TRY(const auto planned, planned_or_complain(context, options));
   const auto forecast = engine::forecast(planned->plan, planned->inventory);
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   if (context.json) {
@@ -64,21 +63,20 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
   std::fflush(stdout);
   const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty()) say(stderr, "cupel: `cupel run` will be refused: {}\n", missing);
-  if (forecast.never.empty()) return exit;
+  if (forecast.never.empty()) return Exit::passed;
   say(stderr, "cupel: this plan can never be done:\n{}", never_text(forecast));
   return Exit::invalid;
 }
 
 }  // namespace
 
-void add_plan(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("plan", "the steps of a run and their duration; touches nothing");
-  command->footer("Example: cupel plan new-rack --nodes rack:a01");
+CommandRow plan_command(Context& context) {
   auto options = std::make_shared<PlanOptions>();
-  add_plan_options(*command, *options);
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, options] { exit = show_plan(context, *options); });
+  CommandRow row{"plan", "the steps of a run and their duration; touches nothing"};
+  row.footer = "Example: cupel plan new-rack --nodes rack:a01";
+  row.options = joined<OptionRow>({plan_options(*options), {json_flag(context)}});
+  row.run = [&context, options] { return show_plan(context, *options); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -7,25 +7,22 @@
 namespace cupel::cli {
 namespace {
 
-std::unique_ptr<Planned> plan_or_complain(
-    const Context& context, std::expected<std::unique_ptr<Planned>, controller::NoPlan> planned,
-    Exit& exit) {
+OrExit<std::unique_ptr<Planned>> plan_or_complain(
+    const Context& context, std::expected<std::unique_ptr<Planned>, controller::NoPlan> planned) {
   if (planned) return *std::move(planned);
   const auto& failure = planned.error();
   if (const auto* error = std::get_if<Error>(&failure))
-    exit = complain(context, *error, Exit::invalid);
-  else
-    exit = complain(context, std::get<std::vector<inventory::Problem>>(failure));
-  return nullptr;
+    return complain(context, *error, Exit::invalid);
+  return complain(context, std::get<std::vector<inventory::Problem>>(failure));
 }
 
 }  // namespace
 
-void add_set_option(CLI::App& command, std::vector<std::string>& settings) {
-  command.add_option("--set", settings, "NAME=VALUE: a parameter of the playbook; repeatable")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+OptionRow set_option(std::vector<std::string>& settings) {
+  return {"--set",
+          &settings,
+          "NAME=VALUE: a parameter of the playbook; repeatable",
+          {.repeatable = true, .placeholder = "NAME=VALUE"}};
 }
 
 Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settings) {
@@ -42,32 +39,28 @@ Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settin
   return arguments;
 }
 
-void add_plan_options(CLI::App& command, PlanOptions& options) {
-  command.add_option("PLAYBOOK", options.playbook, "a file, or a shipped one by its name")
-      ->required();
-  command.add_option("-i,--inventory", options.inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command.add_option("-n,--nodes", options.nodes,
-                     "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, parted by commas");
-  add_set_option(command, options.settings);
+std::vector<OptionRow> plan_options(PlanOptions& options) {
+  return {{"PLAYBOOK", &options.playbook, "a file, or a shipped one by its name", kRequired},
+          {"-i,--inventory", &options.inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+          {"-n,--nodes", &options.nodes,
+           "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, parted by commas"},
+          set_option(options.settings)};
 }
 
-std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
-                                             Exit& exit) {
+OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
+                                                     const PlanOptions& options) {
   auto arguments = arguments_of(options.settings);
-  if (!arguments) {
-    exit = complain(context, arguments.error(), Exit::invalid);
-    return nullptr;
-  }
+  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
   const controller::PlanRequest request{options.playbook, options.inventory, options.nodes,
                                         *std::move(arguments)};
   auto planning = controller::plan_run(request);
   warn(planning.warnings);
-  return plan_or_complain(context, std::move(planning.planned), exit);
+  return plan_or_complain(context, std::move(planning.planned));
 }
 
-std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
-                                                   Exit& exit) {
-  return plan_or_complain(context, controller::plan_again(run), exit);
+OrExit<std::unique_ptr<Planned>> planned_again_or_complain(const Context& context,
+                                                           const store::Run& run) {
+  return plan_or_complain(context, controller::plan_again(run));
 }
 
 }  // namespace cupel::cli

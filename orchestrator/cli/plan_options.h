@@ -1,6 +1,5 @@
 #pragma once
 // Which playbook on which nodes: what `plan`, `run` and `rehearse` are told alike.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "inventory/select.h"
@@ -19,20 +18,20 @@ struct PlanOptions {
 using controller::Planned;
 
 /// `--set NAME=VALUE`, as often as needed.
-void add_set_option(CLI::App& command, std::vector<std::string>& settings);
+OptionRow set_option(std::vector<std::string>& settings);
 
 /// Errors: kInvalid for what is no NAME=VALUE, and for a name that is set twice.
 Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settings);
 
-void add_plan_options(CLI::App& command, PlanOptions& options);
+std::vector<OptionRow> plan_options(PlanOptions& options);
 
 /// Reads both files and joins them, or says every error in them. `digest`, where not empty, is what
 /// the inventory must still have.
-std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
-                                             Exit& exit);
+OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
+                                                     const PlanOptions& options);
 
 /// The same for a run that exists: its own playbook's text, its own nodes.
-std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
-                                                   Exit& exit);
+OrExit<std::unique_ptr<Planned>> planned_again_or_complain(const Context& context,
+                                                           const store::Run& run);
 
 }  // namespace cupel::cli

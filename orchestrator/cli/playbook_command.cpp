@@ -1,11 +1,11 @@
 // playbook check, schema and list: recipes, before anybody runs them.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/text.h"
 #include "inventory/shipped.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
@@ -49,11 +49,9 @@ void check_plan(const Playbook& playbook, const inventory::Inventory& inventory,
 }
 
 Exit check(const Context& context, const CheckOptions& options) {
-  Exit exit = Exit::passed;
   std::optional<inventory::Inventory> inventory;
   if (!options.inventory.empty()) {
-    inventory = inventory_or_complain(context, options.inventory, exit);
-    if (!inventory) return exit;
+    TRY(inventory, inventory_or_complain(context, options.inventory));
   }
   const auto arguments = arguments_of(options.settings);
   if (!arguments) return complain(context, arguments.error(), Exit::invalid);
@@ -75,7 +73,7 @@ Exit check(const Context& context, const CheckOptions& options) {
                     boost::json::object{{"playbooks", good}, {"problems", boost::json::array{}}}));
   else
     say("{}", told);
-  return exit;
+  return Exit::passed;
 }
 
 Exit list(const Context& context) {
@@ -101,46 +99,46 @@ Exit list(const Context& context) {
   return Exit::passed;
 }
 
-void add_playbook_check(CLI::App& group, Context& context, Exit& exit) {
-  auto* command = group.add_subcommand("check", "list all errors in playbooks; touches nothing");
-  command->footer(
-      "Examples: cupel playbook check mine.yaml\n"
-      "          cupel playbook check *.yaml --inventory site.yaml");
+CommandRow playbook_check_command(Context& context) {
   auto options = std::make_shared<CheckOptions>();
-  command->add_option("FILE", options->files, "files, or shipped ones by their names")->required();
-  command->add_option("-i,--inventory", options->inventory, "also plan them for its nodes");
-  add_set_option(*command, options->settings);
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, options] { exit = check(context, *options); });
+  CommandRow row{"check", "list all errors in playbooks; touches nothing"};
+  row.footer =
+      "Examples: cupel playbook check mine.yaml\n"
+      "          cupel playbook check *.yaml --inventory site.yaml";
+  row.options = {{"FILE", &options->files, "files, or shipped ones by their names", kRequired},
+                 {"-i,--inventory", &options->inventory, "also plan them for its nodes"},
+                 set_option(options->settings),
+                 json_flag(context)};
+  row.run = [&context, options] { return check(context, *options); };
+  return row;
 }
 
-void add_schema(CLI::App& group, Exit& exit) {
-  auto* command = group.add_subcommand("schema", "the format as JSON Schema, for editors");
-  command->footer(
+CommandRow schema_command() {
+  CommandRow row{"schema", "the format as JSON Schema, for editors"};
+  row.footer =
       "Example: cupel playbook schema > playbook.schema.json, and as a playbook's first line:\n"
-      "         # yaml-language-server: $schema=playbook.schema.json");
-  command->callback([&exit] {
+      "         # yaml-language-server: $schema=playbook.schema.json";
+  row.run = [] {
     say("{}\n", boost::json::serialize(playbooks::playbook_schema()));
-    exit = Exit::passed;
-  });
+    return Exit::passed;
+  };
+  return row;
 }
 
-void add_list(CLI::App& group, Context& context, Exit& exit) {
-  auto* command = group.add_subcommand("list", "the playbooks that are part of cupel");
-  command->footer("Example: cupel playbook list");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit] { exit = list(context); });
+CommandRow list_command(Context& context) {
+  CommandRow row{"list", "the playbooks that are part of cupel"};
+  row.footer = "Example: cupel playbook list";
+  row.options = {json_flag(context)};
+  row.run = [&context] { return list(context); };
+  return row;
 }
 
 }  // namespace
 
-void add_playbook(CLI::App& app, Context& context, Exit& exit) {
-  auto* group =
-      app.add_subcommand("playbook", "check and list playbooks, and their format as JSON Schema");
-  group->require_subcommand(1);
-  add_playbook_check(*group, context, exit);
-  add_schema(*group, exit);
-  add_list(*group, context, exit);
+CommandRow playbook_command(Context& context) {
+  CommandRow row{"playbook", "check and list playbooks, and their format as JSON Schema"};
+  row.subcommands = {playbook_check_command(context), schema_command(), list_command(context)};
+  return row;
 }
 
 }  // namespace cupel::cli

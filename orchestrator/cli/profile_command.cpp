@@ -2,7 +2,6 @@
 // errors; the schemas for editors; a profile of good machines.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/file.h"
@@ -14,7 +13,7 @@
 #include "inventory/node_range.h"
 #include "inventory/read_shape.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/learn_profile.h"
 #include "orchestrator/requalify/base_run.h"
@@ -72,23 +71,20 @@ struct ShowAsked {
   std::string name{}, inventory = default_inventory();
 };
 
-std::optional<Profile> profile_or_complain(const Context& context, const ShowAsked& asked,
-                                           Exit& exit) {
+OrExit<Profile> profile_or_complain(const Context& context, const ShowAsked& asked) {
   const auto folder = std::filesystem::absolute(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
   auto profile = source.load(asked.name, problems);
-  if (profile && problems.empty()) return profile;
+  if (profile && problems.empty()) return *std::move(profile);
+  if (!problems.empty()) return complain(context, problems);
   const auto known = source.names();
-  exit = problems.empty()
-             ? complain(context,
-                        Error{Code::kInvalid,
-                              fmt::format("there is no profile '{}'{}", printable(asked.name),
-                                          inventory::did_you_mean(
-                                              asked.name, std::span<const std::string>{known}))},
-                        Exit::invalid)
-             : complain(context, problems);
-  return std::nullopt;
+  return complain(
+      context,
+      Error{Code::kInvalid,
+            fmt::format("there is no profile '{}'{}", printable(asked.name),
+                        inventory::did_you_mean(asked.name, std::span<const std::string>{known}))},
+      Exit::invalid);
 }
 
 std::string limits_of(const Criterion& criterion) {
@@ -156,13 +152,11 @@ void print(const Profile& profile) {
 }
 
 Exit show(const Context& context, const ShowAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto profile = profile_or_complain(context, asked, exit);
-  if (!profile) return exit;
+  TRY(const auto profile, profile_or_complain(context, asked));
   if (context.json)
-    say("{}\n", boost::json::serialize(to_json(*profile)));
+    say("{}\n", boost::json::serialize(to_json(profile)));
   else
-    print(*profile);
+    print(profile);
   return Exit::passed;
 }
 
@@ -172,24 +166,21 @@ struct LearnAsked {
 };
 
 Exit learn(const Context& context, const LearnAsked& asked) {
-  Exit exit = Exit::passed;
-  const auto site = inventory_or_complain(context, asked.inventory, exit);
-  if (!site) return exit;
+  TRY(const auto site, inventory_or_complain(context, asked.inventory));
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
   std::vector<requalify::NodeRun> runs;
   std::string kind;
   for (const auto& name : asked.nodes) {
-    const auto* node = site->node(name);
+    const auto* node = site.node(name);
     const bool other = node != nullptr && !kind.empty() && node->profile != kind;
     if (node == nullptr || other)
-      return complain(
-          context,
-          Error{Code::kInvalid,
-                other ? fmt::format("{} is of profile {}, the others of {}", name, node->profile,
-                                    kind)
-                      : fmt::format("{} has no node '{}'", site->file, printable(name))},
-          Exit::invalid);
+      return complain(context,
+                      Error{Code::kInvalid,
+                            other ? fmt::format("{} is of profile {}, the others of {}", name,
+                                                node->profile, kind)
+                                  : fmt::format("{} has no node '{}'", site.file, printable(name))},
+                      Exit::invalid);
     kind = node->profile;
     auto run = requalify::passed_run(**store, name);
     if (!run && run.error().code == Code::kNotFound)
@@ -205,67 +196,70 @@ Exit learn(const Context& context, const LearnAsked& asked) {
   }
   std::vector<report::GoodMachine> machines;
   for (const auto& each : runs) machines.push_back({each.record.node, each.run.id, &each.record});
-  const auto yaml = report::learn_profile(asked.name, site->profiles.at(kind), machines);
+  const auto yaml = report::learn_profile(asked.name, site.profiles.at(kind), machines);
   if (!yaml) return complain(context, yaml.error(), Exit::invalid);
   say("{}", *yaml);
   return Exit::passed;
 }
 
-void add_show_profile(CLI::App& command, Context& context, Exit& exit) {
+CommandRow show_profile_command(Context& context) {
   auto asked = std::make_shared<ShowAsked>();
-  auto* added = command.add_subcommand("show", "the effective numbers, and where each comes from");
-  added->footer("Example: cupel profile show dgx-h100");
-  added->add_option("NAME", asked->name, "of profiles/ beside the inventory, or a shipped one")
-      ->required();
-  added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  add_json_flag(*added, context);
-  added->callback([&context, &exit, asked] { exit = show(context, *asked); });
+  CommandRow row{"show", "the effective numbers, and where each comes from"};
+  row.footer = "Example: cupel profile show dgx-h100";
+  row.options = {
+      {"NAME", &asked->name, "of profiles/ beside the inventory, or a shipped one", kRequired},
+      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      json_flag(context)};
+  row.run = [&context, asked] { return show(context, *asked); };
+  return row;
 }
 
-void add_learn_profile(CLI::App& command, Context& context, Exit& exit) {
+CommandRow learn_profile_command(Context& context) {
   auto asked = std::make_shared<LearnAsked>();
-  auto* added = command.add_subcommand(
-      "learn", "print a profile of machines that are known to be good, by the runs they passed");
-  added->footer(
-      "Example: cupel profile learn a01-n01 a01-n02 --name my-dgx > profiles/my-dgx.yaml");
-  added->add_option("NODES", asked->nodes, "the machines, all of one profile")->required();
-  added->add_option("--name", asked->name, "the profile's name [learned]")
-      ->check([](const std::string& name) {
-        return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
-      });
-  added->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  added->callback([&context, &exit, asked] { exit = learn(context, *asked); });
+  CommandRow row{"learn",
+                 "print a profile of machines that are known to be good, by the runs they passed"};
+  row.footer = "Example: cupel profile learn a01-n01 a01-n02 --name my-dgx > profiles/my-dgx.yaml";
+  row.options = {
+      {"NODES", &asked->nodes, "the machines, all of one profile", kRequired},
+      {"--name",
+       &asked->name,
+       "the profile's name [learned]",
+       {.check =
+            [](const std::string& name) {
+              return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
+            }}},
+      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"}};
+  row.run = [&context, asked] { return learn(context, *asked); };
+  return row;
 }
 
 }  // namespace
 
-void add_profile(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("profile", "kinds of machines: their numbers, errors, schemas");
-  command->footer(
+CommandRow profile_command(Context& context) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto of = std::make_shared<std::string>("profile");
+  CommandRow check_row{"check", "list all errors in profiles"};
+  check_row.footer = "Example: cupel profile check profiles/my-dgx.yaml";
+  check_row.options = {{"FILES", files.get(), "", kRequired}, json_flag(context)};
+  check_row.run = [&context, files] { return check(context, *files); };
+  CommandRow schema_row{"schema", "print the JSON Schema for editors"};
+  schema_row.footer = "Example: cupel profile schema inventory > inventory.schema.json";
+  schema_row.options = {
+      {"OF", of.get(), "profile or inventory [profile]", {.among = {"profile", "inventory"}}}};
+  schema_row.run = [of] {
+    say("{}\n", boost::json::serialize(*of == "profile" ? inventory::profile_schema()
+                                                        : inventory::inventory_schema()));
+    return Exit::passed;
+  };
+  CommandRow row{"profile", "kinds of machines: their numbers, errors, schemas"};
+  row.footer =
       "Examples: cupel profile show dgx-h100\n"
       "          cupel profile check profiles/*.yaml\n"
       "          cupel profile schema > profile.schema.json\n"
-      "          cupel profile learn a01-n01 a01-n02 --name my-dgx");
-  command->require_subcommand(1);
-  add_show_profile(*command, context, exit);
-  auto files = std::make_shared<std::vector<std::string>>();
-  auto* checking = command->add_subcommand("check", "list all errors in profiles");
-  checking->footer("Example: cupel profile check profiles/my-dgx.yaml");
-  checking->add_option("FILES", *files)->required();
-  add_json_flag(*checking, context);
-  checking->callback([&context, &exit, files] { exit = check(context, *files); });
-  auto of = std::make_shared<std::string>("profile");
-  auto* schema = command->add_subcommand("schema", "print the JSON Schema for editors");
-  schema->footer("Example: cupel profile schema inventory > inventory.schema.json");
-  schema->add_option("OF", *of, "profile or inventory [profile]")
-      ->check(CLI::IsMember({"profile", "inventory"}));
-  schema->callback([&exit, of] {
-    say("{}\n", boost::json::serialize(*of == "profile" ? inventory::profile_schema()
-                                                        : inventory::inventory_schema()));
-    exit = Exit::passed;
-  });
-  add_learn_profile(*command, context, exit);
+      "          cupel profile learn a01-n01 a01-n02 --name my-dgx";
+  row.subcommands = {show_profile_command(context), check_row, schema_row,
+                     learn_profile_command(context)};
+  return row;
 }
 
 }  // namespace cupel::cli

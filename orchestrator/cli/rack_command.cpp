@@ -1,6 +1,6 @@
 // `cupel rack serve`: a virtual rack that stands for whoever wants to talk to it, until SIGINT or
 // SIGTERM. The rack itself is cupel-sim.
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/sim_program.h"
 
@@ -22,19 +22,22 @@ Exit serve(const Context& context, RackSource source) {
 
 }  // namespace
 
-void add_rack(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("rack", "a virtual rack for other clients");
-  command->require_subcommand(1);
-  auto* stand = command->add_subcommand(
-      "serve", "serves until SIGINT or SIGTERM, and prints the addresses of each node");
-  stand->footer(
-      "Examples: cupel rack serve h100-8\n"
-      "          cupel rack serve --inventory site.yaml --scenario quirks --folder ~/rack");
+CommandRow rack_command(Context& context) {
   auto source = std::make_shared<RackSource>();
-  auto* rack = stand->add_option("RACK", source->rack, "a file, or a shipped one by its name");
-  add_rack_options(*stand, *source);
-  stand->get_option("--inventory")->excludes(rack);
-  stand->callback([&context, &exit, source] { exit = serve(context, *source); });
+  CommandRow serve_row{"serve",
+                       "serves until SIGINT or SIGTERM, and prints the addresses of each node"};
+  serve_row.footer =
+      "Examples: cupel rack serve h100-8\n"
+      "          cupel rack serve --inventory site.yaml --scenario quirks --folder ~/rack";
+  serve_row.options = joined<OptionRow>({{{"RACK",
+                                           &source->rack,
+                                           "a file, or a shipped one by its name",
+                                           {.excludes = {"--inventory"}}}},
+                                         rack_options(*source)});
+  serve_row.run = [&context, source] { return serve(context, *source); };
+  CommandRow row{"rack", "a virtual rack for other clients"};
+  row.subcommands = {serve_row};
+  return row;
 }
 
 }  // namespace cupel::cli

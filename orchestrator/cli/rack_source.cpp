@@ -15,17 +15,18 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-void add_rack_options(CLI::App& command, RackSource& source) {
-  command.add_option("--inventory", source.inventory,
-                     "your own inventory: virtual nodes in place of its nodes");
-  command.add_option("--scenario", source.scenario,
-                     "scenario: faults, rules, kinds of BMC, boot times");
-  command.add_option("--folder", source.folder, "keys, certificates, inventory and journal");
-  command.add_option("--slurm", source.slurm, "slurm.conf of a Slurm that knows the nodes");
-  command.add_option("--speed", source.speed, "so many times faster than life [60]")
-      ->check(CLI::Range(0.1, 100000.0));
-  command.add_flag("--on", source.on, "switch the machines on as soon as they stand");
-  command.add_option("--seed", source.seed, "of serial numbers and natural spread [1]");
+std::vector<OptionRow> rack_options(RackSource& source) {
+  return {
+      {"--inventory", &source.inventory, "your own inventory: virtual nodes in place of its nodes"},
+      {"--scenario", &source.scenario, "scenario: faults, rules, kinds of BMC, boot times"},
+      {"--folder", &source.folder, "keys, certificates, inventory and journal"},
+      {"--slurm", &source.slurm, "slurm.conf of a Slurm that knows the nodes"},
+      {"--speed",
+       &source.speed,
+       "so many times faster than life [60]",
+       {.range = NumberRange{0.1, 100000}}},
+      {"--on", &source.on, "switch the machines on as soon as they stand"},
+      {"--seed", &source.seed, "of serial numbers and natural spread [1]"}};
 }
 
 std::vector<std::string> words_for(const std::string& command, const RackSource& source) {

@@ -1,12 +1,12 @@
 #pragma once
 // Which virtual rack is meant: what `rack serve` and `rehearse` are told alike. What is in those
 // files, cupel-sim knows (sim_program.h).
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "orchestrator/cli/command_rows.h"
 
 namespace cupel::cli {
 
@@ -28,7 +28,7 @@ inline constexpr double kUsualSpeed = 60;
 inline constexpr std::uint64_t kUsualSeed = 1;
 
 /// All of it but the rack itself.
-void add_rack_options(CLI::App& command, RackSource& source);
+std::vector<OptionRow> rack_options(RackSource& source);
 
 /// The command line of cupel-sim for it: `command` is serve or check.
 std::vector<std::string> words_for(const std::string& command, const RackSource& source);

@@ -1,7 +1,6 @@
 #pragma once
 // What commands need that act on machines without a run.
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +20,7 @@ struct Reach {
 
 /// Loads the inventory, selects the nodes and opens the store, or complains of the first that
 /// fails.
-std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
-                                       std::string_view nodes_named, Exit& exit);
+OrExit<Reach> reach_or_complain(const Context& context, const std::string& file,
+                                std::string_view nodes_named);
 
 }  // namespace cupel::cli

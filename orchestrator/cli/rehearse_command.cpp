@@ -8,6 +8,7 @@
 
 #include "inventory/yaml.h"
 #include "orchestrator/cli/catalogue_run.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/rehearsal_images.h"
@@ -86,21 +87,17 @@ bool brings_os(const playbooks::Playbook& playbook) {
 
 /// The rack, if there is nothing wrong with it, nor with the playbook: said before anything stands.
 /// The machines are on already where the playbook is for such as are.
-std::optional<CheckedRack> checked(const Context& context, Options& options, Exit& exit) {
+OrExit<CheckedRack> checked(const Context& context, Options& options) {
   const auto arguments = arguments_of(options.settings);
-  if (!arguments) {
-    exit = complain(context, arguments.error(), Exit::invalid);
-    return std::nullopt;
-  }
+  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   options.empty_disks = options.empty_disks || (playbook && brings_os(*playbook));
   options.source.on =
       options.source.on || (playbook && !turns_on(*playbook) && !options.empty_disks);
   const auto rack = check_rack(context, options.source, problems);
-  if (rack && problems.empty()) return *rack;
-  exit = rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
-  return std::nullopt;
+  if (rack && *rack && problems.empty()) return **rack;
+  return rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
 }
 
 Exit rehearse_all(const Context& context, const Options& options) {
@@ -123,11 +120,11 @@ Exit rehearse(Context& context, Options options) {
     return complain(
         context, Error{Code::kInvalid, "rehearse needs a PLAYBOOK, or --catalogue, or --healthy"},
         Exit::invalid);
-  auto exit = Exit::passed;
   auto& source = options.source;
   std::optional<CheckedRack> rack;
-  if (!many) rack = checked(context, options, exit);
-  if (!many && !rack) return exit;
+  if (!many) {
+    TRY(rack, checked(context, options));
+  }
   const auto ready = choose_folder(source, "cupel-rehearsal");
   if (!ready) return complain(context, ready.error(), Exit::invalid);
   if (many) return rehearse_all(context, options);
@@ -158,10 +155,9 @@ Exit rehearse(Context& context, Options options) {
   plan.inventory = (fs::path{source.folder} / "inventory.yaml").string();
   plan.nodes = options.nodes;
   plan.settings = options.settings;
-  auto planned = planned_or_complain(context, plan, exit);
-  if (!planned) return exit;
+  TRY(auto planned, planned_or_complain(context, plan));
   expect_faster(planned->plan, rack->speed);
-  exit = execute_new(context, std::move(planned));
+  const auto exit = execute_new(context, std::move(planned));
   if (!context.json)
     say("rehearsed in {}: cupel --state {} status\n", source.folder, context.state.string());
   return exit;
@@ -169,50 +165,52 @@ Exit rehearse(Context& context, Options options) {
 
 }  // namespace
 
-void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("rehearse", "run a playbook against a virtual rack with planted faults");
-  command->footer(
+CommandRow rehearse_command(Context& context) {
+  auto options = std::make_shared<Options>();
+  CommandRow row{"rehearse", "run a playbook against a virtual rack with planted faults"};
+  row.footer =
       "Examples: cupel rehearse new-rack\n"
       "          cupel rehearse os --rack h100-64\n"
       "          cupel rehearse new-rack --empty-disks\n"
       "          cupel rehearse --catalogue\n"
       "          cupel rehearse --healthy 20 --rack-nodes 64\n"
       "          cupel rehearse burn-in-72h --rack h100-64 --speed 3000\n"
-      "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7");
-  auto options = std::make_shared<Options>();
-  command->add_option("PLAYBOOK", options->playbook, "a file, or a shipped one by its name");
-  auto* rack =
-      command->add_option("--rack", options->source.rack, "what stands in it and what is broken");
-  add_rack_options(*command, options->source);
-  command->get_option("--inventory")->excludes(rack);
-  command->add_option("-n,--nodes", options->nodes, "as with run --nodes");
-  add_set_option(*command, options->settings);
-  command->add_flag("--empty-disks", options->empty_disks,
-                    "the machines have no OS; a small virtual one is served and installed");
-  command
-      ->add_option_function<std::string>(
-          "--wait-for-repair",
-          [&context](const std::string& text) {
-            context.run.repair_patience = *inventory::duration_of(text);
-          },
-          "as with run --wait-for-repair [15m]")
-      ->check([](const std::string& text) {
-        return inventory::duration_of(text) ? std::string{} : "not a time such as 90s: " + text;
-      });
-  auto* all = command->add_flag("--catalogue", options->catalogue,
-                                "plant each fault of the catalogue, and report what was found");
-  command
-      ->add_option(
-          "--healthy", options->healthy,
-          "this many racks without faults, each with another seed; any finding is a false positive")
-      ->check(CLI::Range(1, 1000))
-      ->excludes(all);
-  command->add_option("--only", options->only, "of the catalogue, these faults")->needs(all);
-  command->add_option("--rack-nodes", options->rack_nodes, "nodes of each such rack [24]")
-      ->check(CLI::Range(4, 250));
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, options] { exit = rehearse(context, *options); });
+      "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7";
+  row.options = joined<OptionRow>(
+      {{{"PLAYBOOK", &options->playbook, "a file, or a shipped one by its name"},
+        {"--rack",
+         &options->source.rack,
+         "what stands in it and what is broken",
+         {.excludes = {"--inventory"}}}},
+       rack_options(options->source),
+       {{"-n,--nodes", &options->nodes, "as with run --nodes"},
+        set_option(options->settings),
+        {"--empty-disks", &options->empty_disks,
+         "the machines have no OS; a small virtual one is served and installed"},
+        {"--wait-for-repair",
+         [&context](const std::string& text) {
+           context.run.repair_patience = *inventory::duration_of(text);
+         },
+         "as with run --wait-for-repair [15m]",
+         {.check =
+              [](const std::string& text) {
+                return inventory::duration_of(text) ? std::string{}
+                                                    : "not a time such as 90s: " + text;
+              }}},
+        {"--catalogue", &options->catalogue,
+         "plant each fault of the catalogue, and report what was found"},
+        {"--healthy",
+         &options->healthy,
+         "this many racks without faults, each with another seed; any finding is a false positive",
+         {.range = NumberRange{1, 1000}, .excludes = {"--catalogue"}}},
+        {"--only", &options->only, "of the catalogue, these faults", {.needs = {"--catalogue"}}},
+        {"--rack-nodes",
+         &options->rack_nodes,
+         "nodes of each such rack [24]",
+         {.range = NumberRange{4, 250}}},
+        json_flag(context)}});
+  row.run = [&context, options] { return rehearse(context, *options); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,12 +1,12 @@
 // requalify: a machine that was repaired proves again what the repair has made void, and no more.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "inventory/subject.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
 #include "orchestrator/cli/run_copy.h"
@@ -31,15 +31,15 @@ struct RequalifyAsked : requalify::Asked {
   bool plan_only = false, programs_on_nodes = false;
 };
 
-/// The plan of it on the node, or nothing and `exit`.
-std::unique_ptr<Planned> planned_or_complain(const Context& context, playbooks::Playbook playbook,
-                                             const inventory::Inventory& site,
-                                             const std::string& node, Exit& exit) {
+/// The plan of it on the node.
+OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
+                                                     playbooks::Playbook playbook,
+                                                     const inventory::Inventory& site,
+                                                     const std::string& node) {
   auto planned = controller::plan_on(std::move(playbook), site, node);
   if (planned) return *std::move(planned);
-  exit = complain(context, Error{Code::kInvalid, controller::to_string(planned.error())},
+  return complain(context, Error{Code::kInvalid, controller::to_string(planned.error())},
                   Exit::invalid);
-  return nullptr;
 }
 
 /// What the stages need on this machine, as cupel run asks for it.
@@ -56,9 +56,7 @@ Exit look(Context& context, const inventory::Inventory& site, const RequalifyAsk
   std::vector<inventory::Problem> problems;
   auto playbook = playbooks::parse_playbook(requalify::look_playbook(), "look", problems);
   if (!playbook) return complain(context, problems);
-  Exit exit = Exit::passed;
-  auto planned = planned_or_complain(context, *std::move(playbook), site, asked.node, exit);
-  if (!planned) return exit;
+  TRY(auto planned, planned_or_complain(context, *std::move(playbook), site, asked.node));
   if (!context.json) say("reading what is in {} now\n", asked.node);
   return execute_new(context, std::move(planned));
 }
@@ -77,17 +75,14 @@ void print_swap(const Context& context, const NodeRun& before, const std::string
 
 Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inventory& site,
            const Known& known, Selection selection, Where where) {
-  Exit exit = Exit::passed;
   auto renewed = requalify::renewed_by(known, selection);
-  auto planned =
-      planned_or_complain(context, std::move(selection.playbook), site, asked.node, exit);
-  if (!planned) return exit;
+  TRY(auto planned, planned_or_complain(context, std::move(selection.playbook), site, asked.node));
   if (const auto missing = missing_here(context, asked, *planned))
     return complain(context, *missing, Exit::invalid);
   // What was found by a machine that failed is kept of no run.
   if (!asked.after_swap) context.run.requalifies = std::move(renewed);
   look_at_nodes_first(context, *planned);
-  exit = execute_new(context, std::move(planned), where);
+  const auto exit = execute_new(context, std::move(planned), where);
   const bool has_ended = exit == Exit::passed || exit == Exit::failed;
   if (asked.after_swap && has_ended && where == Where::here)
     print_swap(context, known.base, asked.node);
@@ -99,9 +94,7 @@ Exit start_anew(Context& context, const inventory::Inventory& site, const Requal
                 const Known& known, Where where) {
   auto playbook = requalify::passed_playbook(known);
   if (!playbook) return complain(context, playbook.error(), Exit::invalid);
-  Exit exit = Exit::passed;
-  auto planned = planned_or_complain(context, *std::move(playbook), site, asked.node, exit);
-  if (!planned) return exit;
+  TRY(auto planned, planned_or_complain(context, *std::move(playbook), site, asked.node));
   if (!context.json) say("{}", requalify::new_machine_text(asked, known));
   if (asked.plan_only) return Exit::passed;
   if (const auto missing = missing_here(context, asked, *planned))
@@ -109,64 +102,53 @@ Exit start_anew(Context& context, const inventory::Inventory& site, const Requal
   return execute_new(context, std::move(planned), where);
 }
 
-/// From the store alone. Nothing, and `exit`, where it cannot be told.
-std::optional<Known> known_or_complain(Context& context, const inventory::Inventory& site,
-                                       const requalify::Asked& asked, Exit& exit) {
+/// From the store alone.
+OrExit<Known> known_or_complain(Context& context, const inventory::Inventory& site,
+                                const requalify::Asked& asked) {
   const auto store = open_store_for(context, site);
-  if (!store) {
-    exit = complain_of_store(context, store.error());
-    return std::nullopt;
-  }
+  if (!store) return complain_of_store(context, store.error());
   auto known = requalify::look_back(**store, asked);
   if (known) return *std::move(known);
-  exit = complain(context, known.error(),
+  return complain(context, known.error(),
                   known.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
-  return std::nullopt;
 }
 
-/// Whether there is a run to build on, said before the machine is asked anything.
-bool has_base(Context& context, const inventory::Inventory& site, const requalify::Asked& asked,
-              Exit& exit) {
+/// Exit::passed where there is a run to build on, which is found out before the machine is asked
+/// anything.
+Exit find_base(Context& context, const inventory::Inventory& site, const requalify::Asked& asked) {
   const auto store = open_store_for(context, site);
-  if (!store) {
-    exit = complain_of_store(context, store.error());
-    return false;
-  }
+  if (!store) return complain_of_store(context, store.error());
   const auto base = requalify::base_of(**store, asked);
-  if (!base) exit = complain(context, base.error(), Exit::invalid);
-  return base.has_value();
+  return base ? Exit::passed : complain(context, base.error(), Exit::invalid);
 }
 
 Exit requalify_node(Context& context, RequalifyAsked asked, Where where) {
-  Exit exit = Exit::passed;
-  const auto site = inventory_or_complain(context, asked.inventory, exit);
-  if (!site) return exit;
-  const auto* node = site->node(asked.node);
+  TRY(const auto site, inventory_or_complain(context, asked.inventory));
+  const auto* node = site.node(asked.node);
   if (node == nullptr)
-    return complain(context,
-                    Error{Code::kInvalid,
-                          fmt::format("{} has no node '{}'", site->file, printable(asked.node))},
-                    Exit::invalid);
+    return complain(
+        context,
+        Error{Code::kInvalid, fmt::format("{} has no node '{}'", site.file, printable(asked.node))},
+        Exit::invalid);
   if (!asked.plan_only) {
-    if (!has_base(context, *site, asked, exit)) return exit;
-    const auto looked = look(context, *site, asked);
+    if (const auto exit = find_base(context, site, asked); exit != Exit::passed) return exit;
+    const auto looked = look(context, site, asked);
     if (looked == Exit::unfinished || looked == Exit::invalid) return looked;
     asked.looked = context.begun;
   }
-  const auto known = known_or_complain(context, *site, asked, exit);
-  if (!known) return exit;
-  if (known->is_new_machine) return start_anew(context, *site, asked, *known, where);
-  auto selection = requalify::select_for(*known, asked, *site, *node);
+  TRY(const auto known, known_or_complain(context, site, asked));
+  if (known.is_new_machine) return start_anew(context, site, asked, known, where);
+  auto selection = requalify::select_for(known, asked, site, *node);
   if (!selection) return complain(context, selection.error(), Exit::invalid);
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{
-                    {"requalify", requalify::plan_json(asked, *known, *selection)}}));
+                    {"requalify", requalify::plan_json(asked, known, *selection)}}));
   else
-    say("{}", requalify::plan_text(asked, *known, *selection));
+    say("{}", requalify::plan_text(asked, known, *selection));
   std::fflush(stdout);
-  if (selection->is_empty() && !known->failed.empty()) return Exit::failed;
+  if (selection->is_empty() && !known.failed.empty()) return Exit::failed;
   if (asked.plan_only || selection->is_empty()) return Exit::passed;
-  return start(context, asked, *site, *known, *std::move(selection), where);
+  return start(context, asked, site, known, *std::move(selection), where);
 }
 
 /// What is asked, as a service takes it.
@@ -264,45 +246,42 @@ Exit requalify_anywhere(Context& context, const RequalifyAsked& asked, Where whe
 
 }  // namespace
 
-void add_requalify(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "requalify", "test what a repair has made void, and keep the rest of the proof");
-  command->footer(
+CommandRow requalify_command(Context& context) {
+  auto asked = std::make_shared<RequalifyAsked>();
+  auto where = std::make_shared<Where>(Where::here);
+  CommandRow row{"requalify", "test what a repair has made void, and keep the rest of the proof"};
+  row.footer =
       "Examples: cupel requalify a01-n07 --plan\n"
       "          cupel requalify a01-n07 --replaced gpu3\n"
-      "          cupel requalify a01-n07 --after-swap");
-  auto asked = std::make_shared<RequalifyAsked>();
-  command->add_option("NODE", asked->node, "its name")->required();
-  command->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command
-      ->add_option(
-          "--replaced", asked->replaced,
-          "a part that was replaced: gpu3, \"dimm A7\", cable:mlx5_5, bmc; repeatable. What "
-          "reports a serial number is found without")
-      ->take_all()
-      ->allow_extra_args(false);
-  auto* swap = command->add_flag("--after-swap", asked->after_swap,
-                                 "two parts changed places: measure again what failed, and say "
-                                 "whether it went with the part. Slurm keeps the node drained");
-  command->add_option(
-      "--since", asked->since,
-      "the run whose evidence is kept [the newest that tested most and was passed]");
-  command->add_flag("--new-machine", asked->new_machine,
-                    "another chassis has taken the place: run all of it");
-  command->add_flag("--plan", asked->plan_only,
-                    "print what would be run, by what the store has; asks no machine");
-  command->add_flag("--programs-on-nodes", asked->programs_on_nodes,
-                    "as with run: the node's image has cupel-node and cupel-burn");
-  swap->excludes("--new-machine");
-  auto where = std::make_shared<Where>(Where::here);
-  command->add_flag_callback(
-      "--detach", [where] { *where = Where::background; },
-      "leave the run to a controller in the background once it is planned");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked, where] {
+      "          cupel requalify a01-n07 --after-swap";
+  row.options = {
+      {"NODE", &asked->node, "its name", kRequired},
+      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--replaced",
+       &asked->replaced,
+       "a part that was replaced: gpu3, \"dimm A7\", cable:mlx5_5, bmc; repeatable. What reports a "
+       "serial number is found without",
+       {.repeatable = true}},
+      {"--after-swap",
+       &asked->after_swap,
+       "two parts changed places: measure again what failed, and say whether it went with the "
+       "part. Slurm keeps the node drained",
+       {.excludes = {"--new-machine"}}},
+      {"--since", &asked->since,
+       "the run whose evidence is kept [the newest that tested most and was passed]"},
+      {"--new-machine", &asked->new_machine, "another chassis has taken the place: run all of it"},
+      {"--plan", &asked->plan_only,
+       "print what would be run, by what the store has; asks no machine"},
+      {"--programs-on-nodes", &asked->programs_on_nodes,
+       "as with run: the node's image has cupel-node and cupel-burn"},
+      {"--detach", [where] { *where = Where::background; },
+       "leave the run to a controller in the background once it is planned"},
+      json_flag(context)};
+  row.run = [&context, asked, where] {
     if (!context.run.repair_patience) context.run.repair_patience = std::chrono::seconds{0};
-    exit = requalify_anywhere(context, *asked, *where);
-  });
+    return requalify_anywhere(context, *asked, *where);
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -1,7 +1,6 @@
 // rma: what goes with a part that goes back, as one tar.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/digest.h"
@@ -9,7 +8,7 @@
 #include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/parts.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
@@ -67,9 +66,8 @@ struct OfSite {
   std::optional<inventory::SshAccess> ssh{};  // to the node
 };
 
-/// The passwords are to be taken out wherever they stand. Nothing, and `exit`, where an inventory
-/// or a secret of it cannot be read. Without an inventory there are none.
-std::optional<OfSite> site_or_complain(const Context& context, const RmaAsked& asked, Exit& exit) {
+/// The passwords are to be taken out wherever they stand. Without an inventory there are none.
+OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
   const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
   if (asked.no_inventory) return OfSite{};
   if (asked.inventory.empty() && !std::filesystem::exists(file)) {
@@ -79,18 +77,16 @@ std::optional<OfSite> site_or_complain(const Context& context, const RmaAsked& a
         file);
     return OfSite{};
   }
-  const auto site = inventory_or_complain(context, file, exit);
-  if (!site) return std::nullopt;
-  auto secrets = controller::site_secrets(*site, asked.node);
-  const auto* node = site->node(asked.node);
+  TRY(const auto site, inventory_or_complain(context, file));
+  auto secrets = controller::site_secrets(site, asked.node);
+  const auto* node = site.node(asked.node);
   if (secrets) return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt};
-  exit =
-      complain(context,
-               Error{secrets.error().code,
-                     secrets.error().what + ". It cannot be taken out of what is sent; without it: "
-                                            "--no-inventory"},
-               Exit::invalid);
-  return std::nullopt;
+  return complain(
+      context,
+      Error{secrets.error().code, secrets.error().what +
+                                      ". It cannot be taken out of what is sent; without it: "
+                                      "--no-inventory"},
+      Exit::invalid);
 }
 
 Task<Result<std::optional<std::string>>> fetch_bug_report(std::string node,
@@ -144,11 +140,9 @@ Result<std::vector<rma::BundleFile>> files_of(store::Store& store, const RmaAske
 Exit write_bundle(const Context& context, const RmaAsked& asked) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.error(), Exit::unfinished);
-  Exit exit = Exit::passed;
-  auto site = site_or_complain(context, asked, exit);
-  if (!site) return exit;
+  TRY(auto site, site_or_complain(context, asked));
   report::RunSummary summary;
-  const auto files = files_of(**store, asked, *std::move(site), summary);
+  const auto files = files_of(**store, asked, std::move(site), summary);
   if (!files)
     return complain(context, files.error(),
                     files.error().code == Code::kCancelled ? Exit::unfinished : Exit::invalid);
@@ -173,38 +167,36 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
 
 }  // namespace
 
-void add_rma(CLI::App& app, Context& context, Exit& exit) {
+CommandRow rma_command(Context& context) {
   auto asked = std::make_shared<RmaAsked>();
-  auto* command = app.add_subcommand(
-      "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it");
-  command->footer(
+  CommandRow row{
+      "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it"};
+  row.footer =
       "Examples: cupel rma a01-n07 --part gpu3\n"
       "          cupel rma a01-n07 --part gpu3 --bug-report\n"
-      "          cupel rma a01-n07 --part gpu3 --attach nvidia-bug-report.log.gz");
-  command->add_option("NODE", asked->node, "its name")->required();
-  command->add_option("--part", asked->part, "such as gpu3 [all that failed]");
-  command->add_option("--run", asked->run, "[the newest run that found something wrong with it]");
-  command
-      ->add_option("--attach", asked->attached,
-                   "a file to put in as it is, such as nvidia-bug-report.log.gz; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  auto* fetched = command->add_flag(
-      "--bug-report", asked->bug_report,
-      "log in to the node, run nvidia-bug-report.sh where it has it, and put in what it wrote, "
-      "without secrets; at most 10 minutes");
-  command->add_option("-o,--output", asked->file, "[rma-NODE-PART.tar]");
-  auto* site = command->add_option(
-      "-i,--inventory", asked->inventory,
-      "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml]");
-  command
-      ->add_flag("--no-inventory", asked->no_inventory,
-                 "look for no password of the site; what stands behind words such as password is "
-                 "taken out all the same")
-      ->excludes(site)
-      ->excludes(fetched);
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, asked] { exit = write_bundle(context, *asked); });
+      "          cupel rma a01-n07 --part gpu3 --attach nvidia-bug-report.log.gz";
+  row.options = {
+      {"NODE", &asked->node, "its name", kRequired},
+      {"--part", &asked->part, "such as gpu3 [all that failed]"},
+      {"--run", &asked->run, "[the newest run that found something wrong with it]"},
+      {"--attach",
+       &asked->attached,
+       "a file to put in as it is, such as nvidia-bug-report.log.gz; repeatable",
+       {.repeatable = true}},
+      {"--bug-report", &asked->bug_report,
+       "log in to the node, run nvidia-bug-report.sh where it has it, and put in what it wrote, "
+       "without secrets; at most 10 minutes"},
+      {"-o,--output", &asked->file, "[rma-NODE-PART.tar]"},
+      {"-i,--inventory", &asked->inventory,
+       "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--no-inventory",
+       &asked->no_inventory,
+       "look for no password of the site; what stands behind words such as password is taken out "
+       "all the same",
+       {.excludes = {"--inventory", "--bug-report"}}},
+      json_flag(context)};
+  row.run = [&context, asked] { return write_bundle(context, *asked); };
+  return row;
 }
 
 }  // namespace cupel::cli

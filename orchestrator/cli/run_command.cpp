@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
 #include "orchestrator/cli/run_copy.h"
@@ -64,9 +65,7 @@ Exit run(Context& context, const PlanOptions& options, bool on_nodes, Where wher
   const auto service = service_of_environment();
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return run_there(context, **service, options, where);
-  Exit exit = Exit::passed;
-  auto planned = planned_or_complain(context, options, exit);
-  if (!planned) return exit;
+  TRY(auto planned, planned_or_complain(context, options));
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty() && !on_nodes)
@@ -105,9 +104,8 @@ Exit resume(Context& context, engine::RunId named, Where where) {
                     Error{Code::kInvalid, fmt::format("run {} is {}: there is nothing to resume",
                                                       run.id, to_string(run.phase))},
                     Exit::invalid);
-  Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context, run, exit);
-  return planned ? execute_again(context, std::move(planned), run, where) : exit;
+  TRY(auto planned, planned_again_or_complain(context, run));
+  return execute_again(context, std::move(planned), run, where);
 }
 
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
@@ -124,82 +122,83 @@ std::string not_a_time(const std::string& text, bool may_be_zero) {
   return fits ? std::string{} : "not a time of at most 7 days, such as 90s: " + text;
 }
 
-void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
-  command.add_flag_callback(
-      "--no-console", [&flags] { flags.consoles = false; },
-      "do not record the nodes' serial consoles (they are where the inventory allows IPMI)");
-  command
-      .add_option_function<std::string>(
-          "--notify", [&flags](const std::string& told) { flags.notify = program_of(told); },
-          "program to call when a step is overdue, a run halts or ends, or a node needs an "
-          "operator; "
-          "it reads one JSON object from standard input; no shell")
-      ->check([](const std::string& path) {  // kept with the run, as JSON
-        return valid_utf8(path) == path ? std::string{} : "a path that is no valid UTF-8";
-      })
-      ->check([](const std::string& path) {
-        std::error_code none;
-        const bool found =
-            path.find('/') == path.npos ||
-            (std::filesystem::is_regular_file(path, none) && ::access(path.c_str(), X_OK) == 0);
-        return found ? std::string{} : "there is no program " + path + " that may be executed";
-      });
-  const auto time = [&command](const char* name, std::optional<std::chrono::seconds>& span,
-                               bool may_be_zero, const char* what) {
-    command
-        .add_option_function<std::string>(
-            name, [&span](const std::string& text) { span = *inventory::duration_of(text); }, what)
-        ->check([may_be_zero](const std::string& text) { return not_a_time(text, may_be_zero); });
-  };
-  time("--recheck-interval", flags.look_again, false,
-       "how often a node that waits for repair is checked [1m]");
-  time("--measure-power", flags.measure_power, false,
-       "how often the power draw of loaded nodes is read from their BMCs [1m]");
-  time("--wait-for-repair", flags.repair_patience, true,
-       "how long a finished run stays open for nodes that wait for repair, and continues them once "
-       "they are repaired; 0s: not at all [15m]");
+/// A program, which is kept with the run as JSON. "" or what is wrong with it.
+std::string not_a_program(const std::string& path) {
+  if (valid_utf8(path) != path) return "a path that is no valid UTF-8";
+  std::error_code none;
+  const bool found = path.find('/') == path.npos || (std::filesystem::is_regular_file(path, none) &&
+                                                     ::access(path.c_str(), X_OK) == 0);
+  return found ? std::string{} : "there is no program " + path + " that may be executed";
 }
 
-std::shared_ptr<Where> add_detach_flag(CLI::App& command) {
-  auto where = std::make_shared<Where>(Where::here);
-  command.add_flag_callback(
-      "--detach", [where] { *where = Where::background; },
-      "leave the run to a controller in the background, and return as soon as it has begun; see it "
-      "with cupel follow");
-  return where;
+OptionRow time_option(std::string_view name, std::optional<std::chrono::seconds>& span,
+                      bool may_be_zero, std::string_view help) {
+  return {
+      name,
+      [&span](const std::string& text) { span = *inventory::duration_of(text); },
+      help,
+      {.check = [may_be_zero](const std::string& text) { return not_a_time(text, may_be_zero); }}};
+}
+
+std::vector<OptionRow> beside_flags(controller::RunFlags& flags) {
+  return {
+      {"--no-console", [&flags] { flags.consoles = false; },
+       "do not record the nodes' serial consoles (they are where the inventory allows IPMI)"},
+      {"--notify",
+       [&flags](const std::string& told) { flags.notify = program_of(told); },
+       "program to call when a step is overdue, a run halts or ends, or a node needs an operator; "
+       "it reads one JSON object from standard input; no shell",
+       {.check = not_a_program}},
+      time_option("--recheck-interval", flags.look_again, false,
+                  "how often a node that waits for repair is checked [1m]"),
+      time_option("--measure-power", flags.measure_power, false,
+                  "how often the power draw of loaded nodes is read from their BMCs [1m]"),
+      time_option("--wait-for-repair", flags.repair_patience, true,
+                  "how long a finished run stays open for nodes that wait for repair, and "
+                  "continues them once they are repaired; 0s: not at all [15m]"),
+  };
+}
+
+OptionRow detach_flag(std::shared_ptr<Where> where) {
+  return {"--detach", [where = std::move(where)] { *where = Where::background; },
+          "leave the run to a controller in the background, and return as soon as it has begun; "
+          "see it with cupel follow"};
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("run", "execute a playbook; an interrupted run can be resumed");
-  command->footer("Example: cupel run new-rack --nodes rack:a01");
+CommandRow run_command(Context& context) {
   auto options = std::make_shared<PlanOptions>();
-  add_plan_options(*command, *options);
-  add_json_flag(*command, context);
-  add_beside_flags(*command, context.run);
   auto on_nodes = std::make_shared<bool>(false);
-  command->add_flag("--programs-on-nodes", *on_nodes,
-                    "start without cupel-node or cupel-burn on this machine: the nodes' images "
-                    "have them");
-  const auto where = add_detach_flag(*command);
-  command->callback([&context, &exit, options, on_nodes, where] {
+  auto where = std::make_shared<Where>(Where::here);
+  CommandRow row{"run", "execute a playbook; an interrupted run can be resumed"};
+  row.footer = "Example: cupel run new-rack --nodes rack:a01";
+  row.options = joined<OptionRow>(
+      {plan_options(*options),
+       {json_flag(context)},
+       beside_flags(context.run),
+       {{"--programs-on-nodes", on_nodes.get(),
+         "start without cupel-node or cupel-burn on this machine: the nodes' images have them"},
+        detach_flag(where)}});
+  row.run = [&context, options, on_nodes, where] {
     if (!context.run.repair_patience)
       context.run.repair_patience = controller::kUsualRepairPatience;
-    exit = run(context, *options, *on_nodes, *where);
-  });
+    return run(context, *options, *on_nodes, *where);
+  };
+  return row;
 }
 
-void add_resume(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("resume", "resume an interrupted run");
-  command->footer("Example: cupel resume 12");
+CommandRow resume_command(Context& context) {
   auto id = std::make_shared<engine::RunId>(0);
-  command->add_option("RUN", *id, "its number [the newest]");
-  add_json_flag(*command, context);
-  add_beside_flags(*command, context.run);
-  const auto where = add_detach_flag(*command);
-  command->callback([&context, &exit, id, where] { exit = resume(context, *id, *where); });
+  auto where = std::make_shared<Where>(Where::here);
+  CommandRow row{"resume", "resume an interrupted run"};
+  row.footer = "Example: cupel resume 12";
+  row.options =
+      joined<OptionRow>({{{"RUN", id.get(), "its number [the newest]"}, json_flag(context)},
+                         beside_flags(context.run),
+                         {detach_flag(where)}});
+  row.run = [&context, id, where] { return resume(context, *id, *where); };
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <condition_variable>
 #include <mutex>
@@ -11,9 +10,9 @@
 #include "base/text.h"
 #include "orchestrator/api/endpoint.h"
 #include "orchestrator/api/systemd_notice.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/page_files.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/cli/service_commands.h"
 #include "orchestrator/cli/terminal_front.h"
 #include "orchestrator/controller/controller.h"
 #include "orchestrator/store/controller_lock.h"
@@ -124,28 +123,26 @@ Exit serve(Context& context, const ServeWish& wish) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "serve", "drive runs as a service, with an HTTP API and a page for browsers");
-  command->footer(
+CommandRow serve_command(Context& context) {
+  auto wish = std::make_shared<ServeWish>();
+  CommandRow row{"serve", "drive runs as a service, with an HTTP API and a page for browsers"};
+  row.footer =
       "Examples: cupel serve --inventory site.yaml\n"
       "          cupel serve --config /etc/cupel/service.yaml --listen 10.0.0.5:8443\n"
       "SIGTERM stops it: runs are interrupted and stages on nodes go on. SIGHUP reads the\n"
-      "configuration, the inventory and certificates again. See docs/service.md.");
-  auto wish = std::make_shared<ServeWish>();
-  command->add_option("--config", wish->settings,
-                      "service.yaml: users, certificates, addresses [none]");
-  command->add_option("-i,--inventory", wish->inventory, "[inventory: of the configuration]");
-  command
-      ->add_option("--listen", wish->listen,
-                   "ADDRESS:PORT for TLS, beside those of the configuration; repeatable")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_option("--socket", wish->socket,
-                      "Unix socket, mode 0600 [cupel.sock in the state folder]");
-  command->add_flag("--no-socket", wish->no_socket, "serve no Unix socket");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, wish] { exit = serve(context, *wish); });
+      "configuration, the inventory and certificates again. See docs/service.md.";
+  row.options = {
+      {"--config", &wish->settings, "service.yaml: users, certificates, addresses [none]"},
+      {"-i,--inventory", &wish->inventory, "[inventory: of the configuration]"},
+      {"--listen",
+       &wish->listen,
+       "ADDRESS:PORT for TLS, beside those of the configuration; repeatable",
+       {.repeatable = true}},
+      {"--socket", &wish->socket, "Unix socket, mode 0600 [cupel.sock in the state folder]"},
+      {"--no-socket", &wish->no_socket, "serve no Unix socket"},
+      json_flag(context)};
+  row.run = [&context, wish] { return serve(context, *wish); };
+  return row;
 }
 
 }  // namespace cupel::cli

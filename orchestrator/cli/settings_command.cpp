@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/settings/converge.h"
 #include "orchestrator/settings/settings_json.h"
@@ -80,44 +81,44 @@ Task<Result<Answer>> in_a_session(Act act, Connections& connections, const Node&
   co_return answer;
 }
 
-void add_verb(CLI::App& settings, const BmcCommand& command, const char* name, const char* summary,
-              Act act) {
-  auto* verb = settings.add_subcommand(name, summary);
-  verb->add_option("NODES", command.asked->nodes, "as with run --nodes")->required();
-  verb->callback([command, act] {
-    command.exit = ask_over_connections(
+CommandRow verb_command(const BmcCommand& command, const char* name, const char* summary, Act act) {
+  CommandRow row{name, summary};
+  row.options = {{"NODES", &command.asked->nodes, "as with run --nodes", kRequired}};
+  row.run = [command, act] {
+    return ask_over_connections(
         command, [act](Connections& connections, const Node& node, Deadline deadline) {
           return in_a_session(act, connections, node, deadline);
         });
-  });
+  };
+  return row;
 }
 
 }  // namespace
 
-void add_settings(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("settings", "settings of machines and BMCs, as their profiles want them");
-  command->footer(
+CommandRow settings_command(Context& context) {
+  const BmcCommand settings{context};
+  CommandRow row{"settings", "settings of machines and BMCs, as their profiles want them"};
+  row.footer =
       "Examples: cupel settings plan rack:a01\n"
       "          cupel settings plan a01-n07 --json\n"
       "          cupel settings apply a01-n07\n"
       "BIOS settings, boot order and secure boot take effect at the next boot: restart the node,\n"
       "then plan again. To restart and verify in one run: cupel run settings --nodes rack:a01.\n"
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
-      "            3 interrupted.");
-  command->require_subcommand(1);
-  const BmcCommand settings{context, exit};
-  command->add_option("-i,--inventory", settings.asked->inventory,
-                      "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command->add_option("--patience", settings.asked->patience,
-                      "with each node, such as 90s or 15m [10m]");
-  command->add_option("-f,--fanout", settings.asked->width, "nodes at a time [64]")
-      ->check(CLI::Range(1, 4096));
-  add_json_flag(*command, context);
-  add_verb(*command, settings, "plan", "what differs, and what would be set; changes nothing",
-           plan);
-  add_verb(*command, settings, "apply",
-           "set what differs; nothing where the machine does not allow all of it", apply);
+      "            3 interrupted.";
+  row.options = {
+      {"-i,--inventory", &settings.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"--patience", &settings.asked->patience, "with each node, such as 90s or 15m [10m]"},
+      {"-f,--fanout",
+       &settings.asked->width,
+       "nodes at a time [64]",
+       {.range = NumberRange{1, 4096}}},
+      json_flag(context)};
+  row.subcommands = {
+      verb_command(settings, "plan", "what differs, and what would be set; changes nothing", plan),
+      verb_command(settings, "apply",
+                   "set what differs; nothing where the machine does not allow all of it", apply)};
+  return row;
 }
 
 }  // namespace cupel::cli

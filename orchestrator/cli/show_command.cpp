@@ -1,7 +1,6 @@
 // show and report: what the journal tells of a node, and of a run.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/file.h"
@@ -9,7 +8,7 @@
 #include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
@@ -341,64 +340,76 @@ Exit here_or_there(const Context& context, engine::RunId run, const std::string&
 
 }  // namespace
 
-void add_show(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("show", "all facts about one node");
-  command->footer(
-      "Examples: cupel show a01-n07\n"
-      "          cupel show a01-n07 --series --csv > a01-n07.csv");
+CommandRow show_command(Context& context) {
   auto node = std::make_shared<std::string>();
   auto run = std::make_shared<engine::RunId>(0);
-  command->add_option("NODE", *node, "its name")->required();
-  command->add_option("--run", *run, "run number [the newest run of the node]");
   auto wish = std::make_shared<ShowWish>();
-  command->add_flag("--all", wish->all, "a row for each part, and all consequences of each cause");
-  auto* series = command->add_flag("--series", wish->series, "only what stages sampled over time");
-  command->add_flag("--csv", wish->csv, "of --series each value, as comma-separated lines")
-      ->needs(series);
-  add_json_flag(*command, context);
-  series->excludes("--json");
-  command->callback([&context, &exit, node, run, wish] {
-    exit = here_or_there(context, *run, *node, [&](const Context& where, engine::RunId number) {
+  CommandRow row{"show", "all facts about one node"};
+  row.footer =
+      "Examples: cupel show a01-n07\n"
+      "          cupel show a01-n07 --series --csv > a01-n07.csv";
+  row.options = {
+      {"NODE", node.get(), "its name", kRequired},
+      {"--run", run.get(), "run number [the newest run of the node]"},
+      {"--all", &wish->all, "a row for each part, and all consequences of each cause"},
+      {"--series", &wish->series, "only what stages sampled over time", {.excludes = {"--json"}}},
+      {"--csv",
+       &wish->csv,
+       "of --series each value, as comma-separated lines",
+       {.needs = {"--series"}}},
+      json_flag(context)};
+  row.run = [&context, node, run, wish] {
+    return here_or_there(context, *run, *node, [&](const Context& where, engine::RunId number) {
       return show(where, *node, number, *wish);
     });
-  });
+  };
+  return row;
 }
 
-void add_report(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("report", "the result of a run");
-  command->footer(
-      "Examples: cupel report 12 --html run-12.html\n"
-      "          cupel report 12 --csv > run-12.csv\n"
-      "          cupel report --schema > report.schema.json");
+CommandRow report_command(Context& context) {
   auto run = std::make_shared<engine::RunId>(0);
   auto wish = std::make_shared<ReportWish>();
-  command->add_option("RUN", *run, "its number [the newest]");
-  command->add_option("--html", wish->html,
-                      "write one self-contained HTML file (mode 0600), to read, print and sign");
-  command->add_flag("--csv", wish->csv, "print one line for each criterion of each node");
-  command->add_flag("--markdown", wish->markdown, "print Markdown, for a ticket or a wiki");
-  auto* forms = command->add_option_group("forms");
-  forms->add_flag("--junit", wish->junit, "print JUnit XML: a test case for each criterion");
-  forms->add_flag("--openmetrics", wish->openmetrics,
-                  "print OpenMetrics: each measurement a gauge");
-  forms->add_option("--ocp", wish->ocp, "print OCP diagnostic output of one node, as JSON lines")
-      ->type_name("NODE");
-  forms->require_option(0, 1);
-  command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
-  command->add_flag("--schema", wish->schema, "print the JSON Schema of --json; reads no run");
-  add_json_flag(*command, context);
-  command->get_option("--json")->excludes("--csv");
-  command->get_option("--markdown")->excludes("--csv");
-  command->get_option("--markdown")->excludes("--json");
-  command->callback([&context, &exit, run, wish] {
+  CommandRow row{"report", "the result of a run"};
+  row.footer =
+      "Examples: cupel report 12 --html run-12.html\n"
+      "          cupel report 12 --csv > run-12.csv\n"
+      "          cupel report --schema > report.schema.json";
+  row.options = {{"RUN", run.get(), "its number [the newest]"},
+                 {"--html", &wish->html,
+                  "write one self-contained HTML file (mode 0600), to read, print and sign"},
+                 {"--csv",
+                  &wish->csv,
+                  "print one line for each criterion of each node",
+                  {.excludes = {"--json"}}},
+                 {"--markdown",
+                  &wish->markdown,
+                  "print Markdown, for a ticket or a wiki",
+                  {.excludes = {"--csv", "--json"}}},
+                 {"--junit",
+                  &wish->junit,
+                  "print JUnit XML: a test case for each criterion",
+                  {.only_one_of = "forms"}},
+                 {"--openmetrics",
+                  &wish->openmetrics,
+                  "print OpenMetrics: each measurement a gauge",
+                  {.only_one_of = "forms"}},
+                 {"--ocp",
+                  &wish->ocp,
+                  "print OCP diagnostic output of one node, as JSON lines",
+                  {.placeholder = "NODE", .only_one_of = "forms"}},
+                 {"--all", &wish->all, "every node that did not pass, however many lines that is"},
+                 {"--schema", &wish->schema, "print the JSON Schema of --json; reads no run"},
+                 json_flag(context)};
+  row.run = [&context, run, wish] {
     if (wish->schema) {
       std::printf("%s\n", boost::json::serialize(report::report_schema()).c_str());
-      return;
+      return Exit::passed;
     }
-    exit = here_or_there(context, *run, {}, [&](const Context& where, engine::RunId number) {
+    return here_or_there(context, *run, {}, [&](const Context& where, engine::RunId number) {
       return report(where, number, *wish);
     });
-  });
+  };
+  return row;
 }
 
 }  // namespace cupel::cli

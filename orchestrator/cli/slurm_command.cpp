@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/for_each_of.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/slurm_site.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/handoff/slurm_conf.h"
@@ -53,33 +53,30 @@ Exit check(const Context& context, const inventory::Inventory& inventory) {
 }
 
 Exit print_conf(const Context& context, const std::string& file, bool checking) {
-  Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(context, file, exit);
-  if (!inventory) return exit;
-  if (checking) return check(context, *inventory);
-  const auto text = handoff::slurm_conf(*inventory);
+  TRY(const auto inventory, inventory_or_complain(context, file));
+  if (checking) return check(context, inventory);
+  const auto text = handoff::slurm_conf(inventory);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(boost::json::object{{"conf", text}}).c_str());
   else
     std::fputs(text.c_str(), stdout);
-  return exit;
+  return Exit::passed;
 }
 
 }  // namespace
 
-void add_slurm(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("slurm", "the lines for slurm.conf");
-  command->require_subcommand(1);
-  auto* conf =
-      command->add_subcommand("conf", "the NodeName, Gres and partition lines of the inventory");
-  conf->footer("Examples: cupel slurm conf\n          cupel slurm conf --check");
+CommandRow slurm_command(Context& context) {
   auto file = std::make_shared<std::string>(default_inventory());
   auto checking = std::make_shared<bool>(false);
-  conf->add_option("-i,--inventory", *file, "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  conf->add_flag("--check", *checking, "say where the running slurmctld disagrees");
-  add_json_flag(*conf, context);
-  conf->callback(
-      [&context, &exit, file, checking] { exit = print_conf(context, *file, *checking); });
+  CommandRow conf_row{"conf", "the NodeName, Gres and partition lines of the inventory"};
+  conf_row.footer = "Examples: cupel slurm conf\n          cupel slurm conf --check";
+  conf_row.options = {{"-i,--inventory", file.get(), "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+                      {"--check", checking.get(), "say where the running slurmctld disagrees"},
+                      json_flag(context)};
+  conf_row.run = [&context, file, checking] { return print_conf(context, *file, *checking); };
+  CommandRow row{"slurm", "the lines for slurm.conf"};
+  row.subcommands = {conf_row};
+  return row;
 }
 
 }  // namespace cupel::cli

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "inventory/node_range.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/run_copy.h"
@@ -309,11 +310,12 @@ Exit status(const Context& context) {
 
 }  // namespace
 
-void add_status(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("status", "the newest runs and their state");
-  command->footer("Example: cupel status");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit] { exit = status(context); });
+CommandRow status_command(Context& context) {
+  CommandRow row{"status", "the newest runs and their state"};
+  row.footer = "Example: cupel status";
+  row.options = {json_flag(context)};
+  row.run = [&context] { return status(context); };
+  return row;
 }
 
 }  // namespace cupel::cli

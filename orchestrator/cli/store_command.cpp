@@ -1,14 +1,13 @@
 // store: whether what is kept is whole; an end for a run that nobody can go on with; less of it.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/login.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/prune.h"
@@ -145,87 +144,86 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
   return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
 }
 
-void add_store_verify(CLI::App& store, Context& context, Exit& exit) {
-  auto* command = store.add_subcommand(
-      "verify", "read all that is kept and list what is broken; changes nothing");
-  command->footer(
+CommandRow store_verify_command(Context& context) {
+  CommandRow row{"verify", "read all that is kept and list what is broken; changes nothing"};
+  row.footer =
       "Example: cupel store verify\n"
       "Exit codes: 0 all is intact, 1 something is broken, 2 there is no store or it is of a\n"
-      "            newer Cupel, 3 it could not be read.");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit] { exit = check(context); });
+      "            newer Cupel, 3 it could not be read.";
+  row.options = {json_flag(context)};
+  row.run = [&context] { return check(context); };
+  return row;
 }
 
-void add_repair(CLI::App& store, Context& context, Exit& exit) {
-  auto* command = store.add_subcommand(
-      "repair", "cancel a run whose journal is damaged, and free the nodes that it holds");
-  command->footer(
+CommandRow repair_command(Context& context) {
+  auto request = std::make_shared<store::RepairRequest>();
+  CommandRow row{"repair",
+                 "cancel a run whose journal is damaged, and free the nodes that it holds"};
+  row.footer =
       "The journal is not changed: what is still readable may show what happened. The\n"
       "repair is recorded with your name. Refused while a controller works.\n"
       "Example: cupel store repair 12 --reason 'disk was replaced'\n"
       "Exit codes: 0 the run is over and holds no node, 2 it needs no repair, there is no such "
       "run\n"
-      "            or a controller works, 3 the store could not be read or written.");
-  auto request = std::make_shared<store::RepairRequest>();
-  command->add_option("RUN", request->run, "its number")->required();
-  command->add_option("--reason", request->reason, "the reason, recorded with your name");
-  command->add_flag("--dry-run", request->dry_run, "show what would be done; change nothing");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, request] {
+      "            or a controller works, 3 the store could not be read or written.";
+  row.options = {{"RUN", &request->run, "its number", kRequired},
+                 {"--reason", &request->reason, "the reason, recorded with your name"},
+                 {"--dry-run", &request->dry_run, "show what would be done; change nothing"},
+                 json_flag(context)};
+  row.run = [&context, request] {
     request->by = login_name();
-    exit = repair(context, *request);
-  });
+    return repair(context, *request);
+  };
+  return row;
 }
 
 std::string not_an_age(const std::string& text) {
   return inventory::duration_of(text) ? std::string{} : "not a time, such as 90d: " + text;
 }
 
-void add_prune(CLI::App& store, Context& context, Exit& exit) {
-  auto* command = store.add_subcommand(
-      "prune", "remove old runs, and the evidence that no other run refers to");
-  command->footer(
+CommandRow prune_command(Context& context) {
+  auto request = std::make_shared<store::PruneRequest>();
+  CommandRow row{"prune", "remove old runs, and the evidence that no other run refers to"};
+  row.footer =
       "Runs that are not over stay, and so do pinned keys and facts about BMCs. A number is\n"
       "never given to another run. A run stays that a certificate refers to which has not\n"
       "expired, or of which a requalification keeps a part. Refused while a controller works.\n"
       "Example: cupel store prune --older-than 90d --keep 20\n"
       "Exit codes: 0 done (or nothing was to be done), 2 a run named is not over or not there, or\n"
-      "            a controller works (nothing was touched), 3 the store could not be written.");
-  auto request = std::make_shared<store::PruneRequest>();
-  command
-      ->add_option_function<std::string>(
-          "--older-than",
-          [request](const std::string& text) {
-            request->older_than = inventory::duration_of(text);
-          },
-          "runs that ended longer ago than this (90d, 12h)")
-      ->check(not_an_age)
-      ->type_name("DURATION");
-  command->add_option("--keep", request->keep, "the newest so many runs stay")
-      ->check(CLI::Range(0, 1'000'000));
-  command
-      ->add_option_function<std::string>(
-          "--verdict", [request](const std::string& word) { request->passed = word == "pass"; },
-          "only runs of which every machine passed (pass), or only the others (other)")
-      ->check(CLI::IsMember({"pass", "other"}));
-  command->add_option("--run", request->runs, "this run; repeatable");
-  command->add_flag("--dry-run", request->dry_run, "show what would be removed; change nothing");
-  command->get_option("--run")->excludes("--older-than")->excludes("--keep")->excludes("--verdict");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, request] {
+      "            a controller works (nothing was touched), 3 the store could not be written.";
+  row.options = {
+      {"--older-than",
+       [request](const std::string& text) { request->older_than = inventory::duration_of(text); },
+       "runs that ended longer ago than this (90d, 12h)",
+       {.check = not_an_age, .placeholder = "DURATION"}},
+      {"--keep",
+       &request->keep,
+       "the newest so many runs stay",
+       {.range = NumberRange{0, 1'000'000}}},
+      {"--verdict",
+       [request](const std::string& word) { request->passed = word == "pass"; },
+       "only runs of which every machine passed (pass), or only the others (other)",
+       {.among = {"pass", "other"}}},
+      {"--run",
+       &request->runs,
+       "this run; repeatable",
+       {.excludes = {"--older-than", "--keep", "--verdict"}}},
+      {"--dry-run", &request->dry_run, "show what would be removed; change nothing"},
+      json_flag(context)};
+  row.run = [&context, request] {
     request->by = login_name();
-    exit = prune(context, *request);
-  });
+    return prune(context, *request);
+  };
+  return row;
 }
 
 }  // namespace
 
-void add_store(CLI::App& app, Context& context, Exit& exit) {
-  auto* store = app.add_subcommand("store", "journal, snapshots and evidence");
-  store->require_subcommand(1);
-  add_store_verify(*store, context, exit);
-  add_repair(*store, context, exit);
-  add_prune(*store, context, exit);
+CommandRow store_command(Context& context) {
+  CommandRow row{"store", "journal, snapshots and evidence"};
+  row.subcommands = {store_verify_command(context), repair_command(context),
+                     prune_command(context)};
+  return row;
 }
 
 }  // namespace cupel::cli

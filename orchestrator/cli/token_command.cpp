@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/login.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/api/identity.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/cli/service_commands.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
@@ -154,35 +153,36 @@ std::string not_a_life(const std::string& text) {
 
 }  // namespace
 
-void add_token(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("token", "who may use the service over the network");
-  command->footer(
+CommandRow token_command(Context& context) {
+  auto wish = std::make_shared<TokenWish>();
+  CommandRow add_row{"add", "make a token, and print it once"};
+  add_row.options = {
+      {"NAME",
+       &wish->name,
+       "of the person or the program",
+       {.required = true, .check = not_a_name}},
+      {"--role", &wish->role, "viewer, operator or admin [viewer]", {.check = not_a_role}},
+      {"--racks", &wish->racks, "these racks alone, parted by commas [all]", {.separator = ','}},
+      {"--expires",
+       [wish](const std::string& text) { wish->lasts = *inventory::duration_of(text); },
+       "how long it is good [30d]",
+       {.check = not_a_life}},
+      json_flag(context)};
+  add_row.run = [&context, wish] { return add_one(context, *wish); };
+  CommandRow list_row{"list", "tokens, without their secrets"};
+  list_row.options = {json_flag(context)};
+  list_row.run = [&context] { return list_all(context); };
+  CommandRow revoke_row{"revoke", "end a token and the sessions made from it"};
+  revoke_row.options = {{"TOKEN", &wish->id, "its id, as the list has it", kRequired},
+                        json_flag(context)};
+  revoke_row.run = [&context, wish] { return revoke_one(context, *wish); };
+  CommandRow row{"token", "who may use the service over the network"};
+  row.footer =
       "Examples: cupel token add alice --role operator --racks a01,a02 --expires 90d\n"
       "          cupel token list\n"
-      "          cupel token revoke 0123456789abcdef");
-  command->require_subcommand(1);
-  auto wish = std::make_shared<TokenWish>();
-  auto* add = command->add_subcommand("add", "make a token, and print it once");
-  add->add_option("NAME", wish->name, "of the person or the program")
-      ->required()
-      ->check(not_a_name);
-  add->add_option("--role", wish->role, "viewer, operator or admin [viewer]")->check(not_a_role);
-  add->add_option("--racks", wish->racks, "these racks alone, parted by commas [all]")
-      ->delimiter(',');
-  add->add_option_function<std::string>(
-         "--expires",
-         [wish](const std::string& text) { wish->lasts = *inventory::duration_of(text); },
-         "how long it is good [30d]")
-      ->check(not_a_life);
-  add_json_flag(*add, context);
-  add->callback([&context, &exit, wish] { exit = add_one(context, *wish); });
-  auto* list = command->add_subcommand("list", "tokens, without their secrets");
-  add_json_flag(*list, context);
-  list->callback([&context, &exit] { exit = list_all(context); });
-  auto* revoke = command->add_subcommand("revoke", "end a token and the sessions made from it");
-  revoke->add_option("TOKEN", wish->id, "its id, as the list has it")->required();
-  add_json_flag(*revoke, context);
-  revoke->callback([&context, &exit, wish] { exit = revoke_one(context, *wish); });
+      "          cupel token revoke 0123456789abcdef";
+  row.subcommands = {add_row, list_row, revoke_row};
+  return row;
 }
 
 }  // namespace cupel::cli

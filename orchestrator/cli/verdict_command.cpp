@@ -1,6 +1,5 @@
 // verdict recompute: the verdicts of a run made again of the record, with the same criteria or
 // others.
-#include "orchestrator/cli/verdict_command.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include "base/text.h"
 #include "burnin/verdict_text.h"
 #include "inventory/load_profile.h"
+#include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/controller/planned_run.h"
@@ -133,23 +133,25 @@ Exit recompute(const Context& context, RecomputeAsked asked) {
 
 }  // namespace
 
-void add_verdict(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("verdict", "verdicts made again of the record");
-  command->require_subcommand(1);
+CommandRow verdict_command(Context& context) {
   auto asked = std::make_shared<RecomputeAsked>();
-  auto* again = command->add_subcommand(
-      "recompute", "judge a run again; exit code 1 where a verdict differs. Changes nothing");
-  again->footer(
+  CommandRow recompute_row{
+      "recompute", "judge a run again; exit code 1 where a verdict differs. Changes nothing"};
+  recompute_row.footer =
       "Examples: cupel verdict recompute 12\n"
-      "          cupel verdict recompute 12 --criteria stricter.yaml");
-  again->add_option("RUN", asked->run, "its number")->required();
-  again->add_option("--criteria", asked->criteria,
-                    "a profile file, in place of the profile of its name [those of the run]");
-  again->add_flag("--whole", asked->whole,
-                  "compare each node with all of the run, also with nodes that were measured "
-                  "after its verdict");
-  add_json_flag(*again, context);
-  again->callback([&context, &exit, asked] { exit = recompute(context, *asked); });
+      "          cupel verdict recompute 12 --criteria stricter.yaml";
+  recompute_row.options = {
+      {"RUN", &asked->run, "its number", kRequired},
+      {"--criteria", &asked->criteria,
+       "a profile file, in place of the profile of its name [those of the run]"},
+      {"--whole", &asked->whole,
+       "compare each node with all of the run, also with nodes that were measured after its "
+       "verdict"},
+      json_flag(context)};
+  recompute_row.run = [&context, asked] { return recompute(context, *asked); };
+  CommandRow row{"verdict", "verdicts made again of the record"};
+  row.subcommands = {recompute_row};
+  return row;
 }
 
 }  // namespace cupel::cli
