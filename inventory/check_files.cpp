@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "inventory/endpoint.h"
 #include "inventory/image_manifest.h"
 #include "inventory/model.h"
@@ -51,7 +52,7 @@ std::vector<Problem> check_inventory_files(const fs::path& file) {
   constexpr std::size_t kMostProfiles = 1'000;
   NamedFiles files{check_ownership};
   files.check(file.string(), {file.string(), 0, 0});
-  const auto profiles = fs::absolute(file).parent_path() / "profiles";
+  const auto profiles = absolute_path(file).parent_path() / "profiles";
   std::error_code none;
   std::size_t looked_at = 0;
   fs::directory_iterator entry{profiles, none};

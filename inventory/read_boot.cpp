@@ -9,6 +9,8 @@
 #include <boost/url/url_view.hpp>
 
 #include "base/enum_words.h"
+#include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/node_boot.h"
 #include "inventory/profile_os.h"
@@ -116,9 +118,8 @@ void read_tls(YamlFields& site, const std::filesystem::path& folder, const std::
   const auto path = [&](std::string_view key) -> std::string {
     const auto name = fields.required(key);
     if (name.empty()) return {};
-    auto found = std::filesystem::absolute(folder / name).lexically_normal();
-    if (!std::filesystem::exists(found))
-      fields.report(fields.place(key), fmt::format("there is no file {}", found.string()));
+    auto found = absolute_path(folder / name).lexically_normal();
+    if (const auto why = absence(found)) fields.report(fields.place(key), *why);
     return found.string();
   };
   boot.certificate = path("certificate");
@@ -178,7 +179,7 @@ void read_network(YamlFields& fields, BootSite& boot) {
 /// It goes into an order and a command line of the node: no quotes, no blanks, no query.
 bool is_mirror_url(std::string_view url) {
   constexpr std::size_t kLongest = 200;
-  const auto parsed = boost::urls::parse_uri(url);
+  const auto parsed = boost::urls::parse_uri(never_null(url));
   if (!parsed || url.size() > kLongest || parsed->host().empty()) return false;
   const bool plain = !parsed->has_userinfo() && !parsed->has_query() && !parsed->has_fragment();
   return plain && (url.starts_with("http://") || url.starts_with("https://"));
@@ -261,7 +262,7 @@ std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::
     std::tie(boot.host, boot.port) = std::pair{endpoint->host, endpoint->port};
   read_tls(fields, folder, file, boot, problems);
   if (const auto images = fields.text("images"))
-    boot.images = std::filesystem::absolute(folder / *images).lexically_normal().string();
+    boot.images = absolute_path(folder / *images).lexically_normal().string();
   read_dhcp(fields, file, boot.dhcp, problems);
   if (auto ways = read_ways(fields); !ways.empty()) boot.ways = std::move(ways);
   boot.uplink = read_rate(fields, "uplink");

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/never_null.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
@@ -186,7 +187,7 @@ std::string_view to_string(Kind kind) {
 }
 
 std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {
-  const auto parsed = boost::urls::parse_uri(url);
+  const auto parsed = boost::urls::parse_uri(never_null(url));
   const bool mail = kind == Kind::mail;
   if (!parsed || url.size() > kLongestUrl || parsed->host().empty())
     return fmt::format("the address is no URL such as {}",
