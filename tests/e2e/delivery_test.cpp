@@ -1,7 +1,6 @@
 // A stage of our own programs on a real sshd, from the controller's folder to the verdict: brought,
 // checked, run detached, and what becomes of it when something is lost on the way. The node's /opt
 // is a file system of its own, which this machine does not see.
-#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 
@@ -11,6 +10,7 @@
 #include "base/file.h"
 #include "orchestrator/store/store.h"
 #include "tests/e2e/site.h"
+#include "tests/support/own_host/own_host.h"
 
 namespace cupel::testing {
 namespace {
@@ -39,9 +39,7 @@ class DeliveryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     CUPEL_NEEDS_REAL_PART(Sshd::installed(), "openssh-server is not installed");
-    const bool apart = ::unshare(CLONE_NEWNS) == 0 &&
-                       ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-    CUPEL_NEEDS_REAL_PART(apart, "no mount namespace of its own: only root may make one");
+    CUPEL_NEEDS_REAL_PART(has_own_host(), "no mount namespace of its own: only root may make one");
     ASSERT_EQ(mount_opt("size=256m"), 0);
     site = std::make_unique<Site>(1, Site::Slurm::none);
     site->write("profiles/lab.yaml", kWatched);

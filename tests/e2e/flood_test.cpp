@@ -5,40 +5,24 @@
 namespace cupel::testing {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-constexpr seconds kLate{60};  // each answer of a slow BMC
-
 class FloodTest : public ::testing::Test {
  protected:
-  template <class Act>
-  static milliseconds time_of(Act act) {
-    const auto begun = std::chrono::steady_clock::now();
-    act();
-    return std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - begun);
-  }
-
+  // Each answer of a slow BMC comes when the test is long over.
   RackSite site{{.nodes = 40,
                  .network = 82,
-                 .rules = R"({nodes: "v01-n[02-40]", path: "*", do: latency, late: 60s})"}};
+                 .rules = R"({nodes: "v01-n[02-40]", path: "*", do: latency, late: 1h})"}};
 };
 
 TEST_F(FloodTest, OfSlowBmcsDelaysNeitherStatusNorCancelNorAHealthyNode) {
   site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
 
   Child run{site.cupel({"run", "facts.yaml", "--json", "--no-console"})};
-  const auto healthy = time_of([&] { EXPECT_TRUE(run.wait_for("\"step-ended\"", kLate)); });
-  Ran told;
-  const auto status = time_of([&] { told = site.run({"status"}); });
-  Ran cancelled;
-  const auto cancel = time_of([&] { cancelled = site.run({"cancel", "1"}); });
+  EXPECT_TRUE(run.wait_for("\"step-ended\"", std::chrono::minutes{2})) << "the healthy node waits";
+  const auto told = site.run({"status"}, std::chrono::minutes{2});
+  const auto cancelled = site.run({"cancel", "1"}, std::chrono::minutes{2});
   const auto ran = run.wait();
 
-  // Each far under what one answer of one slow BMC takes.
-  EXPECT_LT(healthy, kLate / 2);
-  EXPECT_LT(status, kLate / 4);
-  EXPECT_LT(cancel, kLate / 2);
+  EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("39 at bmc-facts"));
   EXPECT_EQ(cancelled.status, 0) << cancelled.err;
   EXPECT_EQ(ran.status, 3) << ran.err;

@@ -34,9 +34,10 @@ steps:
   - step: hand-off
 )";
 
-class RehearsalState : public ::testing::Test {
- protected:
-  RehearsalState() {
+/// A site whose records are those of real machines, in a folder beside which is rehearsed.
+class RealSite {
+ public:
+  RealSite() {
     std::string made = (fs::temp_directory_path() / "cupel-beside-XXXXXX").string();
     folder = ::mkdtemp(made.data());
     inventory = write("site.yaml", kRealSite);
@@ -45,10 +46,12 @@ class RehearsalState : public ::testing::Test {
     (*store)->pin("bmc:a01-n1", "SHA256:of the real one");
     (*store)->keep_evidence("what a real machine said").value();
   }
-  ~RehearsalState() override {
+  ~RealSite() {
     std::error_code ignored;
     fs::remove_all(folder, ignored);
   }
+  RealSite(const RealSite&) = delete;
+  RealSite& operator=(const RealSite&) = delete;
 
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream{folder / name} << text;
@@ -68,12 +71,9 @@ class RehearsalState : public ::testing::Test {
     return run(words, {"CUPEL_STATE=" + real().string(),
                        "PATH=" + (folder / "slurm").string() + ":" + path});
   }
-  Ran rehearse(std::vector<std::string> more = {}) const {
-    std::vector<std::string> words{"rehearse", playbook,   "--inventory",
-                                   inventory,  "--folder", (folder / "rack").string(),
-                                   "--speed",  "200"};
-    words.insert(words.end(), more.begin(), more.end());
-    return cupel(words);
+  Ran rehearse() const {
+    return cupel({"rehearse", playbook, "--inventory", inventory, "--folder",
+                  (folder / "rack").string(), "--speed", "200"});
   }
   std::vector<std::string> names_in(const fs::path& where) const {
     std::vector<std::string> names;
@@ -88,18 +88,33 @@ class RehearsalState : public ::testing::Test {
   std::string playbook;
 };
 
-TEST_F(RehearsalState, LeavesTheStoreOfRealMachinesAloneThatTheEnvironmentNames) {
-  const auto before = names_in(real());
+class RehearsalState : public ::testing::Test, protected RealSite {};
 
-  const auto ran = rehearse();
+/// One that is over, for all: nothing of it is changed.
+class DoneRehearsal : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    beside = std::make_unique<RealSite>();
+    before = beside->names_in(beside->real());
+    ran = beside->rehearse();
+  }
+  static void TearDownTestSuite() { beside.reset(); }
+  void SetUp() override {
+    ASSERT_EQ(ran.status, 1) << ran.err << "no stage ran, which proves nothing";
+  }
 
-  EXPECT_EQ(ran.status, 1) << ran.err << "no stage ran, which proves nothing";
-  EXPECT_EQ(names_in(real()), before);
-  const auto store = std::move(store::Store::open(real())).value();
+  static inline std::unique_ptr<RealSite> beside{};
+  static inline std::vector<std::string> before{};
+  static inline Ran ran{};
+};
+
+TEST_F(DoneRehearsal, LeavesTheStoreOfRealMachinesAloneThatTheEnvironmentNames) {
+  EXPECT_EQ(beside->names_in(beside->real()), before);
+  const auto store = std::move(store::Store::open(beside->real())).value();
   EXPECT_THAT(store->runs(9).value(), ::testing::IsEmpty());
   EXPECT_EQ(store->pinned("bmc:a01-n1"), "SHA256:of the real one");
   EXPECT_EQ(store->pinned("bmc:a01-n2"), std::nullopt);
-  const auto rehearsed = std::move(store::Store::open(folder / "rack/state")).value();
+  const auto rehearsed = std::move(store::Store::open(beside->folder / "rack/state")).value();
   EXPECT_EQ(rehearsed->runs(9).value().size(), 1u);
   EXPECT_NE(rehearsed->pinned("bmc:a01-n2"), std::nullopt);
 }
@@ -171,29 +186,27 @@ TEST_F(RehearsalState, SaysRehearsalInEveryDocumentAndEverySlurmReason) {
   EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << written.err;
 }
 
-TEST_F(RehearsalState, IsRefusedToARunOnRealMachines) {
-  ASSERT_EQ(rehearse().status, 1);
+TEST_F(DoneRehearsal, IsRefusedToARunOnRealMachines) {
+  const auto refused = beside->cupel({"--state", (beside->folder / "rack/state").string(), "run",
+                                      beside->playbook, "--inventory", beside->inventory});
 
-  const auto ran = cupel(
-      {"--state", (folder / "rack/state").string(), "run", playbook, "--inventory", inventory});
-
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("is a rehearsal's state"));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("is a rehearsal's state"));
 }
 
-TEST_F(RehearsalState, IsDemandedOfEveryCommandOnTheInventoryOfAVirtualRack) {
-  ASSERT_EQ(rehearse().status, 1);
-  const auto virtual_one = (folder / "rack/inventory.yaml").string();
+TEST_F(DoneRehearsal, IsDemandedOfEveryCommandOnTheInventoryOfAVirtualRack) {
+  const auto virtual_one = (beside->folder / "rack/inventory.yaml").string();
 
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"bmc", "a01-n1", "power", "--inventory", virtual_one},
            {"exec", "a01-n1", "--inventory", virtual_one, "--", "true"},
-           {"run", playbook, "--inventory", virtual_one}}) {
-    const auto ran = cupel(words);
-    EXPECT_EQ(ran.status, 2) << words[0] << ran.out;
-    EXPECT_THAT(ran.err, HasSubstr("--state " + (folder / "rack/state").string())) << words[0];
+           {"run", beside->playbook, "--inventory", virtual_one}}) {
+    const auto refused = beside->cupel(words);
+    EXPECT_EQ(refused.status, 2) << words[0] << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("--state " + (beside->folder / "rack/state").string()))
+        << words[0];
   }
-  const auto store = std::move(store::Store::open(real())).value();
+  const auto store = std::move(store::Store::open(beside->real())).value();
   EXPECT_EQ(store->pinned("bmc:a01-n1"), "SHA256:of the real one");
 }
 

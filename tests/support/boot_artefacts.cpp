@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "tests/support/own_host/own_host.h"
 
 namespace cupel::testing {
 namespace {
@@ -36,6 +37,7 @@ Result<BootArtefacts> boot_artefacts(const fs::path& node_program, const std::st
   const auto command = shell_quoted(SOURCE_DIR "/tests/support/boot/make-artefacts") + " " +
                        shell_quoted(place_of(node_program)) + " " +
                        shell_quoted(node_program.string()) + " " + arch + " 2>&1";
+  const MachinesNetwork with_packages;
   auto* pipe = ::popen(command.c_str(), "re");  // NOLINT(cert-env33-c): a script of ours
   if (pipe == nullptr) return Error{Code::kUnsupported, "no process"};
   std::string said;

@@ -69,7 +69,7 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
 /// Reads what the server says until it has said so often that it listens.
 std::string until_listening(int pipe, std::size_t times) {
   std::string said;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
   std::size_t heard = 0;
   while (heard < times && std::chrono::steady_clock::now() < end) {
     pollfd waiting{pipe, POLLIN, 0};
@@ -201,13 +201,21 @@ Sshd::~Sshd() {
 
 namespace {
 
-/// Of all living processes, those whose `file` in /proc pleases. A zombie's are empty.
+/// The network that a process is in: "net:[4026531833]". Empty where it has ended.
+std::string network_of(const std::string& process) {
+  std::error_code gone;
+  return fs::read_symlink("/proc/" + process + "/ns/net", gone).string();
+}
+
+/// Of all living processes in the network of this one, which no other test's are in where it has
+/// one of its own, those whose `file` in /proc pleases. A zombie's are empty.
 template <class Pleases>
 std::vector<pid_t> processes_where(const char* file, const Pleases& pleases) {
   std::vector<pid_t> found;
+  const auto ours = network_of("thread-self");
   for (const auto& entry : fs::directory_iterator{"/proc"}) {
     const auto name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    if (name.find_first_not_of("0123456789") != name.npos || network_of(name) != ours) continue;
     if (!pleases(whole(entry.path() / file))) continue;
     const auto pid = static_cast<pid_t>(std::stol(name));
     if (pid != ::getpid()) found.push_back(pid);
