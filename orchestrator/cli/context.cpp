@@ -69,14 +69,9 @@ std::string default_inventory() {
   return named != nullptr && *named != '\0' ? named : "inventory.yaml";
 }
 
-void warn(const std::vector<inventory::Problem>& warnings) {
-  std::fputs(to_string(warnings).c_str(), stderr);
-}
-
 std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
                                                           const std::string& file, Exit& exit) {
   auto loaded = inventory::load_inventory(file);
-  warn(loaded.warnings);
   if (loaded.inventory) return std::move(loaded.inventory);
   exit = complain(context, loaded.problems);
   return std::nullopt;

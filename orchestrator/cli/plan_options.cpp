@@ -60,9 +60,7 @@ std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanO
   }
   const controller::PlanRequest request{options.playbook, options.inventory, options.nodes,
                                         *std::move(arguments)};
-  auto planning = controller::plan_run(request);
-  warn(planning.warnings);
-  return plan_or_complain(context, std::move(planning.planned), exit);
+  return plan_or_complain(context, controller::plan_run(request), exit);
 }
 
 std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,

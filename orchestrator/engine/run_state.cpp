@@ -3,7 +3,6 @@
 #include <array>
 
 #include "burnin/undo.h"
-#include "orchestrator/engine/former_words.h"
 
 namespace cupel::engine {
 namespace {
@@ -34,9 +33,8 @@ std::string_view to_string(Outcome outcome) {
 }
 
 std::optional<Outcome> outcome_of(std::string_view word) {
-  const auto present = present_word(kFormerOutcomes, word);
   for (const auto& [outcome, known] : kOutcomes)
-    if (known == present) return outcome;
+    if (known == word) return outcome;
   return std::nullopt;
 }
 

@@ -4,8 +4,6 @@
 #include <array>
 
 #include "base/described_json.h"
-#include "inventory/former_words.h"
-#include "orchestrator/record/former_codec.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
 // written.
@@ -86,7 +84,7 @@ using inventory::AuditFinding;
 using inventory::Part;
 using inventory::Unknown;
 
-/// Of a verdict: 1, without a number, had the words of its numbers (former_codec.h).
+/// Of a verdict in the journal.
 constexpr int kVerdictFormat = 2;
 
 /// What no link has is not told.
@@ -94,33 +92,6 @@ void bound(inventory::PcieLink& link) {
   for (auto* each : {&link.generation, &link.width, &link.max_generation, &link.max_width})
     if (*each < 0 || *each > 64) *each = 0;
 }
-
-void rename(std::string& measure) { measure = inventory::present_measure(measure); }
-
-/// "gemm/gemm.rate", "gemm/gemm.rate#2", "gpu5: gemm.rate": what follows the mark.
-void rename_behind(std::string& text, std::string_view mark) {
-  const auto at = text.rfind(mark);
-  if (at == text.npos) return;
-  const auto begin = at + mark.size();
-  const auto length = std::min(text.find('#', begin), text.size()) - begin;
-  const auto former = text.substr(begin, length);
-  text.replace(begin, length, inventory::present_measure(former));
-}
-
-/// A journal of an older version has the former names of measures.
-void rename_measures(burnin::Verdict& verdict) {
-  for (auto& cause : verdict.causes) {
-    rename(cause.criterion);
-    rename_behind(cause.criterion_id, "/");
-    rename_behind(cause.consequence_of, ": ");
-  }
-  for (auto& checked : verdict.checked) {
-    rename(checked.measure);
-    rename_behind(checked.criterion_id, "/");
-  }
-}
-
-bool is_former(const json::object& verdict) { return !verdict.contains("format"); }
 
 }  // namespace
 
@@ -152,10 +123,7 @@ std::vector<Unknown> unknown_from(const json::value* value) {
 }
 
 std::vector<AuditFinding> audit_from(const json::value* value) {
-  auto findings = described::from_array<AuditFinding>(value);
-  for (auto& each : findings)
-    if (!each.count) each.count = former_count(each);
-  return findings;
+  return described::from_array<AuditFinding>(value);
 }
 
 std::vector<Needed> needed_from(const json::value* value) {
@@ -165,7 +133,6 @@ std::vector<Needed> needed_from(const json::value* value) {
 burnin::Findings findings_from(const json::object& object) {
   auto findings = described::from_object<burnin::Findings>(object);
   findings.parts = parts_from(object.if_contains("parts"));
-  for (auto& each : findings.measurements) rename(each.name);
   return findings;
 }
 
@@ -174,10 +141,7 @@ burnin::Verdict verdict_from(const json::object& object) {
   const auto* decision = object.if_contains("verdict");
   verdict.decision = described::Row<burnin::Decision>::take(decision ? *decision : json::value{});
   verdict.causes = described::from_array<burnin::Cause>(object.if_contains("causes"));
-  const auto* checked = object.if_contains("checked");
-  verdict.checked =
-      is_former(object) ? former_checked(checked) : described::from_array<burnin::Checked>(checked);
-  rename_measures(verdict);
+  verdict.checked = described::from_array<burnin::Checked>(object.if_contains("checked"));
   return verdict;
 }
 
