@@ -118,10 +118,6 @@ std::vector<Part> parts_from(const json::value* value) {
   return parts;
 }
 
-std::vector<Unknown> unknown_from(const json::value* value) {
-  return described::from_array<Unknown>(value);
-}
-
 std::vector<AuditFinding> audit_from(const json::value* value) {
   return described::from_array<AuditFinding>(value);
 }

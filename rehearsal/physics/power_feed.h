@@ -27,7 +27,6 @@ class Breaker {
 
   explicit Breaker(double watts) : rated_{watts} {}
 
-  double rated_watts() const { return rated_; }
   double watts() const { return watts_; }
   /// Load changes at `at`, which is never before the last one.
   void draw(double watts, VirtualTime at);
