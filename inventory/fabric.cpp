@@ -6,17 +6,17 @@
 #include <array>
 #include <functional>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 
 namespace cupel::inventory {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLevels{"leaf", "spine", "core"};
 constexpr std::array<std::string_view, 5> kTypes{"", "DAC", "ACC", "AOC", "fibre"};
 
 }  // namespace
 
-std::string_view to_string(SwitchLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
+std::string_view to_string(SwitchLevel level) { return enum_word<'-'>(level); }
 
 std::string_view to_string(CableType type) { return kTypes[static_cast<std::size_t>(type)]; }
 

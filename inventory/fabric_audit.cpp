@@ -8,24 +8,13 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "inventory/cable_moves.h"
 #include "inventory/link_names.h"
 
 namespace cupel::inventory {
 namespace {
-
-constexpr std::array<std::string_view, 11> kFaults{"swapped",
-                                                   "moved",
-                                                   "missing",
-                                                   "extra",
-                                                   "slow",
-                                                   "switch-absent",
-                                                   "node-absent",
-                                                   "nodes-exchanged",
-                                                   "switches-exchanged",
-                                                   "name-twice",
-                                                   "wrong-name"};
 
 /// What was seen, in the words of the plan, and what the two say of each other.
 class Comparison {
@@ -352,7 +341,7 @@ class Comparison {
 
 }  // namespace
 
-std::string_view to_string(CableFault fault) { return kFaults[static_cast<std::size_t>(fault)]; }
+std::string_view to_string(CableFault fault) { return enum_word<'-'>(fault); }
 
 std::size_t FabricAudit::moves() const {
   std::size_t count = 0;

@@ -8,6 +8,7 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
@@ -145,17 +146,16 @@ void read_range(YamlFields& fields, BootDhcp& dhcp) {
 }
 
 void read_dhcp(YamlFields& site, const std::string& file, BootDhcp& dhcp, Problems& problems) {
-  constexpr std::array<std::string_view, 3> kModes{"none", "proxy", "full"};
   const auto* value = site.value("dhcp");
   if (value == nullptr) return;
   YamlFields fields{*value, "dhcp", file, problems};
   const auto word = fields.required("mode");
-  const auto mode = std::ranges::find(kModes, word);
-  if (mode == kModes.end())
+  const auto mode = enum_of<DhcpMode, '-'>(word);
+  if (!mode)
     fields.report(fields.place("mode"),
                   "dhcp mode must be none, proxy or full, not '" + printable(word) + "'");
   else
-    dhcp.mode = static_cast<DhcpMode>(mode - kModes.begin());
+    dhcp.mode = *mode;
   dhcp.interface = fields.text("interface").value_or("");
   if (dhcp.mode != DhcpMode::none && !is_interface(dhcp.interface))
     fields.report(fields.place("interface"),

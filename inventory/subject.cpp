@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 
 namespace cupel::inventory {
@@ -103,23 +104,7 @@ std::string to_text(const Subject& subject) {
   return text;
 }
 
-std::string_view to_string(Subject::Kind kind) {
-  switch (kind) {
-    case Kind::node:
-      return "node";
-    case Kind::part:
-      return "part";
-    case Kind::link:
-      return "link";
-    case Kind::switch_port:
-      return "switch-port";
-    case Kind::power_feed:
-      return "power-feed";
-    case Kind::group:
-      return "group";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Subject::Kind kind) { return enum_word<'-'>(kind); }
 
 std::string part_text(const Subject& subject) {
   return is_beyond_a_node(subject) ? to_text(subject) : subject.part;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/enum_words.h"
 #include "burnin/undo.h"
 
 namespace cupel::engine {
@@ -14,14 +15,6 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomes{{
     {Outcome::reject, "failed"},
     {Outcome::needs_operator, "needs operator"},
     {Outcome::bmc_unresponsive, "BMC unresponsive"},
-}};
-
-constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{
-    {RunPhase::submitted, "submitted"},
-    {RunPhase::running, "running"},
-    {RunPhase::interrupted, "interrupted"},
-    {RunPhase::cancelled, "cancelled"},
-    {RunPhase::ended, "ended"},
 }};
 
 }  // namespace
@@ -38,17 +31,9 @@ std::optional<Outcome> outcome_of(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(RunPhase phase) {
-  for (const auto& [known, word] : kPhases)
-    if (known == phase) return word;
-  __builtin_unreachable();
-}
+std::string_view to_string(RunPhase phase) { return enum_word<'-'>(phase); }
 
-std::optional<RunPhase> run_phase(std::string_view word) {
-  for (const auto& [phase, known] : kPhases)
-    if (known == word) return phase;
-  return std::nullopt;
-}
+std::optional<RunPhase> run_phase(std::string_view word) { return enum_of<RunPhase, '-'>(word); }
 
 RunState initial_state(const playbooks::Plan& plan) {
   RunState state;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/described_json.h"
+#include "base/enum_words.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
 // written.
@@ -49,29 +50,21 @@ struct Row<inventory::PartKind> : EnumRow<inventory::PartKind> {
 template <>
 struct Row<Finding> : EnumRow<Finding> {
   static Finding known(std::string_view word) {
-    constexpr std::array kAll{Finding::missing,    Finding::extra,          Finding::wrong_model,
-                              Finding::wrong_size, Finding::wrong_firmware, Finding::wrong_serial,
-                              Finding::wrong_name, Finding::wrong_setting,  Finding::wrong_clock,
-                              Finding::unhealthy,  Finding::unobserved};
-    const auto found = std::ranges::find(kAll, word, [](Finding each) { return to_string(each); });
-    return found == kAll.end() ? Finding::unobserved : *found;
+    return enum_of<Finding, ' '>(word).value_or(Finding::not_observed);
   }
 };
 
 template <>
 struct Row<burnin::Decision> : EnumRow<burnin::Decision> {
   static burnin::Decision known(std::string_view word) {
-    if (word == "pass") return burnin::Decision::pass;
-    if (word == "fail") return burnin::Decision::fail;
-    return burnin::Decision::inconclusive;
+    return enum_of<burnin::Decision, '-'>(word).value_or(burnin::Decision::inconclusive);
   }
 };
 
 template <>
 struct Row<burnin::Met> : EnumRow<burnin::Met> {
   static burnin::Met known(std::string_view word) {
-    if (word == "met") return burnin::Met::met;
-    return word == "failed" ? burnin::Met::failed : burnin::Met::missing;
+    return enum_of<burnin::Met, '-'>(word).value_or(burnin::Met::missing);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/small_file.h"
@@ -87,23 +88,7 @@ constexpr std::string_view kOldJobFolder = "/var/tmp";
 
 }  // namespace
 
-std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::unknown:
-      return "unknown";
-    case Phase::starting:
-      return "starting";
-    case Phase::running:
-      return "running";
-    case Phase::ended:
-      return "ended";
-    case Phase::stopped:
-      return "stopped";
-    case Phase::lost:
-      return "lost";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Phase phase) { return enum_word<'-'>(phase); }
 
 Look look(const std::string& folder) {
   Look seen;
