@@ -69,7 +69,7 @@ std::optional<PartKind> asset_kind(std::string_view word) {
                                                                           {"power supply", psu},
                                                                           {"supply", psu},
                                                                           {"adapter", hca},
-                                                                          {"nvswitch", switch_},
+                                                                          {"nvswitch", switch_chip},
                                                                           {"hdd", drive},
                                                                           {"disk", drive},
                                                                           {"accelerator", gpu}}};

@@ -3,13 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "base/enum_words.h"
 #include "base/text.h"
 
 namespace cupel::inventory {
 namespace {
+
+constexpr std::array<std::pair<PartKind, std::string_view>, 15> kWords{{
+    {PartKind::gpu, "gpu"},
+    {PartKind::cpu, "cpu"},
+    {PartKind::dimm, "dimm"},
+    {PartKind::nvme, "nvme"},
+    {PartKind::drive, "drive"},
+    {PartKind::psu, "psu"},
+    {PartKind::fan, "fan"},
+    {PartKind::hca, "hca"},
+    {PartKind::nic, "nic"},
+    {PartKind::dpu, "dpu"},
+    {PartKind::switch_chip, "switch"},
+    {PartKind::pcie, "pcie"},
+    {PartKind::firmware, "firmware"},
+    {PartKind::bmc, "bmc"},
+    {PartKind::system, "system"},
+}};
 
 /// Domain, and the rest.
 std::pair<std::string_view, std::string_view> parted(std::string_view address) {
@@ -23,9 +41,17 @@ std::pair<std::string_view, std::string_view> parted(std::string_view address) {
 
 }  // namespace
 
-std::string_view to_string(PartKind kind) { return enum_word<'-'>(kind); }
+std::string_view to_string(PartKind kind) {
+  for (const auto& [known, word] : kWords)
+    if (known == kind) return word;
+  __builtin_unreachable();
+}
 
-std::optional<PartKind> part_kind(std::string_view word) { return enum_of<PartKind, '-'>(word); }
+std::optional<PartKind> part_kind(std::string_view word) {
+  for (const auto& [kind, known] : kWords)
+    if (known == word) return kind;
+  return std::nullopt;
+}
 
 bool same_pci(std::string_view left, std::string_view right) {
   const auto one = lower_case(trimmed(left)), other = lower_case(trimmed(right));

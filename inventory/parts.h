@@ -18,8 +18,8 @@ enum class PartKind {
   hca,
   nic,
   dpu,
-  switch_,  // NVSwitch
-  pcie,     // any other PCIe device
+  switch_chip,  // NVSwitch
+  pcie,         // any other PCIe device
   firmware,
   bmc,
   system

@@ -43,7 +43,7 @@ Shape stage_shape() {
 std::vector<std::string_view> part_words() {
   using enum inventory::PartKind;
   std::vector<std::string_view> words;
-  for (const auto kind : {gpu, cpu, dimm, nvme, drive, psu, fan, hca, nic, dpu, switch_})
+  for (const auto kind : {gpu, cpu, dimm, nvme, drive, psu, fan, hca, nic, dpu, switch_chip})
     words.push_back(to_string(kind));
   return words;
 }

@@ -337,7 +337,7 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
       case PartKind::fan:
       case PartKind::dpu:
       case PartKind::pcie:
-      case PartKind::switch_:
+      case PartKind::switch_chip:
       case PartKind::firmware:
       case PartKind::bmc:
       case PartKind::system:

@@ -76,7 +76,7 @@ std::string_view ending_of(std::string_view name, std::string_view stem) {
 bool has_versions(const Part& part) {
   using enum PartKind;
   return part.kind == gpu || part.kind == hca || part.kind == nic || part.kind == dpu ||
-         part.kind == switch_ || part.kind == nvme || part.kind == drive || part.kind == psu;
+         part.kind == switch_chip || part.kind == nvme || part.kind == drive || part.kind == psu;
 }
 
 /// The parts that a version is said to be of. Source: DSP0268, SoftwareInventory.RelatedItem.

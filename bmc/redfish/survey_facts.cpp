@@ -46,7 +46,7 @@ std::span<const std::string_view> facts_of(inventory::PartKind kind) {
       return kAdapter;
     case nic:
       return kNic;
-    case switch_:
+    case switch_chip:
       return kSwitch;
     case fan:
       return kFan;

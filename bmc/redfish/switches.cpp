@@ -37,7 +37,7 @@ Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& cla
     if (name.empty()) name = std::to_string(number);
     ++number;
     if (one.body.is_null() || is_absent(one.body)) continue;
-    Part part = part_of(PartKind::switch_, "nvswitch" + name, one);
+    Part part = part_of(PartKind::switch_chip, "nvswitch" + name, one);
     claims.claim(survey.link(one, "Links/PCIeDevice"), part.source);
     survey.add(std::move(part));
   }
@@ -45,14 +45,14 @@ Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& cla
 
 void add_switches_by_firmware(Survey& survey) {
   const auto& parts = survey.seen().parts;
-  const auto is_switch = [](const Part& part) { return part.kind == PartKind::switch_; };
+  const auto is_switch = [](const Part& part) { return part.kind == PartKind::switch_chip; };
   if (std::ranges::any_of(parts, is_switch)) return;
   std::vector<Part> found;
   for (const auto& part : parts) {
     const bool own =
         part.kind == PartKind::firmware && part.name.find("FW_NVSwitch_") != std::string::npos;
     if (!own) continue;
-    Part chip{.kind = PartKind::switch_,
+    Part chip{.kind = PartKind::switch_chip,
               .name = "nvswitch" + number_in(part.name),
               .firmware = part.firmware,
               .source = part.source};

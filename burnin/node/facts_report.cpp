@@ -350,7 +350,7 @@ void add_pci(const json::value& facts, const Names& names, Findings& findings) {
   for (const auto& device : rows_at(facts, "pci")) {
     const auto address = word_at(device, "address");
     if (word_at(device, "kind") == "nvswitch") {
-      auto part = part_of(PartKind::switch_, fmt::format("nvswitch{}", switches++));
+      auto part = part_of(PartKind::switch_chip, fmt::format("nvswitch{}", switches++));
       part.slot = address;
       findings.parts.push_back(std::move(part));
     }

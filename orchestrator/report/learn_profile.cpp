@@ -77,7 +77,7 @@ std::string part_line(PartKind kind, const CommonParts& common) {
 std::string parts_yaml(std::span<const GoodMachine> machines) {
   using enum PartKind;
   std::string text;
-  for (const auto kind : {gpu, cpu, dimm, nvme, psu, hca, nic, switch_}) {
+  for (const auto kind : {gpu, cpu, dimm, nvme, psu, hca, nic, switch_chip}) {
     CommonParts common;
     for (const auto& machine : machines) common.take(parts_of(*machine.record, kind));
     text += part_line(kind, common);

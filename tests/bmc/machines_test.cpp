@@ -319,7 +319,7 @@ void expect_parts(const Observed& seen, const Truth& truth) {
                                                {PartKind::nvme, truth.nvmes},
                                                {PartKind::drive, truth.drives},
                                                {PartKind::fan, truth.fans},
-                                               {PartKind::switch_, truth.nvswitches},
+                                               {PartKind::switch_chip, truth.nvswitches},
                                                {PartKind::system, 1},
                                                {PartKind::bmc, 1},
                                                {PartKind::firmware, truth.versions}};

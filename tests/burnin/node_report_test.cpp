@@ -113,7 +113,7 @@ TEST(FactsReport, NamesPartsAndTheirLinks) {
   EXPECT_THAT(names_of(facts, PartKind::gpu), ElementsAre("gpu1"));
   EXPECT_THAT(names_of(facts, PartKind::hca), ElementsAre("mlx5_3"));
   EXPECT_THAT(names_of(facts, PartKind::nvme), ElementsAre("nvme0"));
-  EXPECT_THAT(names_of(facts, PartKind::switch_), ElementsAre("nvswitch0"));
+  EXPECT_THAT(names_of(facts, PartKind::switch_chip), ElementsAre("nvswitch0"));
   EXPECT_EQ(value_of(facts, "gpu.count"), 1);
   EXPECT_EQ(value_of(facts, "pcie.narrow", "gpu1"), 1);
   EXPECT_EQ(value_of(facts, "pcie.slow", "gpu1"), 0);

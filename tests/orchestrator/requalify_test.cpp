@@ -50,7 +50,7 @@ NodeRecord healthy() {
         part(PartKind::nvme, fmt::format("nvme{}", i), fmt::format("N{}", i), "", "GDC5"));
   }
   bmc.push_back(part(PartKind::drive, "sata0", "S0"));
-  bmc.push_back(part(PartKind::switch_, "nvswitch0", "W0"));
+  bmc.push_back(part(PartKind::switch_chip, "nvswitch0", "W0"));
   bmc.push_back(part(PartKind::bmc, "bmc", "B0"));
   bmc.push_back(part(PartKind::firmware, "HostBMC_0", "", "", "23.11.21"));
   bmc.push_back(part(PartKind::firmware, "HostBIOS_0", "", "", "1.1.3"));
