@@ -3,25 +3,6 @@
 #include "base/text.h"
 
 namespace cupel::bmc {
-namespace {
-
-using namespace std::chrono_literals;
-
-/// "A is 1, not 2; B is not reported".
-std::string said(const BiosValues& wanted, const BiosValues& current) {
-  std::string text;
-  for (const auto& [name, value] : wanted) {
-    const auto now = current.find(name);
-    const bool so = now != current.end() && same_setting(now->second, value);
-    if (so) continue;
-    text += (text.empty() ? "" : "; ") + printable(name) +
-            (now == current.end() ? " is not reported"
-                                  : " is " + to_text(now->second) + ", not " + to_text(value));
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string to_text(const BiosValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
@@ -45,28 +26,6 @@ BiosValues differing(const BiosValues& wanted, const BiosSettings& settings) {
     if (!told || !same_setting(will->second, value)) different.emplace(name, value);
   }
   return different;
-}
-
-Task<Result<BiosState>> ensure_bios(Bmc& bmc, BiosValues wanted, Deadline deadline) {
-  CO_TRY(const BiosSettings before, co_await bmc.bios.read(deadline));
-  const auto missing = differing(wanted, before);
-  const bool waits = std::ranges::any_of(
-      wanted, [&](const auto& one) { return before.pending.contains(one.first); });
-  if (missing.empty()) co_return waits ? BiosState::waits_for_boot : BiosState::as_wanted;
-  CO_TRY(co_await bmc.bios.stage(std::move(wanted), deadline));
-  co_return BiosState::waits_for_boot;
-}
-
-Task<Result<void>> confirm_bios(Bmc& bmc, BiosValues wanted, Deadline deadline) {
-  CO_TRY(const BiosSettings now, co_await bmc.bios.read(deadline));
-  std::string waiting;
-  for (const auto& [name, value] : wanted)
-    if (now.pending.contains(name)) waiting += (waiting.empty() ? "" : ", ") + printable(name);
-  if (!waiting.empty())
-    co_return Error{Code::kBusy, "BIOS settings still wait for a boot: " + waiting, 30s};
-  const auto otherwise = said(wanted, now.current);
-  if (otherwise.empty()) co_return ok();
-  co_return Error{Code::kFailed, "the machine has booted, and of its BIOS settings " + otherwise};
 }
 
 }  // namespace cupel::bmc

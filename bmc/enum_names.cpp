@@ -1,27 +1,12 @@
 // The words for states, resets and boot targets, as people and JSON see them.
+#include "base/enum_words.h"
 #include "bmc/bmc.h"
 
 namespace cupel::bmc {
 
-std::string_view to_string(Protocol protocol) {
-  return protocol == Protocol::redfish ? "redfish" : "ipmi";
-}
+std::string_view to_string(Protocol protocol) { return enum_word<'-'>(protocol); }
 
-std::string_view to_string(PowerState state) {
-  switch (state) {
-    case PowerState::off:
-      return "off";
-    case PowerState::powering_on:
-      return "powering on";
-    case PowerState::on:
-      return "on";
-    case PowerState::powering_off:
-      return "powering off";
-    case PowerState::unknown:
-      return "unknown";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(PowerState state) { return enum_word<' '>(state); }
 
 std::string_view to_string(ResetType type) {
   switch (type) {
@@ -61,34 +46,6 @@ std::string_view to_string(BootTarget target) {
   __builtin_unreachable();
 }
 
-std::string_view to_string(SensorKind kind) {
-  switch (kind) {
-    case SensorKind::power:
-      return "power";
-    case SensorKind::energy:
-      return "energy";
-    case SensorKind::temperature:
-      return "temperature";
-    case SensorKind::fan:
-      return "fan";
-    case SensorKind::voltage:
-      return "voltage";
-    case SensorKind::current:
-      return "current";
-    case SensorKind::humidity:
-      return "humidity";
-    case SensorKind::flow:
-      return "flow";
-    case SensorKind::pressure:
-      return "pressure";
-    case SensorKind::leak:
-      return "leak";
-    case SensorKind::redundancy:
-      return "redundancy";
-    case SensorKind::other:
-      return "other";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(SensorKind kind) { return enum_word<'-'>(kind); }
 
 }  // namespace cupel::bmc

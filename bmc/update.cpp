@@ -1,24 +1,9 @@
 #include "bmc/update.h"
 
+#include "base/enum_words.h"
+
 namespace cupel::bmc {
 
-std::string_view to_string(UpdateProgress::State state) {
-  using enum UpdateProgress::State;
-  switch (state) {
-    case running:
-      return "running";
-    case verified:
-      return "verified";
-    case needs_reset:
-      return "needs reset";
-    case done:
-      return "done";
-    case failed:
-      return "failed";
-    case gone:
-      return "gone";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(UpdateProgress::State state) { return enum_word<' '>(state); }
 
 }  // namespace cupel::bmc

@@ -4,31 +4,13 @@
 
 #include <cmath>
 
+#include "base/enum_words.h"
+
 namespace cupel::burnin {
 
-std::string_view to_string(Against against) {
-  switch (against) {
-    case Against::fleet:
-      return "fleet";
-    case Against::history:
-      return "history";
-    case Against::trend:
-      return "trend";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Against against) { return enum_word<'-'>(against); }
 
-std::string_view to_string(Likeness likeness) {
-  switch (likeness) {
-    case Likeness::alike:
-      return "alike";
-    case Likeness::outlier:
-      return "outlier";
-    case Likeness::doubtful:
-      return "doubtful";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Likeness likeness) { return enum_word<'-'>(likeness); }
 
 double margin(const Compared& compared) {
   const double inside =

@@ -2,31 +2,13 @@
 
 #include <algorithm>
 
+#include "base/enum_words.h"
+
 namespace cupel::burnin {
 
-std::string_view to_string(Decision decision) {
-  switch (decision) {
-    case Decision::pass:
-      return "pass";
-    case Decision::fail:
-      return "fail";
-    case Decision::inconclusive:
-      return "inconclusive";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Decision decision) { return enum_word<'-'>(decision); }
 
-std::string_view to_string(Met met) {
-  switch (met) {
-    case Met::met:
-      return "met";
-    case Met::failed:
-      return "failed";
-    case Met::missing:
-      return "missing";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Met met) { return enum_word<'-'>(met); }
 
 std::optional<double> margin(const Quantity& quantity) {
   const auto &value = quantity.value, &at_least = quantity.at_least, &at_most = quantity.at_most;

@@ -192,10 +192,6 @@ std::string serial_key(std::string_view serial) {
   return key;
 }
 
-bool same_serial(std::string_view left, std::string_view right) {
-  return serial_key(left) == serial_key(right);
-}
-
 std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
                                 std::vector<Problem>& problems) {
   std::vector<Asset> assets;

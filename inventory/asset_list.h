@@ -28,11 +28,8 @@ struct Asset {
 std::vector<Asset> parse_assets(std::string_view text, const std::string& file,
                                 std::vector<Problem>& problems);
 
-/// Whether two serial numbers are one: blanks and case do not count, nor do zeros at the beginning
-/// of one that is all digits, which spreadsheets drop.
-bool same_serial(std::string_view left, std::string_view right);
-
-/// What same_serial() compares.
+/// The same of two serial numbers that are one: blanks and case do not count, nor do zeros at the
+/// beginning of one that is all digits, which spreadsheets drop.
 std::string serial_key(std::string_view serial);
 
 }  // namespace cupel::inventory

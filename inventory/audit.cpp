@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "inventory/expected_parts.h"
 #include "inventory/judge_firmware.h"
@@ -211,7 +212,7 @@ void judge_silence(const ExpectedParts& expected, std::span<const Parts> judged,
     const auto& first = judged.front();
     const auto why = fmt::format("its {} is not reported", name);
     const auto blame = [&](const std::string& part, const std::string& source) {
-      findings.push_back({Finding::unobserved, part, wanted, why, source, "look at the machine"});
+      findings.push_back({Finding::not_observed, part, wanted, why, source, "look at the machine"});
     };
     if (std::ranges::none_of(first, is_reported)) {
       blame(std::string{to_string(expected.kind)}, first.front()->source);
@@ -228,7 +229,7 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
   const auto by_bmc = of_kind(seen.by_bmc, expected.kind);
   if (by_node.empty() && by_bmc.empty()) {
     if (expected.count == 0) return;
-    findings.push_back({Finding::unobserved, std::string{to_string(expected.kind)},
+    findings.push_back({Finding::not_observed, std::string{to_string(expected.kind)},
                         fmt::format("{} {}s", expected.count, to_string(expected.kind)),
                         "neither the BMC nor the node reported it", "", "look at the machine"});
     return;
@@ -240,7 +241,7 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
   const bool settled = findings.size() > before || (!by_node.empty() && node_first(expected.kind));
   if (!settled && !by_bmc.empty() && may_count_cards(expected, by_bmc)) {
     findings.push_back(
-        {Finding::unobserved, std::string{to_string(expected.kind)},
+        {Finding::not_observed, std::string{to_string(expected.kind)},
          fmt::format("{} {}s", expected.count, to_string(expected.kind)),
          fmt::format("{} adapters by the BMC alone, some of which may have two ports",
                      by_bmc.size()),
@@ -265,7 +266,7 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                           "bring it to the baseline: cupel firmware plan NODE"});
     }
   if (!told)
-    findings.push_back({Finding::unobserved, "firmware " + expected.component,
+    findings.push_back({Finding::not_observed, "firmware " + expected.component,
                         expected_version(expected), "neither the BMC nor the node reported it", "",
                         "read the version by hand"});
 }
@@ -329,7 +330,7 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
     const auto told = seen.facts.find(std::string{kBiosFact} + setting.attribute);
     const bool known = told != seen.facts.end();
     if (known && lower_case(told->second) == lower_case(setting.value)) continue;
-    findings.push_back({known ? Finding::wrong_setting : Finding::unobserved,
+    findings.push_back({known ? Finding::wrong_setting : Finding::not_observed,
                         "bios " + setting.attribute, setting.value,
                         known ? told->second : "the BMC did not tell", "",
                         fmt::format("cupel bmc NODE bios set {}={}; then restart the node",
@@ -356,33 +357,7 @@ void judge_clock(std::string_view fact, std::string_view part, std::string_view 
 
 }  // namespace
 
-std::string_view to_string(Finding finding) {
-  switch (finding) {
-    case Finding::missing:
-      return "missing";
-    case Finding::extra:
-      return "extra";
-    case Finding::wrong_model:
-      return "wrong model";
-    case Finding::wrong_size:
-      return "wrong size";
-    case Finding::wrong_firmware:
-      return "wrong firmware";
-    case Finding::wrong_serial:
-      return "wrong serial";
-    case Finding::wrong_name:
-      return "wrong name";
-    case Finding::wrong_setting:
-      return "wrong setting";
-    case Finding::wrong_clock:
-      return "wrong clock";
-    case Finding::unhealthy:
-      return "unhealthy";
-    case Finding::unobserved:
-      return "not observed";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Finding finding) { return enum_word<' '>(finding); }
 
 std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen) {
   std::vector<AuditFinding> findings;

@@ -23,14 +23,14 @@ enum class Finding {
   wrong_name,    // it calls itself otherwise
   wrong_setting,
   wrong_clock,
-  unhealthy,   // its BMC says Critical, or Warning; the kernel calls a drive dead
-  unobserved,  // not reported, a part or its model, size or cores: no evidence, so no pass
+  unhealthy,     // its BMC says Critical, or Warning; the kernel calls a drive dead
+  not_observed,  // not reported, a part or its model, size or cores: no evidence, so no pass
 };
 
 std::string_view to_string(Finding finding);
 
 /// True for what says "bad"; false for what says "not known".
-constexpr bool is_failure(Finding finding) { return finding != Finding::unobserved; }
+constexpr bool is_failure(Finding finding) { return finding != Finding::not_observed; }
 
 /// How many parts of a kind there are, and how many there should be.
 struct PartCount {

@@ -95,8 +95,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   if (inventory.nodes.empty() && problems.empty())
     site.report(site.place("nodes"), "the inventory has no nodes");
   std::string digested{text};
-  load_profiles(ProfileSource{folder / "profiles", &loaded.warnings}, inventory, problems,
-                digested);
+  load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
   share_bmcs(inventory, problems);
   check_nodes(inventory, problems);
   if (fabric) read_fabric(*fabric, folder, inventory, problems, digested);
@@ -106,7 +105,6 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.digest = sha256_hex(digested);
   // What stands in defaults is read for each node.
   problems = told_once(std::move(problems));
-  loaded.warnings = told_once(std::move(loaded.warnings));
   if (problems.empty()) loaded.inventory = std::move(inventory);
   return loaded;
 }

@@ -14,7 +14,6 @@ namespace cupel::inventory {
 struct Loaded {
   std::optional<Inventory> inventory{};
   std::vector<Problem> problems{};
-  std::vector<Problem> warnings{};  // former names in profiles: no error
 };
 
 /// Reads and checks the file: at most 64 MiB and 100,000 nodes. Touches nothing else than the file,

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "inventory/former_words.h"
 #include "inventory/names.h"
 #include "inventory/read_baseline.h"
 #include "inventory/read_boot.h"
@@ -158,7 +159,6 @@ std::optional<Profile> parse(std::string_view text, const std::string& file,
                              const ProfileSource& source, Problems& problems, int depth) {
   auto document = parse_yaml(text, file, problems);
   if (!document) return std::nullopt;
-  replace_former_measures(document->root, file, source.warnings());
   YamlFields fields{document->root, "profile", file, problems};
   const auto name = fields.required("profile");
   if (const auto fault = name.empty() ? std::nullopt : fault_in_name(Named::profile, name))

@@ -14,16 +14,11 @@ namespace cupel::inventory {
 /// Where profiles come from: `<folder>/<name>.yaml` first, then the shipped ones.
 class ProfileSource {
  public:
-  /// `warnings` takes the former names in what is loaded; it may be null, and must outlive the
-  /// source.
-  explicit ProfileSource(std::filesystem::path folder, std::vector<Problem>* warnings = nullptr)
-      : folder_{std::move(folder)}, warnings_{warnings} {}
+  explicit ProfileSource(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
   /// The profile with all that it `extends:`. Every fault becomes a problem. Nothing if there is no
   /// such profile (no problem is added then) or it cannot be read.
   std::optional<Profile> load(std::string_view name, std::vector<Problem>& problems) const;
-
-  std::vector<Problem>* warnings() const { return warnings_; }
 
   /// Names for "did you mean".
   std::vector<std::string> names() const;
@@ -36,7 +31,6 @@ class ProfileSource {
 
  private:
   std::filesystem::path folder_;
-  std::vector<Problem>* warnings_ = nullptr;
 };
 
 /// One profile file, on top of what it extends. Pure but for `source`, which finds the one it

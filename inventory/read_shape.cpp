@@ -7,7 +7,6 @@ namespace cupel::inventory {
 namespace {
 
 namespace json = boost::json;
-using ShapeKind = ReadShape::Kind;
 
 thread_local ReadShape* noting_now = nullptr;
 

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "playbooks/format.h"
-#include "playbooks/former_words.h"
 #include "playbooks/order.h"
 #include "playbooks/read_step.h"
 #include "playbooks/roll_out.h"
@@ -38,7 +37,6 @@ class Reader {
     complete_ = complete_ && document.has_value();
     if (!document) return;
     auto& root = document->root;
-    replace_former_keys(root, text.file, playbook_.warnings);
     auto parameters = read_parameters(root, text.file, given, problems_);
     File file{
         text, {}, std::move(when), including == nullptr ? 0 : including->depth + 1, including};

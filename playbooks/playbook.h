@@ -65,7 +65,6 @@ struct Playbook {
   std::map<std::string, int, std::less<>> limits{};  // slots of what steps claim
   std::vector<PlaybookStep> steps{};
   std::string file{};
-  std::vector<inventory::Problem> warnings{};  // former names of keys: said, and no error
   /// All that is needed to read it again, wherever that is: as it was read, or, where it includes
   /// others or was given parameters, one text with all of them. A run keeps it.
   std::string text{};

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/enum_words.h"
 #include "burnin/stage.h"
 #include "playbooks/roll_out.h"
 
@@ -14,32 +15,6 @@ namespace json = boost::json;  // a flow map of YAML with every text quoted
 
 json::array texts_json(const std::vector<std::string>& texts) {
   return json::array(texts.begin(), texts.end());
-}
-
-std::string_view word_of_together(Together together) {
-  switch (together) {
-    case Together::pairs:
-      return "pairs";
-    case Together::rack:
-      return "rack";
-    case Together::all:
-      return "all";
-    case Together::alone:
-      return "alone";
-  }
-  __builtin_unreachable();
-}
-
-std::string_view word_of_scope(Claim::Scope scope) {
-  switch (scope) {
-    case Claim::Scope::node:
-      return "node";
-    case Claim::Scope::rack:
-      return "rack";
-    case Claim::Scope::site:
-      return "site";
-  }
-  __builtin_unreachable();
 }
 
 std::string span_word(std::chrono::seconds span) { return fmt::format("{}s", span.count()); }
@@ -92,7 +67,7 @@ json::array claims_json(const std::vector<Claim>& claims) {
     const auto resource = limited_by(each.resource);
     const bool of_leaf = resource != each.resource;
     all.push_back({{"resource", resource},
-                   {"scope", of_leaf ? "leaf-group" : word_of_scope(each.scope)},
+                   {"scope", of_leaf ? "leaf-group" : enum_word<'-'>(each.scope)},
                    {"count", each.count}});
   }
   return all;
@@ -114,7 +89,7 @@ json::object step_json(const PlaybookStep& step) {
   if (step.deadline) object["deadline"] = span_word(*step.deadline);
   if (step.tries) object["max_attempts"] = *step.tries;
   if (step.on_failure == OnFailure::go_on) object["on_failure"] = "continue";
-  if (step.together != Together::alone) object["group_by"] = word_of_together(step.together);
+  if (step.together != Together::alone) object["group_by"] = enum_word<'-'>(step.together);
   json::object stop;
   if (step.stop_after.failures) stop["failures"] = *step.stop_after.failures;
   if (step.stop_after.share) stop["share"] = *step.stop_after.share;

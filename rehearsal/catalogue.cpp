@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_words.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "rehearsal/bmc/vendor_behavior.h"
@@ -293,19 +294,7 @@ class Planner {
 
 }  // namespace
 
-std::string_view shipped_name(CataloguePlaybook playbook) {
-  switch (playbook) {
-    case CataloguePlaybook::new_rack:
-      return "new-rack";
-    case CataloguePlaybook::fabric:
-      return "fabric";
-    case CataloguePlaybook::firmware:
-      return "firmware";
-    case CataloguePlaybook::os:
-      return "os";
-  }
-  __builtin_unreachable();
-}
+std::string_view shipped_name(CataloguePlaybook playbook) { return enum_word<'-'>(playbook); }
 
 std::string PlannedUpdate::profile() const {
   return fmt::format("update-{}-{}-{}{}", component, image, follow,

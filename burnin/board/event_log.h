@@ -1,7 +1,7 @@
 #pragma once
 // `sel`: what the BMC's log says that it had not said before. Read after every stage, of every
 // machine whose profile has criteria for it; as a stage of its own it only lets time pass. What is
-// read, and when, is orchestrator/steps/log_watch.h; here is what the entries mean.
+// read, and when, is orchestrator/steps/bmc_watch.h; here is what the entries mean.
 #include "base/json.h"
 #include "burnin/stage.h"
 

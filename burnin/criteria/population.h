@@ -1,6 +1,6 @@
 #pragma once
-// The same number of many like parts, and where each part stands among the others. Data only; the
-// ways to compare them are in files of their own (fleet_comparison.h is the one that verdicts use).
+// The same number of many like parts, and where each part stands among the others. Data only:
+// fleet_model.h compares them.
 #include <array>
 #include <cstdint>
 #include <limits>

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "burnin/stage.h"
 #include "inventory/parts.h"
@@ -18,16 +19,6 @@ using inventory::YamlFields;
 
 constexpr std::string_view kRequalifyFile = "burnin/criteria/requalify.yaml";
 constexpr std::string_view kAnyChange = "any";
-
-struct ChangeWord {
-  ChangeKind kind;
-  std::string_view word;
-};
-constexpr std::array kChangeWords{
-    ChangeWord{ChangeKind::replaced, "replaced"}, ChangeWord{ChangeKind::moved, "moved"},
-    ChangeWord{ChangeKind::added, "added"},       ChangeWord{ChangeKind::removed, "removed"},
-    ChangeWord{ChangeKind::firmware, "firmware"}, ChangeWord{ChangeKind::setting, "setting"},
-    ChangeWord{ChangeKind::cable, "cable"}};
 
 /// What a rule may be about besides kinds of parts.
 constexpr std::array<std::string_view, 5> kOtherSubjects{"cable", "setting", "driver", "kernel",
@@ -55,7 +46,8 @@ void read_stages(YamlFields& fields, std::string_view key, std::vector<std::stri
 void read_kinds(YamlFields& fields, RequalifyRule& rule) {
   for (const auto& word : fields.texts("change")) {
     if (word == kAnyChange) {
-      for (const auto& each : kChangeWords) rule.kinds.insert(each.kind);
+      for (const auto each : enum_words_of<ChangeKind, '-'>())
+        rule.kinds.insert(*change_kind(each));
       continue;
     }
     if (const auto kind = change_kind(word))
@@ -97,13 +89,10 @@ RequalifyRule read_rule(const inventory::YamlValue& value, const std::string& fi
 
 }  // namespace
 
-std::string_view to_string(ChangeKind kind) {
-  return std::ranges::find(kChangeWords, kind, &ChangeWord::kind)->word;
-}
+std::string_view to_string(ChangeKind kind) { return enum_word<'-'>(kind); }
 
 std::optional<ChangeKind> change_kind(std::string_view word) {
-  const auto* found = std::ranges::find(kChangeWords, word, &ChangeWord::word);
-  return found == kChangeWords.end() ? std::nullopt : std::optional{found->kind};
+  return enum_of<ChangeKind, '-'>(word);
 }
 
 std::string to_string(const Change& change) {

@@ -315,10 +315,6 @@ Undone read_untested(std::string_view text, Findings& findings) {
   return undone;
 }
 
-struct Smart {
-  std::map<std::string, Findings> before{}, after{};
-};
-
 std::optional<double> value_of(const Findings& findings, std::string_view name) {
   for (const auto& each : findings.measurements)
     if (each.name == name) return each.value;

@@ -70,10 +70,6 @@ bool may_be_ours(std::string_view line) {
 
 }  // namespace
 
-bool AcrossReport::whole() const {
-  return status == 0 && burn.end && burn.end->complete && burn.damaged == 0 && !burn.too_much;
-}
-
 AcrossReport read_across(const Output& output) {
   AcrossReport report{.burn = read_burn(output.text)};
   std::size_t count = 0;

@@ -27,9 +27,6 @@ struct AcrossReport {
   /// NCCL's settings on this node: its variables, and those of nccl.conf(5) that these do
   /// not hide. Clean and bounded.
   std::map<std::string, std::string> variables{};
-
-  /// All that was asked was run, and nothing was wrong.
-  bool whole() const;
 };
 
 AcrossReport read_across(const Output& output);

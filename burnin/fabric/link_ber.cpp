@@ -64,7 +64,7 @@ void judge_end(const LinkCase& one, const PortId& port, Opinion& opinion) {
   constexpr std::string_view kActive = "Active";
   if (report->state != kActive) {
     opinion.defects.push_back(
-        {LinkFault::opcode,
+        {LinkFault::not_active,
          fmt::format(
              "{} is in state {}, opcode {}: {}", to_string(port), report->state, report->opcode,
              report->recommendation.empty() ? "no reason reported" : report->recommendation)});

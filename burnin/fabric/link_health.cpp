@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/enum_words.h"
 #include "burnin/fabric/ber_limits.h"
 #include "burnin/fabric/link_criteria.h"
 #include "burnin/fabric/link_repair.h"
@@ -79,7 +80,7 @@ class Judge {
         if (const auto report = after_.reports.find(port);
             report != after_.reports.end() && !report->second.recommendation.empty())
           opinion.defects.push_back(
-              {LinkFault::opcode, to_string(port) + ": " + report->second.recommendation});
+              {LinkFault::not_active, to_string(port) + ": " + report->second.recommendation});
       add(link, std::move(opinion));
     }
   }
@@ -115,7 +116,7 @@ class Judge {
       return;
     }
     opinion.defects.push_back(
-        {LinkFault::opcode, "state " + report.state + ": " + report.recommendation});
+        {LinkFault::not_active, "state " + report.state + ": " + report.recommendation});
     add(link, std::move(opinion));
   }
 
@@ -149,52 +150,9 @@ class Judge {
 
 }  // namespace
 
-std::optional<LinkFault> link_fault(std::string_view name) {
-  for (auto i = 0; i <= static_cast<int>(LinkFault::odd_cable); ++i)
-    if (const auto fault = static_cast<LinkFault>(i); to_string(fault) == name) return fault;
-  return std::nullopt;
-}
+std::optional<LinkFault> link_fault(std::string_view name) { return enum_of<LinkFault, '-'>(name); }
 
-std::string_view to_string(LinkFault fault) {
-  switch (fault) {
-    using enum LinkFault;
-    case dirty_optics:
-      return "dirty-optics";
-    case temperature:
-      return "temperature";
-    case optical_power:
-      return "optical-power";
-    case opcode:
-      return "not-active";
-    case lost:
-      return "lost";
-    case flapped:
-      return "flapped";
-    case errors:
-      return "errors";
-    case raw_ber:
-      return "raw-ber";
-    case effective_ber:
-      return "effective-ber";
-    case symbol_ber:
-      return "symbol-ber";
-    case wrong_type:
-      return "wrong-type";
-    case wrong_length:
-      return "wrong-length";
-    case wrong_serial:
-      return "wrong-serial";
-    case odd_width:
-      return "odd-width";
-    case odd_speed:
-      return "odd-speed";
-    case odd_firmware:
-      return "odd-firmware";
-    case odd_cable:
-      return "odd-cable";
-  }
-  return "unknown";
-}
+std::string_view to_string(LinkFault fault) { return enum_word<'-'>(fault); }
 
 LinkHealth judge_links(const LinkLook* before, const LinkLook& after,
                        const inventory::Fabric* plan) {

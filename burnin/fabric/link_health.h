@@ -18,8 +18,8 @@ enum class LinkFault {
   dirty_optics,  // one lane has ten times the errors of the others, and 2 dB less light
   temperature,
   optical_power,
-  opcode,  // the port is not active, and says why
-  lost,    // a link of the first look is gone
+  not_active,  // the port, and it says why
+  lost,        // a link of the first look is gone
   flapped,
   errors,
   raw_ber,

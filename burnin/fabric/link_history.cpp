@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 
 namespace cupel::burnin {
@@ -222,24 +223,7 @@ std::string what_text(const LinkEvent& event) {
   return text;
 }
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    using enum Outcome;
-    case helped:
-      return "helped";
-    case not_helped:
-      return "not-helped";
-    case other_fault:
-      return "other-fault";
-    case open:
-      return "open";
-    case recovered:
-      return "recovered";
-    case gone:
-      return "gone";
-  }
-  return "unknown";
-}
+std::string_view to_string(Outcome outcome) { return enum_word<'-'>(outcome); }
 
 FabricProgress follow_repairs(LinkHealth& health, const LinkLook* before, const LinkLook& after,
                               std::span<const LinkEvent> history) {

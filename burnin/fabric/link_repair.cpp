@@ -2,20 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <utility>
+#include "base/enum_words.h"
 
 namespace cupel::burnin {
 namespace {
-
-constexpr std::array<std::pair<Repair, std::string_view>, 7> kRepairs{
-    {{Repair::air_flow, "air-flow"},
-     {Repair::clear, "clear"},
-     {Repair::reseat, "reseat"},
-     {Repair::transceivers, "transceivers"},
-     {Repair::fibre, "fibre"},
-     {Repair::cable, "cable"},
-     {Repair::firmware, "firmware"}}};
 
 RepairStep clear_step() {
   return {Repair::clear,
@@ -75,17 +65,9 @@ bool is_odd(LinkFault fault) {
 
 }  // namespace
 
-std::string_view to_string(Repair repair) {
-  for (const auto& [known, name] : kRepairs)
-    if (known == repair) return name;
-  return "unknown";
-}
+std::string_view to_string(Repair repair) { return enum_word<'-'>(repair); }
 
-std::optional<Repair> repair_of(std::string_view name) {
-  for (const auto& [repair, known] : kRepairs)
-    if (known == name) return repair;
-  return std::nullopt;
-}
+std::optional<Repair> repair_of(std::string_view name) { return enum_of<Repair, '-'>(name); }
 
 std::vector<RepairStep> steps_of(const LookedLink& link, const std::vector<LinkDefect>& defects,
                                  Medium medium) {

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/script.h"
-#include "inventory/former_words.h"
 
 namespace cupel::burnin {
 namespace {
@@ -100,9 +99,7 @@ class Reader {
   }
 
   void result(const json::value& said) {
-    // An older cupel-burn, of the node's own image, has former names.
-    BurnResult result{std::string{inventory::present_measure(word_at(said, "name"))},
-                      word_at(said, "part"), word_at(said, "unit")};
+    BurnResult result{word_at(said, "name"), word_at(said, "part"), word_at(said, "unit")};
     result.value = amount_at(said, "value");
     if (const auto* labels = find(said, "labels"); labels != nullptr && labels->is_object())
       for (const auto& [key, value] : labels->get_object()) {

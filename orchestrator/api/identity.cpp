@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_words.h"
+
 namespace cupel::api {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
-constexpr std::array<std::string_view, 5> kIdentityKinds{"peer", "token", "session", "certificate",
-                                                         "oidc"};
 
 }  // namespace
 
@@ -23,9 +23,7 @@ std::optional<Role> role_of(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view to_string(Identity::Kind kind) {
-  return kIdentityKinds[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(Identity::Kind kind) { return enum_word<'-'>(kind); }
 
 bool Identity::sees_rack(std::string_view rack) const {
   return racks.empty() || std::ranges::find(racks, rack) != racks.end();

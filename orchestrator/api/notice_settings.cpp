@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/enum_words.h"
 #include "base/never_null.h"
 #include "base/text.h"
 #include "inventory/names.h"
@@ -181,10 +182,7 @@ std::vector<NoticeHook> notice_hooks_of(YamlFields& above, const std::string& fi
                     [&](YamlFields& fields) { return hook_of(fields, file, problems); });
 }
 
-std::string_view to_string(Kind kind) {
-  constexpr std::string_view kWords[] = {"webhook", "slack", "mail"};
-  return kWords[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(Kind kind) { return enum_word<'-'>(kind); }
 
 std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {
   const auto parsed = boost::urls::parse_uri(never_null(url));

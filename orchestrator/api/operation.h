@@ -54,7 +54,7 @@ struct Operation {
   Reply (*handle)(Desk& desk, const Call& call) = nullptr;
 };
 
-/// All of them. In reads.cpp and its like.
+/// All of them, as operations.cpp lists them.
 std::span<const Operation> operations();
 
 struct Route {

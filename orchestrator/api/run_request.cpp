@@ -167,13 +167,13 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   if (const auto* settings = call.body.if_contains("set"))
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});
-  auto planning = controller::plan_run(request);
-  if (!planning.planned) return problem_of_plan(planning.planned.error());
-  for (const auto& each : (*planning.planned)->plan.nodes)
+  auto planned = controller::plan_run(request);
+  if (!planned) return problem_of_plan(planned.error());
+  for (const auto& each : (*planned)->plan.nodes)
     if (!call.identity.sees_rack(each.node->rack))
       return invalid(fmt::format("no node matches '{}' among your racks", request.nodes),
                      {{"body.nodes", "names nodes outside of your racks"}});
-  return *std::move(planning.planned);
+  return *std::move(planned);
 }
 
 }  // namespace cupel::api

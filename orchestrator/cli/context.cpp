@@ -70,14 +70,9 @@ std::string default_inventory() {
   return named != nullptr && *named != '\0' ? named : "inventory.yaml";
 }
 
-void warn(const std::vector<inventory::Problem>& warnings) {
-  std::fputs(to_string(warnings).c_str(), stderr);
-}
-
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context,
                                                    const std::string& file) {
   auto loaded = inventory::load_inventory(file);
-  warn(loaded.warnings);
   if (loaded.inventory) return *std::move(loaded.inventory);
   return complain(context, loaded.problems);
 }

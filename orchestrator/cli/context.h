@@ -33,9 +33,6 @@ struct Context {
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
 
-/// Former names and the like, on standard error: the command goes on.
-void warn(const std::vector<inventory::Problem>& warnings);
-
 /// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
 std::string default_inventory();
 

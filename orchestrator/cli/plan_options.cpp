@@ -53,9 +53,7 @@ OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
   if (!arguments) return complain(context, arguments.error(), Exit::invalid);
   const controller::PlanRequest request{options.playbook, options.inventory, options.nodes,
                                         *std::move(arguments)};
-  auto planning = controller::plan_run(request);
-  warn(planning.warnings);
-  return plan_or_complain(context, std::move(planning.planned));
+  return plan_or_complain(context, controller::plan_run(request));
 }
 
 OrExit<std::unique_ptr<Planned>> planned_again_or_complain(const Context& context,

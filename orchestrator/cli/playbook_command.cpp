@@ -61,7 +61,6 @@ Exit check(const Context& context, const CheckOptions& options) {
   for (const auto& file : options.files) {
     const auto playbook = playbooks::load_playbook(file, problems, *arguments);
     if (!playbook) continue;
-    warn(playbook->warnings);
     if (inventory) check_plan(*playbook, *inventory, problems);
     good.push_back(to_json(*playbook));
     told += fmt::format("{}: playbook {}, {} steps, no error\n", file, printable(playbook->name),

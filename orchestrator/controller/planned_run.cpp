@@ -49,23 +49,17 @@ std::expected<std::unique_ptr<Planned>, NoPlan> joined(
 
 }  // namespace
 
-Planning plan_run(const PlanRequest& request) {
+std::expected<std::unique_ptr<Planned>, NoPlan> plan_run(const PlanRequest& request) {
   std::vector<inventory::Problem> problems;
   auto playbook = playbooks::load_playbook(request.playbook, problems, request.arguments);
   auto loaded = inventory::load_inventory(request.inventory);
   for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
-  auto warnings = std::move(loaded.warnings);
-  if (playbook)
-    warnings.insert(warnings.end(), playbook->warnings.begin(), playbook->warnings.end());
-  const auto refused = [&](NoPlan why) {
-    return Planning{std::unexpected{std::move(why)}, std::move(warnings)};
-  };
-  if (!problems.empty()) return refused(std::move(problems));
+  if (!problems.empty()) return std::unexpected{NoPlan{std::move(problems)}};
   auto planned =
       std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
   auto nodes = inventory::select(planned->inventory, request.nodes);
-  if (!nodes) return refused(std::move(nodes).error());
-  return {joined(std::move(planned), *nodes), std::move(warnings)};
+  if (!nodes) return std::unexpected{NoPlan{std::move(nodes).error()}};
+  return joined(std::move(planned), *nodes);
 }
 
 std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run) {

@@ -28,13 +28,8 @@ struct PlanRequest {
   playbooks::Arguments arguments{};  // what its parameters are set to
 };
 
-struct Planning {
-  std::expected<std::unique_ptr<Planned>, NoPlan> planned;
-  std::vector<inventory::Problem> warnings{};  // of both files; they stop nothing
-};
-
 /// Reads both files and joins them. An Error is kInvalid: the nodes that were named.
-Planning plan_run(const PlanRequest& request);
+std::expected<std::unique_ptr<Planned>, NoPlan> plan_run(const PlanRequest& request);
 
 /// The plan of a run that exists: its own playbook's text, its own nodes. An Error is kConflict:
 /// the inventory has lost nodes of the run, or has changed since it began.

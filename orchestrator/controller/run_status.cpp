@@ -33,9 +33,7 @@ struct Row<std::optional<WallTime>> {
   static void put(json::object& into, std::string_view key, const std::optional<WallTime>& time) {
     if (time) into[key] = report::utc(*time);
   }
-  /// A former version wrote some times as milliseconds since 1970.
   static std::optional<WallTime> take(const json::value& value) {
-    if (value.is_int64()) return WallTime{std::chrono::milliseconds{value.get_int64()}};
     if (!value.is_string()) return std::nullopt;
     const auto time = bmc::redfish::parse_date(std::string_view{value.get_string()});
     return time ? std::optional<WallTime>{*time} : std::nullopt;

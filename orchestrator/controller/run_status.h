@@ -63,7 +63,8 @@ RunStatus status_of(const RunFacts& facts);
 /// A key for each member of the struct; times in UTC ("2026-11-23T10:00:00Z").
 boost::json::object to_json(const RunStatus& status);
 std::string to_text(const ControllerStatus& status);
-/// Tolerant, also of what a former version wrote. Errors: kMalformed: it is no JSON object.
+/// Tolerant: what is absent or of another type stays as it is by default. Errors: kMalformed: it is
+/// no JSON object.
 Result<ControllerStatus> controller_status_from(std::string_view text);
 
 /// Why nodes of the run may not begin their steps yet. Nothing where `status` is nullptr.

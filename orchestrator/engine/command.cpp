@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "orchestrator/engine/former_words.h"
-
 namespace cupel::engine {
 namespace {
 
@@ -29,9 +27,8 @@ std::string_view to_string(Kind kind) {
 }
 
 std::optional<Kind> command_kind(std::string_view word) {
-  const auto present = present_word(kFormerCommandKinds, word);
   for (const auto& [kind, known] : kKinds)
-    if (known == present) return kind;
+    if (known == word) return kind;
   return std::nullopt;
 }
 

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "base/enum_words.h"
 #include "burnin/undo.h"
 #include "inventory/node.h"
-#include "orchestrator/engine/former_words.h"
 #include "playbooks/plan.h"
 #include "playbooks/playbook.h"
 #include "playbooks/step_kind.h"
@@ -21,14 +21,6 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomes{{
     {Outcome::bmc_unresponsive, "BMC unresponsive"},
 }};
 
-constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{
-    {RunPhase::submitted, "submitted"},
-    {RunPhase::running, "running"},
-    {RunPhase::interrupted, "interrupted"},
-    {RunPhase::cancelled, "cancelled"},
-    {RunPhase::ended, "ended"},
-}};
-
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -38,23 +30,14 @@ std::string_view to_string(Outcome outcome) {
 }
 
 std::optional<Outcome> outcome_of(std::string_view word) {
-  const auto present = present_word(kFormerOutcomes, word);
   for (const auto& [outcome, known] : kOutcomes)
-    if (known == present) return outcome;
+    if (known == word) return outcome;
   return std::nullopt;
 }
 
-std::string_view to_string(RunPhase phase) {
-  for (const auto& [known, word] : kPhases)
-    if (known == phase) return word;
-  __builtin_unreachable();
-}
+std::string_view to_string(RunPhase phase) { return enum_word<'-'>(phase); }
 
-std::optional<RunPhase> run_phase(std::string_view word) {
-  for (const auto& [phase, known] : kPhases)
-    if (known == word) return phase;
-  return std::nullopt;
-}
+std::optional<RunPhase> run_phase(std::string_view word) { return enum_of<RunPhase, '-'>(word); }
 
 RunState initial_state(const playbooks::Plan& plan) {
   RunState state;

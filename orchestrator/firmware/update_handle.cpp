@@ -3,25 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_words.h"
 #include "base/json.h"
 
 namespace cupel::firmware {
 namespace {
-
-using Phase = UpdateHandle::Phase;
-
-constexpr std::array<std::pair<Phase, std::string_view>, 6> kPhases{{
-    {Phase::pushing, "pushing"},
-    {Phase::writing, "writing"},
-    {Phase::starting, "starting"},
-    {Phase::resetting, "resetting"},
-    {Phase::refused, "refused"},
-    {Phase::doubtful, "doubtful"},
-}};
-
-std::string_view word_of(Phase phase) {
-  return std::ranges::find(kPhases, phase, &std::pair<Phase, std::string_view>::first)->second;
-}
 
 std::size_t count_at(const json::value& told, std::string_view key) {
   const auto number = number_at(told, key).value_or(0);
@@ -48,7 +34,7 @@ std::vector<std::string> ids_at(const json::value& told, std::string_view key) {
 }  // namespace
 
 std::string to_text(const UpdateHandle& handle) {
-  return json::serialize(json::object{{"phase", word_of(handle.phase)},
+  return json::serialize(json::object{{"phase", enum_word<'-'>(handle.phase)},
                                       {"component", handle.component},
                                       {"version", handle.version},
                                       {"sha256", handle.sha256},
@@ -70,14 +56,13 @@ std::string to_text(const UpdateHandle& handle) {
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
   TRY(const auto told, parse_json(text));
-  const auto word = text_at(told, "phase").value_or("");
-  const auto row = std::ranges::find(kPhases, word, &std::pair<Phase, std::string_view>::second);
+  const auto phase = enum_of<UpdateHandle::Phase, '-'>(text_at(told, "phase").value_or(""));
   UpdateHandle handle;
   handle.component = text_at(told, "component").value_or("");
   handle.version = text_at(told, "version").value_or("");
-  if (row == kPhases.end() || handle.component.empty() || handle.version.empty())
+  if (!phase || handle.component.empty() || handle.version.empty())
     return Error{Code::kMalformed, "the journal's handle is not of a firmware update"};
-  handle.phase = row->first;
+  handle.phase = *phase;
   handle.sha256 = text_at(told, "sha256").value_or("");
   handle.targets = count_at(told, "targets");
   handle.ticket = {text_at(told, "way").value_or(""), text_at(told, "task").value_or("")};

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "base/enum_words.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -19,8 +20,6 @@ constexpr std::size_t kLongestText = 1024;
 constexpr std::uint64_t kLargestFile = 1ull << 44;  // 16 TiB
 constexpr int kVersion = 1;
 
-constexpr std::pair<ImageKind, std::string_view> kKinds[] = {
-    {ImageKind::ram, "ram"}, {ImageKind::disk, "disk"}, {ImageKind::installer, "installer"}};
 constexpr std::string_view kInstallerFiles[] = {"ram.efi", "vmlinuz", "initrd", "cupel-node"};
 constexpr std::string_view kArchitectures[] = {"x86_64", "aarch64"};
 
@@ -194,9 +193,7 @@ void put_installer(json::object& into, const ImageManifest& manifest) {
 
 }  // namespace
 
-std::string_view to_string(ImageKind kind) {
-  return std::ranges::find(kKinds, kind, &std::pair<ImageKind, std::string_view>::first)->second;
-}
+std::string_view to_string(ImageKind kind) { return enum_word<'-'>(kind); }
 
 bool is_image_name(std::string_view name) {
   const auto may_stand = [](char c) {
@@ -215,13 +212,10 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   ImageManifest manifest;
   manifest.name = reader.text("name", true);
   if (!is_image_name(manifest.name)) reader.fail("name", "is no image's name");
-  const auto kind = reader.text("kind", true);
-  const auto row = std::ranges::find(kKinds, std::string_view{kind},
-                                     &std::pair<ImageKind, std::string_view>::second);
-  if (row == std::end(kKinds))
-    reader.fail("kind", "is none of ram, disk and installer");
+  if (const auto kind = enum_of<ImageKind, '-'>(reader.text("kind", true)))
+    manifest.kind = *kind;
   else
-    manifest.kind = row->first;
+    reader.fail("kind", "is none of ram, disk and installer");
   manifest.arch = reader.text("arch", true);
   if (std::ranges::find(kArchitectures, manifest.arch) == std::end(kArchitectures))
     reader.fail("arch", "is neither x86_64 nor aarch64");

@@ -1,13 +1,9 @@
 #include "orchestrator/netboot/ticket.h"
 
-#include <array>
+#include "base/enum_words.h"
 
 namespace cupel::netboot {
 
-std::string_view to_string(BootEvent::Kind kind) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "fetched", "hello", "refused", "progress", "done", "failed", "home", "expired"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
+std::string_view to_string(BootEvent::Kind kind) { return enum_word<'-'>(kind); }
 
 }  // namespace cupel::netboot

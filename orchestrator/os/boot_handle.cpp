@@ -1,54 +1,39 @@
 #include "orchestrator/os/boot_handle.h"
 
-#include <algorithm>
-#include <array>
-
+#include "base/enum_words.h"
 #include "base/json.h"
 
 namespace cupel::os {
 namespace {
-
-using Stage = BootHandle::Stage;
-using Row = std::pair<Stage, std::string_view>;
-
-constexpr std::array<Row, 5> kStages{{
-    {Stage::drawn, "drawn"},
-    {Stage::booting, "booting"},
-    {Stage::up, "up"},
-    {Stage::written, "written"},
-    {Stage::home, "home"},
-}};
 
 constexpr double kMostWays = 16;
 
 }  // namespace
 
 std::string to_text(const BootHandle& handle) {
-  return json::serialize(
-      json::object{{"stage", std::ranges::find(kStages, handle.stage, &Row::first)->second},
-                   {"token", handle.ticket.token},
-                   {"base", handle.ticket.base_url},
-                   {"home", handle.ticket.home_url},
-                   {"way", handle.way},
-                   {"digest", handle.digest},
-                   {"disk", handle.disk},
-                   {"host_key", handle.host_key},
-                   {"tpm", handle.tpm},
-                   {"peer", handle.peer},
-                   {"disc", handle.disc}});
+  return json::serialize(json::object{{"stage", enum_word<'-'>(handle.stage)},
+                                      {"token", handle.ticket.token},
+                                      {"base", handle.ticket.base_url},
+                                      {"home", handle.ticket.home_url},
+                                      {"way", handle.way},
+                                      {"digest", handle.digest},
+                                      {"disk", handle.disk},
+                                      {"host_key", handle.host_key},
+                                      {"tpm", handle.tpm},
+                                      {"peer", handle.peer},
+                                      {"disc", handle.disc}});
 }
 
 Result<BootHandle> boot_handle_of(std::string_view text) {
   TRY(const auto told, parse_json(text));
-  const auto word = text_at(told, "stage").value_or("");
-  const auto row = std::ranges::find(kStages, word, &Row::second);
+  const auto stage = enum_of<BootHandle::Stage, '-'>(text_at(told, "stage").value_or(""));
   const auto way = number_at(told, "way").value_or(0);
   BootHandle handle;
   handle.ticket = {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
                    text_at(told, "home").value_or("")};
-  if (row == kStages.end() || handle.ticket.token.empty() || way < 0 || way > kMostWays)
+  if (!stage || handle.ticket.token.empty() || way < 0 || way > kMostWays)
     return Error{Code::kMalformed, "the journal's handle is not of a boot"};
-  handle.stage = row->first;
+  handle.stage = *stage;
   handle.way = static_cast<std::size_t>(way);
   handle.digest = text_at(told, "digest").value_or("");
   handle.disk = text_at(told, "disk").value_or("");

@@ -45,8 +45,6 @@ constexpr std::array kFailures{
 
 }  // namespace
 
-std::span<const NodeFailureRow> node_failures() { return kFailures; }
-
 NodeFailureRow node_failure(std::string_view cause) {
   const auto found = std::ranges::find(kFailures, cause, &NodeFailureRow::cause);
   return found != kFailures.end() ? *found : NodeFailureRow{cause, cause, kLogIn};

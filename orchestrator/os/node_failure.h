@@ -1,7 +1,6 @@
 #pragma once
 // Why a RAM system could not do its order, by the causes that it reports: what a person is to do.
 // Data; pure.
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,7 +12,6 @@ struct NodeFailureRow {
   std::string_view advice;
 };
 
-std::span<const NodeFailureRow> node_failures();
 /// The row of an unknown cause has that word and no more.
 NodeFailureRow node_failure(std::string_view cause);
 

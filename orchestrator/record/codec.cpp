@@ -4,8 +4,7 @@
 #include <array>
 
 #include "base/described_json.h"
-#include "inventory/former_words.h"
-#include "orchestrator/record/former_codec.h"
+#include "base/enum_words.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
 // written.
@@ -51,29 +50,21 @@ struct Row<inventory::PartKind> : EnumRow<inventory::PartKind> {
 template <>
 struct Row<Finding> : EnumRow<Finding> {
   static Finding known(std::string_view word) {
-    constexpr std::array kAll{Finding::missing,    Finding::extra,          Finding::wrong_model,
-                              Finding::wrong_size, Finding::wrong_firmware, Finding::wrong_serial,
-                              Finding::wrong_name, Finding::wrong_setting,  Finding::wrong_clock,
-                              Finding::unhealthy,  Finding::unobserved};
-    const auto found = std::ranges::find(kAll, word, [](Finding each) { return to_string(each); });
-    return found == kAll.end() ? Finding::unobserved : *found;
+    return enum_of<Finding, ' '>(word).value_or(Finding::not_observed);
   }
 };
 
 template <>
 struct Row<burnin::Decision> : EnumRow<burnin::Decision> {
   static burnin::Decision known(std::string_view word) {
-    if (word == "pass") return burnin::Decision::pass;
-    if (word == "fail") return burnin::Decision::fail;
-    return burnin::Decision::inconclusive;
+    return enum_of<burnin::Decision, '-'>(word).value_or(burnin::Decision::inconclusive);
   }
 };
 
 template <>
 struct Row<burnin::Met> : EnumRow<burnin::Met> {
   static burnin::Met known(std::string_view word) {
-    if (word == "met") return burnin::Met::met;
-    return word == "failed" ? burnin::Met::failed : burnin::Met::missing;
+    return enum_of<burnin::Met, '-'>(word).value_or(burnin::Met::missing);
   }
 };
 
@@ -86,7 +77,7 @@ using inventory::AuditFinding;
 using inventory::Part;
 using inventory::Unknown;
 
-/// Of a verdict: 1, without a number, had the words of its numbers (former_codec.h).
+/// Of a verdict in the journal.
 constexpr int kVerdictFormat = 2;
 
 /// What no link has is not told.
@@ -94,33 +85,6 @@ void bound(inventory::PcieLink& link) {
   for (auto* each : {&link.generation, &link.width, &link.max_generation, &link.max_width})
     if (*each < 0 || *each > 64) *each = 0;
 }
-
-void rename(std::string& measure) { measure = inventory::present_measure(measure); }
-
-/// "gemm/gemm.rate", "gemm/gemm.rate#2", "gpu5: gemm.rate": what follows the mark.
-void rename_behind(std::string& text, std::string_view mark) {
-  const auto at = text.rfind(mark);
-  if (at == text.npos) return;
-  const auto begin = at + mark.size();
-  const auto length = std::min(text.find('#', begin), text.size()) - begin;
-  const auto former = text.substr(begin, length);
-  text.replace(begin, length, inventory::present_measure(former));
-}
-
-/// A journal of an older version has the former names of measures.
-void rename_measures(burnin::Verdict& verdict) {
-  for (auto& cause : verdict.causes) {
-    rename(cause.criterion);
-    rename_behind(cause.criterion_id, "/");
-    rename_behind(cause.consequence_of, ": ");
-  }
-  for (auto& checked : verdict.checked) {
-    rename(checked.measure);
-    rename_behind(checked.criterion_id, "/");
-  }
-}
-
-bool is_former(const json::object& verdict) { return !verdict.contains("format"); }
 
 }  // namespace
 
@@ -147,15 +111,8 @@ std::vector<Part> parts_from(const json::value* value) {
   return parts;
 }
 
-std::vector<Unknown> unknown_from(const json::value* value) {
-  return described::from_array<Unknown>(value);
-}
-
 std::vector<AuditFinding> audit_from(const json::value* value) {
-  auto findings = described::from_array<AuditFinding>(value);
-  for (auto& each : findings)
-    if (!each.count) each.count = former_count(each);
-  return findings;
+  return described::from_array<AuditFinding>(value);
 }
 
 std::vector<Needed> needed_from(const json::value* value) {
@@ -165,7 +122,6 @@ std::vector<Needed> needed_from(const json::value* value) {
 burnin::Findings findings_from(const json::object& object) {
   auto findings = described::from_object<burnin::Findings>(object);
   findings.parts = parts_from(object.if_contains("parts"));
-  for (auto& each : findings.measurements) rename(each.name);
   return findings;
 }
 
@@ -174,10 +130,7 @@ burnin::Verdict verdict_from(const json::object& object) {
   const auto* decision = object.if_contains("verdict");
   verdict.decision = described::Row<burnin::Decision>::take(decision ? *decision : json::value{});
   verdict.causes = described::from_array<burnin::Cause>(object.if_contains("causes"));
-  const auto* checked = object.if_contains("checked");
-  verdict.checked =
-      is_former(object) ? former_checked(checked) : described::from_array<burnin::Checked>(checked);
-  rename_measures(verdict);
+  verdict.checked = described::from_array<burnin::Checked>(object.if_contains("checked"));
   return verdict;
 }
 

@@ -22,9 +22,8 @@ json::object to_json(const burnin::Cause& cause);
 json::object to_json(const burnin::Verdict& verdict);
 json::array to_json(const std::vector<Needed>& needs);
 
-/// Tolerant: what is absent or of another type stays empty. A journal from an older Cupel reads.
+/// Tolerant: what is absent or of another type stays empty.
 std::vector<inventory::Part> parts_from(const json::value* value);
-std::vector<inventory::Unknown> unknown_from(const json::value* value);
 std::vector<inventory::AuditFinding> audit_from(const json::value* value);
 burnin::Findings findings_from(const json::object& object);
 burnin::Verdict verdict_from(const json::object& object);

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/enum_words.h"
 #include "base/json.h"
 #include "burnin/companions.h"
 #include "burnin/stage.h"
@@ -22,20 +23,10 @@ using engine::Event;
 using engine::EventKind;
 using engine::text_in;
 
-constexpr std::array<std::pair<Skipped, std::string_view>, 7> kSkipped{{
-    {Skipped::no, "no"},
-    {Skipped::unknown, "unknown"},
-    {Skipped::condition, "condition"},
-    {Skipped::untold, "untold"},
-    {Skipped::partner, "partner"},
-    {Skipped::person, "person"},
-    {Skipped::failure, "failure"},
-}};
-
 Skipped skipped_because(const Event& event) {
   const auto word = text_in(event, "because");
-  for (const auto& [known, name] : kSkipped)
-    if (name == word && known != Skipped::no) return known;
+  const auto known = enum_of<Skipped, '-'>(word);
+  if (known && known != Skipped::no) return *known;
   return text_in(event, "by").empty() ? Skipped::unknown : Skipped::person;
 }
 
@@ -216,11 +207,7 @@ std::string former_log_name(std::string_view log, int which) {
   return fmt::format("{}@before-retry{}", log, which == 1 ? "" : fmt::format("-{}", which));
 }
 
-std::string_view to_string(Skipped skipped) {
-  for (const auto& [known, word] : kSkipped)
-    if (known == skipped) return word;
-  __builtin_unreachable();
-}
+std::string_view to_string(Skipped skipped) { return enum_word<'-'>(skipped); }
 
 NodeRecord record_of(const std::string& node, const engine::FoldedRun& run) {
   NodeRecord record;

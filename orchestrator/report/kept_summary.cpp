@@ -47,7 +47,7 @@ bool is_in_work(const store::Run& run, const NodeSummary& node) {
 
 Result<json::object> kept_summary(const store::Store& store, const store::Run& run,
                                   std::string_view made_by) {
-  // Of a former form of the JSON: made again.
+  // One that has another form is made again.
   const auto maker = fmt::format("{}, schema {}", made_by, kJsonSchema);
   TRY(const auto ends, store::JournalEnds::open(store.folder()));
   TRY(const auto tip, ends.of(run.id));

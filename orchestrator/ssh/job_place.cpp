@@ -15,18 +15,12 @@ constexpr std::string_view kCheck = R"sh(cupel_check() {
 d=/dev/null/none
 )sh";
 
-/// The folder above is sticky and this one our own: nobody else can have put it there, or anything
-/// into it.
-constexpr std::string_view kOldFolder = R"sh(
-if [ -d "$old/started" ] && [ -O "$old" ] && [ -z "$(cupel_unsafe "$old")" ]; then d=$old; fi
-)sh";
-
 constexpr std::string_view kMakeParent = R"sh(
-if [ "$d" != "$old" ] && [ ! -e "$parent" ] && [ ! -L "$parent" ]; then mkdir -p -m 700 "$parent" || exit 73; fi
+if [ ! -e "$parent" ] && [ ! -L "$parent" ]; then mkdir -p -m 700 "$parent" || exit 73; fi
 )sh";
 
 constexpr std::string_view kFindParent = R"sh(
-if [ "$d" != "$old" ] && { [ -e "$parent" ] || [ -L "$parent" ]; }; then
+if [ -e "$parent" ] || [ -L "$parent" ]; then
   cupel_check "$parent"
   parent=$(cd -P "$parent" && pwd -P) || exit 73
   d=$parent/$name
@@ -44,15 +38,13 @@ fi
 std::string placed(std::string_view folder, bool make) {
   const auto slash = folder.rfind('/');
   const auto parent = folder.substr(0, slash), name = folder.substr(slash + 1);
-  const bool old = parent == kOldJobFolder;
   std::string script{safe_path_functions()};
   script += kCheck;
-  script += "name=" + shell_quoted(name) + "\nparent=" + shell_quoted(parent) + "\nold=\n";
+  script += "name=" + shell_quoted(name) + "\nparent=" + shell_quoted(parent) + "\n";
   // A login that cannot have root's folder has its own.
-  if (old || parent == kJobFolder)
+  if (parent == kJobFolder)
     script += "parent=" + std::string{kJobFolder} +
               "\nif [ \"$cupel_me\" != 0 ]; then parent=$HOME/.cupel-node; fi\n";
-  if (old) script += "old=" + shell_quoted(folder) + std::string{kOldFolder};
   if (make) script += kMakeParent;
   script += kFindParent;
   if (make) script += kMakeFolder;

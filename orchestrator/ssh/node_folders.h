@@ -12,8 +12,4 @@ inline constexpr std::string_view kProgramFolder = "/opt/cupel/bin";
 /// has them in `.cupel-node` of its home instead; the node's script knows which.
 inline constexpr std::string_view kJobFolder = "/var/lib/cupel-node";
 
-/// Where they were before kJobFolder. A job that was started there is still read and ended; none is
-/// started there any more.
-inline constexpr std::string_view kOldJobFolder = "/var/tmp";
-
 }  // namespace cupel::ssh

@@ -33,7 +33,6 @@ class NodeWriter {
 
   Task<Result<firmware::NodeLook>> look(Deadline deadline);
   Task<Result<Ended>> write(firmware::FirmwareUpdate update, firmware::NodeLook seen);
-  Task<Result<void>> bring(const bmc::UpdateOrder& order, const std::string& name);
   Task<Result<Spool>> follow(std::string script);
   Task<Result<Ended>> judge(Spool spool);
   Task<Result<Ended>> reset_and_verify();

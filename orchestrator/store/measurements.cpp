@@ -178,8 +178,7 @@ void MeasurementTable::add(RunId run, const EventRow& row, const EventNumber& nu
 /// stands with the node.
 void MeasurementTable::judge(RunId run, const EventRow& row, const json::object& checked) {
   const auto stage = text_in(checked, "stage"), measure = text_in(checked, "measure");
-  const bool measured = checked.contains("value") || text_in(checked, "measured") != "nothing";
-  if (!measured || measure.empty()) return;
+  if (measure.empty()) return;
   auto criterion = text_in(checked, "criterion_id");
   if (criterion.empty()) criterion = stage.substr(0, stage.find('@')) + "/" + measure;
   judge_.run = run;

@@ -1,5 +1,12 @@
 #include "orchestrator/store/schema.h"
 
+#include <soci/soci.h>
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/measurements.h"
 
@@ -100,6 +107,13 @@ constexpr std::array<std::string_view, 1> kSubmitted{
     "CREATE INDEX run_submitted ON run (id) WHERE phase = 'submitted'",
 };
 
+/// What turns version i into version i + 1; an empty database is version 0.
+struct Migration {
+  std::span<const std::string_view> statements;
+  /// What cannot be said in SQL, behind the statements. Throws what SOCI throws.
+  void (*fill)(soci::session& sql, const std::filesystem::path& folder) = nullptr;
+};
+
 constexpr std::array<Migration, 8> kMigrations{{{kFirst},
                                                 {kBmcs},
                                                 {kCommands},
@@ -110,8 +124,6 @@ constexpr std::array<Migration, 8> kMigrations{{{kFirst},
                                                 {kSubmitted}}};
 
 }  // namespace
-
-std::span<const Migration> migrations() { return kMigrations; }
 
 int version_of(soci::session& sql) {
   int tables = 0;

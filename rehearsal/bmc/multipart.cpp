@@ -156,15 +156,6 @@ std::optional<std::vector<FormPart>> FormReader::finish() {
   return std::move(parts_);
 }
 
-std::optional<std::vector<FormPart>> read_form(std::string_view content_type,
-                                               std::string_view body) {
-  const auto boundary = boundary_in(content_type);
-  if (!boundary) return std::nullopt;
-  FormReader reader{*boundary};
-  reader.take(body);
-  return reader.finish();
-}
-
 const FormPart* part_named(const std::vector<FormPart>& parts, std::string_view name) {
   for (const auto& part : parts)
     if (part.name == name) return &part;

@@ -52,9 +52,6 @@ class FormReader {
   std::vector<FormPart> parts_{};
 };
 
-/// All of a body at once.
-std::optional<std::vector<FormPart>> read_form(std::string_view content_type,
-                                               std::string_view body);
 const FormPart* part_named(const std::vector<FormPart>& parts, std::string_view name);
 
 }  // namespace cupel::rehearsal

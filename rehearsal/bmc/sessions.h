@@ -25,7 +25,6 @@ class BmcSessions {
   const BmcSession* use(const std::string& token);
   bool close(const std::string& id);
   const std::map<std::string, BmcSession>& all();
-  void set_limit(std::size_t limit) { limit_ = limit; }
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
   std::chrono::milliseconds timeout() const { return timeout_; }
 

@@ -15,7 +15,6 @@ class SeveralSystems {
 
   /// Another machine's resources, behind the logins of the first. `other` must outlive it.
   void add(BmcService& other);
-  bool has_others() const { return !others_.empty(); }
 
   HttpResponse handle(const HttpRequest& request);
   /// The BMC has booted.

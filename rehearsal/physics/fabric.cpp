@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint16_t kManagerLid = 1;
 constexpr double kHour = 3600;
-constexpr double kBitsOfAWord = 32;
-constexpr double kBytesOfAPacket = 4096 + 30;  // MTU 4096 and its headers
 
 std::string key_of(std::string_view node, std::string_view adapter) {
   return fmt::format("{}/{}", node, adapter);
@@ -211,17 +209,7 @@ void Fabric::settle(VirtualTime at) {
   }
   for (const auto& [node, faults] : faults_)
     for (const auto& fault : faults) plant(node, fault);
-  std::vector<double> out(ports_.size()), in(ports_.size());
-  for (const auto& [id, flow] : flows_) {
-    const double gbit = between(ports_[flow.from], ports_[flow.to]);
-    out[flow.from] += gbit * 1e9 / kBitsOfAWord;
-    in[flow.to] += gbit * 1e9 / kBitsOfAWord;
-  }
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    count(ports_[i], at);
-    ports_[i].words_out.rate(out[i], at.count());
-    ports_[i].words_in.rate(in[i], at.count());
-  }
+  for (auto& port : ports_) count(port, at);
 }
 
 /// From now on.
@@ -249,24 +237,9 @@ void Fabric::set_power(const std::string& node, bool on, VirtualTime at) {
   const auto found = on_.find(node);
   if (found == on_.end() || found->second == on) return;
   found->second = on;
-  if (!flows_.empty()) return settle(at);
   const auto& nodes = plan_.nodes;
   const auto mine = std::ranges::find(nodes, node, &FabricNode::name);
   for (const auto& adapter : mine->adapters) count(ports_[*index_of(node, adapter.name)], at);
-}
-
-FlowId Fabric::begin_flow(std::string_view node, std::string_view adapter, std::string_view other,
-                          std::string_view other_adapter, VirtualTime at) {
-  const FlowId id{next_++};
-  const auto from = index_of(node, adapter), to = index_of(other, other_adapter);
-  if (!from || !to) return id;
-  flows_.emplace(id, Flow{*from, *to});
-  settle(at);
-  return id;
-}
-
-void Fabric::end_flow(FlowId id, VirtualTime at) {
-  if (flows_.erase(id) > 0) settle(at);
 }
 
 std::vector<std::string> Fabric::links(const Port& from, const Port& to) const {
@@ -396,13 +369,6 @@ std::optional<PortReading> Fabric::port(std::string_view node, std::string_view 
   counters.local_integrity_errors = counters.receive_errors / 16;
   counters.link_downed = port->downed;
   counters.link_recoveries = port->downed + counters.symbol_errors / 4096;
-  counters.transmit_data = static_cast<std::uint64_t>(port->words_out.until(at.count()));
-  counters.receive_data = static_cast<std::uint64_t>(port->words_in.until(at.count()));
-  const auto packets = [](std::uint64_t words) {
-    return static_cast<std::uint64_t>(static_cast<double>(words) * 4 / kBytesOfAPacket);
-  };
-  counters.transmit_packets = packets(counters.transmit_data);
-  counters.receive_packets = packets(counters.receive_data);
   if (!is_up) return reading;
   reading.state = PortState::active;
   reading.physical = PhysicalState::link_up;

@@ -29,7 +29,7 @@ enum class PhysicalState : std::uint8_t {
   recovery = 6,
 };
 
-/// As perfquery -x and sysfs count. Data in words of four bytes (IBA volume 1, 16.1.4).
+/// As perfquery -x and sysfs count. What tests of bandwidth send is not among it: data stays 0.
 struct PortCounters {
   std::uint64_t symbol_errors = 0, link_recoveries = 0, link_downed = 0;
   std::uint64_t receive_errors = 0, remote_physical_errors = 0, transmit_discards = 0;
@@ -72,8 +72,6 @@ struct SeenSwitch {
   std::vector<Link> links{};
 };
 
-enum class FlowId : std::uint64_t {};
-
 class Fabric {
  public:
   Fabric(FabricPlan plan, std::uint64_t seed);
@@ -83,10 +81,6 @@ class Fabric {
   void set_faults(const std::string& node, const std::vector<Fault>& faults, VirtualTime at);
   /// A machine that is off has no link.
   void set_power(const std::string& node, bool on, VirtualTime at);
-  /// A stream between two ports begins; it counts on both as long as it runs.
-  FlowId begin_flow(std::string_view node, std::string_view adapter, std::string_view other,
-                    std::string_view other_adapter, VirtualTime at);
-  void end_flow(FlowId id, VirtualTime at);
 
   const FabricPlan& plan() const { return plan_; }
 
@@ -123,12 +117,9 @@ class Fabric {
     double symbols_an_hour = 0, receive_an_hour = 0;
 
     // Counted until the last event.
-    Exposure symbols{}, receives{}, words_out{}, words_in{};
+    Exposure symbols{}, receives{};
     std::uint64_t downed = 0;
     bool was_up = false;
-  };
-  struct Flow {
-    std::size_t from = 0, to = 0;
   };
   const Port* find(std::string_view node, std::string_view adapter) const;
   std::optional<std::size_t> index_of(std::string_view node, std::string_view adapter) const;
@@ -153,8 +144,6 @@ class Fabric {
   std::map<std::string, std::size_t, std::less<>> index_;  // by "node/adapter"
   std::map<std::string, std::vector<Fault>, std::less<>> faults_;
   std::map<std::string, bool, std::less<>> on_;
-  std::map<FlowId, Flow> flows_;
-  std::uint64_t next_ = 1;
 };
 
 }  // namespace cupel::rehearsal

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_words.h"
+
 namespace cupel::rehearsal {
 namespace {
 
@@ -22,9 +24,6 @@ constexpr std::array<GpuKind, 11> kKinds{{
     {"A10", 150, 100, 22, 210, 1695, 6251, 88, 95, 0},
 }};
 constexpr const GpuKind& kUsual = kKinds[5];
-
-constexpr std::array<std::string_view, 10> kNames{"idle",       "gemm",  "hbm", "pcie", "p2p",
-                                                  "collective", "train", "cpu", "disk", "memory"};
 
 // A matrix product asks for more than the limit gives at the highest clock; the rest as DCGM's
 // diagnostics and nvbandwidth show it on an H100, rounded.
@@ -51,12 +50,8 @@ const GpuKind& gpu_kind(std::string_view model) {
 
 const WorkCost& cost_of(Work work) { return kCosts.at(static_cast<std::size_t>(work)); }
 
-std::string_view to_string(Work work) { return kNames.at(static_cast<std::size_t>(work)); }
+std::string_view to_string(Work work) { return enum_word<'-'>(work); }
 
-std::optional<Work> work_named(std::string_view name) {
-  const auto found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Work>(found - kNames.begin());
-}
+std::optional<Work> work_named(std::string_view name) { return enum_of<Work, '-'>(name); }
 
 }  // namespace cupel::rehearsal

@@ -27,7 +27,6 @@ class Breaker {
 
   explicit Breaker(double watts) : rated_{watts} {}
 
-  double rated_watts() const { return rated_; }
   double watts() const { return watts_; }
   /// Load changes at `at`, which is never before the last one.
   void draw(double watts, VirtualTime at);
@@ -85,7 +84,6 @@ class PowerFeeds {
   std::vector<std::string> trip(VirtualTime at);
   /// Puts a breaker back; names of the nodes that have power again.
   std::vector<std::string> close(const std::string& breaker, VirtualTime at);
-  bool is_open(const std::string& breaker) const { return open_.contains(breaker); }
   std::vector<std::string> tripped() const;
   /// nullptr where there is none of that name.
   const Breaker* breaker(const std::string& name) const;

@@ -1,5 +1,5 @@
 #pragma once
-// What a shell script says, as a tree. No meaning here: evaluator.h.
+// What a shell script says, as a tree. No meaning here: evaluator.cpp.
 #include <memory>
 #include <string>
 #include <vector>

@@ -25,7 +25,6 @@ void SshConnection::start() {
     auto& self = *static_cast<SshConnection*>(user);
     const bool known = ssh_key_cmp(key, self.server_.authorized_.get(), SSH_KEY_CMP_PUBLIC) == 0;
     if (!known) {
-      ++self.server_.counters_.refused;
       ++self.tries_;
       return SSH_AUTH_DENIED;
     }
@@ -33,7 +32,6 @@ void SshConnection::start() {
     if (state == SSH_PUBLICKEY_STATE_NONE) return SSH_AUTH_SUCCESS;
     if (state != SSH_PUBLICKEY_STATE_VALID) return SSH_AUTH_DENIED;
     self.authenticated_ = true;
-    ++self.server_.counters_.logins;
     return SSH_AUTH_SUCCESS;
   };
   callbacks_.channel_open_request_session_function = [](ssh_session, void* user) -> ssh_channel {
@@ -196,7 +194,6 @@ void SshConnection::listen_to(Channel& channel) {
 int SshConnection::Channel::run(std::string command) {
   if (process || closed) return 1;
   auto& server = connection->server_;
-  ++server.counters_.commands;
   const auto weak = connection->weak_from_this();
   const auto soon = [weak] {
     if (const auto self = weak.lock()) self->wake();

@@ -49,7 +49,6 @@ class SshConnection : public std::enable_shared_from_this<SshConnection> {
   void pump(Channel& channel);
   bool drain(Channel& channel, Pipe& pipe, bool error);
   ssh_channel new_channel();
-  Channel& of(void* user) { return *static_cast<Channel*>(user); }
   void listen_to(Channel& channel);
 
   SshServer& server_;

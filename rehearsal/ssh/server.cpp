@@ -88,7 +88,6 @@ void SshServer::took(asio::ip::tcp::socket socket) {
     ssh_free(session);
     return;
   }
-  ++counters_.connections;
   const auto connection = std::make_shared<SshConnection>(*this, session);
   connections_.insert(connection);
   connection->start();
@@ -96,12 +95,6 @@ void SshServer::took(asio::ip::tcp::socket socket) {
 
 void SshServer::forget(const std::shared_ptr<SshConnection>& connection) {
   connections_.erase(connection);
-}
-
-SshCounters SshServer::counters() const {
-  auto now = counters_;
-  now.open = connections_.size();
-  return now;
 }
 
 void SshServer::close() {

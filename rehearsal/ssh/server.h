@@ -14,14 +14,6 @@ namespace cupel::rehearsal {
 
 class SshConnection;
 
-struct SshCounters {
-  std::uint64_t connections = 0;
-  std::uint64_t logins = 0;
-  std::uint64_t refused = 0;  // keys that are not the rack's
-  std::uint64_t commands = 0;
-  std::size_t open = 0;
-};
-
 class SshServer {
  public:
   static constexpr std::size_t kMostConnections = 64;
@@ -35,7 +27,6 @@ class SshServer {
   /// connects while the node is off is refused. Errors: kConflict.
   Result<void> bind();
   std::uint16_t port() const { return endpoint_.port(); }
-  SshCounters counters() const;
 
   /// Cuts every connection and listens no more.
   void stop();
@@ -59,7 +50,6 @@ class SshServer {
   asio::ip::tcp::acceptor acceptor_;
   ssh_bind_struct* bind_ = nullptr;
   std::set<std::shared_ptr<SshConnection>> connections_;
-  SshCounters counters_{};
   bool stopped_ = false;
 };
 

@@ -121,13 +121,13 @@ FilledSite fill_site(const std::filesystem::path& folder, int nodes) {
   write(folder / "playbook.yaml", kPlaybook);
   write(folder / "inventory.yaml", inventory_text(folder / "secret", nodes));
   write(folder / "service.yaml", "inventory: inventory.yaml\nrequests_per_second: 1000000\n");
-  const auto planning = controller::plan_run({.playbook = (folder / "playbook.yaml").string(),
-                                              .inventory = (folder / "inventory.yaml").string()});
-  if (!planning.planned) throw std::runtime_error{controller::to_string(planning.planned.error())};
+  const auto planned = controller::plan_run({.playbook = (folder / "playbook.yaml").string(),
+                                             .inventory = (folder / "inventory.yaml").string()});
+  if (!planned) throw std::runtime_error{controller::to_string(planned.error())};
   FilledSite site{.folder = folder};
-  for (const auto& each : (*planning.planned)->inventory.nodes) site.nodes.push_back(each.name);
+  for (const auto& each : (*planned)->inventory.nodes) site.nodes.push_back(each.name);
   const auto store = need(store::Store::open(site.state()));
-  site.run = fill(*store, **planning.planned, folder, site.nodes);
+  site.run = fill(*store, **planned, folder, site.nodes);
   const auto now = report::wall_now();
   auto tokens = need(store::AccessTokens::open(site.state()));
   site.token = need(tokens.add(

@@ -1,5 +1,6 @@
-// Which criterion finds slow parts among their like: five of them on synthetic fleets whose truth
-// is known. Prints the tables of docs/decisions/fleet-criteria.md. `--quick`: a tenth of the parts.
+// What the criteria find of slow parts among their like, on synthetic fleets whose truth is known.
+// Prints the columns `position` and `model` of docs/decisions/fleet-criteria.md. `--quick`: a tenth
+// of the parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,11 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <map>
 
-#include "burnin/criteria/cdf_similarity.h"
 #include "burnin/criteria/fleet_model.h"
-#include "burnin/criteria/median_deviation.h"
 #include "burnin/criteria/robust.h"
 #include "tests/support/synthetic_fleet.h"
 
@@ -31,21 +29,6 @@ std::vector<bool> outliers(const Comparison& comparison, std::size_t count) {
   return found;
 }
 
-/// Position by position, as the others.
-std::vector<bool> superbench(const KnownFleet& fleet, double alpha) {
-  std::vector<bool> found(fleet.bad.size(), false);
-  std::map<std::uint32_t, std::vector<std::size_t>> by_position;
-  for (std::size_t i = 0; i < fleet.bad.size(); ++i)
-    by_position[fleet.population.members[i].position].push_back(i);
-  for (const auto& [position, places] : by_position) {
-    std::vector<std::vector<double>> samples;
-    for (const auto place : places) samples.push_back(fleet.readings[place]);
-    const auto criterion = burnin::cdf_criterion(samples, alpha, true);
-    for (std::size_t i = 0; i < places.size(); ++i) found[places[i]] = criterion.defective[i];
-  }
-  return found;
-}
-
 struct Criterion {
   const char* name;
   std::function<std::vector<bool>(const KnownFleet&)> find;
@@ -59,14 +42,7 @@ auto by_model(burnin::Corrections corrections, burnin::FleetLimits limits = kLim
 }
 
 std::vector<Criterion> criteria() {
-  return {{"cdf 0.95", [](const KnownFleet& fleet) { return superbench(fleet, 0.95); }},
-          {"cdf 0.98", [](const KnownFleet& fleet) { return superbench(fleet, 0.98); }},
-          {"median, MAD",
-           [](const KnownFleet& fleet) {
-             return outliers(burnin::median_deviation(fleet.population, kLimits), fleet.bad.size());
-           }},
-          {"position", by_model({true, false, false})},
-          {"model", by_model({})}};
+  return {{"position", by_model({true, false, false})}, {"model", by_model({})}};
 }
 
 struct Count {
@@ -99,7 +75,7 @@ Count tried(const Criterion& criterion, SyntheticFleet fleet, double parts) {
 void header(const char* title, const char* first) {
   fmt::print("\n{}\n\n| {} |", title, first);
   for (const auto& each : criteria()) fmt::print(" {} |", each.name);
-  fmt::print("\n|---|---|---|---|---|---|\n");
+  fmt::print("\n|---|---|---|\n");
 }
 
 void row(const std::string& first, const SyntheticFleet& fleet, double parts) {

@@ -1,6 +1,5 @@
 #include "bmc/redfish/accounts.h"
 
-#include "base/new_password.h"
 #include "tests/bmc/acting.h"
 
 namespace cupel::bmc {
@@ -218,17 +217,6 @@ TEST(PasswordRules, NameTheRuleThatIsBroken) {
   EXPECT_THAT(wrong("only-lower-case"), HasSubstr("at least 3 kinds"));
   EXPECT_THAT(wrong("My-root-word-1"), HasSubstr("the user's name"));
   EXPECT_THAT(wrong("With blank-12"), HasSubstr("without blanks"));
-}
-
-TEST(NewPassword, IsTakenByTheStrictestBmcAndNeverTheSame) {
-  const redfish::PasswordRules strict{.shortest = 16, .longest = 20, .classes = 4, .special = true};
-  std::set<std::string> all;
-  for (int i = 0; i < 200; ++i) {
-    const auto password = new_password(16 + i % 5);
-    EXPECT_TRUE(redfish::check_password(strict, "root", password)) << i;
-    all.insert(password);
-  }
-  EXPECT_EQ(all.size(), 200u);
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "burnin/criteria/cdf_similarity.h"
-#include "burnin/criteria/median_deviation.h"
 #include "burnin/criteria/robust.h"
 #include "tests/support/synthetic_fleet.h"
 
@@ -14,7 +12,6 @@ namespace {
 using fleets::synthetic;
 using fleets::SyntheticFleet;
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
 using State = Comparison::State;
 
 struct Score {
@@ -220,30 +217,6 @@ TEST(FleetModel, JudgesANodeThatItWasNotLearnedFrom) {
 
   ASSERT_EQ(found.size(), 8);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(found[i].outlier, i == 2) << i;
-}
-
-TEST(MedianDeviation, NeverTakesTheSpreadForLessThanTheNoise) {
-  auto known = synthetic({.spread = 0, .noise = 0});
-  known.population.members[0].value *= 0.995;
-  EXPECT_FALSE(median_deviation(known.population, {}).standings[0].outlier);
-  known.population.members[0].value *= 0.9;
-  EXPECT_TRUE(median_deviation(known.population, {}).standings[0].outlier);
-}
-
-TEST(CdfSimilarity, IsTheShareOfTwoNumbersAndSeesTheShapeOfMany) {
-  EXPECT_THAT(cdf_similarity(std::vector{97.0}, std::vector{100.0}), DoubleNear(0.97, 1e-9));
-  EXPECT_THAT(cdf_similarity(std::vector{1.0, 2.0}, std::vector{1.0, 2.0}), DoubleNear(1, 1e-9));
-  // The same mean, and one of them jumps.
-  EXPECT_LT(cdf_similarity(std::vector{50.0, 150.0}, std::vector{100.0, 100.0}), 0.7);
-  EXPECT_EQ(cdf_similarity({}, std::vector{1.0}), 0);
-}
-
-TEST(CdfSimilarity, LeavesOutWhatIsUnlikeTheMostTypicalUntilNoneIs) {
-  const std::vector<std::vector<double>> samples{{100}, {101}, {99}, {90}, {100.5}, {120}};
-
-  const auto found = cdf_criterion(samples, 0.95, true);
-
-  EXPECT_THAT(found.defective, ElementsAre(false, false, false, true, false, false));
 }
 
 }  // namespace

@@ -64,29 +64,6 @@ TEST(Ibqueryerrors, ReadsTheCaptures) {
   EXPECT_EQ(clean->nodes_checked, 5007u);
 }
 
-TEST(Perfquery, ReadsCountersAndNotWhatSelectsThem) {
-  const auto found = parse_perfquery(
-      "# Port extended counters: Lid 1719 port 2 (CapMask: 0x5300)\n"
-      "PortSelect:......................2\n"
-      "CounterSelect:...................0x0000\n"
-      "SymbolErrorCounter:..............7\n"
-      "PortXmitWait:....................N/A\n"
-      "LinkDownedCounter:...............1\n");
-
-  ASSERT_TRUE(found);
-  EXPECT_THAT(*found, ElementsAre(Pair("LinkDownedCounter", 1), Pair("SymbolErrorCounter", 7)));
-  EXPECT_FALSE(parse_perfquery("perfquery: can't open UMAD port\n"));
-}
-
-TEST(Perfquery, ReadsACapture) {
-  CUPEL_NEEDS_FABRIC_FILE(text, "perfquery-rcv-error/0x7cfe9003009ce5b0-2.out");
-
-  const auto found = parse_perfquery(text);
-
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->size(), 6u);
-}
-
 TEST(Ibqueryerrors, SurvivesEveryCutAndEveryChangedByte) {
   const std::string whole{kTwoPorts};
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -95,7 +72,6 @@ TEST(Ibqueryerrors, SurvivesEveryCutAndEveryChangedByte) {
       auto changed = whole;
       changed[at] = bad;
       (void)parse_ibqueryerrors(changed);
-      (void)parse_perfquery(changed);
     }
   }
 }

@@ -54,9 +54,10 @@ TEST(Sonic, TransceiversOfTheCaptureAreJudgedByTheirOwnLimits) {
   const auto health = judge_links(nullptr, look);
 
   ASSERT_THAT(health.findings, SizeIs(2));
-  EXPECT_EQ(health.findings[0].defects,
-            (std::vector<LinkDefect>{
-                {LinkFault::opcode, "state Transceiver error: Blocking Error|High temperature"}}));
+  EXPECT_EQ(
+      health.findings[0].defects,
+      (std::vector<LinkDefect>{
+          {LinkFault::not_active, "state Transceiver error: Blocking Error|High temperature"}}));
   EXPECT_EQ(to_string(health.findings[1].link), "leaf1 Ethernet8");
   ASSERT_THAT(health.findings[1].defects, SizeIs(3));
   EXPECT_THAT(health.findings[1].defects[1].what,

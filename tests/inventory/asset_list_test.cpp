@@ -63,11 +63,11 @@ TEST(AssetList, ReadsUtf16OfBothOrders) {
 }
 
 TEST(AssetList, TakesASerialNumberForTheSameThatASpreadsheetHasShortened) {
-  EXPECT_TRUE(same_serial("0001652", "1652"));
-  EXPECT_TRUE(same_serial("abc-12", "ABC12"));
-  EXPECT_FALSE(same_serial("0A12", "A12"));
-  EXPECT_TRUE(same_serial("0000", "0"));
-  EXPECT_FALSE(same_serial("1652", "16520"));
+  EXPECT_EQ(serial_key("0001652"), serial_key("1652"));
+  EXPECT_EQ(serial_key("abc-12"), serial_key("ABC12"));
+  EXPECT_NE(serial_key("0A12"), serial_key("A12"));
+  EXPECT_EQ(serial_key("0000"), serial_key("0"));
+  EXPECT_NE(serial_key("1652"), serial_key("16520"));
 }
 
 TEST(AssetList, NamesEveryRowThatCannotBeUsed) {

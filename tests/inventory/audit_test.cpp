@@ -90,7 +90,7 @@ TEST(Audit, DoesNotMissAnHcaWhereTheBmcAloneCountsCards) {
   const auto by_node = audit(profile, {}, {{}, cards});
 
   ASSERT_EQ(by_bmc.size(), 1);
-  EXPECT_EQ(by_bmc[0].finding, Finding::unobserved);
+  EXPECT_EQ(by_bmc[0].finding, Finding::not_observed);
   EXPECT_EQ(by_bmc[0].observed, "2 adapters by the BMC alone, some of which may have two ports");
   ASSERT_EQ(by_node.size(), 1);
   EXPECT_EQ(by_node[0].finding, Finding::missing);
@@ -100,7 +100,7 @@ TEST(Audit, ReportsUnobservedPartsWhereNothingIsReported) {
   const auto findings = audit(eight_gpus(), {}, {{}, {}});
 
   ASSERT_EQ(findings.size(), 1);
-  EXPECT_EQ(findings[0].finding, Finding::unobserved);
+  EXPECT_EQ(findings[0].finding, Finding::not_observed);
   EXPECT_FALSE(is_failure(findings[0].finding));
 }
 
@@ -145,8 +145,9 @@ TEST(Audit, DoesNotPassASizeThatIsReportedNowhere) {
 
   const auto findings = audit(profile, {}, {by_bmc, by_node});
 
-  EXPECT_THAT(told(findings), ::testing::ElementsAre(std::pair{
-                                  Finding::unobserved, "gpu, 999 GiB: its size is not reported"}));
+  EXPECT_THAT(told(findings),
+              ::testing::ElementsAre(
+                  std::pair{Finding::not_observed, "gpu, 999 GiB: its size is not reported"}));
 }
 
 TEST(Audit, NamesTheOnePartWhoseSizeIsNotReported) {
@@ -158,7 +159,7 @@ TEST(Audit, NamesTheOnePartWhoseSizeIsNotReported) {
 
   EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
               ::testing::ElementsAre(
-                  std::pair{Finding::unobserved, "gpu2, 80 GiB: its size is not reported"}));
+                  std::pair{Finding::not_observed, "gpu2, 80 GiB: its size is not reported"}));
 }
 
 TEST(Audit, TakesASizeThatOneOfTheTwoSourcesReports) {
@@ -187,7 +188,7 @@ TEST(Audit, DoesNotTakeTheSizeOfADriveFromASourceThatItDoesNotJudge) {
   const auto findings = audit(profile, {}, {by_bmc, by_node});
 
   ASSERT_EQ(findings.size(), 1);
-  EXPECT_EQ(findings[0].finding, Finding::unobserved);
+  EXPECT_EQ(findings[0].finding, Finding::not_observed);
 }
 
 TEST(Audit, DoesNotPassModelsAndCoresThatAreReportedNowhere) {
@@ -200,10 +201,11 @@ TEST(Audit, DoesNotPassModelsAndCoresThatAreReportedNowhere) {
   profile.parts = {cpus};
   const std::vector<Part> parts{Part{.kind = PartKind::cpu, .name = "cpu0"}};
 
-  EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
-              ::testing::UnorderedElementsAre(
-                  std::pair{Finding::unobserved, "cpu, 8480C: its model is not reported"},
-                  std::pair{Finding::unobserved, "cpu, 56 cores: its core count is not reported"}));
+  EXPECT_THAT(
+      told(audit(profile, {}, {parts, {}})),
+      ::testing::UnorderedElementsAre(
+          std::pair{Finding::not_observed, "cpu, 8480C: its model is not reported"},
+          std::pair{Finding::not_observed, "cpu, 56 cores: its core count is not reported"}));
 }
 
 Part of_bmc(PartKind kind, std::string name, std::string health = "OK") {
@@ -306,7 +308,7 @@ TEST(Audit, ComparesTheBiosSettingsThatTheProfileWants) {
 
   std::vector<std::pair<Finding, std::string>> found;
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
-  EXPECT_THAT(found, ::testing::ElementsAre(std::pair{Finding::unobserved, "bios Gone"},
+  EXPECT_THAT(found, ::testing::ElementsAre(std::pair{Finding::not_observed, "bios Gone"},
                                             std::pair{Finding::wrong_setting, "bios LogicalProc"}));
 }
 

@@ -223,45 +223,5 @@ TEST_F(OtherUsers, ReadNothingOfAJobInACommandLine) {
     EXPECT_THAT(command, AllOf(Not(HasSubstr("run-1")), Not(HasSubstr("word ")))) << command;
 }
 
-/// As the version before kJobFolder has left it: in /var/tmp, closed to writers.
-class JobOfAnEarlierVersion : public OtherUsers {
- protected:
-  void SetUp() override {
-    OtherUsers::SetUp();
-    if (IsSkipped() || HasFatalFailure()) return;
-    handle.folder = "/var/tmp/cupel-" + std::to_string(::getpid()) + "-run1-x";
-    plant(handle.folder);
-    fs::permissions(handle.folder, fs::perms{0755});
-  }
-  void TearDown() override {
-    if (!handle.folder.empty()) fs::remove_all(handle.folder);
-    OtherUsers::TearDown();
-  }
-};
-
-TEST_F(JobOfAnEarlierVersion, IsReadAndForgottenByAShell) {
-  const auto again = start("touch " + (base / "ran").string());
-  const auto state = read();
-
-  EXPECT_TRUE(again) << "it was started before";
-  ASSERT_TRUE(state) << state.error().what;
-  EXPECT_EQ(state->phase, Phase::ended);
-  EXPECT_EQ(state->out, "forged\n");
-  EXPECT_FALSE(fs::exists(base / "ran")) << "the program that it names was run";
-  EXPECT_TRUE(forget());
-  EXPECT_FALSE(fs::exists(handle.folder));
-}
-
-TEST_F(JobOfAnEarlierVersion, IsUnknownWhereSomebodyElseMadeIt) {
-  CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "only root may give a folder away");
-  ASSERT_EQ(::chown(handle.folder.c_str(), kSomebody, kSomebody), 0);
-
-  const auto state = read();
-
-  ASSERT_TRUE(state) << state.error().what;
-  EXPECT_EQ(state->phase, Phase::unknown);
-  EXPECT_FALSE(fs::exists(base / "ran"));
-}
-
 }  // namespace
 }  // namespace cupel::ssh

@@ -48,22 +48,6 @@ TEST(RunStatus, WritesTimesInUtcAndLeavesOutAWaitThatIsNone) {
   EXPECT_EQ(second.at("held"), json::array{});
 }
 
-TEST(RunStatus, ReadsWhatAFormerVersionWrote) {
-  constexpr auto* kFormer = R"({"pid":4711,"runs":[{"run":12,"ends":1795435200000,)"
-                            R"("held":[{"why":"a slot","nodes":1,"first":"a01-n03",)"
-                            R"("names":["a01-n03"]}],"approvals":{"go":3},)"
-                            R"("hands_until":"2026-11-23T12:15:00Z"}]})";
-
-  const auto read = controller_status_from(kFormer);
-
-  ASSERT_TRUE(read) << read.error().what;
-  RunStatus expected{.run = 12, .ends = kNoon};
-  expected.held = {{"a slot", 1, "a01-n03", {"a01-n03"}}};
-  expected.approvals = {{"go", 3}};
-  expected.hands_until = kNoon + std::chrono::minutes{15};
-  EXPECT_EQ(*read, (ControllerStatus{.pid = 4711, .runs = {expected}}));
-}
-
 TEST(RunStatus, ReadsMembersOfAnotherTypeAsAbsent) {
   const auto read = controller_status_from(
       R"({"pid":"4711","runs":[7,{"run":12,"ends":[],"held":{"why":1},"approvals":[1]}]})");

@@ -156,8 +156,9 @@ TEST_F(MeasurementsTest, AreNotWrittenWhereTheEventIsNot) {
 
 TEST_F(MeasurementsTest, AreMadeOfTheJournalsOfAFormerVersion) {
   end("n1", "gemm", kRates);
-  end("n1", "verdict", R"({"verdict":"pass","checked":[{"stage":"gemm","part":"gpu0",
-      "measure":"rate","measured":"700 TFLOP/s","wanted":"at least 600 TFLOP/s","met":true}]})");
+  end("n1", "verdict", R"({"verdict":"pass","format":2,"checked":[{"stage":"gemm","part":"gpu0",
+      "measure":"rate","value":700,"unit":"TFLOP/s","at_least":600,"met":"met",
+      "criterion_id":"gemm/rate"}]})");
   const auto before = all({.measure = "rate"});
   store_.reset();
   sql("DROP VIEW measurements; DROP TABLE measurement; DROP TABLE series; DROP TABLE name; "

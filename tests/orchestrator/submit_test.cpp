@@ -93,7 +93,7 @@ class SubmitTest : public store::StoreTest {
             .nodes = std::move(nodes)};
   }
   std::unique_ptr<Planned> planned(std::string nodes = "all") const {
-    auto plan = plan_run(request(std::move(nodes))).planned;
+    auto plan = plan_run(request(std::move(nodes)));
     EXPECT_TRUE(plan) << (plan ? "" : to_string(plan.error()));
     return plan ? *std::move(plan) : nullptr;
   }
@@ -108,7 +108,7 @@ class SubmitTest : public store::StoreTest {
 using PlanRun = SubmitTest;
 
 TEST_F(PlanRun, GivesThePlanWithAllThatItPointsInto) {
-  const auto plan = plan_run(request("a01-n02")).planned;
+  const auto plan = plan_run(request("a01-n02"));
 
   ASSERT_TRUE(plan) << to_string(plan.error());
   ASSERT_EQ((*plan)->plan.nodes.size(), 1);
@@ -120,7 +120,7 @@ TEST_F(PlanRun, GivesEveryProblemOfBothFilesAsData) {
   write("inventory.yaml", "site: oslo-1\nnodes: 7\n");
   write("judge.yaml", "playbook: judge\nsteps:\n  - step: no-such-step\n");
 
-  const auto plan = plan_run(request()).planned;
+  const auto plan = plan_run(request());
 
   ASSERT_FALSE(plan);
   const auto* problems = std::get_if<std::vector<inventory::Problem>>(&plan.error());
@@ -131,7 +131,7 @@ TEST_F(PlanRun, GivesEveryProblemOfBothFilesAsData) {
 }
 
 TEST_F(PlanRun, RefusesNodesThatTheInventoryDoesNotHave) {
-  const auto plan = plan_run(request("b99-n01")).planned;
+  const auto plan = plan_run(request("b99-n01"));
 
   ASSERT_FALSE(plan);
   const auto* error = std::get_if<Error>(&plan.error());

@@ -301,7 +301,7 @@ TEST(Verdict, FailsANodeOnWhichAStageHung) {
 TEST(Verdict, FailsABadPartAndIsInconclusiveAboutOneThatNobodyTold) {
   auto bad = healthy(), unseen = healthy();
   bad.audit = {AuditFinding{Finding::missing, "dimm A7", "32 dimms", "31", "", "reseat it"}};
-  unseen.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};
+  unseen.audit = {AuditFinding{Finding::not_observed, "psu", "6 psus", "nobody told", "", ""}};
 
   EXPECT_EQ(decision(bad), Decision::fail);
   EXPECT_EQ(causes(bad), (std::vector<Cause>{{Decision::fail, "dimm A7", "audit: missing", "31",
@@ -416,7 +416,7 @@ TEST(Verdict, PassesWhereAPersonSkippedWhatTheProfileHasNoOpinionAbout) {
 
 TEST(Verdict, PutsFailuresFirst) {
   auto record = healthy();
-  record.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};
+  record.audit = {AuditFinding{Finding::not_observed, "psu", "6 psus", "nobody told", "", ""}};
   record.findings["disk"].measurements[0].value = 1;
   record.steps[0] = step("power-on", "failed", "HTTP 403");
 

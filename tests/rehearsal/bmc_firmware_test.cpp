@@ -31,13 +31,19 @@ TEST(ImageTest, VersionsAreOlderNumberByNumber) {
   EXPECT_FALSE(is_older("2.0", "2.0"));
 }
 
+std::optional<std::vector<FormPart>> read_form(const std::string& body) {
+  FormReader reader{"b"};
+  reader.take(body);
+  return reader.finish();
+}
+
 TEST(FormTest, IsReadPartByPartAndNotPastItsEnd) {
   const std::string good =
       "--b\r\nContent-Disposition: form-data; name=\"a; b\"; "
       "filename=f.bin\r\n\r\n1\r\n2\r\n--b\r\n"
       "Content-Disposition: form-data; name=c\r\n\r\n\r\n--b--";
 
-  const auto parts = read_form("multipart/form-data; charset=x; boundary=\"b\"", good);
+  const auto parts = read_form(good);
 
   ASSERT_TRUE(parts);
   ASSERT_EQ(parts->size(), 2);
@@ -45,9 +51,10 @@ TEST(FormTest, IsReadPartByPartAndNotPastItsEnd) {
   EXPECT_EQ(parts->at(0).file_name, "f.bin");
   EXPECT_EQ(parts->at(0).text(), "1\r\n2");
   EXPECT_EQ(part_named(*parts, "c")->text(), "");
-  EXPECT_FALSE(read_form("multipart/form-data", good));
+  EXPECT_EQ(boundary_in("multipart/form-data; charset=x; boundary=\"b\""), "b");
+  EXPECT_FALSE(boundary_in("multipart/form-data"));
   for (std::size_t cut = 0; cut + 1 < good.size(); ++cut)
-    EXPECT_FALSE(read_form("multipart/form-data; boundary=b", good.substr(0, cut))) << cut;
+    EXPECT_FALSE(read_form(good.substr(0, cut))) << cut;
 }
 
 TEST(FormTest, IsReadAlikeHoweverItIsCut) {
@@ -74,7 +81,7 @@ TEST(FormTest, HasNoMoreThanSixteenParts) {
   std::string body;
   for (int i = 0; i < 17; ++i) body += "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n";
 
-  EXPECT_FALSE(read_form("multipart/form-data; boundary=b", body + "--b--"));
+  EXPECT_FALSE(read_form(body + "--b--"));
 }
 
 std::string made(const ImagePlan& plan) {

@@ -305,19 +305,6 @@ TEST(FabricTest, SymbolErrorsComeByTheHourAndTheSameToWhoeverAsks) {
   EXPECT_EQ(fabric.port("n04", "mlx5_0", VirtualTime{3600})->counters, PortCounters{});
 }
 
-TEST(FabricTest, AStreamCountsOnBothItsEndsAtItsRate) {
-  auto fabric = nine_nodes();
-  const auto flow = fabric.begin_flow("n00", "mlx5_0", "n01", "mlx5_0", VirtualTime{0});
-  const double gbit = fabric.gbit_between("n00", "mlx5_0", "n01", "mlx5_0", kNow);
-  fabric.end_flow(flow, VirtualTime{10});
-
-  const auto sent = fabric.port("n00", "mlx5_0", VirtualTime{60})->counters;
-  const auto taken = fabric.port("n01", "mlx5_0", VirtualTime{60})->counters;
-  EXPECT_NEAR(static_cast<double>(sent.transmit_data) * 32, gbit * 1e10, gbit * 1e7);
-  EXPECT_EQ(taken.receive_data, sent.transmit_data);
-  EXPECT_EQ(sent.receive_data, 0);
-}
-
 TEST(FabricTest, AMachineThatIsOffHasNoLinkAndNoPathLeadsToIt) {
   auto fabric = nine_nodes();
   fabric.set_power("n03", false, kNow);

@@ -27,7 +27,6 @@ struct SyntheticFleet {
 
 struct KnownFleet {
   burnin::Population population{};
-  std::vector<std::vector<double>> readings{};  // of each member, sorted
   std::vector<bool> bad{};
 };
 
@@ -62,7 +61,6 @@ inline KnownFleet synthetic(const SyntheticFleet& of) {
       if (of.inlets > 0 && of.measured)
         member.covariates[static_cast<std::size_t>(Covariate::inlet)] = kInlet + inlet;
       fleet.population.members.push_back(member);
-      fleet.readings.push_back(std::move(readings));
       fleet.bad.push_back(bad);
     }
   }

@@ -23,8 +23,6 @@ class Samples {
   double spread() const;
   /// Those that were kept.
   const std::vector<double>& kept() const { return values_; }
-  double largest() const { return quantile(1); }
-  double smallest() const { return quantile(0); }
 
  private:
   std::vector<double> values_;

@@ -33,8 +33,6 @@ class Stop {
   Clock::time_point begun() const { return begun_; }
 
  private:
-  void wake();
-
   Clock::time_point begun_;
   Clock::time_point deadline_;
   std::atomic<bool> given_up_{false};

@@ -32,7 +32,6 @@ class JsonLine {
   JsonLine& add(std::string_view key, T number) {
     return raw(key, std::to_string(number));
   }
-  JsonLine& add_null(std::string_view key) { return raw(key, "null"); }
   /// `json` as it is: a value that was written before.
   JsonLine& raw(std::string_view key, std::string_view json);
 

@@ -69,13 +69,11 @@ enum Field : unsigned {
   kNvlinkReplay = 52,
   kNvlinkRecovery = 59,
   kMemoryTemperature = 82,
-  kNvlinkCount = 91,
   kPcieReplay = 94,
   kRemappedCorrectable = 142,
   kRemappedUncorrectable = 143,
   kRemapPending = 144,
   kRemapFailed = 145,
-  kPowerInstant = 186,
   // Of NVLink 5 (Blackwell), which no longer counts those above.
   kNvlinkMalformed = 206,
   kNvlinkOverruns = 207,

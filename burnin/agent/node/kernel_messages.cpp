@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "burnin/agent/node/hardware_messages.h"
 #include "burnin/agent/node/message_text.h"
@@ -13,11 +14,6 @@ namespace {
 
 using enum MessageKind;
 using Found = std::optional<KernelMessage>;
-
-constexpr std::array<std::string_view, kMessageKinds> kKinds{
-    "xid",  "sxid", "gpu",  "mce",  "edac", "aer",     "pcie",
-    "nvme", "disk", "mlx5", "link", "oom",  "thermal", "hang"};
-constexpr std::array<std::string_view, 4> kWeights{"harmless", "information", "corrected", "error"};
 
 /// "(PCI:0000:1b:00): 79, pid=1, name=x, GPU has fallen off the bus."
 struct Event {
@@ -272,8 +268,8 @@ constexpr std::array kReaders{xid_of,  sxid_of, gpu_of,  edac_of, aer_of, mce_of
 
 }  // namespace
 
-std::string_view to_string(MessageKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
-std::string_view to_string(Weight weight) { return kWeights.at(static_cast<std::size_t>(weight)); }
+std::string_view to_string(MessageKind kind) { return enum_word<'-'>(kind); }
+std::string_view to_string(Weight weight) { return enum_word<'-'>(weight); }
 
 Found recognise(std::string_view line) {
   constexpr std::size_t kMostLine = 4096;

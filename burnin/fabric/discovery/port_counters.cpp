@@ -68,23 +68,4 @@ Result<QueryErrors> parse_ibqueryerrors(std::string_view text) {
   return found;
 }
 
-Result<CounterValues> parse_perfquery(std::string_view text) {
-  CounterValues counters;
-  for_each_line(text, [&](std::string_view line) {
-    const auto colon = line.find(":.");
-    if (line.starts_with('#') || colon == line.npos || counters.size() >= kMostCounters) return;
-    const auto name = line.substr(0, colon);
-    auto value = line.substr(colon + 1);
-    value.remove_prefix(std::min(value.find_first_not_of('.'), value.size()));
-    const bool selects =
-        name == "PortSelect" || name == "CounterSelect" || name == "CounterSelect2";
-    const auto count = number<std::uint64_t>(value);
-    if (count && !selects && name.size() <= kLongestCounter)
-      counters.emplace(printable(valid_utf8(name)), *count);
-  });
-  if (counters.empty())
-    return Error{Code::kNoMeasurement, "perfquery reported no counter: the port did not answer"};
-  return counters;
-}
-
 }  // namespace cupel::burnin

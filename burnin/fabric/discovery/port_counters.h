@@ -1,5 +1,5 @@
 #pragma once
-// Error counters of ports, as ibqueryerrors and perfquery print them. Pure. A counter that a tool
+// Error counters of ports, as ibqueryerrors prints them. Pure. A counter that a tool
 // did not print is not there: it is not 0.
 #include <cstdint>
 #include <map>
@@ -36,8 +36,5 @@ struct QueryErrors {
 /// nothing, and ends with 0, where no subnet manager answers. kMalformed above 256 MiB.
 /// Source: infiniband-diags 44, ibqueryerrors.
 Result<QueryErrors> parse_ibqueryerrors(std::string_view text);
-
-/// One port, with or without -x. Errors: kNoMeasurement without a counter.
-Result<CounterValues> parse_perfquery(std::string_view text);
 
 }  // namespace cupel::burnin

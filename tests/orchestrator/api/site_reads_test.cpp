@@ -194,7 +194,7 @@ TEST_F(NodesResults, AreThoseOfTheNewestRunOfEachNodeThatIsOver) {
 TEST_F(NodesResults, ALookHidesNoVerdictAndAFailedOneIsNoPass) {
   const std::string pass = R"({"outcome":"done","verdict":"pass","causes":[]})";
   const std::string fail = R"({"outcome":"done","verdict":"fail","causes":[]})";
-  const std::string off = R"({"outcome":"reject","detail":"no answer"})";
+  const std::string off = R"({"outcome":"failed","detail":"no answer"})";
   const auto judged = run_on({"a01-n1", "a02-n1"});
   end(judged, "a01-n1", "verdict", pass);
   end(judged, "a02-n1", "verdict", fail);

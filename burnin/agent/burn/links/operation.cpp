@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/enum_words.h"
+
 namespace cupel::burn {
 namespace {
 
@@ -23,29 +25,10 @@ constexpr std::uint64_t kAligned = 16;
 
 std::span<const Operation> all_operations() { return kAll; }
 
-std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::kAllReduce:
-      return "all_reduce";
-    case Operation::kAllGather:
-      return "all_gather";
-    case Operation::kReduceScatter:
-      return "reduce_scatter";
-    case Operation::kAllToAll:
-      return "all_to_all";
-    case Operation::kBroadcast:
-      return "broadcast";
-    case Operation::kSendRecv:
-      return "send_recv";
-  }
-  return "";
-}
+std::string_view name_of(Operation operation) { return enum_word<'_'>(operation); }
 
 std::optional<Operation> operation_of(std::string_view name) {
-  const auto found =
-      std::ranges::find_if(kAll, [name](Operation each) { return name_of(each) == name; });
-  if (found == kAll.end()) return std::nullopt;
-  return *found;
+  return enum_of<Operation, '_'>(name);
 }
 
 double bus_factor(Operation operation, int ranks) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/enum_words.h"
 #include "burnin/agent/node/boot/image_stream.h"
 
 namespace cupel::agent::boot {
@@ -23,25 +24,7 @@ Outcome<void> copy(ImageStream& from, ImageContent& to, const ImageOrder& order,
 
 }  // namespace
 
-std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::kChoosing:
-      return "choosing";
-    case Phase::kErasing:
-      return "erasing";
-    case Phase::kWriting:
-      return "writing";
-    case Phase::kReadingBack:
-      return "reading-back";
-    case Phase::kGrowing:
-      return "growing";
-    case Phase::kSeeding:
-      return "seeding";
-    case Phase::kBootOrder:
-      return "boot-order";
-  }
-  return "writing";
-}
+std::string_view to_string(Phase phase) { return enum_word<'-'>(phase); }
 
 ImageWriter::ImageWriter(TargetDisk disk, ImageOrder order, ReadBack read_back)
     : disk_{std::move(disk)},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "burnin/agent/common/little_endian.h"
 #include "burnin/agent/node/facts/sections.h"
@@ -35,10 +36,7 @@ LinkEnd read_link(const Tree& tree, const std::string& folder) {
 
 }  // namespace
 
-std::string_view to_string(Acs acs) {
-  constexpr std::array<std::string_view, 4> kWords{"unknown", "none", "off", "on"};
-  return kWords.at(static_cast<std::size_t>(acs));
-}
+std::string_view to_string(Acs acs) { return enum_word<'-'>(acs); }
 
 std::optional<double> transfers_in(std::string_view text) {
   const auto cells = words(text);

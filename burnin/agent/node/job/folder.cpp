@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/small_file.h"
@@ -60,14 +61,13 @@ Phase phase_of(const std::string& folder, pid_t keeper, std::optional<int>& stat
   return ended() ? Phase::ended : Phase::lost;  // it may have ended since we looked first
 }
 
-/// Empty where it is. `ours`: root's is not good enough, and none of the bits in `closed` may be
-/// set.
-std::string why_not_safe(const struct stat& found, bool ours, mode_t closed) {
+/// Empty where it is. `ours`: root's is not good enough, and it is closed to everybody else.
+std::string why_not_safe(const struct stat& found, bool ours) {
   const auto us = ::geteuid();
   const auto mode = found.st_mode & 07777;
   const bool owned = found.st_uid == us || (!ours && found.st_uid == 0);
   const bool sticky = (mode & S_ISVTX) != 0 && found.st_uid == 0;
-  const bool shut = ours ? (mode & closed) == 0 : (mode & 022) == 0 || sticky;
+  const bool shut = ours ? (mode & 077) == 0 : (mode & 022) == 0 || sticky;
   if (S_ISDIR(found.st_mode) && owned && shut) return {};
   char octal[8];
   std::snprintf(octal, sizeof octal, "%04o", static_cast<unsigned>(mode));
@@ -82,28 +82,9 @@ std::string why_not_safe(const struct stat& found, bool ours, mode_t closed) {
                      " that nobody else may write to");
 }
 
-/// Where jobs were before they had a folder of their own.
-constexpr std::string_view kOldJobFolder = "/var/tmp";
-
 }  // namespace
 
-std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::unknown:
-      return "unknown";
-    case Phase::starting:
-      return "starting";
-    case Phase::running:
-      return "running";
-    case Phase::ended:
-      return "ended";
-    case Phase::stopped:
-      return "stopped";
-    case Phase::lost:
-      return "lost";
-  }
-  __builtin_unreachable();
-}
+std::string_view to_string(Phase phase) { return enum_word<'-'>(phase); }
 
 Look look(const std::string& folder) {
   Look seen;
@@ -162,7 +143,6 @@ Result<void> make_own_folder(const std::string& folder) {
 
 Result<void> check_safe(const std::string& folder) {
   const auto parent = folder.substr(0, folder.rfind('/'));
-  const bool old = parent == kOldJobFolder && folder.starts_with(parent + "/cupel-");
   for (auto end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     const auto level = folder.substr(0, end);
     struct stat found{};
@@ -170,9 +150,7 @@ Result<void> check_safe(const std::string& folder) {
       if (errno == ENOENT || errno == ENOTDIR) return ok();
       return Error{Code::kFailed, level + ": " + std::strerror(errno)};
     }
-    const bool ours = level == folder || (level == parent && !old);
-    const mode_t closed = !ours ? 0 : old ? 022 : 077;
-    if (const auto why = why_not_safe(found, ours, closed); !why.empty())
+    if (const auto why = why_not_safe(found, level == folder || level == parent); !why.empty())
       return Error{Code::kFailed, level + why +
                                       ". Find out who made it so, set it right or remove it, and "
                                       "run this again"};
