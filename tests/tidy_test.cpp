@@ -83,7 +83,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/record",
        {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store"}},
       {"orchestrator/report",
-       {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store",
+       {"base", "inventory", "burnin", "playbooks", "orchestrator/engine", "orchestrator/store",
         "orchestrator/record"}},
       {"orchestrator/certificate",
        {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store",

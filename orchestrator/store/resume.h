@@ -2,7 +2,10 @@
 // Where a run stands, for whoever goes on with it: from its newest snapshot and what came behind
 // it, else from all its events. Also keeps the snapshots that the next one will want.
 #include "orchestrator/store/store.h"
-#include "playbooks/fwd.h"
+
+namespace cupel::playbooks {
+struct Plan;
+}
 
 namespace cupel::store {
 
