@@ -31,8 +31,8 @@ part() { # NAME COMMAND...
   parts+=("$running|$((SECONDS - begun))|$(($(cpu_seconds) - before))")
   running=
 }
-# CPU seconds of all children that have ended, and of theirs. (`times` in a subshell would tell of that one's own.)
-cpu_seconds() { awk '{sub(/.*\) /, ""); print int(($14 + $15) / 100)}' "/proc/$$/stat"; }
+# CPU seconds of all children of PID (this script) that have ended, and of theirs. What ended beside a part counts there.
+cpu_seconds() { awk '{sub(/.*\) /, ""); print int(($14 + $15) / 100)}' "/proc/${1:-$$}/stat"; } # [PID]
 
 # Runs COMMAND beside what follows, as NAME, with what the others leave of the processors; join NAME waits for it.
 declare -A beside_pid=() beside_log=()
@@ -43,22 +43,22 @@ beside() { # NAME COMMAND...
   # A group of its own, to be ended by; no session of its own, since between sessions the kernel heeds no niceness.
   set -m
   (
-    renice -n 19 "$BASHPID" > /dev/null
+    local self=$BASHPID
+    renice -n 19 "$self" > /dev/null
     SECONDS=0
     "$@"
-    echo "$SECONDS" > "$log.seconds"
+    echo "$SECONDS|$(cpu_seconds "$self")" > "$log.seconds"
   ) > "$log" 2>&1 &
   set +m
   beside_pid[$name]=$! beside_log[$name]=$log
 }
 join() { # NAME
-  local name=$1 log=${beside_log[$1]} status=0 before
+  local name=$1 log=${beside_log[$1]} status=0
   running=$name
-  before=$(cpu_seconds)
   wait "${beside_pid[$name]}" || status=$?
   unset "beside_pid[$name]"
   [ "$status" = 0 ] || { tail -n 60 "$log"; echo "$name ended with exit status $status; all of it: $log" >&2; exit "$status"; }
-  parts+=("$name (beside others)|$(cat "$log.seconds")|$(($(cpu_seconds) - before))")
+  parts+=("$name (beside others)|$(cat "$log.seconds")")
   running=
 }
 
