@@ -215,6 +215,20 @@ TEST(Tidy, NoFileSleepsWhereThereIsAnEvent) {
   }
 }
 
+/// How fast a machine is, and what else it does, is none of a test's business.
+TEST(Tidy, NoTestAssertsATimeOrTakesANameThatAnotherMayHave) {
+  const std::regex quick{R"((EXPECT|ASSERT)_L[TE]\([^;]*\b(Clock|steady_clock|Real)::now\(\))"};
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("tests/") || source.path.starts_with("tests/bench/")) continue;
+    EXPECT_EQ(source.text.find("TempDir"
+                               "()"),
+              std::string::npos)
+        << source.path << ": test::TemporaryFolder is the test's own";
+    if (source.text.find("::now()") == source.text.npos) continue;
+    EXPECT_FALSE(std::regex_search(source.text, quick)) << source.path;
+  }
+}
+
 TEST(Tidy, NoFileSpawnsADetachedTask) {
   for (const auto& source : sources()) {
     if (source.path.starts_with("tests/")) continue;

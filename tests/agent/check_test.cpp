@@ -349,11 +349,14 @@ TEST_F(CheckProgram, GivesUpOnAReadingThatHangsAndJudgesNothing) {
 
 /// Of this machine, as it is: no more than a light test may need.
 TEST(CheckProgramHere, NeedsLittleMemory) {
+  const NodeTree empty;
+  empty.write("/check.json", "{}");
+  const auto expect = empty.root() + "/check.json";
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     ::execl(NODE_BINARY, NODE_BINARY, "check", "--json", "--acknowledged", "/nowhere/known",
-            static_cast<char*>(nullptr));
+            "--expect", expect.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
   int status = 0;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "burnin/agent/node/boot/partition_table.h"
 #include "tests/agent/boot_image.h"
+#include "tests/support/own_host/own_host.h"
 
 namespace cupel::agent::boot {
 namespace {
@@ -259,6 +260,7 @@ using LongLargeRoot = LargeRoot;
 
 TEST_F(LongLargeRoot, IsTheSameBytesOfTheSamePackages) {
   constexpr std::chrono::seconds kPatience{1'800};
+  const testing::MachinesNetwork with_packages;
   if (in_bash("command -v mmdebstrap && command -v mksquashfs").status != 0)
     GTEST_SKIP() << "mmdebstrap or squashfs-tools is not installed";
   if (in_bash("curl -sfI -m 20 http://deb.debian.org/debian/dists/bookworm/Release").status != 0)

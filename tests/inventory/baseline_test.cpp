@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "inventory/judge_firmware.h"
 #include "inventory/load_profile.h"
+#include "tests/support/captures.h"
 
 namespace cupel::inventory {
 namespace {
@@ -176,8 +177,8 @@ TEST(ReadBaseline, KeepsTextsWithinBounds) {
 }
 
 TEST(ReadBaseline, FindsTheImagesOfAnInheritedProfileBesideThat) {
-  const auto folder = std::filesystem::temp_directory_path() / "cupel-baseline-test";
-  std::filesystem::create_directories(folder);
+  const test::TemporaryFolder own;
+  const auto& folder = own.path();
   ASSERT_TRUE(write_file(folder / "kind.yaml",
                          "profile: kind\npower: {idle: 1, loaded: 2}\nfirmware: [{component: bmc, "
                          "version: 1, image: {file: bmc.bin, sha256: " +
@@ -190,7 +191,6 @@ TEST(ReadBaseline, FindsTheImagesOfAnInheritedProfileBesideThat) {
   ASSERT_TRUE(profile) << to_string(problems);
   ASSERT_EQ(profile->firmware.size(), 1);
   EXPECT_EQ(profile->firmware[0].image->file, (folder / "bmc.bin").string());
-  std::filesystem::remove_all(folder);
 }
 
 TEST(JudgeFirmware, KnowsAPartByItsIdOrByItsName) {

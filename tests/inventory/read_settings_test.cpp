@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "inventory/load_profile.h"
+#include "tests/support/captures.h"
 
 namespace cupel::inventory {
 namespace {
@@ -112,16 +113,14 @@ TEST(ProfileSettings, RefusesNtpServersWhileNtpIsOff) {
 
 TEST(ProfileSettings, ReplacesTheInheritedSettingOfTheSameName) {
   std::vector<Problem> problems;
-  const auto folder = std::filesystem::path{testing::TempDir()} / "cupel-profile-settings";
-  std::filesystem::create_directories(folder);
-  std::ofstream{folder / "base.yaml"} << "profile: base\npower: {idle: 1, loaded: 2}\n"
-                                         "settings: {iommu: on, acs: off}\n"
-                                         "bmc: {ntp: a, services: {SSH: on, SNMP: off}}\n";
+  const test::TemporaryFolder folder;
+  std::ofstream{folder.path() / "base.yaml"} << "profile: base\npower: {idle: 1, loaded: 2}\n"
+                                                "settings: {iommu: on, acs: off}\n"
+                                                "bmc: {ntp: a, services: {SSH: on, SNMP: off}}\n";
 
   const auto profile = parse_profile(
       "profile: mine\nextends: base\nsettings: {acs: on}\nbmc: {ntp: b, services: {SSH: off}}\n",
-      "mine.yaml", ProfileSource{folder}, problems);
-  std::filesystem::remove_all(folder);
+      "mine.yaml", ProfileSource{folder.path()}, problems);
 
   ASSERT_THAT(problems, IsEmpty());
   EXPECT_THAT(names_of(*profile), ElementsAre("iommu=on", "acs=on"));

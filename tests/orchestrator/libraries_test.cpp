@@ -2,7 +2,6 @@
 // use its cupel-burn says; here a script of the same words does.
 #include "orchestrator/ssh/libraries.h"
 
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 #include "base/file.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
+#include "tests/support/own_host/own_host.h"
 
 namespace cupel::ssh {
 namespace {
@@ -46,12 +46,6 @@ void write(const fs::path& file, std::string_view bytes) {
 
 class LibrariesOnANode : public OnANode {
  protected:
-  static void SetUpTestSuite() {
-    // What this suite mounts, its sshd sees too, and nobody else on this machine.
-    private_mounts_ = ::unshare(CLONE_NEWNS) == 0 &&
-                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-    OnANode::SetUpTestSuite();
-  }
   void SetUp() override {
     OnANode::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
@@ -89,7 +83,6 @@ class LibrariesOnANode : public OnANode {
     return names;
   }
 
-  static inline bool private_mounts_ = false;
   const std::string lt = some_bytes(7'000'000);
   test::TemporaryFolder ours{};
   std::string node{};
@@ -211,7 +204,8 @@ TEST_F(LibrariesOnANode, AreNotWrittenThroughALinkThatLiesInTheirPlace) {
 }
 
 TEST_F(LibrariesOnANode, LeaveNothingWhereThereIsNoRoom) {
-  CUPEL_NEEDS_REAL_PART(private_mounts_, "no mount namespace of its own: only root may make one");
+  CUPEL_NEEDS_REAL_PART(cupel::testing::has_own_host(),
+                        "no mount namespace of its own: only root may make one");
   ASSERT_EQ(::mount("tmpfs", node.c_str(), "tmpfs", 0, "size=3m"), 0);
   write(fs::path{node} / "cupel-burn", kCupelBurn);
 

@@ -1,7 +1,6 @@
 #include "orchestrator/ssh/ssh.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -15,6 +14,7 @@
 #include "orchestrator/ssh/remote_process.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/child.h"
+#include "tests/support/own_host/own_host.h"
 
 namespace cupel::ssh {
 namespace {
@@ -229,7 +229,7 @@ TEST_F(SshTest, UploadsAFileWholeWithItsMode) {
   const auto on = session();
   const auto path = sshd_->file("it's a file");
 
-  ASSERT_TRUE(run_to_end(io, on->upload("content\n", path, 0751, Deadline::in(10s))));
+  ASSERT_TRUE(run_to_end(io, on->upload("content\n", path, 0751, Deadline::in(60s))));
 
   EXPECT_EQ(whole(path), "content\n");
   struct stat seen{};
@@ -250,26 +250,15 @@ TEST_F(SshTest, UploadsTwentyMegabytes) {
 TEST_F(SshTest, AnUploadThatCannotBeWrittenSaysWhyAndLeavesNothing) {
   const auto on = session();
 
-  const auto result = run_to_end(io, on->upload("x", "/proc/nothing", 0644, Deadline::in(10s)));
+  const auto result = run_to_end(io, on->upload("x", "/proc/nothing", 0644, Deadline::in(60s)));
 
   EXPECT_EQ(result.error().code, Code::kFailed);
   EXPECT_NE(result.error().what.find("/proc/nothing"), std::string::npos);
 }
 
-class SshOnASmallDisk : public OnANode {
- protected:
-  static void SetUpTestSuite() {
-    // What this suite mounts, its sshd sees too, and nobody else on this machine.
-    private_mounts_ = ::unshare(CLONE_NEWNS) == 0 &&
-                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
-    OnANode::SetUpTestSuite();
-  }
-
-  static inline bool private_mounts_ = false;
-};
-
-TEST_F(SshOnASmallDisk, AnUploadThatDoesNotFitLeavesTheOldFile) {
-  CUPEL_NEEDS_REAL_PART(private_mounts_, "no mount namespace of its own: only root may make one");
+TEST_F(SshTest, AnUploadThatDoesNotFitLeavesTheOldFile) {
+  CUPEL_NEEDS_REAL_PART(cupel::testing::has_own_host(),
+                        "no mount namespace of its own: only root may make one");
   const auto disk = sshd_->file("disk");
   std::filesystem::create_directory(disk);
   ASSERT_EQ(::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"), 0);
@@ -277,7 +266,7 @@ TEST_F(SshOnASmallDisk, AnUploadThatDoesNotFitLeavesTheOldFile) {
   std::ofstream{disk + "/kept"} << "old";
 
   const auto result =
-      run_to_end(io, on->upload(noise(1 << 20), disk + "/kept", 0644, Deadline::in(10s)));
+      run_to_end(io, on->upload(noise(1 << 20), disk + "/kept", 0644, Deadline::in(60s)));
 
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kFailed);
@@ -288,11 +277,11 @@ TEST_F(SshOnASmallDisk, AnUploadThatDoesNotFitLeavesTheOldFile) {
 
 TEST_F(SshTest, TellsWhenTheNodeDiesInTheMiddle) {
   cupel::testing::Sshd doomed;
-  auto on = run_to_end(io, connect("a01-n09", doomed.access(), known, Deadline::in(10s))).value();
+  auto on = run_to_end(io, connect("a01-n09", doomed.access(), known, Deadline::in(60s))).value();
   const Sink crash = [&doomed](Stream, std::string_view) { doomed.crash(); };
 
   const auto outcome =
-      run_to_end(io, on->run("echo alive; sleep 10031", {}, crash, Deadline::in(20s)));
+      run_to_end(io, on->run("echo alive; sleep 10031", {}, crash, Deadline::in(60s)));
 
   EXPECT_EQ(outcome.error().code, Code::kUnreachable);
   EXPECT_EQ(run(*on, "true").error().code, Code::kUnreachable);

@@ -25,7 +25,7 @@ inline Read read(std::string_view text, const Arguments& arguments = {}) {
 class Folder {
  public:
   Folder() {
-    std::string made = ::testing::TempDir() + "playbooks-XXXXXX";
+    std::string made = std::filesystem::temp_directory_path() / "cupel-playbooks-XXXXXX";
     path_ = ::mkdtemp(made.data());
   }
   ~Folder() { std::filesystem::remove_all(path_); }

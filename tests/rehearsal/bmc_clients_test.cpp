@@ -140,12 +140,13 @@ TEST_P(FwupdtoolOf, UploadsAnImageAndFollowsItsTaskToTheEnd) {
   const auto image = file("image.bin", "virtual firmware\nPSU_0 99.1\n");
   const auto root = folder.path().string();
 
-  const auto ran = testing::run(
-      {"/usr/bin/fwupdtool", "install-blob", image, kGuid, "--plugins", "redfish", "--force",
-       "--no-safety-check", "--no-reboot-check"},
-      {"FWUPD_SYSCONFDIR=" + root, "FWUPD_LOCALSTATEDIR=" + root + "/state",
-       "FWUPD_CACHEDIR=" + root + "/cache", "FWUPD_LOCALSTATEDIR_QUIRKS=" + root + "/quirks"},
-      std::chrono::seconds{60});
+  const auto ran =
+      testing::run({"/usr/bin/fwupdtool", "install-blob", image, kGuid, "--plugins", "redfish",
+                    "--force", "--no-safety-check", "--no-reboot-check"},
+                   {"FWUPD_SYSCONFDIR=" + root, "FWUPD_LOCALSTATEDIR=" + root + "/state",
+                    "FWUPD_CACHEDIR=" + root + "/cache",
+                    "FWUPD_LOCALSTATEDIR_QUIRKS=" + root + "/quirks", "FWUPD_LOCKDIR=" + root},
+                   std::chrono::seconds{60});
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_TRUE(bmc.wait_until([&](Machine& machine) { return installed(machine) == "99.1"; }));

@@ -11,6 +11,7 @@
 #include "base/base64.h"
 #include "orchestrator/handoff/token_claims.h"
 #include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/captures.h"
 #include "tests/support/damage.h"
 
 namespace cupel::handoff {
@@ -79,7 +80,8 @@ TEST_F(ApiClientTest, SendsTheTokenInAHeaderAndReadsJson) {
 TEST_F(ApiClientTest, TrustsNoCertificateButThatOfItsAuthority) {
   ReplayServer replay{[](const Asked&) { return Answer{.body = "{}"}; }, true};
   auto trusting = server(replay.url());
-  trusting.ca = ::testing::TempDir() + "/cupel-api-ca.pem";
+  const test::TemporaryFolder folder;
+  trusting.ca = (folder.path() / "ca.pem").string();
   std::ofstream{trusting.ca} << replay.certificate_pem();
 
   const auto refused = ask(server(replay.url()));

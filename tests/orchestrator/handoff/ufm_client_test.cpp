@@ -13,6 +13,7 @@
 #include "base/base64.h"
 #include "burnin/fabric/discovery/ufm_rest.h"
 #include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/captures.h"
 
 namespace cupel::handoff {
 namespace {
@@ -96,12 +97,12 @@ TEST_F(UfmClientTest, PresentsUserAndPasswordAtThePathForThem) {
 TEST_F(UfmClientTest, TrustsNoCertificateButThatOfItsAuthority) {
   ReplayServer replay{replayed, true};
   auto trusting = site(replay.url());
-  trusting.ca = ::testing::TempDir() + "/cupel-ufm-ca.pem";
+  const test::TemporaryFolder folder;
+  trusting.ca = (folder.path() / "ca.pem").string();
   std::ofstream{trusting.ca} << replay.certificate_pem();
 
   const auto refused = ask(site(replay.url()));
   const auto trusted = ask(trusting);
-  std::filesystem::remove(trusting.ca);
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUntrusted);

@@ -422,19 +422,35 @@ TEST_F(Booting, AnUplinkIsNotExceededAndSharedFairly) {
   put("disk.raw.zst", std::string(kSize, 'x'));
   start({.uplink = 10'000'000});
   const auto ticket = service->issue(order()).value();
-  const auto begun = std::chrono::steady_clock::now();
-  std::vector<std::chrono::duration<double>> took(4);
-  {
+  struct Machine {
+    std::chrono::steady_clock::time_point began{}, ended{};
+  };
+  using MachineTimes = std::vector<Machine>;
+  const auto all_fetch = [&] {
+    MachineTimes all(4);
     std::vector<std::future<void>> machines;
-    for (auto& one : took)
+    for (auto& one : all)
       machines.push_back(std::async(std::launch::async, [&] {
+        one.began = std::chrono::steady_clock::now();
         EXPECT_EQ(fetch({.url = ticket.base_url + "image"}).body.size(), kSize);
-        one = std::chrono::steady_clock::now() - begun;
+        one.ended = std::chrono::steady_clock::now();
       }));
-  }
+    machines.clear();
+    return all;
+  };
+  // Together, but on a machine that has no time for them.
+  const auto together = [](const MachineTimes& all) {
+    const auto [first, last] = std::ranges::minmax(all, {}, &Machine::began);
+    return last.began - first.began < 100ms;
+  };
+
+  auto all = all_fetch();
+  while (!together(all)) all = all_fetch();
+
   // 12 MB at 10 MB/s, less the burst; nobody is through much before the others.
-  EXPECT_GT(std::ranges::max(took), 1000ms);
-  EXPECT_GT(std::ranges::min(took), 700ms);
+  const auto begun = std::ranges::min(all, {}, &Machine::began).began;
+  EXPECT_GT(std::ranges::max(all, {}, &Machine::ended).ended - begun, 1000ms);
+  EXPECT_GT(std::ranges::min(all, {}, &Machine::ended).ended - begun, 700ms);
 }
 
 TEST_F(Booting, IpxeGetsAScriptThatBootsTheTicketsKernel) {
