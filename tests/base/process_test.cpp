@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Result<ProcessOutcome> run(ProcessRequest request, std::chrono::milliseconds patience = 20s) {
+Result<ProcessOutcome> run(ProcessRequest request, std::chrono::milliseconds patience = 60s) {
   asio::io_context io;
   return run_to_end(io, run_process(std::move(request), Deadline::in(patience)));
 }
 
-Result<ProcessOutcome> shell(const std::string& script, std::chrono::milliseconds patience = 20s) {
+Result<ProcessOutcome> shell(const std::string& script, std::chrono::milliseconds patience = 60s) {
   return run({.argv = {"sh", "-c", script}}, patience);
 }
 

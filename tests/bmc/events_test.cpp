@@ -127,7 +127,7 @@ TEST_F(EventStream, TakesNoneOfThePlacesForRequests) {
   const auto one = subscribed(*bmc);
 
   server.change([](auto& options) { options.thinking = 20ms; });
-  const auto ask = [](Bmc* asked) { return asked->power.state(Deadline::in(10s)); };
+  const auto ask = [](Bmc* asked) { return asked->power.state(Deadline::in(60s)); };
   auto states = run(for_each_of<Sourced<PowerState>>(std::vector<Bmc*>(4, bmc.get()), 4, ask));
 
   for (const auto& state : states) EXPECT_TRUE(state);

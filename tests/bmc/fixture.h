@@ -88,7 +88,7 @@ class OverHttps : public ::testing::Test {
     return std::move(*slot);
   }
   static json::value test_system() { return test::small_machine(kSystem); }
-  static Deadline soon() { return Deadline::in(10s); }
+  static Deadline soon() { return Deadline::in(60s); }
 
   asio::io_context io;
   test::HttpsServer server{{}};

@@ -53,7 +53,7 @@ class FwupdServer : public ::testing::Test {
   T run(Task<T> task) {
     return run_to_end(io_, std::move(task));
   }
-  static Deadline soon() { return Deadline::in(20s); }
+  static Deadline soon() { return Deadline::in(60s); }
   /// What it says, poll by poll, until it no longer runs.
   std::vector<UpdateProgress> followed(Bmc& bmc, const UpdateTicket& ticket) {
     std::vector<UpdateProgress> seen;

@@ -352,7 +352,7 @@ TEST_P(Machine, IsReadRightOverHttps) {
       .endpoint = server.endpoint(), .user = "admin", .password = {}, .trust = {}};
   const auto bmc = redfish::open(transport, truth.machine, access, password_from(password), keys);
 
-  const auto power = run_to_end(io, bmc->power.state(Deadline::in(10s)));
+  const auto power = run_to_end(io, bmc->power.state(Deadline::in(60s)));
   const auto observed = run_to_end(io, bmc->facts.observe(Deadline::in(60s)));
   const auto sensors = run_to_end(io, bmc->sensors.read(Deadline::in(60s)));
   const auto log = run_to_end(io, bmc->log.read(std::nullopt, 100'000, Deadline::in(60s)));

@@ -55,7 +55,7 @@ class Power : public ::testing::Test {
  protected:
   void is(PowerState state) { bmc.state = bmc.goal = state; }
   Result<void> run(Task<Result<void>> task) { return run_to_end(io, std::move(task)); }
-  static Deadline soon() { return Deadline::in(5s); }
+  static Deadline soon() { return Deadline::in(60s); }
 
   asio::io_context io;
   FakeBmc bmc;
@@ -298,7 +298,7 @@ TEST_F(PowerOverHttps, AsksADellAgainWhoseFirmwareIsKnownToIgnorePowerOn) {
   server.misbehave({.method = "POST", .path = kSystem, .status = 204});
   const auto bmc = open();
 
-  const auto done = run(ensure_on(*bmc, Deadline::in(20s), kQuick));
+  const auto done = run(ensure_on(*bmc, Deadline::in(60s), kQuick));
   run(bmc->log_out());
 
   ASSERT_TRUE(done) << done.error().what;

@@ -83,7 +83,7 @@ class ReadingTree : public ::testing::Test {
   static bool is_unknown(const std::vector<inventory::Unknown>& all, const std::string& fact) {
     return std::ranges::find(all, fact, &inventory::Unknown::fact) != all.end();
   }
-  static Deadline soon() { return Deadline::in(10s); }
+  static Deadline soon() { return Deadline::in(60s); }
 
   asio::io_context io;
   TreeFetch tree;

@@ -21,7 +21,7 @@ class RotateTest : public ::testing::Test {
       return bmc.act([&] { note = written; });
     };
     doors.forget_refusals = [this] { ++forgotten; };
-    return run_to_end(io, rotate_password(doors, Deadline::in(std::chrono::seconds{10})));
+    return run_to_end(io, rotate_password(doors, Deadline::in(std::chrono::minutes{1})));
   }
 
   asio::io_context io;

@@ -24,7 +24,7 @@ TEST_F(Session, SendsOneWrongPasswordOnceHoweverManyCallersThereAre) {
   const auto one = open(), other = open();
   std::vector<Bmc*> callers{one.get(), one.get(), one.get(), other.get(), other.get()};
 
-  const auto ask = [](Bmc* bmc) { return bmc->power.state(Deadline::in(10s)); };
+  const auto ask = [](Bmc* bmc) { return bmc->power.state(Deadline::in(60s)); };
   auto answers = run(for_each_of<PowerState>(callers, 5, ask));
   const auto later = run(one->power.state(soon()));
 

@@ -41,7 +41,7 @@ class SurveyOf : public ::testing::Test {
   asio::io_context io;
   FakeFetch fetch;
   Observed seen;
-  Survey survey{fetch, Deadline::in(10s), seen};
+  Survey survey{fetch, Deadline::in(60s), seen};
 };
 
 TEST_F(SurveyOf, PagesFollowsTheirNextLinks) {
@@ -222,7 +222,7 @@ TEST(Uri, IsWrittenAsRfc3986Wants) {
 Result<Machine> machine_with(FakeFetch& fetch, std::vector<std::string> systems) {
   asio::io_context io;
   Observed seen;
-  Survey survey{fetch, Deadline::in(10s), seen};
+  Survey survey{fetch, Deadline::in(60s), seen};
   fetch.documents["/redfish/v1"] = json::object{{"Vendor", "AMI"}};
   fetch.documents["/redfish/v1/Systems"] = page_of(std::move(systems));
   return run_to_end(io, find_machine(survey));

@@ -140,7 +140,7 @@ class SeveralSystemsOverHttps : public OverHttps {
 TEST_F(SeveralSystemsOverHttps, ShareOneSessionOnePinAndOneBudget) {
   const auto first = node("x1000-n0", "Node0"), second = node("x1000-n1", "Node1");
   std::vector<Bmc*> both{first.get(), second.get(), first.get(), second.get()};
-  const auto ask = [](Bmc* bmc) { return bmc->power.state(Deadline::in(10s)); };
+  const auto ask = [](Bmc* bmc) { return bmc->power.state(Deadline::in(60s)); };
 
   const auto answers = run(for_each_of<Sourced<PowerState>>(both, 4, ask));
   run(first->log_out());

@@ -45,7 +45,7 @@ class Verbs : public ::testing::Test {
   T run(Task<T> task) {
     return run_to_end(io, std::move(task));
   }
-  static Deadline soon() { return Deadline::in(std::chrono::seconds{10}); }
+  static Deadline soon() { return Deadline::in(std::chrono::minutes{1}); }
 
   asio::io_context io;
 };

@@ -129,7 +129,7 @@ class Ibsim : public ::testing::Test {
     const auto script =
         "cd '" + folder_.string() + "' && mkfifo con && exec 7<>con && exec ibsim -s net <&7";
     sim_.emplace(std::vector<std::string>{"sh", "-c", script}, environment_);
-    ASSERT_TRUE(sim_->wait_for("sim>", std::chrono::seconds{20}));
+    ASSERT_TRUE(sim_->wait_for("sim>", std::chrono::minutes{1}));
     environment_.push_back("LD_PRELOAD=" + preload().string());
   }
 

@@ -62,7 +62,7 @@ class ActionsTest : public ::testing::Test {
     return static_cast<std::size_t>(std::ranges::count(*events, kind, &engine::Event::kind));
   }
   bool status_tells(const std::string& text) {
-    const auto end = Deadline::in(std::chrono::seconds{30});
+    const auto end = Deadline::in(std::chrono::minutes{1});
     while (!end.passed())
       if (site.run({"status"}).out.find(text) != std::string::npos) return true;
     return false;

@@ -59,7 +59,7 @@ class ControlTest : public ::testing::Test {
   }
   /// Within a few looks: the controller tells its news once a second.
   bool status_tells(const std::string& text) {
-    const auto end = Deadline::in(std::chrono::seconds{30});
+    const auto end = Deadline::in(std::chrono::minutes{1});
     while (!end.passed())
       if (site.run({"status"}).out.find(text) != std::string::npos) return true;
     return false;

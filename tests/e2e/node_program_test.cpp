@@ -40,13 +40,13 @@ class VirtualNodeJob : public ::testing::Test {
   }
   Result<Brought> ensure() {
     return run_to_end(
-        io, ensure_programs(node, shelf, {"cupel-node"}, handle.folder, false, Deadline::in(20s)));
+        io, ensure_programs(node, shelf, {"cupel-node"}, handle.folder, false, Deadline::in(60s)));
   }
   Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io, start_job(node, handle, script, 3600s, Deadline::in(20s), program));
+    return run_to_end(io, start_job(node, handle, script, 3600s, Deadline::in(60s), program));
   }
   JobState read(std::uint64_t from = 0) {
-    auto state = run_to_end(io, read_job(node, handle, from, 0, 10s, Deadline::in(20s)));
+    auto state = run_to_end(io, read_job(node, handle, from, 0, 10s, Deadline::in(60s)));
     EXPECT_TRUE(state) << state.error().what;
     return state ? *std::move(state) : JobState{};
   }
@@ -66,7 +66,7 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   EXPECT_EQ(ensure()->keeper, program->keeper) << "a second time";
 
   ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program->keeper));
-  EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(20s))).error().code,
+  EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(60s))).error().code,
             Code::kConflict);
   auto state = read(3);
   while (state.phase == Phase::running) state = read(3);
@@ -75,7 +75,7 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   EXPECT_EQ(state.exit_status, 5);
   EXPECT_EQ(read().out, "up\n");
   EXPECT_TRUE(bench.sh("test -s " + handle.folder + "/program").status == 0);
-  EXPECT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(20s))));
+  EXPECT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(60s))));
   EXPECT_EQ(read().phase, Phase::unknown);
 }
 
@@ -86,10 +86,10 @@ TEST_F(VirtualNodeJob, IsEndedWhoeverLooksAfterIt) {
     ASSERT_TRUE(start("echo up; sleep 3000", keeper));
     EXPECT_EQ(read().out, "up\n");
 
-    ASSERT_TRUE(run_to_end(io, stop_job(node, handle, Deadline::in(20s))));
+    ASSERT_TRUE(run_to_end(io, stop_job(node, handle, Deadline::in(60s))));
 
     EXPECT_EQ(read(3).phase, Phase::stopped);
-    ASSERT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(20s))));
+    ASSERT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(60s))));
   }
 }
 
@@ -105,7 +105,7 @@ class VirtualNodeLibraries : public VirtualNodeJob {
     std::ofstream{ours.path() / "lib" / "manifest"} << sha256_hex(bytes)
                                                     << " 3000000 libnccl.so.2\n";
     brought = run_to_end(io, ensure_programs(node, shelf, {"cupel-burn"}, handle.folder, false,
-                                             Deadline::in(20s)))
+                                             Deadline::in(60s)))
                   .has_value();
   }
   Result<void> ensure_its_libraries() {

@@ -50,7 +50,7 @@ class AtTerminal {
 
   /// Whether it shows that within the patience, after what was waited for before.
   bool shows(const std::string& text,
-             std::chrono::milliseconds patience = std::chrono::seconds{30}) {
+             std::chrono::milliseconds patience = std::chrono::minutes{1}) {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {
       const auto at = shown_.find(text, seen_);

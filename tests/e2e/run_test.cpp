@@ -56,7 +56,7 @@ std::string last_job(const Site& site) {
 
 /// Whether a process of the job came to life: the journal knows of it a moment before.
 bool lives(const std::string& job) {
-  const auto end = Deadline::in(std::chrono::seconds{30});
+  const auto end = Deadline::in(std::chrono::minutes{1});
   while (!end.passed())
     if (!processes_of_job(job).empty()) return true;
   return false;
@@ -260,7 +260,7 @@ TEST_F(RunTest, WaitsForTheJobsOfANodeBeforeItTouchesIt) {
   EXPECT_EQ(state, "drng");
   EXPECT_EQ(site.bmc(1).asked().requests, 0) << "a node with somebody's job was touched";
   testing::run({"scancel", "--me"}, {"SLURM_CONF=" + site.slurm->configuration()});
-  job.wait(std::chrono::seconds{30});
+  job.wait(std::chrono::minutes{1});
   const auto ran = cupel.wait(kLong);
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_EQ(site.slurm->state("s01-n01"), "idle");

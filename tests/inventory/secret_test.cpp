@@ -32,7 +32,7 @@ class Secret : public ::testing::Test {
     return path;
   }
   Result<std::string> resolve(SecretRef::Kind kind, const std::string& where) {
-    return run_to_end(io, resolve_secret({kind, where}, Deadline::in(std::chrono::seconds{10})));
+    return run_to_end(io, resolve_secret({kind, where}, Deadline::in(std::chrono::minutes{1})));
   }
   std::string error(SecretRef::Kind kind, const std::string& where) {
     const auto secret = resolve(kind, where);

@@ -72,7 +72,7 @@ class AuditStepTest : public store::StoreTest {
                                       planned,
                                       1,
                                       {},
-                                      Deadline::in(std::chrono::seconds{10}),
+                                      Deadline::in(std::chrono::minutes{1}),
                                       stop,
                                       {},
                                       [](const std::string&) {}};

@@ -129,7 +129,7 @@ class RecorderTest : public ::testing::Test {
     recording.locks = folder.path() / "locks";
     recording.pauses = {1ms, 4ms};
     const auto ended =
-        run_to_end(io, with_deadline(Deadline::in(10s), stop_when(std::move(recording), done)));
+        run_to_end(io, with_deadline(Deadline::in(60s), stop_when(std::move(recording), done)));
     EXPECT_TRUE(ended) << ended.error().what;
   }
   std::string recorded() const { return text_of(log_files(folder.path() / "run-1", node.name)); }
@@ -262,7 +262,7 @@ class TalkTest : public ::testing::Test {
   void end_input() { ::close(std::exchange(in_[1], -1)); }
   Result<SessionEnd> talk_over() {
     test::FakeConsole console{line};
-    return run_to_end(io, with_deadline(Deadline::in(10s), run_console_session(console, how)));
+    return run_to_end(io, with_deadline(Deadline::in(60s), run_console_session(console, how)));
   }
   std::string shown() {
     ::close(std::exchange(out_[1], -1));
@@ -332,7 +332,7 @@ TEST_F(TalkTest, EndsThoughEveryReadGivesUpInThatMoment) {
   SilentConsole console;
 
   const auto ended =
-      run_to_end(io, with_deadline(Deadline::in(10s), run_console_session(console, how)));
+      run_to_end(io, with_deadline(Deadline::in(60s), run_console_session(console, how)));
 
   EXPECT_EQ(ended.value(), SessionEnd::input_ended);
 }

@@ -31,7 +31,7 @@ class DetachedTest : public OnANode {
   }
 
   Result<void> start(const std::string& script, std::chrono::seconds limit = 60s) {
-    return run_to_end(io, start_job(*on, handle, script, limit, Deadline::in(20s)));
+    return run_to_end(io, start_job(*on, handle, script, limit, Deadline::in(60s)));
   }
   JobState read(std::uint64_t out_from = 0, std::uint64_t err_from = 0,
                 std::chrono::seconds wait = 10s) {
@@ -40,8 +40,8 @@ class DetachedTest : public OnANode {
     if (!state) throw std::runtime_error{state.error().what};
     return std::move(state).value();
   }
-  Result<void> stop() { return run_to_end(io, stop_job(*on, handle, Deadline::in(20s))); }
-  Result<void> forget() { return run_to_end(io, forget_job(*on, handle, Deadline::in(20s))); }
+  Result<void> stop() { return run_to_end(io, stop_job(*on, handle, Deadline::in(60s))); }
+  Result<void> forget() { return run_to_end(io, forget_job(*on, handle, Deadline::in(60s))); }
 
   /// Reads on until it has ended, or `enough` says so.
   template <class Enough>
@@ -117,7 +117,7 @@ TEST_F(DetachedTest, TellsAJobAWord) {
   ASSERT_TRUE(
       start("until [ -s \"$CUPEL_JOB/word\" ]; do sleep 0.1; done; cat \"$CUPEL_JOB/word\""));
   const auto tell = [&](const std::string& word) {
-    return run_to_end(io, tell_job(*on, handle, word, Deadline::in(20s)));
+    return run_to_end(io, tell_job(*on, handle, word, Deadline::in(60s)));
   };
 
   const auto told = tell("it's read");

@@ -222,7 +222,7 @@ TEST(ImageChecker, ReadsAnImageWholeOnceForAllWhoHoldIt) {
   ImageChecker checker{std::nullopt, {}, counted};
   const auto whole = [&](const std::string& sha256) {
     io.restart();
-    return run_to_end(io, checker.whole(site.image(), sha256, Deadline::in(10s)));
+    return run_to_end(io, checker.whole(site.image(), sha256, Deadline::in(60s)));
   };
 
   auto first = whole(sha256_hex(kBytes));

@@ -49,7 +49,7 @@ class OnANode : public ::testing::Test {
   using testing_sshd = cupel::testing::Sshd;
 
   Result<std::unique_ptr<Session>> try_connect(const inventory::SshAccess& access) {
-    return run_to_end(io, connect("a01-n01", access, known, Deadline::in(10s)));
+    return run_to_end(io, connect("a01-n01", access, known, Deadline::in(60s)));
   }
 
   std::unique_ptr<Session> session() {
@@ -59,7 +59,7 @@ class OnANode : public ::testing::Test {
   }
 
   Result<Ran> run(Session& on, const std::string& command, const std::string& input = {},
-                  std::chrono::milliseconds patience = 10s) {
+                  std::chrono::milliseconds patience = 60s) {
     Ran ran;
     auto outcome = run_to_end(io, on.run(command, input, into(ran), Deadline::in(patience)));
     if (!outcome) return std::move(outcome).error();

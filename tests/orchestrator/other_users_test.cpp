@@ -55,19 +55,19 @@ class OtherUsers : public OnANode {
   }
 
   Result<void> start(const std::string& script) {
-    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(20s)));
+    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(60s)));
   }
   Result<JobState> read() {
-    return run_to_end(io, read_job(*on, handle, 0, 0, 5s, Deadline::in(20s)));
+    return run_to_end(io, read_job(*on, handle, 0, 0, 5s, Deadline::in(60s)));
   }
-  Result<void> tell() { return run_to_end(io, tell_job(*on, handle, "word", Deadline::in(20s))); }
-  Result<void> stop() { return run_to_end(io, stop_job(*on, handle, Deadline::in(20s))); }
-  Result<void> forget() { return run_to_end(io, forget_job(*on, handle, Deadline::in(20s))); }
+  Result<void> tell() { return run_to_end(io, tell_job(*on, handle, "word", Deadline::in(60s))); }
+  Result<void> stop() { return run_to_end(io, stop_job(*on, handle, Deadline::in(60s))); }
+  Result<void> forget() { return run_to_end(io, forget_job(*on, handle, Deadline::in(60s))); }
   Result<Brought> ensure() {
     ProgramShelf shelf{{ours.path()}, handle.programs};
     std::ofstream{ours.path() / "cupel-node"} << "#!/bin/sh\necho '\"protocol\":1}'\n";
     return run_to_end(io, ensure_programs(*on, shelf, {"cupel-node"}, handle.folder, handle.sudo,
-                                          Deadline::in(20s)));
+                                          Deadline::in(60s)));
   }
 
   void make(const fs::path& folder, unsigned mode = 0700) const {

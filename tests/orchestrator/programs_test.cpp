@@ -50,10 +50,10 @@ class ProgramsOnANode : public OnANode {
         io, ensure_programs(*on, shelf, std::move(names), handle.folder, false, Deadline::in(60s)));
   }
   Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(20s), program));
+    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(60s), program));
   }
   JobState read(std::uint64_t out_from = 0, std::uint64_t err_from = 0) {
-    auto state = run_to_end(io, read_job(*on, handle, out_from, err_from, 10s, Deadline::in(20s)));
+    auto state = run_to_end(io, read_job(*on, handle, out_from, err_from, 10s, Deadline::in(60s)));
     if (!state) throw std::runtime_error{state.error().what};
     return std::move(state).value();
   }
@@ -157,7 +157,7 @@ TEST_F(ProgramsOnANode, CutOffInTheMiddleLeaveNothingOfThemselves) {
   ASSERT_FALSE(brought);
   EXPECT_EQ(brought.error().code, Code::kUnreachable);
   // The node's side hears of the end a moment later.
-  const auto patience = Deadline::in(20s);
+  const auto patience = Deadline::in(60s);
   while (begun() && !patience.passed()) {
   }
   EXPECT_TRUE(fs::is_empty(node));
@@ -251,7 +251,7 @@ TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController
   EXPECT_EQ(state.exit_status, 3);
   EXPECT_TRUE(out == expected) << out.size();
   EXPECT_TRUE(err == expected) << err.size();
-  EXPECT_TRUE(run_to_end(io, forget_job(*on, handle, Deadline::in(20s))));
+  EXPECT_TRUE(run_to_end(io, forget_job(*on, handle, Deadline::in(60s))));
   EXPECT_FALSE(fs::exists(handle.folder));
 }
 
@@ -261,7 +261,7 @@ TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
   ASSERT_TRUE(keeper && keeper->keeper);
   const auto& program = *keeper->keeper;
   auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s,
-                            Deadline::in(20s), program);
+                            Deadline::in(60s), program);
   ASSERT_TRUE(run_to_end(io, std::move(starting)));
 
   on.reset();
@@ -287,10 +287,10 @@ TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
   ASSERT_TRUE(start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper->keeper));
   std::string out, err;
   read_on(out, err, 3);
-  const auto early = run_to_end(io, forget_job(*on, handle, Deadline::in(20s)));
+  const auto early = run_to_end(io, forget_job(*on, handle, Deadline::in(60s)));
   EXPECT_EQ(early.error().code, Code::kConflict);
 
-  ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(20s))));
+  ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(60s))));
 
   EXPECT_TRUE(cupel::testing::processes_with("sleep 6100").empty());
   EXPECT_EQ(read(3).phase, Phase::stopped);
@@ -320,7 +320,7 @@ TEST_F(ProgramsOnANode, AreDoneWithoutWhereTheyVanishedInMidJob) {
   fs::remove(node + "/cupel-node");
 
   EXPECT_EQ(read(0).out, "up\n") << "a shell reads the same folder";
-  ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(20s))));
+  ASSERT_TRUE(run_to_end(io, stop_job(*on, handle, Deadline::in(60s))));
   EXPECT_EQ(read(3).phase, Phase::stopped);
   EXPECT_TRUE(cupel::testing::processes_of_job(handle.folder).empty());
 }

@@ -58,14 +58,14 @@ class Updating : public ::testing::Test {
   Result<UpdateEnd> run() {
     asio::io_context io;
     Updater updater{doors()};
-    auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+    auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
     done = updater.done();
     return ended;
   }
   Result<UpdateEnd> resume(UpdateHandle handle) {
     asio::io_context io;
     Updater updater{doors()};
-    return run_to_end(io, updater.resume(std::move(handle), Deadline::in(10s)));
+    return run_to_end(io, updater.resume(std::move(handle), Deadline::in(60s)));
   }
   UpdateHandle handle(UpdateHandle::Phase phase) const {
     return {.phase = phase,

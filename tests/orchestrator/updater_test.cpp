@@ -133,7 +133,7 @@ TEST_F(Updating, ALostPushIsNotMadeAgainBeforeTheTimeThatAWriteTakesIsOver) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
@@ -360,7 +360,7 @@ TEST_F(Updating, AVersionThatTheBmcWritesInAnotherWayIsTheSame) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
@@ -459,7 +459,7 @@ TEST_F(Updating, AClaimThatALostPushLeftIsNoUpdateOfAnothers) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
@@ -529,7 +529,7 @@ TEST_F(Updating, AnImageIsServedToABmcThatFetchesAndNotAnyMoreAtTheEnd) {
     machine.ways = std::move(ways);
     asio::io_context io;
     Updater updater{mine};
-    return run_to_end(io, updater.run(Deadline::in(10s)));
+    return run_to_end(io, updater.run(Deadline::in(60s)));
   };
 
   const auto pushed = with_ways({"multipart", "simple"});
@@ -550,7 +550,7 @@ TEST_F(Updating, WhoeverCancelsWaitsUntilALostPushWouldShow) {
     Updater updater{doors()};
     auto from = handle(phase);
     from.pushed = clock;
-    return run_to_end(io, updater.wait_for_end(std::move(from), Deadline::in(10s)));
+    return run_to_end(io, updater.wait_for_end(std::move(from), Deadline::in(60s)));
   };
 
   const auto written = wait(UpdateHandle::Phase::writing);

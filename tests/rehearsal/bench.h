@@ -22,7 +22,7 @@ struct RackLoop {
 
   template <class Condition>
   bool run_until(Condition condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{20};
+    const auto until = Clock::Real::now() + std::chrono::minutes{1};
     io.restart();
     while (!condition() && Clock::Real::now() < until)
       if (io.run_one_until(until) == 0) break;

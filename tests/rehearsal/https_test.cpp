@@ -115,7 +115,7 @@ TEST(BmcServerTest, IsGoneWhileItRestartsAndThenBack) {
 
   // 90 s of the rack's time are 0.9 s here.
   bool refused = false, back = false;
-  const auto until = Clock::Real::now() + std::chrono::seconds{20};
+  const auto until = Clock::Real::now() + std::chrono::minutes{1};
   while (!back && Clock::Real::now() < until) {
     Browser fresh{bench.node(0).bmc.endpoint};
     const auto fetched = fresh.ask("GET", "/redfish/v1");

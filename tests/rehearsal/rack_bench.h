@@ -71,7 +71,7 @@ class RackBench {
       });
       machine.press(machine.up() ? Reset::power_cycle : Reset::on);
     });
-    return told.wait_for(std::chrono::seconds{20}) == std::future_status::ready;
+    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
 
   const inventory::Node& node(std::size_t index) const { return inventory.nodes.at(index); }
@@ -106,7 +106,7 @@ class RackBench {
     ProcessRequest request{.argv = std::move(line), .input = std::move(input)};
     request.output_limit = 64u << 20;
     auto ran =
-        run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{30})));
+        run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::minutes{1})));
     if (!ran) return {.exit_status = -1, .output = {}, .error = ran.error().what};
     return *std::move(ran);
   }

@@ -67,7 +67,7 @@ class ServedBmc {
       machine.subscribe([look](Machine::Event) { look(); });
       look();
     });
-    return told.wait_for(std::chrono::seconds{20}) == std::future_status::ready;
+    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
   bool boot() {
     asio::post(io, [this] { machine.press(Reset::on); });

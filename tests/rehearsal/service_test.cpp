@@ -45,7 +45,7 @@ class Bmc {
     return body ? text_at(*body, "error/code").value_or("") : "";
   }
   bool run_until(const std::function<bool()>& condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{10};
+    const auto until = Clock::Real::now() + std::chrono::minutes{1};
     io.restart();
     while (!condition() && Clock::Real::now() < until)
       if (io.run_one_until(until) == 0) break;

@@ -40,7 +40,7 @@ class Terminal {
   }
 
   /// True once it has shown `text` since the last time it was waited for.
-  bool wait_for(const std::string& text, std::chrono::seconds patience = std::chrono::seconds{20}) {
+  bool wait_for(const std::string& text, std::chrono::seconds patience = std::chrono::minutes{1}) {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {
       const auto found = shown_.find(text, seen_);

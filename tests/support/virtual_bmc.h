@@ -63,7 +63,7 @@ class VirtualBmc {
   bool boot();
   /// Waits for one of the machine's events after which that holds; true at once where it does.
   bool wait_until(std::function<bool(rehearsal::Machine&)> holds,
-                  std::chrono::seconds patience = std::chrono::seconds{20});
+                  std::chrono::seconds patience = std::chrono::minutes{1});
 
  private:
   using Act = std::function<void(rehearsal::Machine&, rehearsal::BmcService&)>;

@@ -41,7 +41,7 @@ class WithTransport : public ::testing::Test {
       co_return true;
     }(std::move(task)));
   }
-  static Deadline soon() { return Deadline::in(20s); }
+  static Deadline soon() { return Deadline::in(60s); }
 
   asio::io_context io;
   Transport transport{io.get_executor()};

@@ -49,7 +49,7 @@ class SharedBmcLimits : public ::testing::Test {
 
  private:
   static Task<Result<Sourced<PowerState>>> look(Bmc& bmc) {
-    auto state = co_await bmc.power.state(Deadline::in(10s));
+    auto state = co_await bmc.power.state(Deadline::in(60s));
     co_await bmc.log_out();
     co_return state;
   }
@@ -122,7 +122,7 @@ TEST_F(SharedBmcLimits, ARefusalByIpmiAndItsOpenSessionAreTold) {
   const auto bmc = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
                         "admin", password.source());
 
-  ASSERT_TRUE(run_to_end(io, bmc->power.state(Deadline::in(10s))));
+  ASSERT_TRUE(run_to_end(io, bmc->power.state(Deadline::in(60s))));
   const auto budget = process.redfish.budget("a01-n01").value_or(Budget{});
 
   EXPECT_EQ(budget.refused, 1);
@@ -138,8 +138,8 @@ TEST_F(SharedBmcLimits, SessionsOfTheTwoProtocolsAreToldApart) {
   const auto redfish = redfish::open(process.redfish, "a01-n01", access, password.source(), keys);
   const auto ipmi = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
                          "admin", password.source());
-  ASSERT_TRUE(run_to_end(io, redfish->power.state(Deadline::in(10s))));
-  ASSERT_TRUE(run_to_end(io, ipmi->power.state(Deadline::in(10s))));
+  ASSERT_TRUE(run_to_end(io, redfish->power.state(Deadline::in(60s))));
+  ASSERT_TRUE(run_to_end(io, ipmi->power.state(Deadline::in(60s))));
   ASSERT_TRUE(now().redfish_session);
   ASSERT_EQ(now().ipmi_sessions, 1);
 

@@ -99,7 +99,7 @@ class OfEachVendor : public ::testing::TestWithParam<Abilities> {
   /// certificate.
   void start_over() { transport_ = std::make_unique<redfish::Transport>(io.get_executor()); }
 
-  static Deadline soon() { return Deadline::in(20s); }
+  static Deadline soon() { return Deadline::in(60s); }
   const Abilities& abilities() const { return GetParam(); }
   bool is(std::string_view vendor) const { return abilities().vendor == vendor; }
 

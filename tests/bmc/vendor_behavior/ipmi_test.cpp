@@ -53,7 +53,7 @@ class OverIpmi : public ::testing::Test {
   auto with_both(Verb verb) {
     return with(first_of(by_redfish(), by_ipmi()), verb);
   }
-  static Deadline soon() { return Deadline::in(20s); }
+  static Deadline soon() { return Deadline::in(60s); }
   bool powers(rehearsal::Power wanted) {
     return server().wait_until([=](auto& machine) { return machine.power() == wanted; });
   }
@@ -248,7 +248,7 @@ TEST_F(OverIpmi, DoesNotSwitchItselfOffAndNamesWhatItCanSwitch) {
 /// Asks until it answers again.
 Task<Result<PowerState>> until_back(Bmc& bmc) {
   for (;;) {
-    const auto state = co_await bmc.power.state(Deadline::in(10s));
+    const auto state = co_await bmc.power.state(Deadline::in(60s));
     if (state || !is_transient(state.error().code)) co_return state;
   }
 }

@@ -82,13 +82,13 @@ class Quirks : public ::testing::TestWithParam<Quirk> {
         break;
       }
       case Verb::turn_on: {
-        CO_TRY(co_await ensure_on(bmc, Deadline::in(20s), kQuick));
+        CO_TRY(co_await ensure_on(bmc, Deadline::in(60s), kQuick));
         CO_TRY(const auto told, co_await bmc.power.state(deadline));
         EXPECT_EQ(told.value, PowerState::on);
         break;
       }
       case Verb::look: {
-        CO_TRY(const auto seen, co_await bmc.facts.observe(Deadline::in(20s)));
+        CO_TRY(const auto seen, co_await bmc.facts.observe(Deadline::in(60s)));
         EXPECT_FALSE(seen.parts.empty());
         EXPECT_EQ(seen.power, PowerState::off);
         break;

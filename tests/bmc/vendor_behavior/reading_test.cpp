@@ -96,7 +96,7 @@ Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) 
   int unlucky =
       0;  // a look without an answer, or whose session has expired: the rack's clock is fast
   while (!kinds.empty()) {
-    const auto more = co_await events.next(Deadline::in(20s));
+    const auto more = co_await events.next(Deadline::in(60s));
     if (!more && ++unlucky > 5) co_return more.error();
     if (!more) continue;
     for (const auto& event : *more) {

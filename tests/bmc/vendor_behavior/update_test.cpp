@@ -45,7 +45,7 @@ class UpdateOfEachVendor : public OfEachVendor {
     });
   }
   bool runs(const std::string& component, const std::string& wanted) {
-    const auto deadline = Deadline::in(20s);
+    const auto deadline = Deadline::in(60s);
     while (!deadline.passed()) {
       if (version(component) == wanted) return true;
       (void)run(pause_for(20ms));
@@ -143,7 +143,7 @@ TEST_P(UpdateOfEachVendor, NoPasswordIsTakenForWrongWhileTheBmcsOwnFirmwareIsWri
 
   auto ticket = push(own.order("bmc"));
   ASSERT_TRUE(ticket) << ticket.error().what;
-  const auto deadline = Deadline::in(20s);
+  const auto deadline = Deadline::in(60s);
   for (bool over = false; !over && !deadline.passed();) {
     const auto seen = progress(*ticket);
     if (seen && seen->state == State::verified)

@@ -35,7 +35,7 @@ class AnotherWay : public Updating {
   Result<UpdateEnd> run_by(UpdaterDoors mine) {
     asio::io_context io;
     Updater updater{std::move(mine)};
-    return run_to_end(io, updater.run(Deadline::in(10s)));
+    return run_to_end(io, updater.run(Deadline::in(60s)));
   }
   std::ptrdiff_t tries() const { return std::ranges::count(machine.asked, "push BIOS=2.4"); }
 
@@ -157,7 +157,7 @@ TEST_F(AnotherWay, IsTheFirstForAControllerThatComesAfterACrash) {
   asio::io_context io;
   Updater updater{serving()};
 
-  const auto ended = run_to_end(io, updater.resume(std::move(from), Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.resume(std::move(from), Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;

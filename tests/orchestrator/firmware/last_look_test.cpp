@@ -38,7 +38,7 @@ class LookAgain : public Updating {
   Result<UpdateEnd> run_by(UpdaterDoors mine) {
     asio::io_context io;
     Updater updater{std::move(mine)};
-    return run_to_end(io, updater.run(Deadline::in(10s)));
+    return run_to_end(io, updater.run(Deadline::in(60s)));
   }
 };
 

@@ -43,7 +43,7 @@ TEST_F(Recovering, HoldsThePowerFromTheFirstThingThatPrecedesTheWrite) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_THAT(machine.asked, ElementsAre("observe", "hold", "kept refused", "GracefulShutdown",
@@ -63,7 +63,7 @@ TEST_F(Recovering, SwitchesOnAgainAMachineThatAnEarlierTrySwitchedOffAndNeverWro
   };
   asio::io_context io;
   Updater updater{std::move(dies)};
-  ASSERT_FALSE(run_to_end(io, updater.run(Deadline::in(10s))));
+  ASSERT_FALSE(run_to_end(io, updater.run(Deadline::in(60s))));
   ASSERT_FALSE(machine.on);
   ASSERT_FALSE(kept.empty());
 
@@ -95,7 +95,7 @@ TEST_F(Recovering, WhatIsEndedBeforeAnythingWasSentHoldsThePowerNoLonger) {
   Updater updater{doors()};
 
   const auto ended =
-      run_to_end(io, updater.wait_for_end(handle(UpdateHandle::Phase::refused), Deadline::in(10s)));
+      run_to_end(io, updater.wait_for_end(handle(UpdateHandle::Phase::refused), Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_FALSE(held);
@@ -110,7 +110,7 @@ TEST_F(Recovering, APowerDrainCutsTheStandbyPowerOfAMachineThatStoodOffForAWhile
   Updater updater{std::move(mine)};
   const auto begun = Deadline::Clock::now();
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
@@ -128,7 +128,7 @@ TEST_F(Recovering, APowerDrainBeforeTheWriteIsDoneBeforeIt) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
@@ -225,7 +225,7 @@ TEST_F(Recovering, ADrainWhoseAcCycleIsRefusedLeavesTheMachineOn) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::needs_person);
@@ -353,7 +353,7 @@ TEST_F(OddAnswers, RightCredentialsThatAreRefusedMeanwhileEndNoUpdate) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;

@@ -87,7 +87,7 @@ TEST_F(WritingBack, OnlyWhatTheManifestAllowsIsSent) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   expect_left_alone(ended, "; the previous image: bios 2.0: bios 2.0: the manifest allows no");
   EXPECT_THAT(updater.written_back(), ElementsAre());
@@ -150,7 +150,7 @@ TEST_F(WritingBack, AnEarlierTryOfTheRunHasUsedItsOneChance) {
   asio::io_context io;
   Updater updater{std::move(mine)};
 
-  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+  const auto ended = run_to_end(io, updater.run(Deadline::in(60s)));
 
   expect_left_alone(ended, "it was sent in this run before");
 }
@@ -252,7 +252,7 @@ TEST_F(WritingBack, GoesOnFromEachWriteOfTheJournalAndSendsEachImageOnce) {
     };
     asio::io_context io;
     Updater first{std::move(mortal)};
-    ASSERT_FALSE(run_to_end(io, first.run(Deadline::in(10s))));
+    ASSERT_FALSE(run_to_end(io, first.run(Deadline::in(60s))));
 
     const auto text = to_text(kept.back());
     const auto ended = resume(*update_handle_of(text));

@@ -81,7 +81,7 @@ class QemuTest : public ::testing::Test {
       system.subscribe(look);
       look(ManagedSystem::Event::powered);
     });
-    return told.wait_for(std::chrono::seconds{20}) == std::future_status::ready;
+    return told.wait_for(std::chrono::minutes{1}) == std::future_status::ready;
   }
   bool comes_to(Power power) {
     return wait_until([this, power] { return system.power() == power; });
