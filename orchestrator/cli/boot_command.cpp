@@ -1,8 +1,6 @@
 // `cupel boot dhcp`: dnsmasq's configuration for the inventory, printed, or run until it is
 // stopped.
-#include "orchestrator/cli/boot_command.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
 

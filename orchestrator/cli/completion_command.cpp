@@ -2,7 +2,6 @@
 // nodes, playbooks, runs and racks are asked of cupel when they are wanted.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 

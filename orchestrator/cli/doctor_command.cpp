@@ -1,7 +1,6 @@
 // doctor: whether this admin node can do its work.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
 

@@ -2,7 +2,6 @@
 // packages; people read `cupel COMMAND --help` or `man cupel`.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/file.h"

@@ -2,7 +2,6 @@
 // what, what is late. Reads the journal and the controller's status; asks no BMC and nobody else.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
 #include <ranges>

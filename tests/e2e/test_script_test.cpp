@@ -62,7 +62,7 @@ TEST(TestScript, PassesWhereAllTestsPassAndSaysWhatTheyTook) {
   const auto ran = test.parts("part 'the tests' run_tests some; part more true");
 
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, ContainsRegex("the tests +[0-9]+ s +[0-9]+ s of CPU\nmore "));
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("the tests +[0-9]+ s +[0-9]+ s of CPU\nmore "));
 }
 
 TEST(TestScript, FailsWhereNoTestIsThere) {
@@ -86,8 +86,9 @@ TEST(TestScript, FailsWhereWhatRanBesideFails) {
 TEST(TestScript, RefusesABuildThatHasGrown) {
   const OneTest test{"exit 0"};
   const std::string setup =
-      "mkdir -p $root/tests; truncate -s 106M $root/build/some/one.o; echo 'some 100' > "
-      "$root/tests/object-size; ";
+      "mkdir -p $root/tests; truncate -s 106MB $root/build/some/one.o; echo 'clang++ -o one.o -c "
+      "x' "
+      "> $root/build/some/compile_commands.json; echo 'some 100' > $root/tests/object-size; ";
 
   const auto grown = test.parts(setup + "check_object_size some");
   const auto same =

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "burnin/stage.h"
+#include "inventory/profile.h"
 
 namespace cupel::burn {
 namespace {
