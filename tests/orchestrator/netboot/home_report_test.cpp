@@ -7,24 +7,21 @@ namespace cupel::netboot {
 namespace {
 
 TEST(HomeReport, AnEmptyABlankAOneByteAndALargeBodyAreAnswered) {
-  for (const auto body : {std::string_view{}, std::string_view{""},
-                          std::string_view{" \r\n\t"}}) {
+  for (const auto body : {std::string_view{}, std::string_view{""}, std::string_view{" \r\n\t"}}) {
     const auto read = parse_home_report(body);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Code::kMalformed);
   }
   for (int byte = 0; byte < 256; ++byte)
     (void)parse_home_report(std::string(1, static_cast<char>(byte)));
-  constexpr std::size_t kLarge = 256u << 10; // as the boot server takes
+  constexpr std::size_t kLarge = 256u << 10;  // as the boot server takes
   for (const char filling : {' ', '&', 'a', '[', '{', '%', '='})
     (void)parse_home_report(std::string(kLarge, filling));
 }
 
 TEST(HomeReport, IsJsonOrTheFormOfCloudInit) {
-  const auto form =
-      parse_home_report("pub_key_ed25519=ssh-ed25519%20AAAA&hostname=n1");
-  const auto object =
-      parse_home_report(R"( {"ssh_host_keys":["ssh-ed25519 AAAA"]} )");
+  const auto form = parse_home_report("pub_key_ed25519=ssh-ed25519%20AAAA&hostname=n1");
+  const auto object = parse_home_report(R"( {"ssh_host_keys":["ssh-ed25519 AAAA"]} )");
 
   ASSERT_TRUE(form && object);
   EXPECT_EQ(form->at("ssh_host_keys").at(0).as_string(), "ssh-ed25519 AAAA");
@@ -32,5 +29,5 @@ TEST(HomeReport, IsJsonOrTheFormOfCloudInit) {
   EXPECT_EQ(object->at("ssh_host_keys").as_array().size(), 1u);
 }
 
-} // namespace
-} // namespace cupel::netboot
+}  // namespace
+}  // namespace cupel::netboot

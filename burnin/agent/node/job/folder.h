@@ -60,8 +60,8 @@ Result<void> make_own_folder(const std::string& folder);
 
 /// That no other user of the node can have changed what lies in a job's folder: it and the one
 /// above it are no links, our own, and closed to everybody else; further up, no link, root's or our
-/// own, and not writable for others, or sticky and root's. A folder that is not there is safe. Asked
-/// before every use. Errors: kFailed: names what was found, and what to do.
+/// own, and not writable for others, or sticky and root's. A folder that is not there is safe.
+/// Asked before every use. Errors: kFailed: names what was found, and what to do.
 Result<void> check_safe(const std::string& folder);
 
 /// The kernel's time since the node started, sleep included.
