@@ -83,6 +83,7 @@ check_object_size() { # PRESET
   now=$(cd "$root/build/$preset" && sed -nE 's/.* -o ([^ ]+\.o) .*/\1/p' compile_commands.json | xargs stat -c %s 2> /dev/null |
     awk '{sum += $1} END {printf "%d", sum / 1e6}' || true)  # not of targets that are not built
   allowed=$(sed -n "s/^$preset //p" "$root/tests/object-size")
+  [ "$now" -gt 0 ] && [ "$allowed" ] || { echo "no object files of $preset, or no record in tests/object-size" >&2; exit 1; }
   say "object files of $preset: $now MB ($allowed MB recorded)"
   [ $((now * 100)) -le $((allowed * 105)) ] || {
     echo "The object files of $preset have $now MB, more than 5 % over the $allowed MB in tests/object-size: every run of" \
