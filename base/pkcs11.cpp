@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/never_null.h"
 #include "base/ownership.h"
 #include "base/text.h"
 
@@ -48,7 +49,7 @@ Result<void> take(std::string_view text, std::span<const Attribute> table, Token
         fmt::format("'{}' is no attribute that is known here: token, serial, object and "
                     "id, then module-path and pin-source behind a '?'",
                     printable(name)));
-  const auto value = boost::urls::make_pct_string_view(text.substr(equals + 1));
+  const auto value = boost::urls::make_pct_string_view(never_null(text.substr(equals + 1)));
   if (!value) return invalid(fmt::format("{}: no percent-encoded text", name));
   auto& field = key.*row->field;
   if (!field.empty()) return invalid(fmt::format("{} twice", name));

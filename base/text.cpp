@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/never_null.h"
+
 namespace cupel {
 
 std::string_view trimmed(std::string_view text) {
   const auto start = text.find_first_not_of(" \t\r\n");
-  if (start == text.npos) return {};
+  if (start == text.npos) return never_null({});
   return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
 }
 

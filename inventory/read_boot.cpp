@@ -8,6 +8,8 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
+#include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
@@ -176,7 +178,7 @@ void read_network(YamlFields& fields, BootSite& boot) {
 /// It goes into an order and a command line of the node: no quotes, no blanks, no query.
 bool is_mirror_url(std::string_view url) {
   constexpr std::size_t kLongest = 200;
-  const auto parsed = boost::urls::parse_uri(url);
+  const auto parsed = boost::urls::parse_uri(never_null(url));
   if (!parsed || url.size() > kLongest || parsed->host().empty()) return false;
   const bool plain = !parsed->has_userinfo() && !parsed->has_query() && !parsed->has_fragment();
   return plain && (url.starts_with("http://") || url.starts_with("https://"));

@@ -7,6 +7,8 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 
+#include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
@@ -158,7 +160,7 @@ std::optional<std::string> fault_in_server_url(std::string_view url, bool unix_s
     if (is_path && path.size() <= kLongestSocketPath) return std::nullopt;
     return "of a Unix socket is unix:/PATH or unix:///PATH, and the path 107 characters at most";
   }
-  const auto parsed = boost::urls::parse_uri(url);
+  const auto parsed = boost::urls::parse_uri(never_null(url));
   if (!parsed || url.size() > kLongestUrl || parsed->host().empty())
     return "is no URL such as https://slurm.example.com:6820";
   if (parsed->has_userinfo() || parsed->has_query() || parsed->has_fragment())

@@ -10,6 +10,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
@@ -185,7 +187,7 @@ std::string_view to_string(Kind kind) {
 }
 
 std::optional<std::string> fault_in_hook_url(Kind kind, std::string_view url) {
-  const auto parsed = boost::urls::parse_uri(url);
+  const auto parsed = boost::urls::parse_uri(never_null(url));
   const bool mail = kind == Kind::mail;
   if (!parsed || url.size() > kLongestUrl || parsed->host().empty())
     return fmt::format("the address is no URL such as {}",

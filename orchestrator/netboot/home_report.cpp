@@ -3,6 +3,7 @@
 #include <boost/url/parse_query.hpp>
 
 #include "base/json.h"
+#include "base/never_null.h"
 #include "base/text.h"
 
 namespace cupel::netboot {
@@ -11,8 +12,8 @@ namespace {
 constexpr std::size_t kMostFields = 32, kLongest = 8192;
 
 Result<json::object> parse_form(std::string_view body) {
-  const auto fields = boost::urls::parse_query(body);
-  if (!fields || fields->size() > kMostFields)
+  const auto fields = boost::urls::parse_query(never_null(body));
+  if (!fields || fields->empty() || fields->size() > kMostFields)
     return Error{Code::kMalformed, "the report is neither JSON nor a form"};
   json::object report{{"version", 1}};
   json::array keys;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/never_null.h"
+
 namespace cupel {
 namespace {
 
@@ -16,6 +18,14 @@ TEST(Text, IsCutIntoPiecesWordsAndLines) {
   EXPECT_THAT(split("", ','), ElementsAre(""));
   EXPECT_THAT(words("  a \t b "), ElementsAre("a", "b"));
   EXPECT_THAT(lines("a\r\nb\n\nc"), ElementsAre("a", "b", "", "c"));
+}
+
+TEST(Text, TrimmedTextIsNeverNull) {
+  for (const auto text : {std::string_view{}, std::string_view{""}, std::string_view{" \t\r\n"}}) {
+    EXPECT_EQ(trimmed(text), "");
+    EXPECT_NE(trimmed(text).data(), nullptr);
+    EXPECT_NE(never_null(text).data(), nullptr);
+  }
 }
 
 TEST(Text, NumbersAreWholeOrNothing) {
