@@ -37,6 +37,7 @@ struct Asked {
   bool gather = false;
   bool input = false;
   bool accept = false;
+  bool forget = false;
 };
 
 Result<std::chrono::seconds> patience_of(const std::string& text) {
@@ -283,6 +284,27 @@ Exit accept(const Context& context, const Asked& asked) {
   return exit;
 }
 
+/// A person's word that whatever key each node brings next is its own.
+Exit forget(const Context& context, const Asked& asked) {
+  if (!context.behind.empty())
+    return complain(context, Error{Code::kInvalid, "--forget-host-key runs no command"},
+                    Exit::invalid);
+  Exit exit = Exit::passed;
+  auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
+  if (!reach) return exit;
+  for (const auto* node : reach->nodes) {
+    const auto name = "ssh:" + node->name;
+    const auto before = reach->store->pinned(name).value_or("none");
+    const auto forgotten = reach->store->repin(name, "");
+    if (!forgotten) return complain(context, forgotten.error(), Exit::unfinished);
+    if (context.json)
+      print_object({{"node", node->name}, {"before", before}});
+    else
+      say("{}: no host key is pinned (before: {})\n", node->name, before);
+  }
+  return exit;
+}
+
 }  // namespace
 
 void add_exec(CLI::App& app, Context& context, Exit& exit) {
@@ -305,10 +327,15 @@ void add_exec(CLI::App& app, Context& context, Exit& exit) {
   command->add_flag("--stdin", asked->input, "give standard input to every node");
   auto* accepting = command->add_flag("--accept-host-key", asked->accept,
                                       "pin the present host key of each node");
+  auto* forgetting = command->add_flag("--forget-host-key", asked->forget,
+                                       "forget the pinned host key of each node");
   add_json_flag(*command, context);
-  gather->excludes(command->get_option("--json"))->excludes(accepting);
+  gather->excludes(command->get_option("--json"))->excludes(accepting)->excludes(forgetting);
+  accepting->excludes(forgetting);
   command->callback([&context, &exit, asked] {
-    exit = asked->accept ? accept(context, *asked) : execute(context, *asked);
+    exit = asked->forget   ? forget(context, *asked)
+           : asked->accept ? accept(context, *asked)
+                           : execute(context, *asked);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/digest.h"
 #include "base/json.h"
 
 namespace cupel::os {
@@ -21,14 +22,27 @@ constexpr std::array<Row, 5> kStages{{
 
 constexpr double kMostWays = 16;
 
+netboot::Ticket ticket_in(const json::value& told) {
+  return {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
+          text_at(told, "home").value_or("")};
+}
+
 }  // namespace
+
+std::string ticket_id(const netboot::Ticket& ticket) {
+  constexpr std::size_t kDigits = 16;
+  return sha256_hex(ticket.token + " " + ticket.home_url).substr(0, kDigits);
+}
+
+std::string to_text(const netboot::Ticket& ticket) {
+  return json::serialize(
+      json::object{{"token", ticket.token}, {"base", ticket.base_url}, {"home", ticket.home_url}});
+}
 
 std::string to_text(const BootHandle& handle) {
   return json::serialize(
       json::object{{"stage", std::ranges::find(kStages, handle.stage, &Row::first)->second},
-                   {"token", handle.ticket.token},
-                   {"base", handle.ticket.base_url},
-                   {"home", handle.ticket.home_url},
+                   {"ticket", ticket_id(handle.ticket)},
                    {"way", handle.way},
                    {"digest", handle.digest},
                    {"disk", handle.disk},
@@ -38,14 +52,20 @@ std::string to_text(const BootHandle& handle) {
                    {"disc", handle.disc}});
 }
 
-Result<BootHandle> boot_handle_of(std::string_view text) {
+Result<BootHandle> boot_handle_of(
+    std::string_view text,
+    const std::function<Result<std::string>(const std::string& id)>& ticket) {
   TRY(const auto told, parse_json(text));
   const auto word = text_at(told, "stage").value_or("");
   const auto row = std::ranges::find(kStages, word, &Row::second);
   const auto way = number_at(told, "way").value_or(0);
   BootHandle handle;
-  handle.ticket = {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
-                   text_at(told, "home").value_or("")};
+  handle.ticket = ticket_in(told);
+  if (const auto id = text_at(told, "ticket")) {
+    TRY(const auto kept, within("the ticket of a boot", ticket(*id)));
+    TRY(const auto value, parse_json(kept));
+    handle.ticket = ticket_in(value);
+  }
   if (row == kStages.end() || handle.ticket.token.empty() || way < 0 || way > kMostWays)
     return Error{Code::kMalformed, "the journal's handle is not of a boot"};
   handle.stage = row->first;
