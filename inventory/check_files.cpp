@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "inventory/image_manifest.h"
 
 namespace cupel::inventory {
@@ -48,7 +49,7 @@ std::vector<Problem> check_inventory_files(const fs::path& file) {
   constexpr std::size_t kMostProfiles = 1'000;
   NamedFiles files{check_ownership};
   files.check(file.string(), {file.string(), 0, 0});
-  const auto profiles = fs::absolute(file).parent_path() / "profiles";
+  const auto profiles = absolute_path(file).parent_path() / "profiles";
   std::error_code none;
   std::size_t looked_at = 0;
   fs::directory_iterator entry{profiles, none};
@@ -80,6 +81,7 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
   if (const auto& boot = inventory.boot) {
     files.check(boot->certificate, boot->where);
     files.check(boot->ca, boot->where);
+    files.check(boot->images, boot->where);
   }
   return std::move(files).problems();
 }

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "inventory/check_files.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
@@ -32,7 +33,7 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
     const auto file = fields.required(key);
     if (fields.has(key) && file.empty())
       fields.report(fields.place(key), std::string{key} + " must name a file");
-    return std::filesystem::absolute(folder / file).lexically_normal().string();
+    return absolute_path(folder / file).lexically_normal().string();
   };
   ImageTrust trust;
   trust.where = fields.place();
@@ -117,8 +118,7 @@ Loaded load_inventory(const std::filesystem::path& file) {
                           text.error().what + " (an inventory is named with --inventory, or in "
                                               "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
-  auto loaded =
-      parse_inventory(*text, file.string(), std::filesystem::absolute(file).parent_path());
+  auto loaded = parse_inventory(*text, file.string(), absolute_path(file).parent_path());
   if (loaded.inventory)
     std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
   if (owned.empty()) return loaded;

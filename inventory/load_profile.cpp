@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/former_words.h"
 #include "inventory/names.h"
@@ -196,7 +197,7 @@ std::string ProfileSource::text(std::string_view name) const {
 std::string ProfileSource::file(std::string_view name) const {
   auto file = std::string{name} + ".yaml";
   const auto own = folder_ / file;
-  return std::filesystem::exists(own) ? own.string() : file;
+  return is_there(own) ? own.string() : file;
 }
 
 std::optional<Profile> ProfileSource::load(std::string_view name, Problems& problems) const {
@@ -211,9 +212,9 @@ std::vector<std::string> ProfileSource::names() const {
   for (const auto& shipped : shipped_files())
     if (shipped.path.starts_with(kFolder))
       found.push_back(std::filesystem::path{shipped.path}.stem().string());
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator{folder_, none})
+  each_entry(folder_, [&](const auto& entry) {
     if (entry.path().extension() == ".yaml") found.push_back(entry.path().stem().string());
+  });
   std::ranges::sort(found);
   const auto doubles = std::ranges::unique(found);
   found.erase(doubles.begin(), doubles.end());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/node_range.h"
@@ -180,8 +181,7 @@ Trust AccessFields::tls_trust() {
   if (trust == "known") return {Trust::Kind::pinned, {}};
   if (!ca) return {};
   const auto file = resolved(*ca, folder_);
-  if (!std::filesystem::exists(file))
-    fields.report(fields.place("ca"), "there is no CA file " + file);
+  if (const auto why = absence(file)) fields.report(fields.place("ca"), "CA: " + *why);
   return {Trust::Kind::ca, file};
 }
 
@@ -260,10 +260,11 @@ std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
     problems_.push_back({place("user"), *fault});
   const auto key = text("key").value_or("agent");
   if (key != "agent") access.key_file = resolved(key, folder_);
-  if (!access.key_file.empty() && !std::filesystem::exists(access.key_file))
-    problems_.push_back({place("key"), "there is no key file " + access.key_file +
-                                           ": make one with ssh-keygen -t ed25519, or use key: "
-                                           "agent"});
+  const auto no_key = access.key_file.empty() ? std::nullopt : absence(access.key_file);
+  if (no_key)
+    problems_.push_back({place("key"), "key: " + *no_key +
+                                           ". Make one with ssh-keygen -t ed25519, let this user "
+                                           "read it, or use key: agent"});
   access.trust = host_key_trust();
   const auto sudo = own_ && own_->has("sudo") ? own_->flag("sudo")
                     : defaults_               ? defaults_->flag("sudo")

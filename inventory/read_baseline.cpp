@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/versions.h"
 
@@ -100,7 +101,7 @@ std::chrono::seconds read_duration(YamlFields& fields, std::string_view key,
 std::string resolved(const std::string& path, const std::string& file) {
   if (path.empty()) return path;
   const auto folder = std::filesystem::path{file}.parent_path();
-  return std::filesystem::absolute(folder / path).lexically_normal().string();
+  return absolute_path(folder / path).lexically_normal().string();
 }
 
 FirmwareImage read_image(const YamlValue& value, const std::string& file, Problems& problems) {

@@ -115,9 +115,8 @@ void read_tls(YamlFields& site, const std::filesystem::path& folder, const std::
   const auto path = [&](std::string_view key) -> std::string {
     const auto name = fields.required(key);
     if (name.empty()) return {};
-    auto found = std::filesystem::absolute(folder / name).lexically_normal();
-    if (!std::filesystem::exists(found))
-      fields.report(fields.place(key), fmt::format("there is no file {}", found.string()));
+    auto found = absolute_path(folder / name).lexically_normal();
+    if (const auto why = absence(found)) fields.report(fields.place(key), *why);
     return found.string();
   };
   boot.certificate = path("certificate");
@@ -261,7 +260,7 @@ std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::
     std::tie(boot.host, boot.port) = std::pair{endpoint->host, endpoint->port};
   read_tls(fields, folder, file, boot, problems);
   if (const auto images = fields.text("images"))
-    boot.images = std::filesystem::absolute(folder / *images).lexically_normal().string();
+    boot.images = absolute_path(folder / *images).lexically_normal().string();
   read_dhcp(fields, file, boot.dhcp, problems);
   if (auto ways = read_ways(fields); !ways.empty()) boot.ways = std::move(ways);
   boot.uplink = read_rate(fields, "uplink");

@@ -153,6 +153,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int code = refused(app, error, json);
     if (code != 0) return code;
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "cupel: this is a fault of Cupel: {}\n", printable(bug.what()));
+    exit = Exit::unfinished;
   }
   if (output_was_lost()) {
     std::fputs("cupel: standard output could not be written\n", stderr);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/paths.h"
 #include "orchestrator/cli/admin_checks.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
@@ -37,7 +38,7 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
   std::optional<inventory::Inventory> inventory;
   const bool named = !asked.inventory.empty();
   const auto file = named ? asked.inventory : default_inventory();
-  if (named || std::filesystem::exists(file)) {
+  if (named || is_there(file)) {
     Exit exit = Exit::invalid;
     inventory = inventory_or_complain(context, file, exit);
     if (!inventory) return exit;
