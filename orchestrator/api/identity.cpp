@@ -1,17 +1,15 @@
 #include "orchestrator/api/identity.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
 namespace cupel::api {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
-constexpr std::array<std::string_view, 5> kIdentityKinds{"peer", "token", "session", "certificate",
-                                                         "oidc"};
+constexpr std::array<std::string_view, 6> kIdentityKinds{"peer",        "token", "session",
+                                                         "certificate", "oidc",  "schedule"};
 
 }  // namespace
 
@@ -26,12 +24,6 @@ std::optional<Role> role_of(std::string_view word) {
 std::string_view to_string(Identity::Kind kind) {
   return kIdentityKinds[static_cast<std::size_t>(kind)];
 }
-
-bool Identity::sees_rack(std::string_view rack) const {
-  return racks.empty() || std::ranges::find(racks, rack) != racks.end();
-}
-
-std::string Identity::scope() const { return fmt::format("{}", fmt::join(racks, ",")); }
 
 std::string Identity::signature() const { return fmt::format("{} ({})", name, origin); }
 

@@ -151,7 +151,7 @@ void take_quiet(YamlFields& above, const std::string& file,
   hook.quiet = quiet;
 }
 
-NoticeHook hook_of(YamlFields& fields, const std::string& file,
+NoticeHook hook_of(YamlFields& fields, const inventory::YamlValue& map, const std::string& file,
                    std::vector<inventory::Problem>& problems) {
   HookReading reading{fields, absolute_path(file).parent_path()};
   NoticeHook hook;
@@ -163,7 +163,7 @@ NoticeHook hook_of(YamlFields& fields, const std::string& file,
   hook.on = reading.kinds("on");
   if (hook.on.empty()) hook.on = {std::begin(kNoticeKinds), std::end(kNoticeKinds)};
   hook.urgent = reading.kinds("urgent");
-  hook.racks = fields.texts("racks");
+  hook.racks = inventory::scope_in(fields, map);
   hook.group = fields.duration("group").value_or(hook.group);
   if (hook.group > kLongestGroup) fields.report(fields.place("group"), "is 24h at most");
   take_quiet(fields, file, problems, hook);
@@ -178,7 +178,9 @@ NoticeHook hook_of(YamlFields& fields, const std::string& file,
 std::vector<NoticeHook> notice_hooks_of(YamlFields& above, const std::string& file,
                                         std::vector<inventory::Problem>& problems) {
   return read_named(above, {"notices", "notice", kMostHooks}, file, problems,
-                    [&](YamlFields& fields) { return hook_of(fields, file, problems); });
+                    [&](YamlFields& fields, const inventory::YamlValue& map) {
+                      return hook_of(fields, map, file, problems);
+                    });
 }
 
 std::string_view to_string(Kind kind) {
