@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/compare_assets.h"
 #include "orchestrator/cli/context.h"
@@ -74,7 +75,7 @@ struct Compared {
 
 std::optional<Compared> compared_or_complain(const Context& context, const ListAsked& asked,
                                              Exit& exit) {
-  const auto text = read_file(asked.file, kLargestList);
+  const auto text = read_trusted_file(asked.file, kLargestList);
   if (!text) {
     exit = complain(context, text.error(), Exit::invalid);
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "bmc/pin_list.h"
 #include "orchestrator/cli/bmc_ask.h"
@@ -128,7 +129,7 @@ Exit import_pins(const BmcCommand& command, const Import& asked) {
   Exit exit = Exit::passed;
   const auto site = opened(command, exit);
   if (!site) return exit;
-  const auto text = read_file(asked.file, bmc::kLongestPinList);
+  const auto text = read_trusted_file(asked.file, bmc::kLongestPinList);
   if (!text) return complain(command.context, text.error(), Exit::invalid);
   const auto plan = planned(*site->store, showers_of(site->inventory),
                             bmc::parse_pin_list(*text, asked.file), asked.replace);
