@@ -270,7 +270,7 @@ TEST(Tidy, NoCallOfTheFileSystemThrows) {
   const std::regex of_entry{
       R"((\.|->)(is_regular_file|is_directory|is_symlink|file_size|last_write_time)\(\))"};
   for (const auto& source : sources()) {
-    if (source.path.starts_with("tests/")) continue;
+    if (source.path.starts_with("tests/") || !source.text.contains("filesystem")) continue;
     std::smatch found;
     EXPECT_FALSE(std::regex_search(source.text, found, loop)) << source.path << ": " << found.str();
     EXPECT_FALSE(std::regex_search(source.text, found, of_entry))
@@ -294,7 +294,7 @@ TEST(Tidy, NoParserOfUrlsGetsANullText) {
   // Boost.URL 1.81 takes data() of an empty text for an address.
   const std::regex call{R"(boost::urls::(parse_\w+|make_\w+|url\w*)\()"};
   for (const auto& source : sources()) {
-    if (source.path.starts_with("tests/")) continue;
+    if (source.path.starts_with("tests/") || !source.text.contains("boost::urls::")) continue;
     const auto begin = std::sregex_iterator{source.text.begin(), source.text.end(), call};
     for (auto it = begin; it != std::sregex_iterator{}; ++it)
       EXPECT_TRUE(it->suffix().str().starts_with("never_null("))

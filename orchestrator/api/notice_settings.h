@@ -4,6 +4,7 @@
 #include <set>
 
 #include "inventory/model.h"
+#include "inventory/rack_scope.h"
 #include "orchestrator/api/schedule.h"
 
 namespace cupel::api {

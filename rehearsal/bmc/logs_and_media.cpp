@@ -79,7 +79,7 @@ void add_slot(ResourceTree& tree, const BmcView& view, const MediaSlotRow& slot)
   const bool holds = !medium.image.empty();
   const bool stale = medium.stale_until && view.now() < *medium.stale_until;
   auto one = resource(path, "#VirtualMedia.v1_3_0.VirtualMedia", id, "Virtual Media " + id);
-  one["MediaTypes"] = words(slot.types);
+  one["MediaTypes"] = json_words(slot.types);
   one["Inserted"] = holds || stale;
   one["ConnectedVia"] = holds ? "URI" : "NotConnected";
   one["WriteProtected"] = medium.write_protected;

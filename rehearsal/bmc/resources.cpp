@@ -82,7 +82,7 @@ json::array links(const std::vector<std::string>& paths) {
   return all;
 }
 
-json::array words(Words words) {
+json::array json_words(Words words) {
   json::array all;
   for (const auto word : words) all.push_back(json::value(word));
   return all;

@@ -83,7 +83,7 @@ json::object resource(const std::string& path, std::string_view type, std::strin
                       std::string_view name);
 json::object link(const std::string& path);
 json::array links(const std::vector<std::string>& paths);
-json::array words(Words words);
+json::array json_words(Words words);
 json::object healthy(bool enabled = true);
 /// A collection at `path` of all its direct children in the tree; last of all.
 void add_collection(ResourceTree& tree, const std::string& path, std::string_view type,

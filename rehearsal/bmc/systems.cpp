@@ -18,8 +18,8 @@ json::object boot(const BmcView& view, bool writable) {
   const auto allow = [&](std::string_view name, json::array values) {
     boot["BootSourceOverride" + std::string{name} + "@Redfish.AllowableValues"] = std::move(values);
   };
-  allow("Enabled", words(behavior.enabled));
-  allow("Target", words(behavior.targets));
+  allow("Enabled", json_words(behavior.enabled));
+  allow("Target", json_words(behavior.targets));
   if (behavior.mode) allow("Mode", json::array{"UEFI"});
   return boot;
 }
@@ -66,12 +66,12 @@ void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
   const auto& power = view.behavior().power;
   const auto path = view.system();
   json::object reset{{"target", path + "/Actions/ComputerSystem.Reset"}};
-  if (power.inline_words) reset["ResetType@Redfish.AllowableValues"] = words(power.resets);
+  if (power.inline_words) reset["ResetType@Redfish.AllowableValues"] = json_words(power.resets);
   if (power.action_info) {
     reset["@Redfish.ActionInfo"] = path + "/ResetActionInfo";
     auto info = resource(path + "/ResetActionInfo", "#ActionInfo.v1_1_2.ActionInfo", "ResetAction",
                          "ResetAction");
-    info["Parameters"] = json::array{{{"AllowableValues", words(power.resets)},
+    info["Parameters"] = json::array{{{"AllowableValues", json_words(power.resets)},
                                       {"DataType", "String"},
                                       {"Name", "ResetType"},
                                       {"Required", true}}};

@@ -101,7 +101,7 @@ json::object simple_action(ResourceTree& tree, const BmcView& view) {
   const auto& behavior = view.state.update_behavior;
   json::object action{{"target", behavior.simple}};
   if (!behavior.action_info) {
-    action["TransferProtocol@Redfish.AllowableValues"] = words(behavior.protocols);
+    action["TransferProtocol@Redfish.AllowableValues"] = json_words(behavior.protocols);
     return action;
   }
   const auto path = kService + "/SimpleUpdateActionInfo";
@@ -113,7 +113,7 @@ json::object simple_action(ResourceTree& tree, const BmcView& view) {
                   {{"Name", "TransferProtocol"},
                    {"Required", behavior.wants_protocol},
                    {"DataType", "String"},
-                   {"AllowableValues", words(behavior.protocols)}}};
+                   {"AllowableValues", json_words(behavior.protocols)}}};
   tree[path] = std::move(info);
   return action;
 }

@@ -53,22 +53,18 @@ TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
 }
 
 TEST(LoadInventory, APathThatCannotBeLookedAtIsAProblemOfItsLine) {
-  const std::string name(300, 'a');
-  for (const auto& [keys, place] : std::vector<std::pair<std::string, std::string>>{
-           {"defaults: {ssh: {key: " + name + "}}\n", "site.yaml:2:"},
-           {"defaults: {bmc: {tls: {ca: " + name + "}}}\n", "site.yaml:2:"},
-           {"slurm: {url: 'https://s:1', user: slurm, token: 'env:T', ca: " + name + "}\n",
-            "site.yaml:2:"},
-           {"boot: {serve: '10.0.0.1:1', tls: {certificate: " + name + ", key: " + name +
-                ", ca: " + name + "}}\n",
-            "site.yaml:2:"}}) {
+  const auto name = "/tmp/" + std::string(300, 'a');  // NAME_MAX is 255
+  for (const auto& keys :
+       {"defaults: {ssh: {key: " + name + "}}\n", "defaults: {bmc: {tls: {ca: " + name + "}}}\n",
+        "boot: {serve: '10.0.0.1:1', tls: {certificate: " + name + ", key: " + name +
+            ", ca: " + name + "}}\n"}) {
     const auto problems =
         to_string(loaded("site: lab\n" + keys +
                          "nodes:\n  - {name: n1, profile: dgx-h100, bmc: {address: 10.0.1.1, "
                          "user: u, password: 'env:P'}, ssh: {address: 10.0.2.1}}\n")
                       .problems);
 
-    EXPECT_THAT(problems, HasSubstr(place)) << keys;
+    EXPECT_THAT(problems, HasSubstr("site.yaml:2:")) << keys;
     EXPECT_THAT(problems, HasSubstr("cannot be looked at: File name too long")) << keys;
   }
 }
@@ -191,7 +187,7 @@ nodes:
            "site.yaml:18:20: '10.0.2.14:99999' is not a host or host:port",
            "there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)",
            "site.yaml:20:11: unit must be a whole number from 1 to 100, not 'eleven'",
-           "site.yaml:22:36: key: there is no file /nowhere/none-such: make one with ssh-keygen",
+           "site.yaml:22:36: key: there is no file /nowhere/none-such. Make one with ssh-keygen",
            "there is no rack 'a02' (did you mean 'a01'?)",
            "name a01-n03 of node 'a01-n03' is already that of 'a01-n03' (site.yaml:15:11)",
            "BMC address 10.0.1.14:443 of node 'a01-n03' is already that of 'a01-n03'",

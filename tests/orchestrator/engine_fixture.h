@@ -6,7 +6,7 @@
 
 #include "orchestrator/engine/engine.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 
 using namespace std::chrono_literals;
 using playbooks::OnFailure;
@@ -142,4 +142,4 @@ class EngineTest : public ::testing::Test {
   RunState state_{};
 };
 
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

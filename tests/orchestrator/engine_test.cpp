@@ -4,7 +4,7 @@
 #include "orchestrator/engine/circuit.h"
 #include "tests/orchestrator/engine_fixture.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 namespace {
 
 TEST_F(EngineTest, TakesEachNodeThroughItsStepsInOrder) {
@@ -411,4 +411,4 @@ TEST(RunState, IgnoresEventsThatMakeNoSense) {
 }
 
 }  // namespace
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

@@ -1,7 +1,7 @@
 // A node that answers SSH no more in the middle of its run.
 #include "tests/orchestrator/engine_fixture.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 namespace {
 
 /// Its stage "cpu" fails, and what it started there cannot be ended: the node does not answer.
@@ -119,4 +119,4 @@ TEST_F(LostNode, IsNotNamedWhereSeveralDidTheStageTogether) {
 }
 
 }  // namespace
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

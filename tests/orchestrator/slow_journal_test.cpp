@@ -3,7 +3,7 @@
 
 #include "tests/orchestrator/engine_fixture.h"
 
-namespace cupel::engine::test {
+namespace cupel::engine::fixture {
 namespace {
 
 /// Takes a while for each write, and has what it writes only then.
@@ -134,4 +134,4 @@ TEST_F(WhileAJournalWrites, AStopLetsNothingElseBegin) {
 }
 
 }  // namespace
-}  // namespace cupel::engine::test
+}  // namespace cupel::engine::fixture

@@ -163,7 +163,7 @@ TEST_F(Uniformity, IgnoresFactsThatAreNoVersions) {
   EXPECT_THAT(differences("n1"), IsEmpty());
 }
 
-using EngineGivesTheRunsState = engine::test::EngineTest;
+using EngineGivesTheRunsState = engine::fixture::EngineTest;
 
 TEST_F(EngineGivesTheRunsState, ToEachStepWithWhatTheOtherNodesReported) {
   struct Looking : engine::Steps {

@@ -1,0 +1,110 @@
+# Sourced by scripts/test, after setup.sh: its parts, what each of them took, and which are due.
+# shellcheck shell=bash
+
+# Runs the tests of PRESET, once: a test that fails beside others and passes alone is a defect like any other.
+run_tests() { # PRESET [CTEST OPTION...]
+  local preset=$1
+  shift
+  say "testing ($preset)"
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) * 2))" "$@"
+}
+
+# The targets that hold the tests whose names (Suite.Test) match REGEX, by their sources; none where that is not known.
+targets_of_tests() { # REGEX
+  (cd "$root/tests" && grep -rPzo --include=*.cpp '\n(TYPED_)?TEST(_F|_P)?\(\s*\w+,\s*\w+' .) | tr -d '\n' | tr '\0' '\n' |
+    sed -E 's/^\.\/([^:]*):.*\( *(\w+), *(\w+)$/\2.\3 \1/' |
+    awk -v name="$1" '$1 ~ name {
+      count = split($2, folder, "/")
+      print (count > 1 ? folder[count - 1] : "tidy") "_test"
+    }' | sort -u
+}
+
+# What each part took: NAME|WALL SECONDS|CPU SECONDS. A part that fails ends the script (set -e), which then names it.
+parts=()
+running=
+part() { # NAME COMMAND...
+  local begun=$SECONDS before
+  running=$1
+  shift
+  before=$(cpu_seconds)
+  "$@"
+  parts+=("$running|$((SECONDS - begun))|$(($(cpu_seconds) - before))")
+  running=
+}
+# CPU seconds of all children that have ended, and of theirs. (`times` in a subshell would tell of that one's own.)
+cpu_seconds() { awk '{sub(/.*\) /, ""); print int(($14 + $15) / 100)}' "/proc/$$/stat"; }
+
+# Runs COMMAND beside what follows, as NAME, with what the others leave of the processors; join NAME waits for it.
+declare -A beside_pid=() beside_log=()
+beside() { # NAME COMMAND...
+  local name=$1 log
+  shift
+  log=$root/build/$(tr -c 'a-z0-9\n' - <<< "$name").log
+  # A group of its own, to be ended by; no session of its own, since between sessions the kernel heeds no niceness.
+  set -m
+  (
+    renice -n 19 "$BASHPID" > /dev/null
+    SECONDS=0
+    "$@"
+    echo "$SECONDS" > "$log.seconds"
+  ) > "$log" 2>&1 &
+  set +m
+  beside_pid[$name]=$! beside_log[$name]=$log
+}
+join() { # NAME
+  local name=$1 log=${beside_log[$1]} status=0 before
+  running=$name
+  before=$(cpu_seconds)
+  wait "${beside_pid[$name]}" || status=$?
+  unset "beside_pid[$name]"
+  [ "$status" = 0 ] || { tail -n 60 "$log"; echo "$name ended with exit status $status; all of it: $log" >&2; exit "$status"; }
+  parts+=("$name (beside others)|$(cat "$log.seconds")|$(($(cpu_seconds) - before))")
+  running=
+}
+
+# What there is to say at the end, however it comes.
+print_parts() {
+  local status=$? pid line name wall cpu
+  for pid in "${beside_pid[@]}"; do kill -- "-$pid" 2> /dev/null || true; done
+  say "what each part took"
+  for line in "${parts[@]}"; do
+    IFS='|' read -r name wall cpu <<< "$line"
+    printf '%-36s %5d s %6d s of CPU\n' "$name" "$wall" "$cpu"
+  done
+  [ "$status" = 0 ] || echo "scripts/test: failed${running:+ in: $running}" >&2
+  return "$status"
+}
+
+# Object files of a build, all together: what there is to compile, the same on every machine and with every compiler
+# cache, where seconds of one tree differ by a third (docs/decisions/batches.md). PRESET's may grow by 5 % over what
+# tests/object-size has; who adds more writes the new figure there, and the reason into the commit.
+check_object_size() { # PRESET
+  local preset=$1 now allowed
+  now=$(find "$root/build/$preset" -name '*.o' -printf '%s\n' | awk '{sum += $1} END {printf "%d", sum / 1e6}')
+  allowed=$(sed -n "s/^$preset //p" "$root/tests/object-size")
+  say "object files of $preset: $now MB ($allowed MB recorded)"
+  [ $((now * 100)) -le $((allowed * 105)) ] || {
+    echo "The object files of $preset have $now MB, more than 5 % over the $allowed MB in tests/object-size: every run of" \
+      "scripts/test takes longer by that. Compile less, or write '$preset $now' there and say why in the commit." >&2
+    exit 1
+  }
+}
+
+# The commit on which scripts/test --all last passed stands in tests/proven: what it proved is due again when its paths
+# have changed.
+proven_commit() {
+  local commit
+  commit=$(cat "$root/tests/proven" 2> /dev/null) && git -C "$root" merge-base --is-ancestor "$commit" HEAD 2> /dev/null && echo "$commit"
+}
+is_due() { # NAME PATH...
+  local name=$1 since
+  shift
+  if [ "$all" ] || ! since=$(proven_commit) || ! git -C "$root" diff --quiet "$since" -- "$@"; then return 0; fi
+  say "$name: not due, since nothing in $* has changed since scripts/test --all passed on ${since:0:12}"
+  return 1
+}
+remember_proven() {
+  git -C "$root" diff --quiet HEAD || { echo "uncommitted changes: tests/proven stays as it is"; return 0; }
+  git -C "$root" rev-parse HEAD > "$root/tests/proven"
+  say "all tests pass on $(cut -c1-12 "$root/tests/proven"), which tests/proven names now: commit it"
+}

@@ -1,0 +1,109 @@
+// scripts/test itself: a test that fails ends it with an error, whatever a second try would have
+// given.
+#include <fstream>
+
+#include "tests/e2e/site.h"
+
+namespace cupel::testing {
+namespace {
+
+/// A build folder with one test, as CMake would leave it, and what scripts/test says of it.
+struct OneTest {
+  explicit OneTest(const std::string& script) {
+    const auto build = folder.path() / "build" / "some";
+    std::filesystem::create_directories(build);
+    std::ofstream{build / "CTestTestfile.cmake"}
+        << "add_test([=[Some.Test]=] /bin/sh -c [=[runs=" << runs_file() << "; echo run >> $runs; "
+        << script << "]=])\n";
+  }
+
+  std::string runs_file() const { return (folder.path() / "runs").string(); }
+
+  std::ptrdiff_t runs() const {
+    std::ifstream file{runs_file()};
+    return std::count(std::istreambuf_iterator<char>{file}, {}, '\n');
+  }
+
+  /// `words` after what scripts/test begins with.
+  Ran parts(const std::string& words) const {
+    return run({"/bin/bash", "-c",
+                "set -euo pipefail; . " SOURCE_DIR "/scripts/setup.sh; . " SOURCE_DIR
+                "/scripts/test_parts.sh; root=" +
+                    folder.path().string() + "; trap print_parts EXIT; " + words},
+               {}, std::chrono::seconds{60});
+  }
+
+  TemporaryFolder folder{};
+};
+
+TEST(TestScript, FailsWhereATestFails) {
+  const OneTest test{"exit 1"};
+
+  const auto ran = test.parts("part 'the tests' run_tests some; echo went on");
+
+  EXPECT_NE(ran.status, 0);
+  EXPECT_THAT(ran.out, Not(HasSubstr("went on")));
+  EXPECT_THAT(ran.err, HasSubstr("failed in: the tests"));
+}
+
+TEST(TestScript, FailsWhereATestPassesTheSecondTime) {
+  const OneTest test{"test $(wc -l < $runs) = 2"};
+
+  const auto ran = test.parts("part 'the tests' run_tests some");
+
+  EXPECT_NE(ran.status, 0);
+  EXPECT_EQ(test.runs(), 1);
+}
+
+TEST(TestScript, PassesWhereAllTestsPassAndSaysWhatTheyTook) {
+  const OneTest test{"exit 0"};
+
+  const auto ran = test.parts("part 'the tests' run_tests some; part more true");
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("the tests +[0-9]+ s +[0-9]+ s of CPU\nmore "));
+}
+
+TEST(TestScript, FailsWhereNoTestIsThere) {
+  const OneTest test{"exit 0"};
+
+  EXPECT_NE(test.parts("run_tests some -R Absent").status, 0);
+}
+
+TEST(TestScript, FailsWhereWhatRanBesideFails) {
+  const OneTest test{"exit 0"};
+
+  const auto ran = test.parts(
+      "fails() { echo why; return 3; }; beside slow fails; part 'the tests' run_tests some; "
+      "join slow; echo went on");
+
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("why"), Not(HasSubstr("went on"))));
+  EXPECT_THAT(ran.err, HasSubstr("failed in: slow"));
+}
+
+TEST(TestScript, RefusesABuildThatHasGrown) {
+  const OneTest test{"exit 0"};
+  const std::string setup =
+      "mkdir -p $root/tests; truncate -s 106M $root/build/some/one.o; echo 'some 100' > "
+      "$root/tests/object-size; ";
+
+  const auto grown = test.parts(setup + "check_object_size some");
+  const auto same =
+      test.parts(setup + "echo 'some 111' > $root/tests/object-size; " + "check_object_size some");
+
+  EXPECT_NE(grown.status, 0);
+  EXPECT_THAT(grown.err, HasSubstr("more than 5 % over the 100 MB"));
+  EXPECT_EQ(same.status, 0) << same.err;
+}
+
+TEST(TestScript, FindsTheTargetOfATestByItsName) {
+  const auto ran = run({"/bin/bash", "-c",
+                        ". " SOURCE_DIR "/scripts/setup.sh; . " SOURCE_DIR
+                        "/scripts/test_parts.sh; targets_of_tests '^TestScript.Finds'"});
+
+  EXPECT_EQ(ran.out, "e2e_test\n");
+}
+
+}  // namespace
+}  // namespace cupel::testing
