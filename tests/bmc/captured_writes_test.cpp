@@ -1,5 +1,7 @@
 // Every verb that changes something, on every machine that was captured, in its own layout. What a
 // machine offers was looked up in its capture by hand.
+#include <sstream>
+
 #include "tests/bmc/fixture.h"
 #include "tests/support/captures.h"
 
@@ -287,6 +289,15 @@ TEST_P(CapturedWrites, SwitchesAServiceOverAndBack) {
 TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
   const std::string name = GetParam().setting;
   const BiosValues wanted{{name, std::string{GetParam().value}}};
+  const auto in_words = [](const auto& value) {  // some machines have a text, others its type
+    return std::visit(
+        [](const auto& one) {
+          std::ostringstream text;
+          text << std::boolalpha << one;
+          return text.str();
+        },
+        value);
+  };
 
   const auto staged = run(bmc->bios.stage(wanted, soon()));
   const auto before = run(bmc->bios.read(soon()));
@@ -303,12 +314,13 @@ TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
   }
   ASSERT_TRUE(staged) << staged.error().what;
   ASSERT_TRUE(before) << before.error().what;
-  EXPECT_EQ(before->pending, wanted);
+  ASSERT_TRUE(before->pending.contains(name));
+  EXPECT_EQ(in_words(before->pending.at(name)), GetParam().value);
   EXPECT_TRUE(again) << again.error().what;
   EXPECT_EQ(patches, 1u);
   ASSERT_TRUE(after) << after.error().what;
-  EXPECT_TRUE(after->pending.empty());
-  EXPECT_EQ(after->current.at(name), wanted.at(name));
+  EXPECT_FALSE(after->pending.contains(name));
+  EXPECT_EQ(in_words(after->current.at(name)), GetParam().value);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CapturedWrites, ::testing::ValuesIn(kExpected), [](const auto& one) {
