@@ -64,6 +64,7 @@ CollectiveBench::CollectiveBench(Given given)
       figures_{given_.report},
       barrier_{static_cast<std::size_t>(given_.all.count())},
       took_(static_cast<std::size_t>(given_.all.count())),
+      was_right_(static_cast<std::size_t>(given_.all.count())),
       is_survey_{given_.options.flag("--survey")} {}
 
 bool CollectiveBench::run() {
@@ -274,10 +275,11 @@ Outcome<> CollectiveBench::self_test(Member& member) {
     TRY(const auto after, member.own.check(turn));
     const bool sees = after.count == 1 && after.index[0] == word;
     const bool is_right = before.count == 0 && (victim == member.rank ? sees : after.count == 0);
-    took_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
+    // Not into took_: others may still read that for this turn.
+    was_right_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
     member.scope.idle();
     if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) break;
-    found_all += std::ranges::count(took_, 1.0) == ranks() ? 1 : 0;
+    found_all += std::ranges::count(was_right_, 1) == ranks() ? 1 : 0;
   }
   if (member.rank != 0) return done();
   return tell_self_test(given_.report, given_.stop, "result-bit", found_all, time, times, "");

@@ -77,6 +77,7 @@ class CollectiveBench {
   Figures figures_;
   agent::CancellableBarrier barrier_;
   std::vector<double> took_;     // by rank, of the operation that all have just run
+  std::vector<char> was_right_;  // by rank, of the planted bit that all have just looked for
   bool is_route_taken_ = false;  // by NCCL's own log
   bool is_survey_ = false;
 };
