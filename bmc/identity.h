@@ -1,5 +1,5 @@
 #pragma once
-// What a machine is, as its BMC tells it, and by which protocol that was told.
+// What a BMC reports its machine to be, and the protocol of that report.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -12,7 +12,7 @@ enum class BmcProtocol { redfish, ipmi };
 
 /// IPMI to the same BMC. Where it is not given, nothing is asked by IPMI.
 struct IpmiAccess {
-  Endpoint endpoint;            // UDP; the BMC's own host unless told otherwise
+  Endpoint endpoint;            // UDP; default: the BMC's host
   std::optional<int> cipher{};  // suite 3 or 17; nothing: 17, and 3 where the BMC has no 17
   friend bool operator==(const IpmiAccess&, const IpmiAccess&) = default;
 };

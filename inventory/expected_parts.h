@@ -9,11 +9,11 @@
 
 namespace cupel::inventory {
 
-/// So many parts of one kind. What is empty is not checked.
+/// The expected parts of one kind. An empty field is not checked.
 struct ExpectedParts {
   PartKind kind{};
   int count = 0;
-  std::vector<std::string> models{};  // any of these, each as a part of what is told, ignoring case
+  std::vector<std::string> models{};   // one of these is in the reported model, ignoring case
   std::optional<double> size_bytes{};  // each
   double size_tolerance = 0.02;        // share of size_bytes
   std::optional<double> cores{};       // of each CPU

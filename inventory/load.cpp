@@ -33,7 +33,7 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
     const auto file = fields.required(key);
     if (fields.has(key) && file.empty())
       fields.report(fields.place(key), std::string{key} + " must name a file");
-    return absolute_path(folder / file).lexically_normal().string();
+    return path_from(folder, file).string();
   };
   ImageTrust trust;
   trust.where = fields.place();

@@ -17,14 +17,14 @@ struct Node {
   std::string name;
   std::string profile;
   std::string rack{};
-  int unit = 0;  // lowest unit it fills, counted from 1 at the bottom; 0: not told
+  int unit = 0;  // lowest unit it fills, counted from 1 at the bottom; 0: not given
   std::vector<std::string> feeds{};  // breakers; each must be able to carry the whole node
-  /// Of each feed, on its breaker's PDU: "A7", "A1+A2" where it has several cords; "": not told.
+  /// Of each feed, on its breaker's PDU: "A7", "A1+A2" where it has several cords; "": not given.
   std::vector<std::string> outlets{};
   BmcAccess bmc;
   SshAccess ssh;
   std::string serial{};           // of the system, where the operators know it
-  std::string slurm_name{};       // NodeName in Slurm; the node's own name unless told otherwise
+  std::string slurm_name{};       // NodeName in Slurm; default: the node's name
   std::string kubernetes_name{};  // of its Node in Kubernetes; the same
   std::string host_name{};        // empty: one of the two above; kAnyHostName: not checked
   NodeBoot boot{};

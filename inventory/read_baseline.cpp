@@ -103,7 +103,7 @@ std::chrono::seconds read_duration(YamlFields& fields, std::string_view key,
 std::string resolved(const std::string& path, const std::string& file) {
   if (path.empty()) return path;
   const auto folder = std::filesystem::path{file}.parent_path();
-  return absolute_path(folder / path).lexically_normal().string();
+  return path_from(folder, path).string();
 }
 
 FirmwareImage read_image(const YamlValue& value, const std::string& file, Problems& problems) {

@@ -118,7 +118,7 @@ void read_tls(YamlFields& site, const std::filesystem::path& folder, const std::
   const auto path = [&](std::string_view key) -> std::string {
     const auto name = fields.required(key);
     if (name.empty()) return {};
-    auto found = absolute_path(folder / name).lexically_normal();
+    auto found = path_from(folder, name);
     if (const auto why = absence(found)) fields.report(fields.place(key), *why);
     return found.string();
   };
@@ -261,8 +261,7 @@ std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::
   else if (endpoint)
     std::tie(boot.host, boot.port) = std::pair{endpoint->host, endpoint->port};
   read_tls(fields, folder, file, boot, problems);
-  if (const auto images = fields.text("images"))
-    boot.images = absolute_path(folder / *images).lexically_normal().string();
+  if (const auto images = fields.text("images")) boot.images = path_from(folder, *images).string();
   read_dhcp(fields, file, boot.dhcp, problems);
   if (auto ways = read_ways(fields); !ways.empty()) boot.ways = std::move(ways);
   boot.uplink = read_rate(fields, "uplink");

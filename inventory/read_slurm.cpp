@@ -183,7 +183,7 @@ std::string server_url_of(YamlFields& fields, std::string_view key, bool unix_so
 std::string server_ca_of(YamlFields& fields, const Folder& folder) {
   const auto written = fields.text("ca");
   if (!written) return {};
-  auto file = absolute_path(folder / *written).lexically_normal().string();
+  auto file = path_from(folder, *written).string();
   if (const auto why = absence(file)) fields.report(fields.place("ca"), *why);
   return file;
 }

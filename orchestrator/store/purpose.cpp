@@ -5,6 +5,7 @@
 #include <soci/sqlite3/soci-sqlite3.h>
 
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace cupel::store {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::string_view kRehearsalMark = "REHEARSAL";
 constexpr std::string_view kRehearsalNote =
     "This folder holds the records of rehearsals on virtual racks.\n"
     "Nothing in it is proof of a real machine. Do not remove this file.\n";
-
-bool is_there(const fs::path& file) {
-  std::error_code failure;
-  return fs::exists(file, failure);
-}
 
 /// Repairs of cables stand in the audit log alone, which older stores do not have.
 bool has_links(soci::session& sql) {
