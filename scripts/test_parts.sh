@@ -101,7 +101,8 @@ proven_commit() {
 is_due() { # NAME PATH...
   local name=$1 since
   shift
-  if [ "$all" ] || ! since=$(proven_commit) || ! git -C "$root" diff --quiet "$since" -- "$@"; then return 0; fi
+  if [ "$all" ] || ! since=$(proven_commit) || ! git -C "$root" diff --quiet "$since" -- "$@" ||
+    [ "$(git -C "$root" ls-files --others --exclude-standard -- "$@")" ]; then return 0; fi
   say "$name: not due, since nothing in $* has changed since scripts/test --all passed on ${since:0:12}"
   return 1
 }
