@@ -13,6 +13,7 @@
 
 #include "base/enum_words.h"
 #include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
