@@ -177,9 +177,17 @@ Result<std::string> check_journal(const std::string& file, const certificate::Ke
                              "not {} of run {}, or they end in another hash",
                              file, end.events, end.run, says.events, says.run)};
   if (!says.file_sha256.empty() && says.file_sha256 != end.sha256)
+  if (says.file_sha256.empty() && end.cut > 0)
+    return Error{Code::kUntrusted,
+                 file + ": events of it are cut, and the certificate does not say its SHA-256"};
     return Error{Code::kUntrusted, file + ": it has another SHA-256 than the certificate says"};
-  return fmt::format("whole: {} events up to the run's start, each held against the one before it",
-                     end.events);
+  auto words = fmt::format(
+      "whole: {} events up to the run's start, each held against the one before it", end.events);
+  if (end.cut > 0)
+    words +=
+        fmt::format("; {} without the boot ticket that stood in {}, so its own hash is not checked",
+                    end.cut, end.cut == 1 ? "it" : "them");
+  return words;
 }
 
 /// Empty where there is none.

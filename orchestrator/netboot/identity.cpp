@@ -113,6 +113,11 @@ bool is_proven(const Identity& machine, const ExpectedMachine& expected) {
 
 }  // namespace
 
+bool is_named(const Identity& machine, const ExpectedMachine& expected) {
+  const auto serial = normalized(expected.serial);
+  return (!serial.empty() && serial == machine.serial) || has_mac_of(machine, expected);
+}
+
 std::optional<std::string> normalized_mac(std::string_view text) {
   constexpr std::size_t kLength = 17;
   if (text.size() != kLength) return {};

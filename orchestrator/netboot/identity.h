@@ -34,6 +34,9 @@ Result<Identity> parse_identity(const boost::json::object& hello);
 std::optional<Refusal> mismatch(const Identity& machine, const ExpectedMachine& expected,
                                 std::span<const ExpectedMachine> all);
 
+/// Whether it says a serial number or MAC address that `expected` has.
+bool is_named(const Identity& machine, const ExpectedMachine& expected);
+
 /// "AA-BB-CC-DD-EE-FF" and the like as "aa:bb:cc:dd:ee:ff"; nothing where it is no MAC address.
 std::optional<std::string> normalized_mac(std::string_view text);
 

@@ -52,6 +52,21 @@ std::optional<Refusal> stranger(const Open& ticket, const Identity& machine,
                              mac.empty() ? "" : "; both have the MAC address " + mac)};
 }
 
+/// Whether who reports from home is the machine: by a serial number or MAC address that the
+/// inventory or its hello has, or by its address, which is that of the hello or the inventory's.
+/// The URL alone proves nothing: it is in the machine's user data, and went over the network.
+bool is_at_home(const Open& ticket, const Identity& machine, const asio::ip::address& peer) {
+  if (is_named(machine, ticket->order.machine)) return true;
+  boost::system::error_code none;
+  const auto own = asio::ip::make_address(ticket->order.address, none);
+  if (!none && own == peer) return true;
+  const std::scoped_lock lock{ticket->mutex};
+  if (!ticket->greeted) return false;
+  const auto& hello = *ticket->greeted;
+  const bool same_serial = !hello.serial.empty() && hello.serial == machine.serial;
+  return ticket->greeted_from == peer || same_serial || !hello.shared_mac(machine).empty();
+}
+
 std::optional<Refusal> over(const Open& ticket) {
   const auto& node = ticket->order.machine.node;
   if (ticket->is_late())
@@ -206,10 +221,16 @@ HttpAnswer answer_home(const Open& ticket, const HttpRequest& request,
   const auto machine = parse_identity(*body);
   if (!machine) return refuse(ticket, request, kBad, {"malformed", machine.error().what});
   if (ticket->is_late()) return refuse(ticket, request, kGone, *over(ticket));
-  // A form says nothing of the machine: the URL is known to the seed that it was given alone.
+  // A form says nothing of the machine.
   const bool says_who = !machine->serial.empty() || !machine->macs.empty();
   if (const auto refusal = says_who ? stranger(ticket, *machine, all) : std::nullopt)
     return refuse(ticket, request, kForbidden, *refusal);
+  if (!is_at_home(ticket, *machine, request.peer))
+    return refuse(ticket, request, kForbidden,
+                  {"unproven",
+                   fmt::format("{}: {} reports a new system without a serial number or MAC address "
+                               "of the machine, and from another address",
+                               ticket->order.machine.node, request.peer.to_string())});
   {
     const std::scoped_lock lock{ticket->mutex};
     if (ticket->stage == BootStage::home) return {.status = kGone};

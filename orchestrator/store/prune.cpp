@@ -125,7 +125,8 @@ void remove_rows(soci::session& sql, const std::vector<RunId>& runs, const std::
     sql << "INSERT OR REPLACE INTO pruned (run, playbook, began, ended, at, asked_by) SELECT id, "
            "playbook, began, ended, :at, :who FROM run WHERE id = :run",
         soci::use(at), soci::use(by), soci::use(run);
-    for (const auto* table : {"event", "snapshot", "command", "repair", "run_node", "node_lock"})
+    for (const auto* table :
+         {"event", "snapshot", "command", "repair", "run_node", "node_lock", "step_secret"})
       sql << fmt::format("DELETE FROM {} WHERE run = :run", table), soci::use(run);
     sql << "DELETE FROM measurement WHERE series IN (SELECT id FROM series) AND run = :run",
         soci::use(run);
