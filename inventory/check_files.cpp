@@ -84,6 +84,7 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
   if (const auto& boot = inventory.boot) {
     files.check(boot->certificate, boot->where);
     files.check(boot->ca, boot->where);
+    files.check(boot->images, boot->where);
   }
   return std::move(files).problems();
 }

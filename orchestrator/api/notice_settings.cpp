@@ -155,7 +155,7 @@ void take_quiet(YamlFields& above, const std::string& file,
 
 NoticeHook hook_of(YamlFields& fields, const std::string& file,
                    std::vector<inventory::Problem>& problems) {
-  HookReading reading{fields, std::filesystem::absolute(file).parent_path()};
+  HookReading reading{fields, absolute_path(file).parent_path()};
   NoticeHook hook;
   hook.name = fields.required("name");
   if (const auto fault = inventory::fault_in_name(inventory::Named::rack, hook.name);

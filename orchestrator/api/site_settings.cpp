@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "inventory/yaml.h"
 #include "orchestrator/api/oidc_keys.h"
 
@@ -28,7 +29,7 @@ struct Reading {
     if (!named || named->empty()) return {};
     const std::filesystem::path path{*named};
     if (path.is_absolute()) return path.string();
-    return (std::filesystem::absolute(file).parent_path() / path).lexically_normal().string();
+    return (absolute_path(file).parent_path() / path).lexically_normal().string();
   }
 };
 

@@ -105,8 +105,14 @@ int run_command_line(int argc, char** argv) {
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
   const auto chosen = parse_command_line(program, words, wants_json);
-  auto exit = chosen ? (*chosen)->run() : chosen.error();
-  if (!chosen && exit != Exit::passed) return static_cast<int>(exit);
+  if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
+  auto exit = Exit::passed;
+  try {
+    if (chosen) exit = (*chosen)->run();
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "cupel: this is a fault of Cupel: {}\n", printable(bug.what()));
+    exit = Exit::unfinished;
+  }
   if (output_was_lost()) {
     std::fputs("cupel: standard output could not be written\n", stderr);
     if (exit == Exit::passed) exit = Exit::unfinished;

@@ -1,6 +1,8 @@
 #include "orchestrator/cli/signing_key.h"
 
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "base/task.h"
 #include "inventory/check_files.h"
 #include "inventory/read_access.h"
@@ -12,7 +14,7 @@ namespace {
 /// Empty where the token's name says no place of a PIN.
 Result<std::string> pin_of(const TokenKey& key) {
   if (key.pin_source.empty()) return std::string{};
-  const auto place = inventory::secret_of(key.pin_source, std::filesystem::current_path());
+  const auto place = inventory::secret_of(key.pin_source, working_folder());
   if (!place)
     return Error{Code::kInvalid,
                  "pin-source says where the PIN is: file:PATH, env:NAME or cmd:COMMAND"};

@@ -144,7 +144,10 @@ Result<void> HttpServer::Impl::listen(std::string_view what) {
   auto host = options.host.empty() ? options.endpoint.address().to_string() : options.host;
   if (host.contains(':') && !host.starts_with('[')) host = "[" + host + "]";
   base = fmt::format("{}://{}:{}", tls ? "https" : "http", host, options.endpoint.port());
-  asio::co_spawn(acceptor.get_executor(), accept(), [](std::exception_ptr) {});
+  // A server that accepts nobody and says nothing is worse than none.
+  asio::co_spawn(acceptor.get_executor(), accept(), [](std::exception_ptr bug) {
+    if (bug) std::rethrow_exception(bug);
+  });
   return ok();
 }
 

@@ -10,6 +10,8 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/images/file_digest.h"
 
@@ -185,7 +187,7 @@ Result<Image> ImageStore::keep(NewImage made, ImageManifest manifest,
   const auto folder = folder_ / manifest.name;
   fs::rename(made.folder(), folder, reason);  // fails where an image is: its folder is not empty
   if (reason)
-    return Error{fs::exists(folder) ? Code::kConflict : Code::kStorage,
+    return Error{is_there(folder) ? Code::kConflict : Code::kStorage,
                  folder.string() + ": " + reason.message()};
   made.folder_.clear();
   TRY(sync_folder(folder_));

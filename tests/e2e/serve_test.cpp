@@ -196,6 +196,23 @@ TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
   EXPECT_EQ(start().status, 202) << "it waits for a second person";
 }
 
+TEST_F(ServeTest, AnInventoryWhosePathsCannotBeLookedAtUnhooksNoSignal) {
+  Child service{serving({"--log", "stderr"})};
+  ASSERT_TRUE(service.wait_for("serving "));
+  auto text = read_file(site.file("inventory.yaml"), 1u << 20).value();
+  const auto key = text.find("key: ");
+  ASSERT_NE(key, text.npos);
+  site.write("inventory.yaml", text.insert(key + 5, std::string(300, 'a')));
+
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGTERM);
+
+  EXPECT_EQ(service.wait().status, 0);
+}
+
 TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
   constexpr std::size_t kDisk = 1u << 20;
   Child service{serving(), {}, kDisk};
