@@ -33,7 +33,7 @@ struct Reading {
   }
 };
 
-Grant grant_of(YamlFields& fields) {
+Grant grant_of(YamlFields& fields, const YamlValue& map) {
   Grant grant;
   const auto word = fields.required("role");
   const auto role = role_of(word);
@@ -41,7 +41,7 @@ Grant grant_of(YamlFields& fields) {
     fields.report(fields.place("role"),
                   fmt::format("role is viewer, operator or admin, not '{}'", word));
   grant.role = role.value_or(Role::viewer);
-  grant.racks = fields.texts("racks");
+  grant.racks = inventory::scope_in(fields, map);
   return grant;
 }
 
@@ -51,7 +51,7 @@ std::map<std::string, Grant> grants_of(const Reading& reading, YamlFields& above
   for (const auto& item : above.list(key)) {
     YamlFields fields{item, std::string{by}, reading.file, reading.problems};
     const auto name = fields.required(by);
-    auto grant = grant_of(fields);
+    auto grant = grant_of(fields, item);
     fields.finish();
     if (!name.empty() && !grants.emplace(name, std::move(grant)).second)
       fields.report(fields.place(by), fmt::format("{} '{}' is here twice", by, name));

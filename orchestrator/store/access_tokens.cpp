@@ -1,7 +1,6 @@
 #include "orchestrator/store/access_tokens.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -41,13 +40,6 @@ bool same_hash(std::string_view one, std::string_view other) {
   return differs == 0;
 }
 
-std::vector<std::string> racks_of(const std::string& text) {
-  std::vector<std::string> racks;
-  for (const auto each : split(text, ','))
-    if (!each.empty()) racks.emplace_back(each);
-  return racks;
-}
-
 constexpr const char* kTokenColumns =
     "SELECT id, name, role, racks, session, parent, made_by, made, expires, revoked, used, hash "
     "FROM access_token ";
@@ -68,7 +60,7 @@ struct TokenRow {
   }
   AccessToken whole() const {
     auto one = token;
-    one.racks = racks_of(racks);
+    one.racks = inventory::RackScope::parse(racks);
     one.session = session != 0;
     one.made = time_of(made);
     one.expires = time_of(expires);
@@ -108,7 +100,7 @@ Result<std::string> AccessTokens::add(AccessToken token) {
   const auto secret = random_hex(kTokenSecretDigits / 2);
   return guarded("cannot keep the token", [&]() -> Result<std::string> {
     const auto hash = sha256_hex(secret);
-    const auto racks = fmt::format("{}", fmt::join(token.racks, ","));
+    const auto racks = token.racks.text();
     const int session = token.session ? 1 : 0;
     const auto made = count_of(token.made), expires = count_of(token.expires);
     const auto oldest =

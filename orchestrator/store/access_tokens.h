@@ -5,17 +5,18 @@
 #include <memory>
 
 #include "base/json.h"
+#include "inventory/rack_scope.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {
 
 struct AccessToken {
-  std::string id{};                  // 16 hexadecimal digits; no secret
-  std::string name{};                // of the person or the program
-  std::string role{};                // "viewer", "operator", "admin"
-  std::vector<std::string> racks{};  // empty: all
-  bool session = false;              // of a page; made from a token, and ends with it
-  std::string parent{};              // the token that a session was made from
+  std::string id{};    // 16 hexadecimal digits; no secret
+  std::string name{};  // of the person or the program
+  std::string role{};  // "viewer", "operator", "admin"
+  inventory::RackScope racks{};
+  bool session = false;  // of a page; made from a token, and ends with it
+  std::string parent{};  // the token that a session was made from
   std::string made_by{};
   WallTime made{};
   WallTime expires{};
@@ -33,7 +34,7 @@ class AccessTokens {
   ~AccessTokens();
 
   /// Keeps it under an id of its own. Returns "cupel_ID_SECRET", which nothing can show again.
-  /// Errors: kStorage; kConflict: there are as many as there may be.
+  /// Errors: kStorage; kConflict: there are as many tokens as there may be.
   Result<std::string> add(AccessToken token);
 
   /// Errors: kRefused: no such token, or another secret; kStorage. That it has expired or is

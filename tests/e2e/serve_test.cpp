@@ -295,6 +295,8 @@ TEST_F(ServeTest, ATokenIsShownOnceAndListedWithoutItsSecret) {
   EXPECT_EQ(revoked.status, 0) << revoked.err;
   EXPECT_THAT(after.out, HasSubstr("\"state\":\"revoked\""));
   EXPECT_EQ(site.run({"token", "add", "eve", "--role", "root"}).status, 2);
+  for (const auto* racks : {"", " ", ",", "v01,", "*"})
+    EXPECT_EQ(site.run({"token", "add", "eve", "--racks", racks}).status, 2) << racks;
   EXPECT_EQ(site.run({"token", "revoke", "0000000000000000"}).status, 2);
 }
 
