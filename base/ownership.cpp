@@ -9,6 +9,7 @@
 #include <deque>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace cupel {
@@ -119,6 +120,11 @@ Result<void> check_ownership(const fs::path& path) {
     put_in_front(way, target);
   }
   return ok();
+}
+
+Result<std::string> read_trusted_file(const fs::path& file, std::size_t limit) {
+  TRY(check_ownership(file));
+  return read_file(file, limit);
 }
 
 }  // namespace cupel

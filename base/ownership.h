@@ -2,6 +2,7 @@
 // Whether a file or folder that we are about to obey can be changed by another user. The rule is
 // that of sshd's StrictModes for keys, for every folder on the way as well. Not about who may read.
 #include <filesystem>
+#include <string>
 
 #include "base/result.h"
 
@@ -14,5 +15,9 @@ namespace cupel {
 /// exists is checked. Errors: kInvalid, with the owner, the mode and the command that helps.
 /// Source: sshd_config(5), StrictModes; OpenSSH's safe_path().
 Result<void> check_ownership(const std::filesystem::path& path);
+
+/// The bytes of a file that decides something, once its owner and mode were found to be as above.
+/// What may be read by others as well. Errors: as check_ownership() and read_file().
+Result<std::string> read_trusted_file(const std::filesystem::path& file, std::size_t limit);
 
 }  // namespace cupel

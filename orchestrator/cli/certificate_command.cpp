@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/login.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
@@ -161,7 +162,7 @@ struct Verified {
 
 Result<void> check_revoked(const std::string& file, const Verified& verified) {
   if (file.empty()) return ok();
-  TRY(const auto list, read_file(file, kLargestRevoked));
+  TRY(const auto list, read_trusted_file(file, kLargestRevoked));
   return within(file, certificate::check_revoked(
                           list, {verified.payload_sha256, verified.sha256, verified.key_id}));
 }
@@ -227,7 +228,7 @@ Result<Verified> verify(const VerifyAsked& asked) {
   TRY(const auto text, read_file(asked.file, kLargestCertificate));
   std::vector<std::string> keys;
   for (const auto& file : asked.keys) {
-    TRY(const auto text_of_key, read_file(file, kLargestKey));
+    TRY(const auto text_of_key, read_trusted_file(file, kLargestKey));
     TRY(auto key, within(file, public_key_pem(text_of_key)));
     keys.push_back(std::move(key));
   }

@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/parse_command_line.h"

@@ -31,7 +31,7 @@ struct SignAsked {
 };
 
 Result<std::string> signed_manifest(const SignAsked& asked) {
-  TRY(const auto text, read_file(asked.manifest, kLargestManifest));
+  TRY(const auto text, read_trusted_file(asked.manifest, kLargestManifest));
   TRY(const auto manifest, inventory::parse_image_manifest(text, asked.manifest));
   TRY(const auto key, signing_key(asked.key));
   TRY(const auto signature, within(asked.key, key.sign(text)));

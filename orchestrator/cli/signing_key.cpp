@@ -37,7 +37,7 @@ Result<SigningKey> signing_key(const std::string& word) {
   constexpr std::size_t kLargest = 16UL << 10U;
   if (word.starts_with(kAgent)) {
     const auto file = word.substr(kAgent.size());
-    TRY(const auto text, read_file(file, kLargest));
+    TRY(const auto text, read_trusted_file(file, kLargest));
     return within(file, SigningKey::of_agent(text));
   }
   if (word.starts_with("pkcs11:")) return within("--key pkcs11", key_of_token(word));

@@ -78,6 +78,7 @@ Error bad_name(std::string_view name) {
 
 Result<void> check_sizes(const Image& image) {
   for (const auto& file : image.manifest.files) {
+    TRY(check_ownership(image.folder / file.name));
     TRY(const auto size, size_of(image.folder / file.name));
     if (size != file.size)
       return Error{Code::kInvalid,
@@ -89,7 +90,7 @@ Result<void> check_sizes(const Image& image) {
 }
 
 Result<Image> read_image(const fs::path& folder, std::string_view name) {
-  TRY(const auto text, read_file(folder / kManifest, kLargestManifest));
+  TRY(const auto text, read_trusted_file(folder / kManifest, kLargestManifest));
   TRY(auto manifest, within(kManifest, parse_manifest(text)));
   if (manifest.name != name)
     return Error{Code::kInvalid, fmt::format("manifest.json is of image {}", manifest.name)};
