@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/report/run_progress.h"
 
@@ -90,20 +91,20 @@ std::string session_in(const Request& request) {
   return {};
 }
 
-std::variant<Identity, Problem> Authenticator::refuse(const Request& request,
-                                                      std::string_view token) {
+/// Whoever has guessed too often is not even told that this one was wrong.
+std::variant<Identity, Problem> Authenticator::refuse(const Request& request) {
+  if (request.peer.local) return refused_token();
+  const auto from = network_of(request.peer.address);
   const auto now = LoginLimits::Clock::now();
-  if (!request.peer.local) limits_.refused(request.peer.address, now);
-  if (!token.empty()) limits_.refused("token " + std::string{token}, now);
+  if (const auto wait = limits_.wait(from, now); wait.count() > 0)
+    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
+  limits_.refused(from, now);
   return refused_token();
 }
 
 std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
                                                         const std::string& token, bool session) {
   const std::string id{store::token_id(token)};
-  const auto wait = limits_.wait("token " + id, LoginLimits::Clock::now());
-  if (!id.empty() && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins with this token", {}, wait};
   const auto found = tokens_.find(token);
   if (!found && found.error().code == Code::kStorage) return problem_of(found.error());
   const auto now = report::wall_now();
@@ -112,9 +113,8 @@ std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
   const auto role = found ? role_of(found->role) : std::nullopt;
   // Its secret is right: it has expired or was revoked, and no one guesses.
   if (found && (!good || !role)) return refused_token();
-  if (!found) return refuse(request, id);
-  limits_.accepted("token " + id);
-  if (!request.peer.local) limits_.accepted(request.peer.address);
+  if (!found) return refuse(request);
+  if (!request.peer.local) limits_.accepted(network_of(request.peer.address));
   if (auto& last = noted_[id]; now - last > minutes{1}) {
     if (noted_.size() > 10'000) noted_.clear();
     noted_[id] = now;
@@ -189,22 +189,16 @@ std::optional<Identity> Authenticator::of_peer(const Request& request, const Sit
 
 std::variant<Identity, Problem> Authenticator::identify_token(const Request& request,
                                                               const std::string& token) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   return of_token(request, token, false);
 }
 
 std::variant<Identity, Problem> Authenticator::identify(const Request& request, const Site& site) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   if (!request.field("authorization").empty()) {
     const std::string token{bearer_token(request)};
     if (token.empty()) return unauthenticated("Authorization takes Bearer and a token");
     if (token.starts_with("cupel_")) return of_token(request, token, false);
     if (auto identity = of_web_token(request, token, site)) return *std::move(identity);
-    return refuse(request, {});
+    return refuse(request);
   }
   if (const auto session = session_in(request); !session.empty())
     return of_token(request, session, true);

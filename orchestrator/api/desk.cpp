@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/api/entity_tag.h"
 #include "orchestrator/api/pending_approvals.h"
@@ -68,7 +69,7 @@ Answer answer_of(Reply reply) {
 /// Whose requests are counted before it is known who asks.
 std::string address_of(const Request& request) {
   const auto& peer = request.peer;
-  return peer.local ? fmt::format("unix user {}", peer.user) : peer.address;
+  return peer.local ? fmt::format("unix user {}", peer.user) : network_of(peer.address);
 }
 
 /// What the store keeps of an answer. That of a change is small; a list of faults may not be.

@@ -177,10 +177,10 @@ Result<std::string> check_journal(const std::string& file, const certificate::Ke
                  fmt::format("{}: it is not the journal of this certificate: {} events of run {}, "
                              "not {} of run {}, or they end in another hash",
                              file, end.events, end.run, says.events, says.run)};
-  if (!says.file_sha256.empty() && says.file_sha256 != end.sha256)
   if (says.file_sha256.empty() && end.cut > 0)
     return Error{Code::kUntrusted,
                  file + ": events of it are cut, and the certificate does not say its SHA-256"};
+  if (!says.file_sha256.empty() && says.file_sha256 != end.sha256)
     return Error{Code::kUntrusted, file + ": it has another SHA-256 than the certificate says"};
   auto words = fmt::format(
       "whole: {} events up to the run's start, each held against the one before it", end.events);

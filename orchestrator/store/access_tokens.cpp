@@ -70,6 +70,27 @@ struct TokenRow {
   }
 };
 
+/// All but the newest of a token, so that there is room for one more.
+void end_oldest_sessions(soci::session& sql, const std::string& parent) {
+  const int stay = AccessTokens::kMostSessions - 1;
+  sql << "DELETE FROM access_token WHERE session = 1 AND parent = :parent AND id NOT IN (SELECT id "
+         "FROM access_token WHERE session = 1 AND parent = :same ORDER BY made DESC, rowid DESC "
+         "LIMIT :stay)",
+      soci::use(parent), soci::use(parent), soci::use(stay);
+}
+
+Result<void> room_for_one(soci::session& sql, std::int64_t now) {
+  int count = 0;
+  sql << "SELECT COUNT(*) FROM access_token WHERE session = 0 AND expires >= :now AND revoked = 0",
+      soci::use(now), soci::into(count);
+  if (count < AccessTokens::kMost) return ok();
+  return Error{
+      Code::kConflict,
+      fmt::format("there are {} tokens, which is as many as there may be: revoke some with "
+                  "cupel token revoke ID",
+                  count)};
+}
+
 }  // namespace
 
 struct AccessTokens::Connection {
@@ -107,14 +128,11 @@ Result<std::string> AccessTokens::add(AccessToken token) {
         made - std::chrono::duration_cast<std::chrono::milliseconds>(kExpiredSessions).count();
     Writing writing{sql};
     sql << "DELETE FROM access_token WHERE session = 1 AND expires < :oldest", soci::use(oldest);
-    int count = 0;
-    sql << "SELECT COUNT(*) FROM access_token WHERE expires >= :made AND revoked = 0",
-        soci::use(made), soci::into(count);
-    if (count >= kMost)
-      return Error{Code::kConflict,
-                   fmt::format("there are {} tokens and sessions, which is as many as there may "
-                               "be: revoke some with cupel token revoke ID",
-                               count)};
+    if (token.session) {
+      end_oldest_sessions(sql, token.parent);
+    } else {
+      TRY(room_for_one(sql, made));
+    }
     sql << "INSERT INTO access_token (id, hash, name, role, racks, session, parent, made_by, made, "
            "expires, revoked, used) VALUES (:id, :hash, :name, :role, :racks, :session, :parent, "
            ":made_by, :made, :expires, 0, 0)",

@@ -54,7 +54,9 @@ class AccessTokens {
   /// Errors: kStorage.
   Result<void> note_use(std::string_view id, WallTime now);
 
-  static constexpr int kMost = 10'000;  // tokens and sessions that have not expired
+  static constexpr int kMost = 10'000;  // tokens that have not expired; sessions do not count
+  /// Of one token: the next one ends the oldest. So nobody's sessions shut out another's.
+  static constexpr int kMostSessions = 20;
   /// So long a session is known after its end: a page that still shows it does not guess.
   static constexpr std::chrono::hours kExpiredSessions{7 * 24};
 

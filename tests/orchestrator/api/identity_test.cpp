@@ -73,11 +73,49 @@ TEST_F(ApiIdentity, SlowsDownWhoGuesses) {
   serve();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(status("cupel_guess"), 401);
 
-  const auto next = ask_tls({.target = "/api/v1/runs", .token = token("alice", "admin")});
+  const auto next = ask_tls({.target = "/api/v1/runs", .token = "cupel_guess"});
 
   EXPECT_EQ(next.status, 429);
   EXPECT_NE(next.field("Retry-After"), "");
   EXPECT_EQ(get("/api/v1/runs").status, 200) << "another way in is not slowed down";
+}
+
+TEST_F(ApiIdentity, ARightSecretPassesWhateverOthersGuess) {
+  serve();
+  const auto secret = token("alice", "viewer");
+  const auto guess = secret.substr(0, 23) + std::string(64, '0');
+  for (int i = 0; i < 20; ++i) status(guess);
+
+  EXPECT_EQ(status(guess), 429);
+  EXPECT_EQ(status(secret), 200) << "from the same address, with the id that was guessed at";
+  const auto login = ask_tls(
+      {.method = "POST", .target = "/api/v1/session", .body = R"({"token":")" + secret + R"("})"});
+  EXPECT_EQ(login.status, 200) << login.body;
+}
+
+TEST_F(ApiIdentity, SessionsOfOneShutOutNobody) {
+  auto tokens = store::AccessTokens::open(state()).value();
+  const auto now = report::wall_now();
+  const auto session = [&](const std::string& parent, int second) {
+    return tokens
+        .add({.name = "eve",
+              .role = "viewer",
+              .session = true,
+              .parent = parent,
+              .made = now + seconds{second},
+              .expires = now + std::chrono::hours{12}})
+        .value();
+  };
+  const auto other = session("0123456789abcdef", 0);
+
+  std::vector<std::string> made;
+  for (int i = 0; i < store::AccessTokens::kMostSessions + 1; ++i)
+    made.push_back(session("fedcba9876543210", i));
+
+  EXPECT_FALSE(tokens.find(made[0])) << "the oldest has ended";
+  EXPECT_TRUE(tokens.find(made[1]));
+  EXPECT_TRUE(tokens.find(made.back()));
+  EXPECT_TRUE(tokens.find(other));
 }
 
 TEST_F(ApiIdentity, CountsNoExpiredOrRevokedTokenAsAGuess) {
