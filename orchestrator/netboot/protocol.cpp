@@ -28,7 +28,9 @@ HttpAnswer refuse(const Open& ticket, const HttpRequest& request, unsigned statu
   (void)tell(ticket, {.kind = Kind::refused,
                       .body = {{"cause", refusal.cause}, {"text", refusal.text}},
                       .peer = request.peer.to_string()});
-  return json_answer(status, {{"refused", refusal.text}, {"cause", refusal.cause}});
+  const auto& said =
+      refusal.tells_secrets ? refusal.cause + "; the controller's log has the rest" : refusal.text;
+  return json_answer(status, {{"refused", said}, {"cause", refusal.cause}});
 }
 
 HttpAnswer busy() { return {.status = kBusy, .retry_after = kComeAgain}; }
@@ -42,14 +44,19 @@ Result<json::object> object_in(const HttpRequest& request) {
 /// What holds for a hello and for the first report of what was installed.
 std::optional<Refusal> stranger(const Open& ticket, const Identity& machine,
                                 std::span<const ExpectedMachine> all) {
-  if (auto refusal = mismatch(machine, ticket->order.machine, all)) return refusal;
+  const auto by_dhcp = [&] {
+    const std::scoped_lock lock{ticket->mutex};
+    return ticket->by_dhcp;
+  }();
+  if (auto refusal = mismatch(machine, ticket->order.machine, all, by_dhcp)) return refusal;
   const std::scoped_lock lock{ticket->mutex};
   if (!ticket->greeted || ticket->greeted->may_be(machine)) return {};
   const auto mac = ticket->greeted->shared_mac(machine);
   return Refusal{"other-machine",
                  fmt::format("{}: the ticket is in use by another machine (serial number {}){}",
                              ticket->order.machine.node, ticket->greeted->serial,
-                             mac.empty() ? "" : "; both have the MAC address " + mac)};
+                             mac.empty() ? "" : "; both have the MAC address " + mac),
+                 true};
 }
 
 /// Whether who reports from home is the machine: by a serial number or MAC address that the
@@ -204,6 +211,7 @@ HttpAnswer answer_dhcp(const Open& ticket, std::string_view name, const HttpRequ
   {
     const std::scoped_lock lock{ticket->mutex};
     if (ticket->greeted || ticket->stage != BootStage::issued) return {.status = kGone};
+    ticket->by_dhcp = true;
   }
   if (name == "ram.efi" && ticket->files.contains(name) && !carries_ticket(ticket->files))
     return refuse(ticket, request, kForbidden,
