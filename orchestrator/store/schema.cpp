@@ -128,15 +128,15 @@ struct Migration {
 };
 
 constexpr std::array<Migration, 10> kMigrations{{{kFirst},
-                                                {kBmcs},
-                                                {kCommands},
-                                                {kRunOptions},
-                                                {kRepairs},
-                                                {kMeasurements, fill_measurements},
-                                                {kService},
-                                                {kSubmitted},
-                                                {kSecrets},
-                                                {kScopes}}};
+                                                 {kBmcs},
+                                                 {kCommands},
+                                                 {kRunOptions},
+                                                 {kRepairs},
+                                                 {kMeasurements, fill_measurements},
+                                                 {kService},
+                                                 {kSubmitted},
+                                                 {kSecrets},
+                                                 {kScopes}}};
 
 }  // namespace
 
