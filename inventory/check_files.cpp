@@ -1,6 +1,7 @@
 #include "inventory/check_files.h"
 
 #include <fmt/format.h>
+#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,10 +52,12 @@ Result<void> check_secret_file(const fs::path& file) {
                  "secret file " + path + " may be read by others: chmod 600 " + path};
   TRY(within("secret file", check_ownership(file)));
   if (::access(path.c_str(), R_OK) == 0) return ok();
+  const auto* group = ::getgrgid(::getegid());
   return Error{Code::kInvalid,
-               fmt::format("secret file {0} cannot be read by {1}: chown root:{1} {0} && chmod 640 "
+               fmt::format("secret file {0} cannot be read by {1}: chown root:{2} {0} && chmod 640 "
                            "{0}",
-                           path, name_of_user(::geteuid()))};
+                           path, name_of_user(::geteuid()),
+                           group == nullptr ? std::to_string(::getegid()) : group->gr_name)};
 }
 
 std::vector<Problem> check_inventory_files(const fs::path& file) {

@@ -152,7 +152,7 @@ TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
   mode("secret", 0640);
   const auto check = [&] { return cupel({"inventory", "check", path("inventory.yaml")}); };
   EXPECT_THAT(check().error, HasSubstr("secret file " + path("secret") +
-                                       " cannot be read by nobody: chown root:nobody " +
+                                       " cannot be read by nobody: chown root:nogroup " +
                                        path("secret") + " && chmod 640 " + path("secret")));
   ASSERT_EQ(::chown(path("secret").c_str(), 0, service->pw_gid), 0);
   EXPECT_EQ(check().exit_status, 0) << check().error;
