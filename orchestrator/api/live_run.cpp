@@ -13,6 +13,7 @@
 #include "orchestrator/engine/fold_next.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/store/evidence.h"
 
 namespace cupel::api {
 namespace {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "inventory/problem.h"
+#include "inventory/rack_scope.h"
 #include "inventory/secret_ref.h"
 #include "orchestrator/api/schedule.h"
 

@@ -92,7 +92,7 @@ TEST(Signature, RefusesKeysOfOtherAlgorithms) {
 
 /// By such a key the same signature fits every text.
 TEST(Signature, RefusesAKeyOfSmallOrder) {
-  for (const unsigned char sign_bit : {0x00, 0x80}) {
+  for (const unsigned sign_bit : {0x00U, 0x80U}) {
     std::string point(32, '\0');
     point.front() = 1;
     point.back() = static_cast<char>(sign_bit);
