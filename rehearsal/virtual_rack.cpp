@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/model.h"
 #include "rehearsal/bmc/server.h"
@@ -139,7 +140,7 @@ Result<void> VirtualRack::Impl::build() {
     return Error{Code::kInvalid, "too many nodes for a virtual rack"};
   const auto of = spec.site ? *spec.site : site_of(spec);
   TRY(allow_files(spec.nodes.size(), of.pdus.size()));
-  options.folder = fs::absolute(options.folder);
+  options.folder = absolute_path(options.folder);
   TRY(within("rack's folder", check_ownership(options.folder)));
   for (const auto& [name, profile] : spec.profiles)
     profiles[name] = std::make_shared<const inventory::Profile>(profile);
@@ -393,7 +394,7 @@ std::string VirtualRack::inventory_yaml() const {
                     .nodes = {},
                     .pdus = impl_->pdus->access(),
                     .pdu_password_file = impl_->file(kPduPassword).string()};
-  if (!impl_->options.slurm.empty()) access.slurm = fs::absolute(impl_->options.slurm).string();
+  if (!impl_->options.slurm.empty()) access.slurm = absolute_path(impl_->options.slurm).string();
   access.boot = impl_->options.boot;
   for (const auto& spec : impl_->spec.nodes) {
     const auto& node = *impl_->nodes.at(spec.name);

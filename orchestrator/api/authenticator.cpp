@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/report/run_progress.h"
 
@@ -17,9 +18,12 @@ namespace {
 
 using std::chrono::minutes;
 
+/// Empty, too, where it has characters that nobody sees: cut out, they would make it another one.
 std::string claim_text(const boost::json::object& claims, std::string_view name) {
   const auto* value = claims.if_contains(name);
-  return value != nullptr && value->is_string() ? printable(value->get_string()) : std::string{};
+  if (value == nullptr || !value->is_string()) return {};
+  const std::string_view text{value->get_string()};
+  return printable(text) == text ? std::string{text} : std::string{};
 }
 
 std::vector<std::string> claim_texts(const boost::json::object& claims, std::string_view name) {
@@ -90,20 +94,20 @@ std::string session_in(const Request& request) {
   return {};
 }
 
-std::variant<Identity, Problem> Authenticator::refuse(const Request& request,
-                                                      std::string_view token) {
+/// Whoever has guessed too often is not even told that this one was wrong.
+std::variant<Identity, Problem> Authenticator::refuse(const Request& request) {
+  if (request.peer.local) return refused_token();
+  const auto from = network_of(request.peer.address);
   const auto now = LoginLimits::Clock::now();
-  if (!request.peer.local) limits_.refused(request.peer.address, now);
-  if (!token.empty()) limits_.refused("token " + std::string{token}, now);
+  if (const auto wait = limits_.wait(from, now); wait.count() > 0)
+    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
+  limits_.refused(from, now);
   return refused_token();
 }
 
 std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
                                                         const std::string& token, bool session) {
   const std::string id{store::token_id(token)};
-  const auto wait = limits_.wait("token " + id, LoginLimits::Clock::now());
-  if (!id.empty() && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins with this token", {}, wait};
   const auto found = tokens_.find(token);
   if (!found && found.error().code == Code::kStorage) return problem_of(found.error());
   const auto now = report::wall_now();
@@ -112,9 +116,8 @@ std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
   const auto role = found ? role_of(found->role) : std::nullopt;
   // Its secret is right: it has expired or was revoked, and no one guesses.
   if (found && (!good || !role)) return refused_token();
-  if (!found) return refuse(request, id);
-  limits_.accepted("token " + id);
-  if (!request.peer.local) limits_.accepted(request.peer.address);
+  if (!found) return refuse(request);
+  if (!request.peer.local) limits_.accepted(network_of(request.peer.address));
   if (auto& last = noted_[id]; now - last > minutes{1}) {
     if (noted_.size() > 10'000) noted_.clear();
     noted_[id] = now;
@@ -183,27 +186,22 @@ std::optional<Identity> Authenticator::of_peer(const Request& request, const Sit
   // Root and the service's own user can read and write all that the service has.
   if (peer.user != 0 && peer.user != ::geteuid()) return std::nullopt;
   identity.role = Role::admin;
+  identity.racks = inventory::RackScope::all();
   return identity;
 }
 
 std::variant<Identity, Problem> Authenticator::identify_token(const Request& request,
                                                               const std::string& token) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   return of_token(request, token, false);
 }
 
 std::variant<Identity, Problem> Authenticator::identify(const Request& request, const Site& site) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   if (!request.field("authorization").empty()) {
     const std::string token{bearer_token(request)};
     if (token.empty()) return unauthenticated("Authorization takes Bearer and a token");
     if (token.starts_with("cupel_")) return of_token(request, token, false);
     if (auto identity = of_web_token(request, token, site)) return *std::move(identity);
-    return refuse(request, {});
+    return refuse(request);
   }
   if (const auto session = session_in(request); !session.empty())
     return of_token(request, session, true);

@@ -45,7 +45,7 @@ class Authenticator {
   store::AccessTokens& tokens() { return tokens_; }
 
  private:
-  std::variant<Identity, Problem> refuse(const Request& request, std::string_view token);
+  std::variant<Identity, Problem> refuse(const Request& request);
   std::variant<Identity, Problem> of_token(const Request& request, const std::string& token,
                                            bool session);
   std::optional<Identity> of_web_token(const Request& request, const std::string& token,

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/api/entity_tag.h"
 #include "orchestrator/api/pending_approvals.h"
@@ -68,7 +69,7 @@ Answer answer_of(Reply reply) {
 /// Whose requests are counted before it is known who asks.
 std::string address_of(const Request& request) {
   const auto& peer = request.peer;
-  return peer.local ? fmt::format("unix user {}", peer.user) : peer.address;
+  return peer.local ? fmt::format("unix user {}", peer.user) : network_of(peer.address);
 }
 
 /// What the store keeps of an answer. That of a change is small; a list of faults may not be.
@@ -93,7 +94,7 @@ Answer replayed(const store::KeptReply& kept) {
 
 /// Who sees the same racks gets the same answer.
 std::string key_of(const Call& call) {
-  auto key = fmt::format("{}\n{}", call.request.path, call.identity.scope());
+  auto key = fmt::format("{}\n{}", call.request.path, call.identity.racks.text());
   for (const auto& [name, value] : call.request.query) key += fmt::format("\n{}={}", name, value);
   return key;
 }
@@ -290,11 +291,11 @@ std::string Desk::rack_of(engine::RunId run, std::string_view node) {
 }
 
 bool Desk::sees(const Call& call, engine::RunId run, std::string_view node) {
-  return call.identity.racks.empty() || call.identity.sees_rack(rack_of(run, node));
+  return call.identity.sees_all_racks() || call.identity.sees_rack(rack_of(run, node));
 }
 
 bool Desk::sees_part(const Identity& identity, engine::RunId run) {
-  if (identity.racks.empty()) return true;
+  if (identity.sees_all_racks()) return true;
   const auto head = head_of(run);
   if (head && !(*head)->places.empty())
     return std::ranges::any_of(
@@ -306,7 +307,7 @@ bool Desk::sees_part(const Identity& identity, engine::RunId run) {
 }
 
 bool Desk::sees_all(const Call& call, const store::Run& run) {
-  return call.identity.racks.empty() ||
+  return call.identity.sees_all_racks() ||
          std::ranges::all_of(run.nodes,
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
@@ -323,7 +324,7 @@ Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
 Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
   TRY(auto run, known_run(id));
-  const bool seen = call.identity.racks.empty() ||
+  const bool seen = call.identity.sees_all_racks() ||
                     std::ranges::any_of(
                         run->nodes, [&](const std::string& node) { return sees(call, id, node); });
   if (!seen) return Error{Code::kNotFound, fmt::format("there is no run {}", id)};

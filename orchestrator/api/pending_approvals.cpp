@@ -58,7 +58,7 @@ bool sees_node(Desk& desk, const Identity& identity, const std::string& name) {
 /// Whether all that the request is about is in racks that the person may see. What cannot be found
 /// out is not.
 bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pending) {
-  if (call.identity.racks.empty()) return true;
+  if (call.identity.sees_all_racks()) return true;
   const auto what = parse_json(pending.request);
   const auto* path = what ? find(*what, "path") : nullptr;
   const auto* body = what ? find(*what, "body") : nullptr;
@@ -76,25 +76,6 @@ bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pen
   return node ? desk.sees(call, *id, *node) : desk.sees_all(call, *run);
 }
 
-/// The racks that both may see: what one may not change, two may not either.
-std::vector<std::string> common_racks(const std::vector<std::string>& one,
-                                      const std::vector<std::string>& other) {
-  if (one.empty()) return other;
-  if (other.empty()) return one;
-  std::vector<std::string> both;
-  for (const auto& rack : one)
-    if (std::ranges::find(other, rack) != other.end()) both.push_back(rack);
-  // Empty would mean all of them; no rack is called so.
-  if (both.empty()) both.emplace_back("/");
-  return both;
-}
-
-std::vector<std::string> racks_in(const json::object& asked) {
-  std::vector<std::string> racks;
-  for (const auto& each : asked.at("racks").as_array()) racks.emplace_back(each.as_string());
-  return racks;
-}
-
 /// The request as it was asked for, done now. `second` has agreed.
 Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pending) {
   const auto what = parse_json(pending.request);
@@ -103,7 +84,9 @@ Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pendi
   const auto route = route_of("POST", std::string{asked.at("path").get_string()});
   if (route.operation == nullptr) return not_found("what was asked for is not there any more");
   Identity both = call.identity;
-  both.racks = common_racks(racks_in(asked), call.identity.racks);
+  // What one may not change, two may not either.
+  both.racks =
+      inventory::RackScope::parse(asked.at("racks").get_string()).common_with(call.identity.racks);
   both.name = fmt::format("{} (approved by {})", pending.asked_by, call.identity.name);
   both.origin = fmt::format("{}; approved from {}", pending.origin, call.identity.origin);
   Call again{call.request, both, route.values, asked.at("body").get_object()};
@@ -121,11 +104,10 @@ Reply ask_second(Desk& desk, const Operation& operation, const Call& call) {
   const auto now = report::wall_now();
   store::PendingRequest pending;
   pending.id = random_hex(8);
-  pending.request = json::serialize(
-      json::object{{"operation", operation.id},
-                   {"path", call.request.path},
-                   {"body", call.body},
-                   {"racks", json::array(call.identity.racks.begin(), call.identity.racks.end())}});
+  pending.request = json::serialize(json::object{{"operation", operation.id},
+                                                 {"path", call.request.path},
+                                                 {"body", call.body},
+                                                 {"racks", call.identity.racks.text()}});
   pending.asked_by = call.identity.name;
   pending.origin = call.identity.origin;
   pending.at = now;

@@ -9,6 +9,7 @@
 #include "inventory/select.h"
 #include "orchestrator/api/site_playbooks.h"
 #include "orchestrator/report/run_progress.h"
+#include "playbooks/site_values.h"
 
 namespace cupel::api {
 namespace {
@@ -32,6 +33,24 @@ Problem problem_of_plan(const controller::NoPlan& failure) {
   auto problem = problem_of(error);
   problem.faults = {{"body.nodes", error.what}};
   return problem;
+}
+
+/// Which programs run as root on nodes, from which folders, in which environment, is not for who
+/// may only start runs.
+std::optional<Problem> sets_what_runs(const std::string& playbook,
+                                      const playbooks::Arguments& arguments) {
+  const auto names = playbooks::set_by_the_site(playbook, arguments);
+  if (names.empty()) return std::nullopt;
+  std::vector<Fault> faults;
+  for (const auto& name : names)
+    faults.push_back(
+        {"body.set." + name, "decides what runs on the nodes: it is the site's alone"});
+  return invalid(
+      fmt::format("'{}' decides which program, folder or environment is used on the nodes, and no "
+                  "request sets that: put it into a playbook of the service's folder, or use cupel "
+                  "run on the machine itself",
+                  printable(names.front())),
+      std::move(faults));
 }
 
 /// The inventory as its file has it now, with the node of the call: what is run is planned anew of
@@ -167,6 +186,9 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   if (const auto* settings = call.body.if_contains("set"))
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});
+  // A schedule is the site's own.
+  if (call.identity.kind != Identity::Kind::schedule)
+    if (auto problem = sets_what_runs(*playbook, request.arguments)) return *std::move(problem);
   auto planned = controller::plan_run(request);
   if (!planned) return problem_of_plan(planned.error());
   for (const auto& each : (*planned)->plan.nodes)

@@ -298,13 +298,15 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
 }
 
 void Service::start() {
+  const auto lost = [this](std::string_view event) {
+    return [front = &impl_->front, event](std::exception_ptr bug) { front->lose(event, bug); };
+  };
+  impl_->listener.on_lost(lost("listener-stopped"));
+  impl_->notices->on_lost(lost("notices-stopped"));
   impl_->notices->start();
-  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(),
-                 [](std::exception_ptr bug) { log_bug("schedules-stopped", bug); });
-  asio::co_spawn(impl_->listener.io(), impl_->keep_keys(),
-                 [](std::exception_ptr bug) { log_bug("oidc-keys-stopped", bug); });
-  asio::co_spawn(impl_->listener.io(), impl_->wake_notices(),
-                 [](std::exception_ptr bug) { log_bug("notices-stopped", bug); });
+  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), lost("schedules-stopped"));
+  asio::co_spawn(impl_->listener.io(), impl_->keep_keys(), lost("oidc-keys-stopped"));
+  asio::co_spawn(impl_->listener.io(), impl_->wake_notices(), lost("notices-stopped"));
   impl_->listener.start();
 }
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/compare_assets.h"
 #include "orchestrator/cli/commands.h"
@@ -73,7 +74,7 @@ struct Compared {
 };
 
 OrExit<Compared> compared_or_complain(const Context& context, const ListAsked& asked) {
-  const auto text = read_file(asked.file, kLargestList);
+  const auto text = read_trusted_file(asked.file, kLargestList);
   if (!text) return complain(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   Compared compared;

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "burnin/criteria/light_check.h"
 #include "inventory/load_profile.h"
@@ -22,12 +23,12 @@ struct ConfAsked {
 
 /// A node's profile, or one by its own name: that of the inventory's folder, else a shipped one.
 OrExit<inventory::Profile> profile_of(const Context& context, const ConfAsked& asked) {
-  const auto has_inventory = std::filesystem::exists(asked.inventory);
+  const auto has_inventory = is_there(asked.inventory);
   if (has_inventory) {
     TRY(const auto site, inventory_or_complain(context, asked.inventory));
     if (const auto* node = site.node(asked.name)) return site.profile_of(*node);
   }
-  const auto folder = std::filesystem::absolute(asked.inventory).parent_path() / "profiles";
+  const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<inventory::Problem> problems;
   auto profile = source.load(asked.name, problems);

@@ -9,9 +9,11 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/parse_command_line.h"
+#include "orchestrator/cli/state_owner.h"
 
 namespace cupel::cli {
 namespace {
@@ -81,6 +83,22 @@ std::optional<std::string> unknown_command(const CommandRow& program,
                      inventory::did_you_mean(typed, std::span<const std::string>{known}));
 }
 
+bool has_in_it(const CommandRow& row, const CommandRow* leaf) {
+  return &row == leaf || std::ranges::any_of(row.subcommands, [leaf](const CommandRow& each) {
+    return has_in_it(each, leaf);
+  });
+}
+
+/// Whether the command reads or writes records. The others work for whoever calls them: in a folder
+/// of their own, or with root's privileges.
+bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
+  constexpr std::string_view kOthers[] = {"boot",     "completion", "image", "manual",
+                                          "rehearse", "rack",       "verify"};
+  return std::ranges::none_of(program.subcommands, [&](const CommandRow& each) {
+    return std::ranges::find(kOthers, each.name) != std::end(kOthers) && has_in_it(each, chosen);
+  });
+}
+
 /// A pipe whose reader has gone has had what it wanted; anything else has lost output.
 bool output_was_lost() {
   const bool flushed = std::fflush(stdout) == 0;
@@ -105,8 +123,19 @@ int run_command_line(int argc, char** argv) {
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
   const auto chosen = parse_command_line(program, words, wants_json);
-  auto exit = chosen ? (*chosen)->run() : chosen.error();
-  if (!chosen && exit != Exit::passed) return static_cast<int>(exit);
+  if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
+  // After the options are read, and before anything else is.
+  if (chosen && works_on_state(program, *chosen)) {
+    const auto owner = act_as_owner_of(context.state);
+    if (!owner) return static_cast<int>(complain(context, owner.error(), Exit::unfinished));
+  }
+  auto exit = Exit::passed;
+  try {
+    if (chosen) exit = (*chosen)->run();
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "cupel: this is a fault of Cupel: {}\n", printable(bug.what()));
+    exit = Exit::unfinished;
+  }
   if (output_was_lost()) {
     std::fputs("cupel: standard output could not be written\n", stderr);
     if (exit == Exit::passed) exit = Exit::unfinished;

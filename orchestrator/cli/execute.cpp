@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/login.h"
+#include "base/paths.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
@@ -151,7 +152,7 @@ Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> plann
 /// `--log`, for a process that may work in another folder.
 std::string log_from_root(const Context& context) {
   const bool file = !context.log.empty() && context.log != "stderr" && context.log != "none";
-  return file ? std::filesystem::absolute(context.log).string() : context.log;
+  return file ? absolute_path(context.log).string() : context.log;
 }
 
 /// Leaves the run to a controller without a terminal, and says which one.
@@ -172,7 +173,7 @@ Exit detached(const Context& context, const store::Store& store, engine::RunId r
   else
     say("run {0} goes on in the background: process {1}{2}\n"
         "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run, *process, std::filesystem::exists(log) ? ", log " + log : std::string{});
+        run, *process, is_there(log) ? ", log " + log : std::string{});
   return Exit::passed;
 }
 

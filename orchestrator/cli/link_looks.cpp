@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
@@ -36,7 +37,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
 /// The first file whose name begins so.
 std::optional<fs::path> file_named(const std::vector<fs::path>& files, std::string_view begin) {
   const auto found = std::ranges::find_if(files, [&](const fs::path& file) {
-    return file.filename().string().starts_with(begin) && !fs::is_directory(file);
+    return file.filename().string().starts_with(begin) && !is_folder(file);
   });
   return found == files.end() ? std::nullopt : std::optional{*found};
 }

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/load_profile.h"
 #include "inventory/model.h"
@@ -51,7 +52,7 @@ Exit check(const Context& context, const std::vector<std::string>& files) {
       problems.push_back({{file, 0, 0}, text.error().what});
       continue;
     }
-    const auto folder = std::filesystem::absolute(file).parent_path();
+    const auto folder = absolute_path(file).parent_path();
     const auto profile =
         inventory::parse_profile(*text, file, inventory::ProfileSource{folder}, problems);
     if (!profile) continue;
@@ -72,7 +73,7 @@ struct ShowAsked {
 };
 
 OrExit<Profile> profile_or_complain(const Context& context, const ShowAsked& asked) {
-  const auto folder = std::filesystem::absolute(asked.inventory).parent_path() / "profiles";
+  const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
   auto profile = source.load(asked.name, problems);

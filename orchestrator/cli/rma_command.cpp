@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/parts.h"
@@ -70,7 +71,7 @@ struct OfSite {
 OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
   const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
   if (asked.no_inventory) return OfSite{};
-  if (asked.inventory.empty() && !std::filesystem::exists(file)) {
+  if (asked.inventory.empty() && !is_there(file)) {
     say(stderr,
         "cupel: warning: no inventory ({}), so that the site's own passwords are not looked for: "
         "name it with --inventory\n",
@@ -170,7 +171,8 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
 CommandRow rma_command(Context& context) {
   auto asked = std::make_shared<RmaAsked>();
   CommandRow row{
-      "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it"};
+      "rma",
+      "what a vendor wants with a part that goes back, as one tar; known secrets are taken out"};
   row.footer =
       "Examples: cupel rma a01-n07 --part gpu3\n"
       "          cupel rma a01-n07 --part gpu3 --bug-report\n"

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
@@ -111,7 +112,7 @@ Exit resume(Context& context, engine::RunId named, Where where) {
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
 /// told.
 std::string program_of(const std::string& told) {
-  return told.find('/') == told.npos ? told : std::filesystem::absolute(told).string();
+  return told.find('/') == told.npos ? told : absolute_path(told).string();
 }
 
 /// "" or what is wrong with it.

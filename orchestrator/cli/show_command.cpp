@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
@@ -164,7 +165,7 @@ void print_console(const std::vector<report::ConsoleFile>& files) {
 
 std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunId run,
                                             const std::string& node) {
-  const auto folder = std::filesystem::absolute(console::console_folder(context.state, run));
+  const auto folder = absolute_path(console::console_folder(context.state, run));
   std::vector<report::ConsoleFile> files;
   for (const auto& each : console::log_files(folder, node))
     files.push_back({each.file.string(), each.bytes});

@@ -50,6 +50,9 @@ class Controller {
   Task<Result<void>> listen();
   Task<Result<void>> attend();
   Task<Result<void>> run_all();
+  Task<void> end_all(TaskGroup& group);
+  void lose(const Error& error);
+  void stop_all();
   bool works() const;
   void go_on_without_terminal();
   void note_lost_terminal();
@@ -80,6 +83,7 @@ class Controller {
   std::vector<std::unique_ptr<Driven>> runs_{};
   std::optional<TaskGroup> companions_{};  // of the controller itself; each run has its own
   std::exception_ptr companion_bug_{};     // the first of a run that is over
+  std::optional<Error> lost_{};            // why it ends although nobody stopped it
   std::set<engine::RunId> refused_{};      // and that could not be written: not tried again
   std::string published_{};
   bool stopping_ = false;

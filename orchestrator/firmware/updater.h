@@ -24,7 +24,7 @@ struct UpdaterDoors {
   std::function<Task<Result<void>>(UpdateHandle)> keep{};
   /// Where the BMC can fetch the image, and, once its update has ended, not any more. Empty: no
   /// image is served. Errors: why it cannot be.
-  std::function<Result<std::string>(const bmc::UpdateOrder&)> serve{};
+  std::function<Task<Result<std::string>>(bmc::UpdateOrder, Deadline)> serve{};
   std::function<void(const std::string&)> serve_no_more{};
   /// From now on the machine's power is this update's alone, for so long at most; 0: not any more.
   std::function<Result<void>(const UpdateHandle&, std::chrono::seconds)> hold_power{};

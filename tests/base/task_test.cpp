@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/detached.hpp>
 #include <stdexcept>
 
 namespace cupel {
@@ -67,6 +69,72 @@ TEST(WithDeadline, TheOuterDeadlineCancelsTheInner) {
 
   EXPECT_EQ(result.error().code, Code::kTimeout);
   EXPECT_TRUE(cleaned);
+}
+
+/// Is cancelled while it waits for nothing that could be stopped, and pauses only then.
+Task<void> pause_late(asio::cancellation_signal& cancel, std::optional<Code>& ended) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  cancel.emit(asio::cancellation_type::terminal);
+  const auto paused = co_await pause_for(1h);
+  ended = paused ? Code::kFailed : paused.error().code;
+}
+
+TEST(PauseFor, SeesACancellationThatCameBetweenTwoWaits) {
+  asio::io_context io;
+  asio::cancellation_signal cancel;
+  std::optional<Code> ended;
+  asio::co_spawn(io, pause_late(cancel, ended),
+                 asio::bind_cancellation_slot(cancel.slot(), asio::detached));
+
+  io.run_for(10s);
+
+  EXPECT_EQ(ended, Code::kCancelled);
+}
+
+TEST(Alarm, ActsOnceAndOnlyWhileItIsThere) {
+  asio::io_context io;
+  int kept = 0, gone = 0;
+
+  const Alarm alarm{io.get_executor(), 1ms, [&kept] { ++kept; }};
+  {
+    const Alarm left{io.get_executor(), 1ms, [&gone] { ++gone; }};
+  }
+  io.run();
+
+  EXPECT_EQ(kept, 1);
+  EXPECT_EQ(gone, 0);
+}
+
+/// Work that takes as long as its alarm, which writes into the work's own frame.
+Task<Result<void>> end_with_the_alarm(int& late) {
+  int acted = 0;
+  bool over = false;
+  const auto act = [&] {
+    ++acted;
+    if (over) ++late;
+  };
+  {
+    const Alarm alarm{co_await asio::this_coro::executor, 1ms, act};
+    CO_TRY(co_await pause_for(1ms));
+    over = true;
+  }
+  co_return ok();
+}
+
+TEST(Alarm, IsGoneWithTheWorkThatEndsInTheSameMoment) {
+  constexpr int kTimes = 10'000;
+  asio::io_context io;
+  int late = 0, ended = 0;
+  for (int i = 0; i < kTimes; ++i)
+    asio::co_spawn(io, end_with_the_alarm(late),
+                   [&ended](std::exception_ptr bug, const Result<void>& result) {
+                     if (!bug && result) ++ended;
+                   });
+
+  io.run();
+
+  EXPECT_EQ(ended, kTimes);
+  EXPECT_EQ(late, 0);
 }
 
 }  // namespace

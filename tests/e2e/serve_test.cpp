@@ -196,6 +196,23 @@ TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
   EXPECT_EQ(start().status, 202) << "it waits for a second person";
 }
 
+TEST_F(ServeTest, AnInventoryWhosePathsCannotBeLookedAtUnhooksNoSignal) {
+  Child service{serving({"--log", "stderr"})};
+  ASSERT_TRUE(service.wait_for("serving "));
+  auto text = read_file(site.file("inventory.yaml"), 1u << 20).value();
+  const auto key = text.find("key: ");
+  ASSERT_NE(key, text.npos);
+  site.write("inventory.yaml", text.insert(key + 5, std::string(300, 'a')));
+
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGTERM);
+
+  EXPECT_EQ(service.wait().status, 0);
+}
+
 TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
   constexpr std::size_t kDisk = 1u << 20;
   Child service{serving(), {}, kDisk};
@@ -278,6 +295,8 @@ TEST_F(ServeTest, ATokenIsShownOnceAndListedWithoutItsSecret) {
   EXPECT_EQ(revoked.status, 0) << revoked.err;
   EXPECT_THAT(after.out, HasSubstr("\"state\":\"revoked\""));
   EXPECT_EQ(site.run({"token", "add", "eve", "--role", "root"}).status, 2);
+  for (const auto* racks : {"", " ", ",", "v01,", "*"})
+    EXPECT_EQ(site.run({"token", "add", "eve", "--racks", racks}).status, 2) << racks;
   EXPECT_EQ(site.run({"token", "revoke", "0000000000000000"}).status, 2);
 }
 

@@ -6,7 +6,7 @@
 #include "base/base64.h"
 #include "orchestrator/api/login_limits.h"
 #include "orchestrator/api/site_settings.h"
-#include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/check.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -73,11 +73,49 @@ TEST_F(ApiIdentity, SlowsDownWhoGuesses) {
   serve();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(status("cupel_guess"), 401);
 
-  const auto next = ask_tls({.target = "/api/v1/runs", .token = token("alice", "admin")});
+  const auto next = ask_tls({.target = "/api/v1/runs", .token = "cupel_guess"});
 
   EXPECT_EQ(next.status, 429);
   EXPECT_NE(next.field("Retry-After"), "");
   EXPECT_EQ(get("/api/v1/runs").status, 200) << "another way in is not slowed down";
+}
+
+TEST_F(ApiIdentity, ARightSecretPassesWhateverOthersGuess) {
+  serve();
+  const auto secret = token("alice", "viewer");
+  const auto guess = secret.substr(0, 23) + std::string(64, '0');
+  for (int i = 0; i < 20; ++i) status(guess);
+
+  EXPECT_EQ(status(guess), 429);
+  EXPECT_EQ(status(secret), 200) << "from the same address, with the id that was guessed at";
+  const auto login = ask_tls(
+      {.method = "POST", .target = "/api/v1/session", .body = R"({"token":")" + secret + R"("})"});
+  EXPECT_EQ(login.status, 200) << login.body;
+}
+
+TEST_F(ApiIdentity, SessionsOfOneShutOutNobody) {
+  auto tokens = store::AccessTokens::open(state()).value();
+  const auto now = report::wall_now();
+  const auto session = [&](const std::string& parent, int second) {
+    return tokens
+        .add({.name = "eve",
+              .role = "viewer",
+              .session = true,
+              .parent = parent,
+              .made = now + seconds{second},
+              .expires = now + std::chrono::hours{12}})
+        .value();
+  };
+  const auto other = session("0123456789abcdef", 0);
+
+  std::vector<std::string> made;
+  for (int i = 0; i < store::AccessTokens::kMostSessions + 1; ++i)
+    made.push_back(session("fedcba9876543210", i));
+
+  EXPECT_FALSE(tokens.find(made[0])) << "the oldest has ended";
+  EXPECT_TRUE(tokens.find(made[1]));
+  EXPECT_TRUE(tokens.find(made.back()));
+  EXPECT_TRUE(tokens.find(other));
 }
 
 TEST_F(ApiIdentity, CountsNoExpiredOrRevokedTokenAsAGuess) {
@@ -279,19 +317,20 @@ TEST_F(ApiIdentity, EachChangeIsInAChainThatShowsWhereItWasBroken) {
   ASSERT_EQ(post("/api/v1/runs/1/commands", R"({"command":"unpause"})", "2").status, 202);
 
   const auto log = get("/api/v1/audit").json();
-  const auto audit = store::AuditLog::open(state()).value();
 
   ASSERT_EQ(log.at("items").as_array().size(), 2u);
   EXPECT_EQ(log.at("items").at(0).at("what"), "command");
   EXPECT_EQ(log.at("items").at(0).at("data").at("reason"), "noise");
   EXPECT_THAT(std::string{log.at("items").at(0).at("origin").as_string()}, HasSubstr("unix user"));
-  EXPECT_EQ(audit.broken_at().value(), std::nullopt);
+  EXPECT_TRUE(store::check_store(state()).value().faults.empty());
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((state() / "cupel.db").c_str(), &database), SQLITE_OK);
   sqlite3_exec(database, "UPDATE audit SET who = 'eve' WHERE sequence = 2", nullptr, nullptr,
                nullptr);
   sqlite3_close(database);
-  EXPECT_EQ(audit.broken_at().value(), 2);
+  const auto broken = store::check_store(state()).value().faults;
+  ASSERT_EQ(broken.size(), 1);
+  EXPECT_EQ(broken.front().where, "audit log, entry 2");
   const auto command = store().commands(1, 0).value().at(0);
   EXPECT_THAT(command.by, HasSubstr("(unix user"));
 }

@@ -52,6 +52,23 @@ nodes:
   }
 };
 
+TEST_F(SiteReads, NoRequestSaysWhichProgramsRunOnNodes) {
+  serve_site();
+
+  for (const auto* body :
+       {R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"gpu_burn":"/tmp/evil"}})",
+        R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"nccl_tests":"/tmp/evil"}})",
+        R"({"playbook":"fabric","nodes":"a01-n1","set":{"variables":"NCCL_NET_PLUGIN=/tmp/e.so"}})",
+        R"({"playbook":"quick-check","nodes":"a01-n1","set":{"scratch":"/etc"}})"}) {
+    const auto refused = post("/api/v1/plans", body, "k");
+    EXPECT_EQ(refused.status, 422) << refused.body;
+    EXPECT_THAT(refused.body, HasSubstr("the site's alone"));
+  }
+  const auto allowed = post(
+      "/api/v1/plans", R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"burn":"1m"}})", "k");
+  EXPECT_EQ(allowed.status, 200) << allowed.body;
+}
+
 TEST_F(SiteReads, TellOfEachHookWhatItTakesAndNoSecret) {
   serve_site();
 
