@@ -5,6 +5,8 @@
 
 #include "base/described_json.h"
 #include "base/enum_words.h"
+#include "burnin/criteria/compared_causes.h"
+#include "orchestrator/record/fleet_codec.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
 // written.
@@ -131,6 +133,15 @@ burnin::Verdict verdict_from(const json::object& object) {
   verdict.decision = described::Row<burnin::Decision>::take(decision ? *decision : json::value{});
   verdict.causes = described::from_array<burnin::Cause>(object.if_contains("causes"));
   verdict.checked = described::from_array<burnin::Checked>(object.if_contains("checked"));
+  verdict.slow = burnin::slow_ones(compared_from(object.if_contains("compared")));
+  // What is wrong with the same number says more.
+  std::erase_if(verdict.slow, [&](const burnin::Compared& slow) {
+    return std::ranges::any_of(verdict.causes, [&](const burnin::Cause& cause) {
+      const auto measure = burnin::compared_measure(cause.criterion);
+      return cause.part == slow.part &&
+             (measure.empty() ? cause.criterion : measure) == slow.measure;
+    });
+  });
   return verdict;
 }
 

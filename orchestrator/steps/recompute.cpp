@@ -18,6 +18,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/steps/comparison.h"
+#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/uniformity.h"
 #include "orchestrator/steps/verdict.h"
 #include "playbooks/plan.h"
@@ -186,9 +187,12 @@ class Recomputer {
       auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
       std::ranges::move(own, std::back_inserter(result.compared));
     }
+    TRY(mark_repeated(store_, request_.run, node.name, record, result.compared));
     auto differences = version_differences(inventory_, node, state_);
+    std::ranges::move(warm_rack(inventory_, node, state_), std::back_inserter(differences));
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
     result.now = decide(profile_of(node), record, std::move(differences));
+    result.now.slow = burnin::slow_ones(result.compared);
     // As the run's own report: with what stages behind the verdict have read of the events, too.
     if (burnin::causes().asks_for_order(result.now.causes))
       result.findings = record_before(node.name, kWholeRun).findings;

@@ -12,6 +12,7 @@
 #include "orchestrator/steps/comparison.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/peers.h"
+#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -79,6 +80,8 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
   if (request.run_state != nullptr) {
     const auto& run = *request.run_state;
     differences = version_differences(environment.inventory, request.node, run);
+    std::ranges::move(warm_rack(environment.inventory, request.node, run),
+                      std::back_inserter(differences));
     uncompared = uncompared_nodes(environment.inventory, request.node, run);
     whole = environment.fleet->waited_for[request.node.profile].empty();
   }
@@ -96,6 +99,10 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
   found["basis"] = basis_of(comparison, request);
   found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
   detail += passed_over(record, detail);
+  const auto slow = burnin::slow_ones(comparison.compared);
+  if (!slow.empty())
+    detail += fmt::format("; slow: {}{}", burnin::slow_text(slow.front()),
+                          slow.size() == 1 ? "" : fmt::format(", and {} more", slow.size() - 1));
   for (const auto& words : {uncompared, comparison.words})
     if (!words.empty()) detail += "; " + words;
   co_return done(std::move(detail), std::move(found));
