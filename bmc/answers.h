@@ -55,6 +55,8 @@ struct Observed {
   PowerState power = PowerState::unknown;
   std::vector<inventory::Part> parts;
   std::vector<inventory::Unknown> unknown;
+  /// The chassis whose own health is Critical, by their names: "chassis HGX_CPU_0".
+  std::vector<std::string> critical{};
   int requests = 0;       // that it took to find out
   std::size_t bytes = 0;  // of the answers' bodies
   int unchanged = 0;      // answers that only said so (HTTP 304)
@@ -78,6 +80,7 @@ struct LogEntry {
   std::string message_id{};  // of a registry, or empty
   std::string sensor{};      // that it is about
   std::string source{};      // URI, or "ipmi:sel/0x0012"
+  std::string direction{};   // "Assert" or "Deassert": the state came or went; empty: not told
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 

@@ -292,6 +292,27 @@ void judge_health(const Seen& seen, std::vector<AuditFinding>& findings) {
   }
 }
 
+/// What the BMC calls critical as a whole: the system, a chassis, a sensor. Their health is often
+/// no more than that of a part in them: where a part is named, the part alone is.
+void judge_whole(const Seen& seen, std::vector<AuditFinding>& findings) {
+  const bool named = std::ranges::any_of(findings, [](const AuditFinding& each) {
+    return each.finding == Finding::unhealthy || each.finding == Finding::missing;
+  });
+  if (named) return;
+  constexpr std::string_view kRemedy =
+      "read why: cupel bmc NODE log, cupel bmc NODE sensors; mend what they name";
+  for (const auto& part : seen.by_bmc)
+    if (part.kind == PartKind::system && lower_case(part.health) == "critical")
+      findings.push_back(
+          {Finding::unhealthy, "system", "OK", part.health, part.source, std::string{kRemedy}});
+  const auto told = seen.facts.find(kCriticalFact);
+  if (told == seen.facts.end()) return;
+  for (const auto name : split(told->second, '\n'))
+    if (!name.empty())
+      findings.push_back(
+          {Finding::unhealthy, std::string{name}, "OK", "Critical", "", std::string{kRemedy}});
+}
+
 void judge_serial(const std::string& wanted, const Seen& seen,
                   std::vector<AuditFinding>& findings) {
   std::string by_node;
@@ -343,15 +364,22 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
 /// rehearsal's time runs faster than ours.
 void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
                  const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
-  constexpr double kDay = 86400;
+  constexpr double kDay = 86400, kHour = 3600;
   const int days = wanted.rehearsal ? 30 : 1;
   const auto told = seen.facts.find(fact);
   const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
-  if (!ahead || std::abs(*ahead) <= days * kDay) return;
+  // A node keeps UTC, and a reading that waited can only make it look behind.
+  const bool hour =
+      fact == kNodeClockFact && !wanted.rehearsal && ahead && *ahead > kHour / 2 && *ahead <= kDay;
+  if (!ahead || (!hour && std::abs(*ahead) <= days * kDay)) return;
+  const auto amount = std::abs(*ahead);
   findings.push_back({Finding::wrong_clock, std::string{part},
-                      fmt::format("within {} of ours", days == 1 ? "a day" : "30 days"),
-                      fmt::format("{} days {}", plain(std::abs(*ahead) / kDay, 0),
-                                  *ahead > 0 ? "ahead" : "behind"),
+                      hour        ? "at most 30 minutes ahead of ours"
+                      : days == 1 ? "within a day of ours"
+                                  : "within 30 days of ours",
+                      amount >= kDay ? fmt::format("{} days {}", plain(amount / kDay, 0),
+                                                   *ahead > 0 ? "ahead" : "behind")
+                                     : fmt::format("{} minutes ahead", plain(amount / 60, 0)),
                       "", std::string{remedy}});
 }
 
@@ -371,6 +399,7 @@ std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, co
   judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", wanted, seen,
               findings);
   judge_health(seen, findings);
+  judge_whole(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);
   return findings;
 }

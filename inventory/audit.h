@@ -63,7 +63,9 @@ struct Seen {
 };
 
 constexpr std::string_view kHostNameFact = "node.hostname", kClockFact = "bmc.clock_ahead",
-                           kNodeClockFact = "node.clock_ahead", kBiosFact = "bios.";
+                           kNodeClockFact = "node.clock_ahead", kBiosFact = "bios.",
+                           /// What its BMC calls critical that is no part: a name in each line.
+    kCriticalFact = "bmc.critical";
 
 /// What the inventory says of one machine. What is empty is not checked.
 struct Wanted {

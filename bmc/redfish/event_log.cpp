@@ -194,6 +194,8 @@ LogEntry parse_log_entry(const json::value& body, std::string uri) {
   if (entry.message.empty()) entry.message = told(body, "Name");
   for (const auto* path : {"SensorType", "Links/OriginOfCondition/@odata.id"})
     if (entry.sensor.empty()) entry.sensor = told(body, path);
+  const auto code = told(body, "EntryCode");
+  if (code == "Assert" || code == "Deassert") entry.direction = code;
   return entry;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/side_by_side.h"
+#include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -41,6 +42,15 @@ void note_power(Survey& survey, const Machine& machine) {
   if (survey.seen().power == PowerState::powering_on || (on && is_in_post(machine.system.body)))
     survey.unknown("what is not listed", machine.system.uri,
                    "the machine is powering on: its lists may not be complete yet");
+}
+
+/// A chassis has no part of its own in what is read: its health is said by its name.
+void note_critical_chassis(Survey& survey, const Machine& machine) {
+  for (const auto& chassis : *machine.chassis) {
+    const bool there = !chassis.body.is_null() && told(chassis.body, "Status/State") != "Absent";
+    if (there && told(chassis.body, "Status/Health") == "Critical")
+      survey.seen().critical.push_back("chassis " + std::string{last_name(chassis.uri)});
+  }
 }
 
 /// What is read beside other sections, until its turn in the whole.
@@ -171,6 +181,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   give_versions(survey, listed, claims);
   add_switches_by_firmware(survey);
   note_absent_links(survey, machine);
+  note_critical_chassis(survey, machine);
   survey.note_what_lacks();
   if (survey.stopped()) co_return *survey.stopped();
   co_return seen;

@@ -140,4 +140,15 @@ void add_dimms(std::string_view text, Findings& findings) {
   for (std::size_t i = 0; i < blocks.size(); ++i) add_dimm(blocks[i], slots[i], findings);
 }
 
+void compare_dimm_speeds(Findings& findings) {
+  double fastest = 0;
+  std::vector<Measurement> speeds;
+  for (const auto& each : findings.measurements)
+    if (each.name == "dimm.speed" && !each.part.empty() && each.value > 0) speeds.push_back(each);
+  for (const auto& each : speeds) fastest = std::max(fastest, each.value);
+  for (const auto& each : speeds)
+    findings.measurements.push_back(
+        {"dimm.speed.below_fastest", each.part, 100 * (1 - each.value / fastest), "%"});
+}
+
 }  // namespace cupel::burnin

@@ -18,16 +18,18 @@ using inventory::Part;
 using inventory::PartKind;
 using inventory::Profile;
 
-constexpr std::array<std::string_view, 19> kMeasures{
-    "nvme.used",         "nvme.spare",      "nvme.warnings",
-    "nvme.media_errors", "cpu.throttled",   "memory.total",
-    "edac.uncorrected",  "edac.corrected",  "cpu.count",
-    "cpu.threads",       "dimm.speed",      "ib.port.rate",
-    "ib.port.active",    "ib.port.downed",  "ib.port.symbol_errors",
-    "hca.pcie.width",    "nvme.pcie.width", "nic.rate",
+constexpr std::array<std::string_view, 22> kMeasures{
+    "nvme.used",         "nvme.spare",       "nvme.warnings",
+    "nvme.media_errors", "cpu.throttled",    "memory.total",
+    "edac.uncorrected",  "edac.corrected",   "cpu.count",
+    "cpu.threads",       "dimm.speed",       "ib.port.rate",
+    "ib.port.active",    "ib.port.downed",   "ib.port.symbol_errors",
+    "hca.pcie.width",    "nvme.pcie.width",  "nic.rate",
+    "nic.slow",          "nvme.health_read", "dimm.speed.below_fastest",
     "ib.port.downed.new"};  // of a later reading: burnin/gains.h
 
-constexpr double kSector = 512;  // /sys/block/*/size counts these whatever the drive has
+constexpr double kSlowestPort = 1000;  // Mb/s: what every server's port has had for twenty years
+constexpr double kSector = 512;        // /sys/block/*/size counts these whatever the drive has
 
 /// A file that is not there is no error here: what it would have told stays unknown.
 constexpr std::string_view kRead = R"sh(
@@ -352,8 +354,22 @@ void add_nics(const Sysfs& sysfs, Findings& findings) {
     part.source = kFolder;
     const auto megabits = count_at(nic, "speed");  // -1 where there is no link
     if (megabits) add(findings, "nic.rate", name, *megabits / 1000, "Gb/s");
+    // Not of the BMC's USB network, which has no slot and what speed it likes.
+    if (megabits && *megabits > 0 && !part.slot.empty())
+      add(findings, "nic.slow", name, *megabits < kSlowestPort ? 1 : 0, "");
     findings.parts.push_back(std::move(part));
   }
+}
+
+/// A drive whose health nobody could read, for want of smartctl or of an answer, has proven
+/// nothing.
+void note_unread_drives(Findings& findings) {
+  std::set<std::string> read;
+  for (const auto& each : findings.measurements)
+    if (each.name == "nvme.used") read.insert(each.part);
+  for (const auto& part : findings.parts)
+    if (part.kind == PartKind::nvme)
+      add(findings, "nvme.health_read", part.name, read.contains(part.name) ? 1 : 0, "");
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
@@ -375,8 +391,10 @@ Result<Findings> parse(const Profile&, const Output& output) {
     findings.facts["node.epoch"] = script::clean(*epoch);
   add_edac(sysfs, findings);
   add_dimms(output.text, findings);
+  compare_dimm_speeds(findings);
   add_drives(sysfs, findings);
   add_drive_health(output.text, findings);
+  note_unread_drives(findings);
   add_hcas(sysfs, findings);
   add_nics(sysfs, findings);
   return findings;

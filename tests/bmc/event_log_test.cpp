@@ -202,6 +202,19 @@ TEST_F(Log, OfLinksAloneIsReadOneByOneAndOnlyTheNewest) {
   EXPECT_FALSE(tree.was_asked(entry_uri(1)));
 }
 
+/// As Supermicro's BMC logs a supply that got its input back: DSP0268, LogEntry.EntryCode.
+TEST(LogEntry, SaysWhetherItsStateCameOrWent) {
+  auto body = entry(1);
+  body.get_object()["EntryCode"] = "Deassert";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "Deassert");
+
+  body.get_object()["EntryCode"] = "Assert";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "Assert");
+
+  body.get_object()["EntryCode"] = "Informational";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "");
+}
+
 TEST_F(Log, OfDumpsJournalsAndPostCodesIsNoEventLog) {
   std::vector<std::string> uris;
   for (const auto* name : {"Dump", "Journal", "PostCodes", "HostLogger", "FaultLog"})

@@ -42,6 +42,36 @@ TEST(Audit, FindsNothingWhereAllIsAsItShouldBe) {
   EXPECT_THAT(audit(eight_gpus(), {}, {{}, parts}), IsEmpty());
 }
 
+TEST(Audit, TakesItsBmcsWordThatTheMachineAsAWholeIsCritical) {
+  const auto parts = four();
+  Part system;
+  system.kind = PartKind::system;
+  system.name = "system";
+  system.health = "Critical";
+  Seen seen{std::span{&system, 1}, parts};
+  seen.facts[std::string{kCriticalFact}] = "chassis HGX_NVSwitch_2\nsensor Inlet Temp";
+
+  const auto findings = audit(eight_gpus(), {}, seen);
+
+  ASSERT_EQ(findings.size(), 3);
+  EXPECT_EQ(findings[0].part, "chassis HGX_NVSwitch_2");
+  EXPECT_EQ(findings[1].part, "sensor Inlet Temp");
+  EXPECT_EQ(findings[2].part, "system");
+  for (const auto& each : findings) EXPECT_EQ(each.finding, Finding::unhealthy);
+}
+
+TEST(Audit, BlamesThePartAloneWhereTheWholeIsCriticalForIt) {
+  auto parts = four();
+  parts.erase(parts.begin() + 2);
+  Seen seen{{}, parts};
+  seen.facts[std::string{kCriticalFact}] = "chassis 1";
+
+  const auto findings = audit(eight_gpus(), {}, seen);
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].part, "gpu2");
+}
+
 TEST(Audit, NamesTheMissingGpuByItsPciAddress) {
   auto parts = four();
   parts.erase(parts.begin() + 2);
@@ -284,6 +314,17 @@ TEST(Audit, HoldsClocksAgainstOursByDaysAndNotByMinutes) {
   EXPECT_EQ(findings[0].finding, Finding::wrong_clock);
   EXPECT_EQ(findings[0].observed, "2192 days behind");
   EXPECT_EQ(findings[1].part, "node clock");
+}
+
+TEST(Audit, FailsANodeWhoseClockIsAnHourAheadAndNoReadingThatWaitedAnHour) {
+  const auto findings = audit({}, {}, {{}, {}, {}, {{"node.clock_ahead", "3600"}}});
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].part, "node clock");
+  EXPECT_EQ(findings[0].observed, "60 minutes ahead");
+  EXPECT_THAT(audit({}, {}, {{}, {}, {}, {{"node.clock_ahead", "-3600"}}}), IsEmpty());
+  EXPECT_THAT(audit({}, {.rehearsal = true}, {{}, {}, {}, {{"node.clock_ahead", "3600"}}}),
+              IsEmpty());
 }
 
 TEST(Audit, FailsANodeWhoseClockIsFourDaysOffButInARehearsal) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/readable_json.h"
+#include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
@@ -43,6 +44,28 @@ void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
   seen.unknown.push_back({std::move(fact), "BMC", error.what});
 }
 
+/// What the BMC calls critical and is no part, a name in each line: chassis, and what its sensors
+/// read of a machine that is on (rails of one that is off read nothing).
+Task<Result<std::string>> critical_names(bmc::Bmc& bmc, bmc::Observed& seen,
+                                         const StepRequest& request) {
+  constexpr std::size_t kMostNames = 16;
+  constexpr std::chrono::seconds kPatience{120};
+  auto names = seen.critical;
+  if (seen.power == bmc::PowerState::on) {
+    const auto read = co_await bmc.sensors.read(request.deadline.sooner(kPatience));
+    if (!read && read.error().code == Code::kCancelled) co_return read.error();
+    const bool has_none = !read && read.error().code == Code::kUnsupported;
+    if (!read && !has_none) not_told(seen, "sensors", read.error());
+    if (read)
+      for (const auto& sensor : read->sensors)
+        if (sensor.health == "Critical" && sensor.value) names.push_back("sensor " + sensor.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += (i == 0 ? "" : "\n") + printable(shortened(names[i], 80));
+  co_return text;
+}
+
 /// What the audit asks beside the parts. A BMC that does not tell has told everything else.
 /// Errors: kCancelled; of the settings that the profile wants, whatever may be better next time.
 Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
@@ -54,6 +77,8 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   else
     not_told(seen, "clock", clock.error());
   if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
+  CO_TRY(const auto critical, co_await critical_names(bmc, seen, request));
+  facts[inventory::kCriticalFact] = critical;
   if (profile.bios.empty()) co_return facts;
   const auto bios = co_await bmc.bios.read(request.deadline);
   const auto lost =

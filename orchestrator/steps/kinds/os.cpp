@@ -15,6 +15,7 @@
 #include "orchestrator/ssh/public_key.h"
 #include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/follower.h"
+#include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/store/pins.h"
 #include "orchestrator/store/step_secrets.h"
@@ -328,7 +329,10 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
     co_return ended_by({Code::kMalformed, "what booted reported no host key that can be used"});
   auto end = co_await look_at_system(environment, request, wanted, *ended);
   // What has failed is cleaned up by abort().
-  if (end && end->outcome == Outcome::done) run.end_ticket();
+  if (end && end->outcome == Outcome::done) {
+    run.end_ticket();
+    KernelWatch::begin_with_boot(*end);
+  }
   co_return end;
 }
 
