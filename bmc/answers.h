@@ -55,6 +55,8 @@ struct Observed {
   PowerState power = PowerState::unknown;
   std::vector<inventory::Part> parts;
   std::vector<inventory::Unknown> unknown;
+  /// Kinds of which it could not list all parts, at most one entry each.
+  std::vector<inventory::PartialList> partial{};
   int requests = 0;       // that it took to find out
   std::size_t bytes = 0;  // of the answers' bodies
   int unchanged = 0;      // answers that only said so (HTTP 304)
