@@ -57,6 +57,8 @@ struct Observed {
   std::vector<inventory::Unknown> unknown;
   /// The chassis whose own health is Critical, by their names: "chassis HGX_CPU_0".
   std::vector<std::string> critical{};
+  /// Kinds of which it could not list all parts, at most one entry each.
+  std::vector<inventory::PartialList> partial{};
   int requests = 0;       // that it took to find out
   std::size_t bytes = 0;  // of the answers' bodies
   int unchanged = 0;      // answers that only said so (HTTP 304)

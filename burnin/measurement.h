@@ -25,8 +25,9 @@ struct Measurement {
 struct Findings {
   std::vector<Measurement> measurements{};
   std::vector<inventory::Part> parts{};
-  std::vector<inventory::Unknown> unknown{};   // what the tool was asked and did not tell
-  std::map<std::string, std::string> facts{};  // in words: "node.hostname"; at most a few
+  std::vector<inventory::Unknown> unknown{};      // what the tool was asked and did not tell
+  std::vector<inventory::PartialList> partial{};  // kinds of which `parts` does not have all
+  std::map<std::string, std::string> facts{};     // in words: "node.hostname"; at most a few
 
   friend bool operator==(const Findings&, const Findings&) = default;
 };

@@ -22,7 +22,7 @@ power: {idle: 100, loaded: 200}
 patience: {power_on: 2m, post: 5m, bmc_restart: 5m}
 slurm: {gpu_type: x, cpus: 2, memory: 1GiB}
 rails: [mlx5_0]
-parts: {gpu: {count: 1, model: x, size: 1GiB, size_tolerance: 0.1, pci: ["00:01.0"], source: x}}
+parts: {gpu: {count: 1, model: x, size: 1GiB, size_tolerance: 0.1, pci: ["00:01.0"], slots: [x], source: x}}
 firmware:
   - {component: bmc, version: "1", way: simple-update, image: {file: x.bin, sha256: 0000000000000000000000000000000000000000000000000000000000000000}}
 bios: [{attribute: SMT, value: "on", source: x}]

@@ -130,6 +130,7 @@ Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
                        answer.error().what.find("HTTP 401") != std::string::npos;
   if (!expired || !had_session) co_return answer;
   // The session ended meanwhile (idle, or the BMC restarted). Somebody else may have renewed it.
+  ++lost_sessions_;
   if (session_ && session_->token == used) {
     session_->token.clear();
     ended_ = std::exchange(session_->uri, {});

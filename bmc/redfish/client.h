@@ -72,6 +72,8 @@ class Client final : public Fetch {
   Task<void> log_out();
 
   int requests() const { return requests_; }
+  /// How often a session was gone before its time: the BMC restarted, or ended it.
+  int lost_sessions() const { return lost_sessions_; }
   BmcLimits& bmc_limits() { return bmc_limits_; }
   const Peer& peer() const { return peer_; }
 
@@ -123,6 +125,7 @@ class Client final : public Fetch {
   bool known_ = false;   // that it is who it should be
   bool followed_ = false;
   int requests_ = 0;
+  int lost_sessions_ = 0;
   const Rules* rules_ = nullptr;  // once known
 };
 

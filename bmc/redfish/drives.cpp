@@ -1,5 +1,7 @@
 // Drives, from Storage, or from SimpleStorage where Storage is an empty shell (DGX H100). NVMe and
 // others have a count each.
+#include <array>
+
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -42,8 +44,10 @@ void add_drive(Survey& survey, const Document& drive, bool nvme, std::size_t num
   if (part.slot.empty()) part.slot = told(drive.body, "Id");
   if (part.slot.empty()) part.slot = told(drive.body, "Name");
   // A bay that says nothing but its number (SimpleStorage of an empty port).
-  if (part.model.empty() && part.serial.empty() && !part.size_bytes)
+  if (part.model.empty() && part.serial.empty() && !part.size_bytes) {
+    survey.not_whole(part.source, "it reports nothing but its number");
     return survey.unknown(part.name, part.source, "not reported");
+  }
   for (const auto& function : links_at(drive.body, "Links/PCIeFunctions"))
     claims.claim(function, part.source);
   survey.add(std::move(part));
@@ -61,8 +65,10 @@ Task<std::vector<Document>> drives_of(Survey& survey, const Document& storage) {
   if (!collection.empty()) co_return co_await survey.members(collection, "drive");
   auto uris = links_at(storage.body, "Drives");
   const auto* list = find(storage.body, "Drives");
-  if ((list == nullptr || !list->is_array()) && !storage.body.is_null())
+  if ((list == nullptr || !list->is_array()) && !storage.body.is_null()) {
+    survey.not_whole(storage.uri, "lists no Drives");
     survey.unknown("drives", storage.uri, "lists no Drives");
+  }
   co_return co_await survey.read_all(std::move(uris), "drive");
 }
 
@@ -85,6 +91,8 @@ Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine
 }  // namespace
 
 Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims) {
+  constexpr std::array kDrives{PartKind::nvme, PartKind::drive};
+  survey.lists(kDrives);
   const auto collection = survey.link(machine.system, "Storage");
   if (collection.empty() && survey.link(machine.system, "SimpleStorage").empty())
     survey.unknown("drives", machine.system.uri, "no Storage");

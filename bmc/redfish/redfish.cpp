@@ -203,6 +203,11 @@ class RedfishBmc final : public Bmc {
     const int before = client_.requests();
     AuditFetch fetch{client_, cache_};
     CO_TRY(Observed seen, co_await read_inventory(fetch, deadline));
+    if (fetch.lost_its_session())
+      for (const auto kind : inventory::kCountedKinds)
+        inventory::add_partial(
+            seen.partial, {kind, "the BMC's session",
+                           "it ended while the BMC was read: the BMC may have restarted", true});
     seen.requests = client_.requests() - before;
     seen.bytes = fetch.bytes();
     seen.unchanged = fetch.unchanged();

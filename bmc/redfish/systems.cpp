@@ -1,5 +1,7 @@
 #include "bmc/redfish/systems.h"
 
+#include <array>
+
 #include "base/text.h"
 #include "bmc/redfish/uri.h"
 
@@ -80,8 +82,18 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
   const bool has_none = !list && !linked && list.error().code == Code::kNotFound;
   if (has_none) co_return Systems{};
   if (!list) co_return std::move(list).error();
+  constexpr std::array kOnSystems{inventory::PartKind::cpu, inventory::PartKind::gpu,
+                                  inventory::PartKind::dimm};
   auto uris = links_at(list->body, "Members");
-  if (uris.size() > kMostSystems) uris.resize(kMostSystems);
+  if (uris.size() > kMostSystems) {
+    const auto why = "more than " + std::to_string(kMostSystems) + " Systems: the rest is not read";
+    survey.not_whole(kOnSystems, collection, why);
+    survey.unknown("systems", collection, why);
+    uris.resize(kMostSystems);
+  }
+  const auto counted = number_at(list->body, "Members@odata.count");
+  if (counted && *counted > static_cast<double>(uris.size()))
+    survey.not_whole(kOnSystems, collection, "fewer Systems than it counts", true);
   Systems systems;
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
@@ -89,6 +101,7 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
       systems.read.push_back(*std::move(system));
       continue;
     }
+    survey.not_whole(kOnSystems, uri, system.error().what, true);
     survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
     systems.lost.push_back({uri, std::move(system).error()});
   }

@@ -126,7 +126,8 @@ bool fits(const CauseEntry& entry, const Cause& cause, std::span<const Cause> al
 
 /// Whether some measure is called so: a misspelled one would never fit.
 bool names_a_measure(std::string_view pattern) {
-  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same ", "serial number of its own"};
+  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same ", "serial number of its own",
+                                         "BMC of its own"};
   for (const auto word : kWords)
     if (pattern.starts_with(word)) return true;
   for (const auto& group : measure_rows())

@@ -435,6 +435,9 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   add_fabric_manager(output, driver, findings);
   add_lost(output.text, places, findings);
   if (log->cut)
+    inventory::add_partial(findings.partial,
+                           {PartKind::gpu, std::string{kSource}, "its output is cut short", true});
+  if (log->cut)
     findings.unknown.push_back({"GPUs", std::string{kSource}, "its output is cut short"});
   return findings;
 }

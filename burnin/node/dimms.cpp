@@ -84,6 +84,8 @@ void add_dimm(const Block& block, const std::string& slot, Findings& findings) {
   dimm.size_bytes = size_of(block);
   dimm.source = kSource;
   if (dimm.slot.empty() || !dimm.size_bytes) {
+    inventory::add_partial(findings.partial, {PartKind::dimm, std::string{kSource},
+                                              "a DIMM is listed without a size", false});
     findings.unknown.push_back({dimm.slot.empty() ? "a DIMM" : "size of " + dimm.name,
                                 std::string{kSource}, "not reported"});
     return;

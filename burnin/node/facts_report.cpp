@@ -205,6 +205,8 @@ void add_dimms(const json::value& facts, Findings& findings) {
     if (slot.empty() || bytes == 0) continue;
     auto part = part_of(PartKind::dimm, dimm_name(slot));
     if (!bytes) {
+      inventory::add_partial(findings.partial, {PartKind::dimm, std::string{kSource},
+                                                "a DIMM is listed without a size", false});
       findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not reported"});
       continue;
     }
@@ -386,7 +388,8 @@ void add_hcas(const json::value& facts, Findings& findings) {
     auto part = part_of(PartKind::hca, name);
     part.model = word_at(hca, "type");
     part.part_number = word_at(hca, "board_id");
-    part.serial = word_at(hca, "node_guid");
+    part.serial = word_at(hca, "serial");
+    if (auto guid = word_at(hca, "node_guid"); !guid.empty()) part.macs = {std::move(guid)};
     part.firmware = word_at(hca, "firmware");
     part.slot = word_at(hca, "pci");
     add(findings, "hca.pcie.width", name, count_at(hca, "pcie_width"), "lanes");

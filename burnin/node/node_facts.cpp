@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <set>
 
 #include "base/bytes.h"
+#include "base/pci_vpd.h"
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/drive_health.h"
@@ -52,6 +54,13 @@ grep -sH . $ib/*/hca_type $ib/*/fw_ver $ib/*/board_id $ib/*/node_guid $ib/*/devi
 grep -sH . $ib/*/ports/*/state $ib/*/ports/*/phys_state $ib/*/ports/*/rate $ib/*/ports/*/link_layer
 grep -sH . $ib/*/ports/*/counters/link_downed $ib/*/ports/*/counters/symbol_error
 grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
+if command -v od >/dev/null 2>&1; then
+  for vpd in $ib/*/device/vpd; do
+    if [ ! -r "$vpd" ]; then continue; fi
+    hca=${vpd#$ib/}
+    echo "cupel-vpd: ${hca%%/*} $(od -An -v -tx1 -N4096 "$vpd" 2>/dev/null | tr -d ' \n')"
+  done
+fi
 net=/sys/class/net
 grep -sH . $net/*/address $net/*/type $net/*/speed
 grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
@@ -319,7 +328,23 @@ void add_ports(const std::string& name, const Attributes& hca, Findings& finding
     add_port(port == "1" ? name : name + "/" + port, hca, "ports/" + port, findings);
 }
 
-void add_hcas(const Sysfs& sysfs, Findings& findings) {
+/// As the card's maker wrote it, by a line "cupel-vpd: mlx5_0 8215004e56..." in hexadecimal.
+std::string card_serial(std::string_view text, const std::string& name) {
+  const auto line = script::said_in(text, "cupel-vpd: " + name + " ");
+  if (!line || line->size() % 2 != 0 || line->size() / 2 > kMostVpd) return {};
+  std::string bytes;
+  for (std::size_t i = 0; i < line->size(); i += 2) {
+    unsigned value = 0;
+    const auto* end = line->data() + i + 2;
+    const auto [stop, failure] = std::from_chars(line->data() + i, end, value, 16);
+    if (failure != std::errc{} || stop != end) return {};
+    bytes += static_cast<char>(value);
+  }
+  const auto vpd = parse_pci_vpd(bytes);
+  return vpd ? script::clean(vpd->serial) : std::string{};
+}
+
+void add_hcas(const Sysfs& sysfs, std::string_view text, Findings& findings) {
   constexpr std::string_view kFolder = "/sys/class/infiniband";
   for (const auto& [name, hca] : sysfs.below(kFolder)) {
     add_ports(name, hca, findings);
@@ -330,7 +355,8 @@ void add_hcas(const Sysfs& sysfs, Findings& findings) {
     part.name = name;
     part.model = at(hca, "hca_type");
     part.part_number = at(hca, "board_id");
-    part.serial = at(hca, "node_guid");
+    part.serial = card_serial(text, name);
+    if (const auto guid = at(hca, "node_guid"); !guid.empty()) part.macs = {std::string{guid}};
     part.firmware = at(hca, "fw_ver");
     part.slot = slot_of(hca);
     part.source = kFolder;
@@ -395,7 +421,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   add_drives(sysfs, findings);
   add_drive_health(output.text, findings);
   note_unread_drives(findings);
-  add_hcas(sysfs, findings);
+  add_hcas(sysfs, output.text, findings);
   add_nics(sysfs, findings);
   return findings;
 }

@@ -189,6 +189,7 @@ NodeDiff diff_of(const record::NodeRecord& older, const record::NodeRecord& newe
     diff.lines.push_back(to_string(each));
   for (const auto& each : requalify::silent_sources(older, newer))
     diff.lines.push_back(each + " reports no parts any more");
+  for (auto& each : requalify::partial_sources(newer)) diff.lines.push_back(std::move(each));
   const auto before = findings_of(older), after = findings_of(newer);
   for (const auto& each : after)
     if (!before.contains(each)) diff.lines.push_back("new finding: " + each);

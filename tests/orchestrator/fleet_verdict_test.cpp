@@ -138,7 +138,10 @@ class FleetVerdict : public store::StoreTest {
                                       Deadline::in(patience),
                                       stop,
                                       {},
-                                      [](const std::string&) {},
+                                      [this](const std::string& what) {
+                                        waited_for_.push_back(what);
+                                        if (on_waiting_) on_waiting_(what);
+                                      },
                                       &state_};
     asio::io_context io;
     auto ended = run_to_end(io, step_type(StepKind::verdict).perform(doors, request));
@@ -179,6 +182,9 @@ class FleetVerdict : public store::StoreTest {
     EXPECT_TRUE(all) << (all ? "" : all.error().what);
     return all ? *std::move(all) : std::vector<Recomputed>{};
   }
+
+  std::function<void(const std::string&)> on_waiting_{};
+  std::vector<std::string> waited_for_{};
 
   static std::unique_ptr<engine::Event> made(EventKind kind, std::string node = {},
                                              std::string step = {}) {
@@ -270,12 +276,56 @@ TEST_F(FleetVerdict, WaitsForNodesThatAreMeasuredAndNoLongerThanItsDeadlineAllow
     state_.nodes[name(i)].steps[1].attempt = 1;
   }
 
-  EXPECT_EQ(judge("n0", seconds{600}).outcome, Outcome::wait);
-  EXPECT_THAT(judge("n0", seconds{600}).detail, HasSubstr("n7"));
+  on_waiting_ = [this](const std::string&) { state_.nodes["n7"].steps[1].attempt = 1; };
+  EXPECT_EQ(judge("n0", seconds{600}).outcome, Outcome::done);
+  EXPECT_THAT(waited_for_, ElementsAre("other nodes that are measured, n7 among them"));
+  on_waiting_ = {};
+  waited_for_.clear();
+  state_.nodes["n7"].steps[1].attempt = 0;
   EXPECT_EQ(judge("n0", seconds{40}).outcome, Outcome::done);
   state_.nodes["n7"].steps[0].attempt = 0;  // nothing has begun there: a canary holds it back
   for (auto& [node, state] : state_.nodes) state.steps[1].attempt = node == "n7" ? 0 : 1;
   EXPECT_EQ(judge("n0", seconds{600}).outcome, Outcome::done);
+  EXPECT_THAT(waited_for_, IsEmpty());
+}
+
+// Judged and handed over before there was anything to compare it with.
+TEST_F(FleetVerdict, HasTheVerdictOfAnOddCanaryMadeAgainOnceAllHaveReported) {
+  begin();
+  for (auto& [node, state] : state_.nodes) {
+    state.facts["version.driver"] =
+        node == "n0" ? R"({"580":["driver"]})" : R"({"590":["driver"]})";
+    state.steps[1].attempt = 1;
+    state.steps[1].phase = engine::StepState::Phase::done;
+    state.facts[std::string{engine::kVerdictFact}] = "pass";
+  }
+  on_waiting_ = [this](const std::string&) { ++state_.nodes["n0"].steps[1].attempt; };
+
+  EXPECT_EQ(judge("n7", seconds{600}).outcome, Outcome::done);
+
+  const auto asked = store_->commands(run_, 0).value();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].kind, engine::Command::Kind::retry);
+  EXPECT_EQ(asked[0].node + " " + asked[0].step + " " + asked[0].by, "n0 verdict cupel");
+  EXPECT_THAT(waited_for_, ElementsAre("the verdict of n0, which is made again"));
+  EXPECT_THAT(
+      judge_and_write("n0"),
+      ElementsAre(HasSubstr("driver: same version in the run 580, expected 590, as 7 of 8")));
+}
+
+TEST_F(FleetVerdict, LeavesACanaryAloneWhileOthersMayStillReport) {
+  begin();
+  for (auto& [node, state] : state_.nodes) {
+    state.facts["version.driver"] =
+        node == "n0" ? R"({"580":["driver"]})" : R"({"590":["driver"]})";
+    state.steps[1].attempt = node == "n6" ? 0 : 1;
+    state.steps[0].attempt = node == "n6" ? 0 : 1;
+    state.facts[std::string{engine::kVerdictFact}] = "pass";
+  }
+
+  EXPECT_EQ(judge("n7", seconds{600}).outcome, Outcome::done);
+
+  EXPECT_THAT(store_->commands(run_, 0).value(), IsEmpty());
 }
 
 TEST_F(FleetVerdict, DoesNotCompareWhereThePlaybookSaysSo) {
