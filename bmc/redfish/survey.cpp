@@ -9,8 +9,8 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostPages = 100;
-constexpr std::size_t kMostMembers = 2000;
+constexpr std::size_t kMostPages = 400;
+constexpr std::size_t kMostMembers = 4000;
 constexpr std::size_t kMostUnknown = 2000;
 /// The largest machine that was seen takes 350; what takes more leads in circles.
 constexpr int kMostRequests = 10'000;
@@ -106,7 +106,18 @@ Task<std::vector<std::string>> Survey::links(std::string collection, std::string
     const auto next = text_at(document->body, "Members@odata.nextLink");
     page = next ? path_of(*next) : std::string{};
   }
+  note_limit(fact, page, pages.size(), found.size());
   co_return found;
+}
+
+/// What is behind the last page or member that is read is missed, and said to be.
+void Survey::note_limit(const std::string& fact, const std::string& page, std::size_t pages,
+                        std::size_t members) {
+  const bool more_pages = pages > kMostPages, more_members = members >= kMostMembers;
+  if (!more_pages && !more_members) return;
+  const auto limit = more_pages ? std::to_string(kMostPages) + " pages"
+                                : std::to_string(kMostMembers) + " members";
+  unknown(fact, page, "more than " + limit + ": the rest is not read");
 }
 
 void Survey::follow(const Rules& rules, const json::value& root) {
@@ -151,6 +162,7 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
     const auto next = text_at(answer->body, "Members@odata.nextLink");
     page = next ? path_of(*next) : std::string{};
   }
+  note_limit(fact, page, pages.size(), found.size());
   co_return found;
 }
 

@@ -81,6 +81,8 @@ class Survey {
   Task<Result<Document>> fetch(std::string uri, bool now = false);
   Task<std::optional<std::vector<Document>>> expanded(std::string collection, std::string fact);
   void note_links(const Document& page, const std::string& fact);
+  void note_limit(const std::string& fact, const std::string& page, std::size_t pages,
+                  std::size_t members);
 
   /// What all pieces of one survey share.
   struct Course {
