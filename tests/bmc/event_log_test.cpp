@@ -115,13 +115,13 @@ TEST_F(Log, IsReadPageByPageWhereTheBmcIgnoresTheSkip) {
 }
 
 TEST_F(Log, ThatGoesOnBehindTheLastPageThatIsReadLacksItsNewestAndSaysSo) {
-  pages(25'000, 50, token, false);
+  pages(450, 1, token, false);
 
   const auto seen = log(3);
 
   EXPECT_TRUE(seen.newest_missing);
   ASSERT_TRUE(is_unknown(seen.unknown, "the newest entries of log SEL"));
-  EXPECT_THAT(seen.unknown.at(0).why, HasSubstr("20000 entries on 400 pages"));
+  EXPECT_THAT(seen.unknown.at(0).why, HasSubstr("400 entries on 400 pages"));
 }
 
 TEST_F(Log, WhoseLaterPageCannotBeReadLacksItsNewestAndSaysSo) {
