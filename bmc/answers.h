@@ -87,8 +87,11 @@ struct LogEntry {
 };
 
 struct EventLog {
+  static constexpr std::size_t kMost = 20'000;  // entries that one reading holds
+
   std::vector<LogEntry> entries{};  // oldest first
-  bool cut = false;                 // there were more than was asked for; the newest are here
+  bool cut = false;                 // there were more than was asked for, and older ones
+  bool newest_missing = false;      // a log goes on where it was not read: `unknown` says which
   std::vector<inventory::Unknown> unknown{};
   Protocol by = Protocol::redfish;
 };

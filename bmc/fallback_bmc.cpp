@@ -65,7 +65,7 @@ class FallbackBmc final : public Bmc {
               std::unique_ptr<Bmc> last_resort)
       : redfish_{std::move(redfish)}, ipmi_{std::move(ipmi)}, last_resort_{std::move(last_resort)} {
     using namespace facet;
-    fall_back(&Bmc::power, &Power::state, &Power::reset, &Power::allowed_resets,
+    fall_back(&Bmc::power, &Power::state, &Power::reset, &Power::given_up, &Power::allowed_resets,
               &Power::has_ac_cycle);
     fall_back(&Bmc::boot, &Boot::set, &Boot::read);
     fall_back(&Bmc::facts, &Facts::identity, &Facts::observe);

@@ -115,11 +115,21 @@ void add_cpu(Survey& survey, const Document& cpu, std::size_t number) {
 
 enum class Kind { cpu, gpu, other, unknown };
 
+/// Of a processor without a ProcessorType (Google's): only a CPU has a CPUID, or an instruction set
+/// that runs an operating system. Source: DSP0268, Processor: ProcessorId, InstructionSet.
+bool has_cpu_signs(const json::value& processor) {
+  const auto set = lower_case(told(processor, "InstructionSet"));
+  const bool runs_systems = set.starts_with("x86") || set.starts_with("arm-a") ||
+                            set.starts_with("powerpc") || set.starts_with("risc-v");
+  return runs_systems || !told(processor, "ProcessorId/VendorId").empty();
+}
+
 Kind told_kind(const Document& processor) {
   const auto type = told(processor.body, "ProcessorType");
   if (type == "CPU") return Kind::cpu;
   if (type == "GPU" || type == "Accelerator") return Kind::gpu;
-  return type.empty() ? Kind::unknown : Kind::other;
+  if (!type.empty()) return Kind::other;
+  return has_cpu_signs(processor.body) ? Kind::cpu : Kind::unknown;
 }
 
 /// "GPU_SXM_" of "GPU_SXM_3".

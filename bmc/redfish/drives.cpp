@@ -88,15 +88,32 @@ Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine
   co_return drives;
 }
 
+/// The storages, where the System's link leads nowhere also where the standard has them (an Inspur
+/// links to Storages): what a wrong link costs is noted by then.
+Task<std::vector<Document>> read_storages(Survey& survey, const Machine& machine) {
+  auto link = survey.link(machine.system, "Storage");
+  if (link.empty()) link = survey.link(machine.system, "Storages");
+  auto storages = co_await survey.members(link, "storage");
+  if (!storages.empty() || link.empty()) co_return storages;
+  for (const auto* name : {"/Storage", "/Storages"}) {
+    const auto uri = normal(machine.system.uri) + name;
+    if (uri == normal(link)) continue;
+    const auto there = co_await survey.need(uri);
+    if (there) co_return co_await survey.members(uri, "storage");
+  }
+  co_return storages;
+}
+
 }  // namespace
 
 Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims) {
   constexpr std::array kDrives{PartKind::nvme, PartKind::drive};
   survey.lists(kDrives);
-  const auto collection = survey.link(machine.system, "Storage");
-  if (collection.empty() && survey.link(machine.system, "SimpleStorage").empty())
-    survey.unknown("drives", machine.system.uri, "no Storage");
-  const auto storages = co_await survey.members(collection, "storage");
+  bool has_link = false;
+  for (const auto* name : {"Storage", "Storages", "SimpleStorage"})
+    has_link = has_link || !survey.link(machine.system, name).empty();
+  if (!has_link) survey.unknown("drives", machine.system.uri, "no Storage");
+  const auto storages = co_await read_storages(survey, machine);
   std::vector<Document> drives;
   for (const auto& storage : storages) {
     if (storage.body.is_null()) note_numbers(survey, storage);

@@ -174,6 +174,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
   add_listed_cards(survey, of.devices);
+  co_await add_macs_of_cards(survey, machine);
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).
   fetch.nearly_done();
   // Switches are known by their firmware where nothing else lists them.

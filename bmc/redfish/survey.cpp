@@ -9,8 +9,8 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostPages = 100;
-constexpr std::size_t kMostMembers = 2000;
+constexpr std::size_t kMostPages = 400;
+constexpr std::size_t kMostMembers = 4000;
 constexpr std::size_t kMostUnknown = 2000;
 /// The largest machine that was seen takes 350; what takes more leads in circles.
 constexpr int kMostRequests = 10'000;
@@ -156,6 +156,7 @@ Task<std::vector<std::string>> Survey::links(std::string collection, std::string
   co_return found;
 }
 
+/// What is behind the last page or member that is read is missed, and said to be.
 void Survey::follow(const Rules& rules, const json::value& root) {
   fetch_.follow(rules);
   const auto* offered = find(root, "ProtocolFeaturesSupported/ExpandQuery");

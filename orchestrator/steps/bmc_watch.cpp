@@ -78,6 +78,14 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
     document["failed"] = valid_utf8(log.error().what);
     co_return document;
   }
+  // What is new is among the newest: without those the log says nothing of this stage.
+  if (log->newest_missing) {
+    std::string why;
+    for (const auto& one : log->unknown)
+      why += (why.empty() ? "" : "; ") + one.fact + ": " + one.why + " (" + one.source + ")";
+    document["failed"] = valid_utf8(shortened(why, 600));
+    co_return document;
+  }
   json::array entries;
   for (const auto& entry : log->entries) entries.push_back(json_of(entry));
   document["entries"] = std::move(entries);
