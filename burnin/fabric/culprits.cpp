@@ -33,6 +33,7 @@ class Search {
         readings_{readings},
         scores_(topology_.part_count(), 0.0F),
         fast_(topology_.part_count(), 0.0F),
+        against_(topology_.part_count(), 0.0F),
         explained_(readings.size()) {
     for (const auto& each : readings.limits()) slack_ = std::max(slack_, 3 * each.noise);
     for (FlowId id = 0; id < readings.size(); ++id) {
@@ -41,6 +42,7 @@ class Search {
       const float said = evidence > 0 && !speaks(id) ? 0 : evidence;
       for (const auto part : readings.parts(id)) {
         scores_[part] += said;
+        if (evidence < 0) against_[part] += evidence;
         if (evidence <= kClearlyFast) fast_[part] += evidence;
       }
     }
@@ -99,8 +101,16 @@ class Search {
   void put(Suspicion suspicion) {
     explain(suspicion);
     const bool one = suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
-    const bool sure = one && suspicion.level < 1 - sure_of(suspicion.parts.front());
+    const bool sure = one && suspicion.level < 1 - sure_of(suspicion.parts.front()) &&
+                      !is_contradicted(suspicion.parts.front(), suspicion.score);
     (sure ? found_.named : found_.open).push_back(std::move(suspicion));
+  }
+
+  /// What little speaks against it is more than chance would have it.
+  bool is_contradicted(PartId part, double score) const {
+    constexpr double kLittle = 4, kShare = 0.1;
+    const double against = -static_cast<double>(against_[part]);
+    return against > std::max(kLittle, kShare * (score + against));
   }
 
   double sure_of(PartId part) const {
@@ -174,10 +184,6 @@ class Search {
     constexpr float kAnyFast = -2;
     std::ranges::fill(scores_, 0.0F);
     std::vector<std::uint32_t> slow(scores_.size());
-    std::vector<float> fast(scores_.size(), 0.0F);
-    for (FlowId id = 0; id < readings_.size(); ++id)
-      if (const auto evidence = static_cast<float>(readings_.evidence(id)); evidence < 0)
-        for (const auto part : readings_.parts(id)) fast[part] += evidence;
     for (const auto id : left_)
       for (const auto part : readings_.parts(id)) {
         if (accused_.contains(part)) continue;
@@ -187,7 +193,7 @@ class Search {
     for (;;) {
       const auto best = best_part();
       if (scores_[best] < kBeyondDoubt) return;
-      if (slow[best] < kLeastFlows || fast[best] < kAnyFast) {
+      if (slow[best] < kLeastFlows || against_[best] < kAnyFast) {
         scores_[best] = kSettled;
         continue;
       }
@@ -220,7 +226,10 @@ class Search {
       if (scores.empty() || scores[best] < kDipsInDoubt) return;
       Suspicion found{.score = scores[best]};
       for (PartId part = 0; part < scores.size(); ++part)
-        if (scores[part] >= scores[best] - kAlike && covers(best, part)) found.parts.push_back(part);
+        if (part == best ||
+            (scores[part] >= scores[best] - kAlike &&
+             topology_.whole(part) != topology_.whole(best) && dips.covers(best, part)))
+          found.parts.push_back(part);
       const auto count = dips.of(best);
       found.level = count.level;
       found.dips = count.dips;
@@ -233,18 +242,6 @@ class Search {
       const bool one = found.parts.size() == 1 && found.score >= kBeyondDoubt;
       (one ? found_.named : found_.open).push_back(std::move(found));
     }
-  }
-
-  /// Whether each flow that dips over the one crosses the other too. Of a link and its directions,
-  /// one alone.
-  bool covers(PartId best, PartId other) const {
-    if (other == best) return true;
-    if (topology_.whole(other) == topology_.whole(best)) return false;
-    for (FlowId id = 0; id < readings_.size(); ++id)
-      if (readings_.dips(id) > 0 && readings_.dips(id) < readings_.count(id) && speaks(id) &&
-          !explained_[id] && crosses(id, best) && !crosses(id, other))
-        return false;
-    return true;
   }
 
   /// Where many nodes would be to blame, it is no part of them: the fleet is of two kinds, or what
@@ -287,7 +284,8 @@ class Search {
   const Readings& readings_;
   double slack_ = 0.02;
   std::vector<float> scores_;
-  std::vector<float> fast_;  // of clearly fast flows alone
+  std::vector<float> fast_;     // of clearly fast flows alone
+  std::vector<float> against_;  // of all that are fast
   std::vector<FlowId> left_;  // slow, and not explained
   std::vector<bool> explained_;
   std::set<PartId> accused_;

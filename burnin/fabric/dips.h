@@ -23,12 +23,16 @@ class Dips {
     double level = 1;  // of the readings that dipped
   };
   Count of(PartId part) const;
+  /// Flows that dip over the one that do not cross the other: none.
+  bool covers(PartId one, PartId other) const;
 
  private:
   bool speaks(FlowId id) const { return speaks_[id]; }
   double score_of(FlowId id) const;
+  void score();
 
   const Readings& readings_;
+  std::vector<int> dips_;  // of each flow
   std::vector<bool> speaks_;
   double rate_ = 0;  // of readings of the fleet that dip
   std::vector<float> scores_;

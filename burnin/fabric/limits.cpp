@@ -12,7 +12,7 @@ constexpr double kMostMargin = 0.25, kMostAcross = 0.12;
 constexpr double kOfOneAgain = 1.67;  // of the median of nine readings: four standard deviations
 constexpr double kOfWhatStays = 4.5, kSureOfWhatStays = 6;
 constexpr double kOfLongTail = 6, kSureOfLongTail = 10;
-constexpr double kDip = 4;  // standard deviations of a reading
+constexpr double kDip = 6;  // standard deviations of a reading, below the best of nine
 
 // Of a normal distribution, in its standard deviations: how far quantiles are from the median.
 constexpr double kQuarter = 0.6745, kTenth = 1.2816, kTwentieth = 1.6449;
@@ -93,7 +93,6 @@ Limits learn_limits(std::span<const double> readings, std::span<const Repeated> 
   const double below_floor = 1 - floor / limits.usual;
   if (sorted.size() < kEnough) {
     limits.margin = limits.sure = std::max(kLeastMargin, below_floor);
-    limits.dip = std::max(limits.dip, limits.margin);
     return limits;
   }
   // Above the median no slow part reaches. Below it unequal links reach further than above: that
@@ -110,19 +109,22 @@ Limits learn_limits(std::span<const double> readings, std::span<const Repeated> 
   limits.stays = what_stays(all, sorted.size(), again, repeated.size());
   if (inside != nullptr) limits.stays = std::max(limits.stays, inside->stays);
   limits.noise = std::max(all, std::hypot(again, limits.stays));
-  const bool long_tail = inside == nullptr && has_long_tail(sorted);
+  // Where noise hides how links differ, their spread may have any shape.
+  constexpr double kShows = 0.7;
+  const bool has_tail = inside == nullptr && has_long_tail(sorted);
+  const bool may_have_tail = has_tail || (inside == nullptr && limits.stays < kShows * again);
   limits.margin = std::max({kLeastMargin, kOfOneAgain * again,
-                            (long_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
+                            (has_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
   limits.margin = std::min(limits.margin, std::max(inside == nullptr ? kMostMargin : kMostAcross,
                                                    2 * kOfOneAgain * again));
   limits.sure = std::max(limits.margin,
-                         (long_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
+                         (may_have_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
   if (inside != nullptr) limits.sure = std::max(limits.sure, inside->sure);
   if (floor > 0) {
     limits.margin = std::clamp(1 - floor / usual, kLeastMargin, limits.margin);
     limits.sure = std::clamp(1 - floor / usual, limits.margin, limits.sure);
   }
-  limits.dip = std::max({limits.dip, limits.margin, kDip * limits.noise});
+  limits.dip = std::max(limits.dip, kDip * again);
   return limits;
 }
 

@@ -19,14 +19,13 @@ struct Limits {
   /// Below `usual`: what is certainly no link of the fleet's own spread. Between the two a part is
   /// in doubt, whatever its flows say together: the slowest of thousands of healthy links is slow.
   double sure = 0.025;
-  double dip = 0.05;  // below `usual`: no noise of a reading explains it
+  double dip = 0.05;  // below the best reading of the same flow: no noise explains it
 
   double limit() const { return usual * (1 - margin); }
   /// How much a reading speaks for a slow part (above 0) or for none, in nats: the logarithm of how
   /// much more likely it is of a flow that is slow by twice the margin. One reading never counts
   /// for much as slow, since readings dip by themselves; none rises by itself.
   double evidence(double reading) const;
-  bool dips(double reading) const { return reading < usual * (1 - dip); }
 };
 
 /// From the first readings of flows of one kind. `repeated` tells what changes from reading to

@@ -12,9 +12,10 @@ constexpr int kMostTries = 4096;
 
 class Chooser {
  public:
-  Chooser(const Readings& readings, const std::vector<bool>& absent)
+  Chooser(const Readings& readings, const std::vector<bool>& absent, int turn = 0)
       : topology_{readings.topology()},
         readings_{readings},
+        turn_{turn},
         busy_{absent},
         suspected_(topology_.part_count()) {
     busy_.resize(static_cast<std::size_t>(topology_.wiring().nodes));
@@ -78,8 +79,10 @@ class Chooser {
   }
 
   std::optional<Flow> by_node(PartId suspect, const Part& part) {
-    for (int i = 1; i < nodes() && go_on(); ++i) {
-      const int other = (part.owner + i) % nodes();
+    constexpr int kStep = 5;
+    for (int i = 0; i + 1 < nodes() && go_on(); ++i) {
+      const int away = 1 + (i + kStep * turn_) % (nodes() - 1);
+      const int other = (part.owner + away) % nodes();
       for (int rail = 0; rail < rails(); ++rail) {
         if (part.kind == PartKind::access && rail != part.index) continue;
         if (const auto flow = from_or_to(part.owner, other, rail, suspect)) return flow;
@@ -93,7 +96,8 @@ class Chooser {
     for (int node = 0; node < nodes() && go_on(); ++node)
       for (int rail = 0; rail < rails(); ++rail) {
         if (topology_.port(node, rail).leaf != part.owner || !is_free(node)) continue;
-        for (int other = 0; other < nodes() && go_on(); ++other) {
+        for (int i = 0; i < nodes() && go_on(); ++i) {
+          const int other = (i + turn_ * nodes() / 3) % nodes();
           if (other == node || !is_free(other)) continue;
           const auto out = route_of({node, other, rail}), in = route_of({other, node, rail});
           const bool takes_it = out.up == part.index || in.down == part.index;
@@ -124,6 +128,7 @@ class Chooser {
 
   const Topology& topology_;
   const Readings& readings_;
+  int turn_;
   std::vector<bool> busy_, suspected_;
   std::vector<PartId> crossed_;
   std::vector<Flow> chosen_;
@@ -142,8 +147,8 @@ std::vector<Flow> next_test(const Readings& readings, const Culprits& culprits,
 }
 
 std::vector<Flow> test_of_parts(const Readings& readings, std::span<const PartId> parts,
-                                const std::vector<bool>& absent) {
-  Chooser chooser{readings, absent};
+                                const std::vector<bool>& absent, int turn) {
+  Chooser chooser{readings, absent, turn};
   for (const auto part : parts) chooser.doubt(part);
   for (const auto part : parts) chooser.test(part);
   return chooser.chosen();

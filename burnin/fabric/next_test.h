@@ -11,9 +11,9 @@ namespace cupel::burnin::fabric {
 std::vector<Flow> next_test(const Readings& readings, const Culprits& culprits,
                             const std::vector<bool>& absent);
 
-/// The same of these parts, the first of them first.
+/// The same of these parts, the first of them first; with other partners in each `turn`.
 std::vector<Flow> test_of_parts(const Readings& readings, std::span<const PartId> parts,
-                                const std::vector<bool>& absent);
+                                const std::vector<bool>& absent, int turn);
 
 /// The slow flows that no part explains, once more: those of disjoint pairs that are not in
 /// `already`. Readings dip by themselves; a flow that is slow in two rounds does not.

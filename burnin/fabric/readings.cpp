@@ -41,8 +41,17 @@ void Readings::judge(FlowId id, float gigabits) {
   judged.evidence = std::clamp(judged.evidence + more, kLeastOfAFlow, kMostOfAFlow);
   judged.best = std::max(judged.best, share);
   judged.worst = judged.count == 0 ? share : std::min(judged.worst, share);
-  judged.dips = static_cast<std::uint16_t>(judged.dips + (limits.dips(gigabits) ? 1 : 0));
   ++judged.count;
+}
+
+/// By its own best: a link that is always a little slower dips no more than others.
+std::vector<int> Readings::dips() const {
+  std::vector<int> dips(size());
+  for (const auto& [id, gigabits] : read_) {
+    const auto& limits = limits_[kind(id)];
+    if (gigabits / limits.usual < best(id) * (1 - limits.dip)) ++dips[id];
+  }
+  return dips;
 }
 
 std::span<const PartId> Readings::parts(FlowId id) const {

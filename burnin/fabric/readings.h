@@ -37,17 +37,17 @@ class Readings {
   /// the fabric.
   double best(FlowId id) const { return judged_[id].best; }
   int count(FlowId id) const { return judged_[id].count; }
-  /// Of these, how many no noise explains.
-  int dips(FlowId id) const { return judged_[id].dips; }
   /// The lowest of them, as a share of the usual rate.
   double worst(FlowId id) const { return judged_[id].worst; }
+  /// Of each flow, how many of its readings are so far below its best that no noise explains it.
+  std::vector<int> dips() const;
   const LimitsOfKinds& limits() const { return limits_; }
   const Topology& topology() const { return topology_; }
 
  private:
   struct Judged {
     float evidence = 0, best = 0, worst = 0;
-    std::uint16_t count = 0, dips = 0;
+    std::uint16_t count = 0;
   };
   void judge(FlowId id, float gigabits);
 

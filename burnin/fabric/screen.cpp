@@ -51,7 +51,7 @@ std::vector<Flow> PairScreen::flows_for_dips() {
       suspects.push_back(part);
   }
   std::ranges::stable_sort(suspects, std::greater{}, [&](PartId part) { return scores[part]; });
-  auto flows = test_of_parts(readings_, suspects, absent_);
+  auto flows = test_of_parts(readings_, suspects, absent_, rounds_for_dips_);
   if (!flows.empty()) ++rounds_for_dips_;
   return flows;
 }

@@ -305,14 +305,14 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                     .parameters = first.step.with,
                                     .fabric = site ? &site->fabric : nullptr,
                                     .nccl = site ? &site->nccl : nullptr,
-                                    .forwarding = site ? &site->forwarding : nullptr,
                                     .found_before = [&](std::string_view stage) {
                                       std::vector<std::string> names;
                                       for (const auto& part : parts)
                                         names.push_back(part->request.node.name);
                                       return found_before(environment.store, first.run, names,
                                                           stage, first.step.name);
-                                    }};
+                                    },
+                                    .forwarding = site ? &site->forwarding : nullptr};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)
