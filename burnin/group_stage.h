@@ -61,7 +61,8 @@ struct RoundsRequest {
   const inventory::Fabric* fabric = nullptr;      // as planned; nullptr: the inventory has no plan
   const inventory::NcclSettings* nccl = nullptr;  // nullptr: the inventory says nothing of it
   /// What a stage found before in this run, in another step than this one, on each member in their
-  /// order; nothing of one on which it did not end well. Reads the record: to be called once a stage. Empty: there is none to read.
+  /// order; nothing of one on which it did not end well. Reads the record: to be called once a
+  /// stage. Empty: there is none to read.
   std::function<std::vector<std::optional<Findings>>(std::string_view stage)> found_before{};
   const inventory::ForwardingTables* forwarding = nullptr;  // nullptr, or empty: not known
 };

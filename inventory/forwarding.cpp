@@ -139,8 +139,7 @@ class ForwardingReader {
     const bool ends = after.empty() || after.front() == ' ' || after.front() == ':';
     if (!port || !ends || after.size() + 3 > rest.size()) return doubt("no port: " + shown(line));
     if (*port > kMostPorts) return;
-    table_->entries.push_back(
-        {static_cast<std::uint16_t>(*lid), static_cast<std::uint8_t>(*port)});
+    table_->entries.push_back({static_cast<std::uint16_t>(*lid), static_cast<std::uint8_t>(*port)});
     if (after.contains("(Channel Adapter portguid")) name(between(after, '\'', '\''), *lid);
   }
 
@@ -156,7 +155,8 @@ class ForwardingReader {
       names_.try_emplace(*guid, switch_name(between(after_hash(line), '"', '"')));
   }
 
-  /// Below a Ca: [1](a088c20300000000)  "S-b0cf0e0300000700"[17]  # lid 2 lmc 0 "leaf1-r1" lid 5 4xNDR
+  /// Below a Ca: [1](a088c20300000000)  "S-b0cf0e0300000700"[17]  # lid 2 lmc 0 "leaf1-r1" lid 5
+  /// 4xNDR
   void read_port_of_hca(std::string_view line) {
     const auto hash = after_hash(line);
     const auto at = hash.find("lid ");
@@ -185,8 +185,10 @@ class ForwardingReader {
     std::ranges::stable_sort(entries, {}, &Entry::lid);
     const auto same = std::ranges::unique(entries);
     entries.erase(same.begin(), same.end());
-    if (!entries.empty() && !table_->name.empty()) keep(std::move(table_->name), std::move(entries));
-    else if (!entries.empty()) by_guid_.emplace_back(table_->guid, std::move(entries));
+    if (!entries.empty() && !table_->name.empty())
+      keep(std::move(table_->name), std::move(entries));
+    else if (!entries.empty())
+      by_guid_.emplace_back(table_->guid, std::move(entries));
     table_.reset();
   }
 

@@ -324,11 +324,8 @@ void Bisection::plan_crossings() {
     }
     for (const auto quarter : {crossing.next, crossing.next + 1})
       if (auto team = team_of(crossing, quarter); !team.empty())
-        trials_.push_back({.role = Role::cross,
-                           .own = team,
-                           .team = team,
-                           .crossing = i,
-                           .quarter = quarter});
+        trials_.push_back(
+            {.role = Role::cross, .own = team, .team = team, .crossing = i, .quarter = quarter});
     crossing.next += 2;
   }
   // Two nodes reach more than four, and other nodes each time.
@@ -384,9 +381,8 @@ void Bisection::take(std::span<const double> rates) {
   readings_ += trials_.size();
   if (rounds_ == 1) return take_all(trials_.empty() ? 0 : trials_.front().rate);
   // Those who are slow together are compared with their halves instead.
-  fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(trials_, [this](auto& trial) {
-    return trial.role < Role::together && !is_slow(trial);
-  }));
+  fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(
+      trials_, [this](auto& trial) { return trial.role < Role::together && !is_slow(trial); }));
   say_rates();
   if (!trials_.empty() && trials_.front().role == Role::level) take_levels();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
@@ -406,8 +402,8 @@ void Bisection::say_rates() {
     if (trial.role == Role::control) continue;
     const auto of = trial.role == Role::half    ? " of " + named(trial.of.nodes)
                     : trial.role == Role::level ? fmt::format(" of all {}", names_.size())
-                      : trial.role == Role::cross ? std::string{" crosswise"}
-                                                  : std::string{" again"};
+                    : trial.role == Role::cross ? std::string{" crosswise"}
+                                                : std::string{" again"};
     say(fmt::format("bisected: {}{}{}: {:.1f} GB/s; the best team of {} nodes reaches {:.1f}",
                     named(trial.own), of,
                     trial.own.size() == trial.team.size() ? "" : ", with fast nodes", trial.rate,
@@ -648,9 +644,10 @@ void Bisection::say_between(const Crossing& crossing, std::string_view how) {
   suspicions_.push_back(
       {Kind::between, crossing.one, crossing.other,
        usually > 0 ? std::clamp(1 - crossing.rate / usually, 0.0, 1.0) : 1,
-       fmt::format("{} with {}: {:.1f} GB/s, and each of the two by itself is fast: what joins them "
-                   "is slow{}",
-                   named(crossing.one), named(crossing.other), crossing.rate, how)});
+       fmt::format(
+           "{} with {}: {:.1f} GB/s, and each of the two by itself is fast: what joins them "
+           "is slow{}",
+           named(crossing.one), named(crossing.other), crossing.rate, how)});
   say(suspicions_.back().why);
 }
 

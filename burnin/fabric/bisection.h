@@ -3,10 +3,10 @@
 // have about one size; each is compared with what its own size, or a larger one, has reached, since
 // small teams are faster. What is slow is run again until chance no longer explains it, by how
 // often readings dipped in this fleet. A team that does not come to its end is as slow as can be,
-// and is taken apart like any other. Nodes that are fast in each half and slow together are crossed,
-// a half of the one with a half of the other, until two nodes are left, two groups of them, or all:
-// what is between them is slow then, and no node. Pure and deterministic: the same rates lead to
-// the same teams.
+// and is taken apart like any other. Nodes that are fast in each half and slow together are
+// crossed, a half of the one with a half of the other, until two nodes are left, two groups of
+// them, or all: what is between them is slow then, and no node. Pure and deterministic: the same
+// rates lead to the same teams.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -66,7 +66,7 @@ class Bisection {
     std::size_t size = 0;  // of the team that was so slow
     double halves = 0;     // what the slower of its halves reached, where both were fast
     std::vector<std::size_t> one{}, other{};  // these
-    int slow = 1;          // of its readings, one after the other
+    int slow = 1;                             // of its readings, one after the other
     std::string why{};
   };
   enum class Role : std::uint8_t { level, half, control, again, together, cross, pair };
@@ -75,11 +75,11 @@ class Bisection {
     std::vector<std::size_t> one{}, other{};
     std::size_t group = 0;  // of crossed_
     bool is_first = false;
-    std::size_t next = 0;              // of its four teams
-    std::vector<std::size_t> slow{};   // which of them were
-    double rate = 0;                   // of the slowest
-    int readings = 0;         // of a single pair, or of all of it again: all slow
-    bool is_doubted = false;  // none of its four teams was slow
+    std::size_t next = 0;             // of its four teams
+    std::vector<std::size_t> slow{};  // which of them were
+    double rate = 0;                  // of the slowest
+    int readings = 0;                 // of a single pair, or of all of it again: all slow
+    bool is_doubted = false;          // none of its four teams was slow
   };
   /// Nodes that are slow together, and those of them that are named so far.
   struct Crossed {

@@ -20,8 +20,8 @@ constexpr double kSlowTwice = 8;
 /// A flow that is clearly fast, and what such flows over a part say together where none of them can
 /// be chance: a flow of a slow part reads as fast as this once in e^8 times.
 constexpr float kClearlyFast = -4, kCleared = -8;
-/// Of parts that come and go, what is left in doubt: rarer by chance than once in thousands of runs,
-/// since parts with less were measured more often and did not dip again.
+/// Of parts that come and go, what is left in doubt: rarer by chance than once in thousands of
+/// runs, since parts with less were measured more often and did not dip again.
 constexpr float kDipsInDoubt = 12;
 
 constexpr float kSettled = -std::numeric_limits<float>::infinity();
@@ -221,8 +221,7 @@ class Search {
     Dips dips{readings_, explained_, true};
     for (int i = 0; i < kMost; ++i) {
       const auto& scores = dips.scores();
-      const auto best =
-          static_cast<PartId>(std::ranges::max_element(scores) - scores.begin());
+      const auto best = static_cast<PartId>(std::ranges::max_element(scores) - scores.begin());
       if (scores.empty() || scores[best] < kDipsInDoubt) return;
       Suspicion found{.score = scores[best]};
       for (PartId part = 0; part < scores.size(); ++part)
@@ -286,7 +285,7 @@ class Search {
   std::vector<float> scores_;
   std::vector<float> fast_;     // of clearly fast flows alone
   std::vector<float> against_;  // of all that are fast
-  std::vector<FlowId> left_;  // slow, and not explained
+  std::vector<FlowId> left_;    // slow, and not explained
   std::vector<bool> explained_;
   std::set<PartId> accused_;
   Culprits found_;

@@ -9,8 +9,8 @@ namespace cupel::burnin::fabric {
 
 class Dips {
  public:
-  /// `explained`: flows that parts which are always slow explain. `known_routes`: of those alone all
-  /// of whose parts are known; else of all.
+  /// `explained`: flows that parts which are always slow explain. `known_routes`: of those alone
+  /// all of whose parts are known; else of all.
   Dips(const Readings& readings, const std::vector<bool>& explained, bool known_routes);
 
   /// Of each part, in nats.

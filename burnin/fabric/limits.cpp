@@ -52,9 +52,9 @@ double what_stays(double all, std::size_t readings, double again, std::size_t re
   // Relative variances of a median deviation: of half of the readings, and of differences.
   constexpr double kOfHalf = 2.7, kOfDifferences = 1.36;
   const double of_all = 2 * all * all * std::sqrt(kOfHalf / static_cast<double>(readings));
-  const double of_again = 2 * again * again *
-                          std::sqrt(kOfDifferences / static_cast<double>(std::max<std::size_t>(
-                                                         repeats, 16)));
+  const double of_again =
+      2 * again * again *
+      std::sqrt(kOfDifferences / static_cast<double>(std::max<std::size_t>(repeats, 16)));
   const double error = std::hypot(of_all, of_again);
   return std::sqrt(std::max(all * all - again * again + error, 0.0));
 }
@@ -113,12 +113,12 @@ Limits learn_limits(std::span<const double> readings, std::span<const Repeated> 
   constexpr double kShows = 0.7;
   const bool has_tail = inside == nullptr && has_long_tail(sorted);
   const bool may_have_tail = has_tail || (inside == nullptr && limits.stays < kShows * again);
-  limits.margin = std::max({kLeastMargin, kOfOneAgain * again,
-                            (has_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
+  limits.margin = std::max(
+      {kLeastMargin, kOfOneAgain * again, (has_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
   limits.margin = std::min(limits.margin, std::max(inside == nullptr ? kMostMargin : kMostAcross,
                                                    2 * kOfOneAgain * again));
-  limits.sure = std::max(limits.margin,
-                         (may_have_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
+  limits.sure =
+      std::max(limits.margin, (may_have_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
   if (inside != nullptr) limits.sure = std::max(limits.sure, inside->sure);
   if (floor > 0) {
     limits.margin = std::clamp(1 - floor / usual, kLeastMargin, limits.margin);

@@ -84,8 +84,8 @@ class Writer {
     if (is_of_a_node(id)) {
       loss_[topology_.whole(id)] = loss;
       if (suspicion.comes_and_goes())
-        comes_and_goes_[topology_.whole(id)] = fmt::format(
-            ", in {} of {} readings", suspicion.dips, suspicion.readings);
+        comes_and_goes_[topology_.whole(id)] =
+            fmt::format(", in {} of {} readings", suspicion.dips, suspicion.readings);
     } else
       put_switch({"fabric.switch.loss", "", loss, "%", name_of(topology_, names_, id)}, id);
   }
@@ -155,9 +155,9 @@ class Writer {
       findings.measurements.push_back({"fabric.undecided", std::move(part), 1, "count", open_[id]});
       return;
     }
-    findings.measurements.push_back({std::move(measure), std::move(part), loss_[id], "%",
-                                     loss_[id] > 0 ? name_of(topology_, names_, id) + words_on(id)
-                                                   : ""});
+    findings.measurements.push_back(
+        {std::move(measure), std::move(part), loss_[id], "%",
+         loss_[id] > 0 ? name_of(topology_, names_, id) + words_on(id) : ""});
   }
 
   std::string words_on(PartId id) const {

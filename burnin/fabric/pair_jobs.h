@@ -14,10 +14,10 @@ namespace cupel::burnin::fabric {
 struct Perftest {
   std::string program = "ib_write_bw";
   std::chrono::seconds duration{10};
-  int port = 18515;                    // of rail 0; rail k listens on the k-th after it
-  bool gpu_memory = false;             // of GPU k on rail k; else nothing runs
-  int queue_pairs = 1;  // of each flow: a hash over connections spreads several over uplinks
-  bool latency = false;                // of 2000 small messages, in place of a duration
+  int port = 18515;         // of rail 0; rail k listens on the k-th after it
+  bool gpu_memory = false;  // of GPU k on rail k; else nothing runs
+  int queue_pairs = 1;      // of each flow: a hash over connections spreads several over uplinks
+  bool latency = false;     // of 2000 small messages, in place of a duration
   std::optional<int> gid{}, tclass{};  // of RoCE; nothing: as perftest chooses
 };
 

@@ -29,7 +29,8 @@ using std::chrono::seconds;
 constexpr std::array<std::string_view, 2> kTests{"write", "read"};
 constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array<std::string_view, 2> kMemories{"host", "gpu"};
-constexpr std::array<std::string_view, 4> kRoutings{"unknown", "by-destination", "adaptive", "ecmp"};
+constexpr std::array<std::string_view, 4> kRoutings{"unknown", "by-destination", "adaptive",
+                                                    "ecmp"};
 constexpr std::array kPairParameters{
     ParameterRow{"duration", ParameterRow::Kind::duration, "of each flow", "10s", {}, 2, 120},
     ParameterRow{"test", ParameterRow::Kind::word, "ib_write_bw or ib_read_bw", "write", kTests},
@@ -54,10 +55,11 @@ constexpr std::array kPairParameters{
                  "inventory has the forwarding tables (fabric: forwarding:); ecmp is by a hash of "
                  "each connection",
                  "unknown", kRoutings},
-    ParameterRow{"qps", ParameterRow::Kind::text,
-                 "queue pairs of each flow, 1 to 256; site: 16 on RoCE (a GID or a traffic class is "
-                 "set, or routing is ecmp), so that a hash spreads a flow over uplinks; else 1",
-                 "site"},
+    ParameterRow{
+        "qps", ParameterRow::Kind::text,
+        "queue pairs of each flow, 1 to 256; site: 16 on RoCE (a GID or a traffic class is "
+        "set, or routing is ecmp), so that a hash spreads a flow over uplinks; else 1",
+        "site"},
     ParameterRow{"exchanged", ParameterRow::Kind::text,
                  "two ports whose plugs were exchanged since the plan was made: leaf1-r3/7,"
                  "leaf1-r3/8",
@@ -307,9 +309,9 @@ class PairRounds : public GroupRounds {
       if (fabric::is_no_memory(memory_[i])) without.push_back(names_.nodes[i]);
     }
     if (!without.empty())
-      found.reasons.push_back(
-          fmt::format("memory: gpu was asked for, and cannot be had on {}: nothing was measured there",
-                      inventory::fold(without)));
+      found.reasons.push_back(fmt::format(
+          "memory: gpu was asked for, and cannot be had on {}: nothing was measured there",
+          inventory::fold(without)));
   }
 
   /// Between nodes that both did their part a flow without a number carried nothing, unless

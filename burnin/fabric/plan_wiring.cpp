@@ -90,7 +90,8 @@ class Routes {
     const auto& to_name = made_.names.leaves[static_cast<std::size_t>(to.leaf)];
     const auto& ups = map_.uplinks(from_name);
     const auto& downs = map_.uplinks(to_name);
-    const auto up = std::ranges::find(ups, port_to(from_name, node, rail), &inventory::Uplink::leaf_port);
+    const auto up =
+        std::ranges::find(ups, port_to(from_name, node, rail), &inventory::Uplink::leaf_port);
     if (up == ups.end()) return {};
     const int spine_port = port_to(up->spine, node, rail);
     const auto down = std::ranges::find_if(downs, [&](const inventory::Uplink& each) {
@@ -119,8 +120,7 @@ class Routes {
 }  // namespace
 
 Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
-                                Routing routing,
-                                const inventory::ForwardingTables* forwarding) {
+                                Routing routing, const inventory::ForwardingTables* forwarding) {
   const FabricMap map{fabric};
   const auto ports = node_ports(fabric);
   PlannedWiring made;

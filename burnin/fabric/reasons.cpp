@@ -156,16 +156,16 @@ std::string group_text(const Topology& topology, const Names& names, const Uplin
   std::vector<std::string> leaves;
   for (const int leaf : group.leaves)
     leaves.push_back(at_or(names.leaves, leaf, "leaf") + ports_of(wiring, names, leaf));
-  const auto what = leaves.empty()
-                        ? std::string{"a spine, or uplinks of many leaves"}
-                        : fmt::format("an uplink of {}", fmt::join(leaves, " or "));
-  const bool is_static = wiring.routing == Routing::by_destination ||
-                         wiring.routing == Routing::unknown;
+  const auto what = leaves.empty() ? std::string{"a spine, or uplinks of many leaves"}
+                                   : fmt::format("an uplink of {}", fmt::join(leaves, " or "));
+  const bool is_static =
+      wiring.routing == Routing::by_destination || wiring.routing == Routing::unknown;
   return fmt::format("{}: {} slow flows, all over it, {:.0f} % of the usual rate{}", what,
                      group.flows.size(), kPercent * group.level,
-                     is_static ? "; which one, the subnet manager's tables say (fabric: forwarding: "
-                                 "in the inventory, routing: by-destination)"
-                               : "; its error counters show which one");
+                     is_static
+                         ? "; which one, the subnet manager's tables say (fabric: forwarding: "
+                           "in the inventory, routing: by-destination)"
+                         : "; its error counters show which one");
 }
 
 }  // namespace
@@ -174,20 +174,21 @@ std::vector<std::string> fabric_lines(const Topology& topology, const Names& nam
                                       const WholeFabric& fabric) {
   std::vector<std::string> lines;
   if (fabric.loss > 0)
-    lines.push_back(
-        fmt::format("across leaves is {:.0f} % slower than inside leaves: all uplinks alike, or the "
-                    "fabric has fewer of them than it needs",
-                    kPercent * fabric.loss));
+    lines.push_back(fmt::format(
+        "across leaves is {:.0f} % slower than inside leaves: all uplinks alike, or the "
+        "fabric has fewer of them than it needs",
+        kPercent * fabric.loss));
   if (fabric.collides)
     lines.emplace_back(
         "collisions: flows have a half or a third of the usual rate, as where a hash (ECMP) puts "
         "several on one uplink. Measure with more queue pairs a flow (qps), or with adaptive "
         "routing at the switches");
   else if (fabric.split > 0)
-    lines.push_back(fmt::format(
-        "split: {:.0f} % of the flows across leaves have {:.0f} % of the usual rate, and the others "
-        "all of it",
-        kPercent * fabric.split, kPercent * fabric.split_level));
+    lines.push_back(
+        fmt::format("split: {:.0f} % of the flows across leaves have {:.0f} % of the usual rate, "
+                    "and the others "
+                    "all of it",
+                    kPercent * fabric.split, kPercent * fabric.split_level));
   for (const auto& group : fabric.groups) lines.push_back(group_text(topology, names, group));
   return lines;
 }

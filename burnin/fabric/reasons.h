@@ -26,8 +26,8 @@ std::string name_of(const Topology& topology, const Names& names, const Flow& fl
 /// Which change of cables decides between parts that no measurement tells apart.
 std::string deciding_swap(const Topology& topology, const Names& names, const Suspicion& suspicion);
 
-/// "across leaves is 17 % slower than inside", "split: 25 % of the flows across leaves ..."; each what
-/// is found between leaves, a line, without a node. Empty: nothing is.
+/// "across leaves is 17 % slower than inside", "split: 25 % of the flows across leaves ..."; each
+/// what is found between leaves, a line, without a node. Empty: nothing is.
 std::vector<std::string> fabric_lines(const Topology& topology, const Names& names,
                                       const WholeFabric& fabric);
 

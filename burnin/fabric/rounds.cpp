@@ -85,7 +85,8 @@ std::vector<Round> waves(const Topology& topology, const Round& all,
   std::vector<Round> rounds;
   std::vector<std::set<std::pair<int, int>>> busy;
   for (const auto& pair : all) {
-    const auto taken = knows_routes ? uplinks_of(topology, pair) : std::vector<std::pair<int, int>>{};
+    const auto taken =
+        knows_routes ? uplinks_of(topology, pair) : std::vector<std::pair<int, int>>{};
     const auto is_free = [&](std::size_t wave) {
       return wave >= busy.size() || std::ranges::none_of(taken, [&](const auto& uplink) {
                return busy[wave].contains(uplink);

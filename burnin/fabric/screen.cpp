@@ -56,8 +56,8 @@ std::vector<Flow> PairScreen::flows_for_dips() {
   return flows;
 }
 
-/// Once the fixed rounds are through: what settles open questions, who comes and goes, and then what
-/// is slow without a cause, once more.
+/// Once the fixed rounds are through: what settles open questions, who comes and goes, and then
+/// what is slow without a cause, once more.
 std::vector<Flow> PairScreen::flows_beyond() {
   const auto found = culprits();
   for_dips_ = false;

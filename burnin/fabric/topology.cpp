@@ -51,8 +51,7 @@ std::optional<Route> Topology::route(const Flow& flow) const {
   const auto to = static_cast<std::size_t>(flow.to);
   if (found == wiring_.routes.end() || to >= found->second.size()) return std::nullopt;
   const auto route = found->second[to];
-  const bool there =
-      route.known() && route.up < wiring_.uplinks && route.down < wiring_.uplinks;
+  const bool there = route.known() && route.up < wiring_.uplinks && route.down < wiring_.uplinks;
   return there ? std::optional{route} : std::nullopt;
 }
 

@@ -13,8 +13,8 @@ namespace cupel::burnin::fabric {
 
 using PartId = std::uint32_t;
 
-/// How a leaf chooses the uplink of a packet. `by_destination` alone lets tables say which uplinks a
-/// stream crosses (Wiring::routes); `ecmp`: by a hash of each connection, as Ethernet has it.
+/// How a leaf chooses the uplink of a packet. `by_destination` alone lets tables say which uplinks
+/// a stream crosses (Wiring::routes); `ecmp`: by a hash of each connection, as Ethernet has it.
 enum class Routing : std::uint8_t { by_destination, adaptive, unknown, ecmp };
 
 /// Numbers of uplinks: of the sender's leaf, and of the receiver's. -1: not known.

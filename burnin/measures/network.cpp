@@ -65,11 +65,12 @@ constexpr std::array kNetworkMeasures{
         "nccl.slow", "%",
         "what NCCL loses over the node, found by halves of the nodes where their links are well",
         Better::less},
-    MeasureRow{"nccl.undecided", "count",
-               "1: it is slow with both partners, and each of them with another one too; no half "
-               "of the nodes tells it from others; it waited for a node that is named; of `fabric`: "
-               "what joins it with others is slow",
-               Better::less, true},
+    MeasureRow{
+        "nccl.undecided", "count",
+        "1: it is slow with both partners, and each of them with another one too; no half "
+        "of the nodes tells it from others; it waited for a node that is named; of `fabric`: "
+        "what joins it with others is slow",
+        Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},
     MeasureRow{"nccl.train.tokens", "tokens/s", "of the same", Better::more},

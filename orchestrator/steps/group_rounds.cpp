@@ -258,13 +258,14 @@ void add_events_of(const store::Store& store, engine::RunId run, const std::stri
   }
 }
 
-std::optional<burnin::Findings> newest_of(const record::NodeRecord& record,
-                                          std::string_view stage, std::string_view but) {
+std::optional<burnin::Findings> newest_of(const record::NodeRecord& record, std::string_view stage,
+                                          std::string_view but) {
   std::optional<burnin::Findings> found;
   for (const auto& step : record.steps) {
     const auto findings = record.findings.find(step.name);
     const bool ended = step.outcome == "done" && findings != record.findings.end();
-    if (ended && step.name != but && burnin::base_name(step.name) == stage) found = findings->second;
+    if (ended && step.name != but && burnin::base_name(step.name) == stage)
+      found = findings->second;
   }
   return found;
 }
@@ -305,13 +306,14 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                     .parameters = first.step.with,
                                     .fabric = site ? &site->fabric : nullptr,
                                     .nccl = site ? &site->nccl : nullptr,
-                                    .found_before = [&](std::string_view stage) {
-                                      std::vector<std::string> names;
-                                      for (const auto& part : parts)
-                                        names.push_back(part->request.node.name);
-                                      return found_before(environment.store, first.run, names,
-                                                          stage, first.step.name);
-                                    },
+                                    .found_before =
+                                        [&](std::string_view stage) {
+                                          std::vector<std::string> names;
+                                          for (const auto& part : parts)
+                                            names.push_back(part->request.node.name);
+                                          return found_before(environment.store, first.run, names,
+                                                              stage, first.step.name);
+                                        },
                                     .forwarding = site ? &site->forwarding : nullptr};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;

@@ -19,7 +19,8 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                              boost::json::object& of_group);
 
 /// Of each of the nodes what the newest try of the stage found that came to its end in this run, in
-/// another step than `but`: what that one found in an earlier try is no news to it. Nothing too where the store cannot be read: what rests on it is then unknown.
+/// another step than `but`: what that one found in an earlier try is no news to it. Nothing too
+/// where the store cannot be read: what rests on it is then unknown.
 std::vector<std::optional<burnin::Findings>> found_before(const store::Store& store,
                                                           engine::RunId run,
                                                           std::span<const std::string> nodes,

@@ -2,8 +2,8 @@
 //
 //   culprits_bench [FLEETS] [MOST_NODES]   the tables of docs/decisions/fabric-culprits.md
 //
-// Each fleet draws its size (8 to 1,024 nodes), the noise of its readings (0.3 to 3 %), how much its
-// links differ for good (0 to 3 %, in four shapes), how often readings dip, and its faults. The
+// Each fleet draws its size (8 to 1,024 nodes), the noise of its readings (0.3 to 3 %), how much
+// its links differ for good (0 to 3 %, in four shapes), how often readings dip, and its faults. The
 // default is a short run.
 #include <fmt/format.h>
 
@@ -49,9 +49,16 @@ constexpr std::array kWorlds{
 };
 
 enum class Kind { none, node, link, one_way, uplink, leaf, spine, now_and_then, pair, several };
-constexpr std::array<std::string_view, 10> kKinds{
-    "none",  "a node",  "a link", "a link, one way", "an uplink", "a leaf", "a spine",
-    "a link in 30 % of readings", "two nodes together", "two to five"};
+constexpr std::array<std::string_view, 10> kKinds{"none",
+                                                  "a node",
+                                                  "a link",
+                                                  "a link, one way",
+                                                  "an uplink",
+                                                  "a leaf",
+                                                  "a spine",
+                                                  "a link in 30 % of readings",
+                                                  "two nodes together",
+                                                  "two to five"};
 
 struct Tally {
   int fleets = 0, accused = 0, fleets_accused = 0;
@@ -154,8 +161,8 @@ Planted plant(Kind kind, test::SlowParts& parts, const SimulatedFabric& fabric, 
       break;
     }
     case Kind::several: {
-      constexpr std::array kOf{Kind::node, Kind::link, Kind::one_way, Kind::uplink, Kind::leaf,
-                               Kind::spine, Kind::now_and_then, Kind::pair};
+      constexpr std::array kOf{Kind::node, Kind::link,  Kind::one_way,      Kind::uplink,
+                               Kind::leaf, Kind::spine, Kind::now_and_then, Kind::pair};
       const auto count = 2 + draw() % 4;
       for (std::size_t i = 0; i < count; ++i) {
         auto more = plant(any_of(kOf, draw), parts, fabric, draw, screen);
@@ -192,16 +199,21 @@ void judge(const PairScreen& screen, const Planted& planted, Tally& tally) {
   for (const int node : failed) accused += bad.contains(node) ? 0 : 1;
   for (const auto& each : found.named) {  // a healthy switch is as innocent
     const auto part = topology.part(each.parts.front());
-    const auto is_same = [&](auto one) { return topology.whole(one) == topology.whole(each.parts.front()); };
+    const auto is_same = [&](auto one) {
+      return topology.whole(one) == topology.whole(each.parts.front());
+    };
     if (!node_of(part) && std::ranges::none_of(planted.parts, is_same)) ++accused;
   }
   if (accused > 0 && std::getenv("CULPRITS_SHOW") != nullptr)
     for (const auto& each : found.named) {
       const auto part = topology.part(each.parts.front());
-      fmt::print(stderr, "  {} way {} of {} index {}: level {:.3f}, score {:.0f}, {} slow {} fast, dips {} of {}; limits {:.3f} {:.3f} noise {:.4f} stays {:.4f}\n",
-                 static_cast<int>(part.kind), static_cast<int>(part.way), part.owner, part.index, each.level,
-                 each.score, each.slow, each.fast, each.dips, each.readings, screen.limits(false).margin,
-                 screen.limits(false).sure, screen.limits(false).noise, screen.limits(false).stays);
+      fmt::print(stderr,
+                 "  {} way {} of {} index {}: level {:.3f}, score {:.0f}, {} slow {} fast, dips {} "
+                 "of {}; limits {:.3f} {:.3f} noise {:.4f} stays {:.4f}\n",
+                 static_cast<int>(part.kind), static_cast<int>(part.way), part.owner, part.index,
+                 each.level, each.score, each.slow, each.fast, each.dips, each.readings,
+                 screen.limits(false).margin, screen.limits(false).sure, screen.limits(false).noise,
+                 screen.limits(false).stays);
     }
   tally.accused += accused;
   tally.fleets_accused += accused > 0 ? 1 : 0;
@@ -217,7 +229,8 @@ void judge(const PairScreen& screen, const Planted& planted, Tally& tally) {
     const auto few = [&](const auto& each) { return each.parts.size() <= 4 && has(each); };
     const auto at = topology.part(part);
     const bool of_group = std::ranges::any_of(whole.groups, [&](const auto& group) {
-      return (at.kind == PartKind::uplink && std::ranges::find(group.leaves, at.owner) != group.leaves.end()) ||
+      return (at.kind == PartKind::uplink &&
+              std::ranges::find(group.leaves, at.owner) != group.leaves.end()) ||
              (at.kind == PartKind::spine && group.leaves.empty());
     });
     if (std::ranges::any_of(found.named, has))
@@ -253,9 +266,12 @@ Tally run(const World& world, Kind kind, std::uint64_t seed, int most_nodes) {
   tally.rounds = screen.rounds();
   judge(screen, planted, tally);
   if (tally.accused > 0 && std::getenv("CULPRITS_SHOW") != nullptr)
-    fmt::print(stderr, "{} | {} | seed {} | {} nodes, noise {}, spread {} shape {}, dips {} again {}, skewed {}: {}\n",
+    fmt::print(stderr,
+               "{} | {} | seed {} | {} nodes, noise {}, spread {} shape {}, dips {} again {}, "
+               "skewed {}: {}\n",
                world.name, kKinds[static_cast<std::size_t>(kind)], seed, fabric.nodes, fabric.noise,
-               fabric.spread, static_cast<int>(fabric.shape), fabric.dips, fabric.dips_again, fabric.skewed, tally.accused);
+               fabric.spread, static_cast<int>(fabric.shape), fabric.dips, fabric.dips_again,
+               fabric.skewed, tally.accused);
   return tally;
 }
 
@@ -283,7 +299,8 @@ void print_header(std::string_view of) {
 
 struct Collective {
   std::string_view name;
-  std::function<double(const std::vector<std::size_t>&, const std::set<std::size_t>&, std::size_t)> share;
+  std::function<double(const std::vector<std::size_t>&, const std::set<std::size_t>&, std::size_t)>
+      share;
   std::size_t bad = 1;
   bool nodes_are_bad = true;
 };
@@ -304,33 +321,44 @@ void bisect(int fleets) {
   };
   const std::array kCollectives{
       Collective{"none", [](auto&, auto&, auto) { return 1.0; }, 0},
-      Collective{"one node", [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.6 : 1; }, 1},
-      Collective{"five nodes", [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.6 : 1; }, 5},
-      Collective{"a node with which none ends", [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.0 : 1; }, 1},
-      Collective{"a pair", [](auto& team, auto& bad, auto) {
+      Collective{"one node", [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.6 : 1; },
+                 1},
+      Collective{"five nodes",
+                 [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.6 : 1; }, 5},
+      Collective{"a node with which none ends",
+                 [&](auto& team, auto& bad, auto) { return any(team, bad) ? 0.0 : 1; }, 1},
+      Collective{"a pair",
+                 [](auto& team, auto& bad, auto) {
                    return has(team, *bad.begin()) && has(team, *bad.rbegin()) ? 0.6 : 1;
-                 }, 2, false},
-      Collective{"between two quarters", [](auto& team, auto&, auto count) {
+                 },
+                 2, false},
+      Collective{"between two quarters",
+                 [](auto& team, auto&, auto count) {
                    bool one = false, other = false;
                    for (const auto node : team) {
                      one |= node * 4 / count == 1;
                      other |= node * 4 / count == 3;
                    }
                    return one && other ? 0.75 : 1;
-                 }, 0, false},
-      Collective{"the whole, by 15 %", [](auto& team, auto&, auto count) {
-                   return 2 * team.size() > count ? 0.85 : 1;
-                 }, 0, false},
-      Collective{"four nodes in 30 % of readings", [&](auto& team, auto& bad, auto) {
+                 },
+                 0, false},
+      Collective{"the whole, by 15 %",
+                 [](auto& team, auto&, auto count) { return 2 * team.size() > count ? 0.85 : 1; },
+                 0, false},
+      Collective{"four nodes in 30 % of readings",
+                 [&](auto& team, auto& bad, auto) {
                    for (const auto node : bad)
                      if (has(team, node) && chance(0.3)) return 0.5;
                    return 1.0;
-                 }, 4},
-      Collective{"four nodes in 60 % of readings", [&](auto& team, auto& bad, auto) {
+                 },
+                 4},
+      Collective{"four nodes in 60 % of readings",
+                 [&](auto& team, auto& bad, auto) {
                    for (const auto node : bad)
                      if (has(team, node) && chance(0.6)) return 0.5;
                    return 1.0;
-                 }, 4},
+                 },
+                 4},
   };
   fmt::print(
       "\n| NCCL, slow | fleets | healthy nodes failed | bad nodes failed | fabric findings | "
@@ -350,7 +378,8 @@ void bisect(int fleets) {
       for (auto teams = bisection.next(); !teams.empty(); teams = bisection.next(), ++rounds) {
         std::vector<double> rates;
         for (const auto& team : teams) {
-          double rate = team.size() <= 2 ? 479 : 388 - 2 * std::log2(static_cast<double>(team.size()));
+          double rate =
+              team.size() <= 2 ? 479 : 388 - 2 * std::log2(static_cast<double>(team.size()));
           rate *= each.share(team, bad, count) * (1 + 0.01 * std::normal_distribution<>{}(draw));
           if (chance(0.02)) rate *= 0.75;
           rates.push_back(rate);
@@ -359,21 +388,24 @@ void bisect(int fleets) {
       }
       Bad accused, doubted;
       for (const auto& one : bisection.suspicions()) {
-        const bool accuses = one.kind == Bisection::Kind::node || one.kind == Bisection::Kind::alike;
+        const bool accuses =
+            one.kind == Bisection::Kind::node || one.kind == Bisection::Kind::alike;
         findings += one.kind > Bisection::Kind::node && one.kind < Bisection::Kind::alike ? 1 : 0;
         for (const auto* nodes : {&one.nodes, &one.others})
           for (const auto node : *nodes) (accuses ? accused : doubted).insert(node);
       }
       int innocent = 0;
-      for (const auto node : accused) (each.nodes_are_bad && bad.contains(node) ? found : innocent)++;
+      for (const auto node : accused)
+        (each.nodes_are_bad && bad.contains(node) ? found : innocent)++;
       failed += innocent;
       in_fleets += innocent > 0 ? 1 : 0;
       planted += each.nodes_are_bad ? static_cast<int>(bad.size()) : 0;
       for (const auto node : doubted) inconclusive += bad.contains(node) ? 0 : 1;
       all += static_cast<double>(count);
     }
-    fmt::print("| {} | {} | {} in {} | {} of {} | {} | {:.1f} % | {:.1f} |\n", each.name, fleets, failed,
-               in_fleets, found, planted, findings, 100 * inconclusive / all, rounds / fleets);
+    fmt::print("| {} | {} | {} in {} | {} of {} | {} | {:.1f} % | {:.1f} |\n", each.name, fleets,
+               failed, in_fleets, found, planted, findings, 100 * inconclusive / all,
+               rounds / fleets);
     std::fflush(stdout);
   }
 }
@@ -381,8 +413,9 @@ void bisect(int fleets) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr std::array kRun{Kind::none,  Kind::node, Kind::link,         Kind::one_way, Kind::uplink,
-                            Kind::leaf,  Kind::spine, Kind::now_and_then, Kind::pair,    Kind::several};
+  constexpr std::array kRun{Kind::none,   Kind::node,   Kind::link,  Kind::one_way,
+                            Kind::uplink, Kind::leaf,   Kind::spine, Kind::now_and_then,
+                            Kind::pair,   Kind::several};
   constexpr int kLargest = 1024;
   const int fleets = argc > 1 ? std::atoi(argv[1]) : 160;
   const int most_nodes = argc > 2 ? std::atoi(argv[2]) : kLargest;
@@ -394,8 +427,9 @@ int main(int argc, char** argv) {
     Tally of_world;
     for (std::size_t kind = 0; kind < kRun.size(); ++kind)
       for (int i = 0; i < each; ++i) {
-        const auto seed = (static_cast<std::uint64_t>(&world - kWorlds.data()) * 100 + kind) * 100'003 +
-                          static_cast<std::uint64_t>(i) * 7919 + 1;
+        const auto seed =
+            (static_cast<std::uint64_t>(&world - kWorlds.data()) * 100 + kind) * 100'003 +
+            static_cast<std::uint64_t>(i) * 7919 + 1;
         const auto one = run(world, kRun[kind], seed, most_nodes);
         add(by_kind[kind], one);
         add(of_world, one);

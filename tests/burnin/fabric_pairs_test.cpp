@@ -109,7 +109,8 @@ TEST(FabricPairs, SaysThatAnUplinkAndItsTwinLookAlikeAndWhichSwapDecides) {
   EXPECT_THAT(found.open.front().parts,
               ElementsAre(fabric.screen.topology().id({PartKind::uplink, Way::both, 1, 31}),
                           fabric.screen.topology().id(uplink)));
-  const auto lines = reasons(fabric.screen, found, whole_fabric(fabric.screen.readings(), found), {});
+  const auto lines =
+      reasons(fabric.screen, found, whole_fabric(fabric.screen.readings(), found), {});
   EXPECT_THAT(lines, Contains(HasSubstr("cannot be distinguished from here: uplink leaf2")));
   EXPECT_THAT(lines, Contains(HasSubstr("decides: exchange, at the spines, the cable of uplink")));
 }
@@ -139,7 +140,8 @@ TEST(FabricPairs, NamesNoUplinkWhereRoutingIsAdaptiveAndSaysSo) {
   found = screen.culprits();
 
   EXPECT_THAT(found.named, IsEmpty());
-  EXPECT_THAT(reasons(screen, found, whole_fabric(screen.readings(), found), {}), Contains(HasSubstr("routing is adaptive")));
+  EXPECT_THAT(reasons(screen, found, whole_fabric(screen.readings(), found), {}),
+              Contains(HasSubstr("routing is adaptive")));
 }
 
 TEST(FabricPairs, BlamesNoPartWhereTheWholeFleetIsBelowTheFloor) {
@@ -218,8 +220,9 @@ TEST(FabricPairs, NamesNoNodeForASlowSpineWhereRoutingIsNotKnown) {
 }
 
 TEST(FabricPairs, NamesALinkByTheFlowsInsideItsLeafWhereRoutingIsNotKnown) {
-  for (const auto& part : {Part{PartKind::access, Way::both, 33, 5},
-                           Part{PartKind::access, Way::in, 0, 0}, Part{PartKind::node, Way::both, 77, 0}}) {
+  for (const auto& part :
+       {Part{PartKind::access, Way::both, 33, 5}, Part{PartKind::access, Way::in, 0, 0},
+        Part{PartKind::node, Way::both, 77, 0}}) {
     Measured fabric{{.nodes = 128, .noise = 0.015, .has_tables = false, .told = Routing::unknown}};
     fabric.slow(part, 0.85);
 
@@ -244,9 +247,9 @@ TEST(FabricPairs, NamesNoHealthyPartWhereLinksDifferByAsMuchAsReadings) {
 
 TEST(FabricPairs, StillNamesALinkThatIsApartFromLinksThatDiffer) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    Measured fabric{{.nodes = 232, .noise = 0.01, .spread = 0.01,
-                     .shape = SimulatedFabric::Spread::normal},
-                    seed};
+    Measured fabric{
+        {.nodes = 232, .noise = 0.01, .spread = 0.01, .shape = SimulatedFabric::Spread::normal},
+        seed};
     const Part part{PartKind::access, Way::both, 33, 5};
     fabric.slow(part, 0.8);
 
@@ -265,7 +268,8 @@ TEST(FabricPairs, NamesALinkThatIsSlowInAThirdOfItsReadings) {
     const auto found = fabric.run();
 
     for (const auto& each : found.named) {
-      EXPECT_EQ(fabric.screen.topology().whole(each.parts.front()), fabric.screen.topology().id(part))
+      EXPECT_EQ(fabric.screen.topology().whole(each.parts.front()),
+                fabric.screen.topology().id(part))
           << "seed " << seed;
       EXPECT_TRUE(each.comes_and_goes());
       EXPECT_NEAR(each.level, 0.5, 0.05);
@@ -300,8 +304,7 @@ TEST(FabricPairs, NamesTheUplinkThatTheTablesSayWhateverTheRoutingIs) {
 }
 
 TEST(FabricPairs, NamesAGroupOfUplinksAndNoSingleOneWithoutTables) {
-  Measured fabric{
-      {.nodes = 128, .routes = SimulatedFabric::Routes::ftree, .has_tables = false}};
+  Measured fabric{{.nodes = 128, .routes = SimulatedFabric::Routes::ftree, .has_tables = false}};
   fabric.slow({PartKind::uplink, Way::both, 9, 11}, 0.7);
 
   const auto found = fabric.run();

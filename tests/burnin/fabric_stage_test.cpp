@@ -239,8 +239,8 @@ struct SlowUplink {
           if (at.level == inventory::SwitchLevel::leaf && at.name != home.leaf)
             port = map.uplinks(at.name).at(node % 3).leaf_port;
           text += fmt::format("0x{:04x} {:03} : (Channel Adapter portguid 0x1: '{} {}')\n",
-                              1 + 2 * node + static_cast<std::size_t>(rail), port,
-                              nodes[node].node, home.hca);
+                              1 + 2 * node + static_cast<std::size_t>(rail), port, nodes[node].node,
+                              home.hca);
         }
     }
     return inventory::parse_forwarding(text).value();
@@ -292,9 +292,8 @@ TEST(FabricPairsStage, NamesNoSingleUplinkWithoutTheForwardingTables) {
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_THAT(found->links, IsEmpty());
-  EXPECT_THAT(found->reasons,
-              AllOf(Contains(HasSubstr("an uplink of leaf1-r1 (ports 4, 5, 6): ")),
-                    Contains(HasSubstr("the forwarding tables are not known"))));
+  EXPECT_THAT(found->reasons, AllOf(Contains(HasSubstr("an uplink of leaf1-r1 (ports 4, 5, 6): ")),
+                                    Contains(HasSubstr("the forwarding tables are not known"))));
   EXPECT_EQ(number_of(found->members[1], "fabric.undecided", "flows"), 1);
   EXPECT_EQ(number_of(found->members[0], "fabric.undecided", "flows"), std::nullopt);
 }

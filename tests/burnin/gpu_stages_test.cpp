@@ -399,7 +399,8 @@ TEST(GpuStages, ChargeNoHealthyGpuWhereHalfOfThemOrMoreAreSlow) {
             "gpu0 p2p.bandwidth 370 GB/s\ngpu1 p2p.bandwidth 370 GB/s\n"
             "gpu2 p2p.bandwidth 370 GB/s\ngpu3 p2p.bandwidth 370 GB/s\n");
   EXPECT_THAT(missed("p2p", *six.read()), Not(AnyOf(HasSubstr("gpu5"), HasSubstr("gpu6"))));
-  EXPECT_EQ(missed("p2p", *both_ends.read()), missed("p2p", *four.read())) << "what they send alone";
+  EXPECT_EQ(missed("p2p", *both_ends.read()), missed("p2p", *four.read()))
+      << "what they send alone";
 }
 
 TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {

@@ -284,9 +284,10 @@ TEST(NcclBisection, SaysThatTheWholeIsSlowerThanAnyHalfOfItAndAccusesNobody) {
   EXPECT_EQ(found.kind, Kind::whole);
   EXPECT_THAT(found.nodes, SizeIs(16));
   EXPECT_NEAR(found.loss, 0.16, 0.01);
-  EXPECT_THAT(found.why, ::testing::AllOf(HasSubstr("n[1-16]: 320.0 GB/s together, in 4 readings one "
-                                                    "after the other, and n[1-8] and n[9-16] apart"),
-                                          HasSubstr("16 % less than any half of it")));
+  EXPECT_THAT(found.why,
+              ::testing::AllOf(HasSubstr("n[1-16]: 320.0 GB/s together, in 4 readings one "
+                                         "after the other, and n[1-8] and n[9-16] apart"),
+                               HasSubstr("16 % less than any half of it")));
 }
 
 bool has(const Nodes& team, std::size_t node) {
@@ -341,7 +342,8 @@ TEST(NcclBisection, NamesTheTwoGroupsBetweenWhichAllIsSlow) {
 
 TEST(NcclBisection, HalvesACollectiveThatDoesNotEndLikeOneThatIsSlow) {
   for (const std::size_t dead : {0u, 13u, 63u}) {
-    const auto run = bisected(64, 0, [&](const Nodes& team) { return has(team, dead) ? 0.0 : 384.0; });
+    const auto run =
+        bisected(64, 0, [&](const Nodes& team) { return has(team, dead) ? 0.0 : 384.0; });
 
     ASSERT_THAT(run.bisection.suspicions(), SizeIs(1)) << dead;
     EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::node);

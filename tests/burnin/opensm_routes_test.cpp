@@ -2,7 +2,6 @@
 // is what the tables say, by whichever engine they were made.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-
 #include <unistd.h>
 
 #include <csignal>
@@ -29,8 +28,9 @@ constexpr int kGroups = kNodes / kGroup;
 
 /// Number of a device: spines first, then leaves by group and rail, then HCAs.
 std::string guid(char kind, int number) {
-  const auto base = kind == 's' ? 0xfc6a1c0300000000u : kind == 'l' ? 0xb0cf0e0300000000u
-                                                                    : 0xa088c20300000000u;
+  const auto base = kind == 's'   ? 0xfc6a1c0300000000u
+                    : kind == 'l' ? 0xb0cf0e0300000000u
+                                  : 0xa088c20300000000u;
   return fmt::format("{:016x}", base + (static_cast<std::uint64_t>(number) << 8));
 }
 
@@ -70,13 +70,15 @@ struct Net {
         if (id.starts_with("S-") != switches) continue;
         ++lid;
         const auto hex = id.substr(2);
-        all += switches ? fmt::format("\nvendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{0}\nswitchguid="
-                                      "0x{0}(0x{0})\nSwitch\t65 \"{1}\"\t\t# \"{2}\" enhanced port 0 "
-                                      "lid {3} lmc 0\n",
-                                      hex, id, name, lid)
-                        : fmt::format("\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x{0}\ncaguid=0x{0}\n"
-                                      "Ca\t1 \"{1}\"\t\t# \"{2}\"\n",
-                                      hex, id, name);
+        all += switches ? fmt::format(
+                              "\nvendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{0}\nswitchguid="
+                              "0x{0}(0x{0})\nSwitch\t65 \"{1}\"\t\t# \"{2}\" enhanced port 0 "
+                              "lid {3} lmc 0\n",
+                              hex, id, name, lid)
+                        : fmt::format(
+                              "\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x{0}\ncaguid=0x{0}\n"
+                              "Ca\t1 \"{1}\"\t\t# \"{2}\"\n",
+                              hex, id, name);
         for (const auto& [end, peer] : peers) {
           if (end.first != id) continue;
           all += fmt::format("[{}]\t\"{}\"[{}]\t\t# lid {} lmc 0 \"{}\" lid 1 4xHDR\n", end.second,
@@ -112,14 +114,16 @@ std::string tables_of(const Net& net, const std::string& engine, const fs::path&
   using testing::Child;
   std::ofstream{folder / "net"} << net.text();
   const auto simulated = fmt::format("IBSIM_SOCKNAME=cupel{}{}", ::getpid(), engine);
-  const std::vector<std::string> environment{
-      simulated, "LD_PRELOAD=" + preloaded(), "SIM_HOST=H-" + guid('h', 0),
-      "OSM_CACHE_DIR=" + folder.string(), "OSM_TMP_DIR=" + folder.string(),
-      "ASAN_OPTIONS=verify_asan_link_order=0"};
+  const std::vector<std::string> environment{simulated,
+                                             "LD_PRELOAD=" + preloaded(),
+                                             "SIM_HOST=H-" + guid('h', 0),
+                                             "OSM_CACHE_DIR=" + folder.string(),
+                                             "OSM_TMP_DIR=" + folder.string(),
+                                             "ASAN_OPTIONS=verify_asan_link_order=0"};
   // Its console is its standard input, whose end would be its own.
-  Child subnet{{"sh", "-c",
-                "cd " + folder.string() + " && mkfifo console && exec ibsim -s net <>console"},
-               {simulated}};
+  Child subnet{
+      {"sh", "-c", "cd " + folder.string() + " && mkfifo console && exec ibsim -s net <>console"},
+      {simulated}};
   if (!subnet.wait_for("simulator ready")) return {};
   Child manager{{"opensm", "-R", engine, "-f", "stdout", "-D", "0x03"}, environment};
   const bool is_up = manager.wait_for("SUBNET UP");
@@ -185,14 +189,16 @@ TEST(OpensmRoutes, AreThoseThatItsTablesHaveByEachEngine) {
         if (port.leaf == from.first) continue;
         const auto& home = planned.names.leaves[static_cast<std::size_t>(port.leaf)];
         const auto route = routes[static_cast<std::size_t>(node)];
-        ASSERT_TRUE(route.known()) << engine << ": " << leaf << " to " << names[static_cast<std::size_t>(node)];
+        ASSERT_TRUE(route.known())
+            << engine << ": " << leaf << " to " << names[static_cast<std::size_t>(node)];
         const auto& up = map.uplinks(leaf)[static_cast<std::size_t>(route.up)];
         const auto& down = map.uplinks(home)[static_cast<std::size_t>(route.down)];
         EXPECT_THAT(
-            walked(net, text, leaf, fmt::format("{} mlx5_{}", names[static_cast<std::size_t>(node)], from.second)),
-            ElementsAre(fmt::format("{}/{} {}/{}", leaf, up.leaf_port, up.spine, up.spine_port),
-                        fmt::format("{}/{} {}/{}", down.spine, down.spine_port, home,
-                                    down.leaf_port)));
+            walked(net, text, leaf,
+                   fmt::format("{} mlx5_{}", names[static_cast<std::size_t>(node)], from.second)),
+            ElementsAre(
+                fmt::format("{}/{} {}/{}", leaf, up.leaf_port, up.spine, up.spine_port),
+                fmt::format("{}/{} {}/{}", down.spine, down.spine_port, home, down.leaf_port)));
         other_than_by_place += route.up == port.place ? 0 : 1;
         ++compared;
       }

@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// As dump_fts 44 prints it.
-constexpr const char* kDumpFts = R"(Unicast lids [0x0-0x5] of switch DR path slid 0; dlid 0; 0 guid 0xb0cf0e0300000100 (MF0;leaf1-r1:MQM9700/U1):
+constexpr const char* kDumpFts =
+    R"(Unicast lids [0x0-0x5] of switch DR path slid 0; dlid 0; 0 guid 0xb0cf0e0300000100 (MF0;leaf1-r1:MQM9700/U1):
   Lid  Out   Destination
        Port     Info 
 0x0001 000 : (Switch portguid 0xb0cf0e0300000100: 'MF0;leaf1-r1:MQM9700/U1')

@@ -14,10 +14,10 @@
 namespace cupel::test {
 
 struct SimulatedFabric {
-  /// How leaves choose uplinks. `place`: OpenSM's minhop and updn with all HCAs plugged in; `shifted`:
-  /// the same where each leaf counts from another port, as one HCA that is unplugged has it; `ftree`:
-  /// OpenSM's, which deals over the spines first; `lid`: by the number of the destination; `hashed`:
-  /// ECMP by a hash of each connection, always the same of two nodes.
+  /// How leaves choose uplinks. `place`: OpenSM's minhop and updn with all HCAs plugged in;
+  /// `shifted`: the same where each leaf counts from another port, as one HCA that is unplugged has
+  /// it; `ftree`: OpenSM's, which deals over the spines first; `lid`: by the number of the
+  /// destination; `hashed`: ECMP by a hash of each connection, always the same of two nodes.
   enum class Routes { place, shifted, ftree, lid, adaptive, hashed };
   /// Of what is always the same of one link.
   enum class Spread { lower_half, normal, exponential, batch };
@@ -30,9 +30,9 @@ struct SimulatedFabric {
   bool has_tables = true;  // the plan has the routes
   burnin::fabric::Routing told = burnin::fabric::Routing::by_destination;
   Spread shape = Spread::lower_half;
-  double dips_again = 0;   // chance that a reading dips because the one before did
-  bool skewed = false;     // noise falls off slowly below, and stops soon above
-  int connections = 1;     // of a flow, each hashed for itself
+  double dips_again = 0;  // chance that a reading dips because the one before did
+  bool skewed = false;    // noise falls off slowly below, and stops soon above
+  int connections = 1;    // of a flow, each hashed for itself
   int most_spines = 1 << 20;
 
   int groups() const { return (nodes + group - 1) / group; }
@@ -225,8 +225,8 @@ class SlowParts {
                                   adaptive(fabric_.leaf_of(flow.to, flow.rail), Side::in));
     const auto pair = pairs_.find({std::min(flow.from, flow.to), std::max(flow.from, flow.to)});
     if (pair != pairs_.end()) share = std::min(share, pair->second);
-    const double away = fabric_.skewed ? 1 + std::log(std::max(chance_(draw_), 1e-12))
-                                       : normal_(draw_);
+    const double away =
+        fabric_.skewed ? 1 + std::log(std::max(chance_(draw_), 1e-12)) : normal_(draw_);
     share *= 1 + fabric_.noise * away;
     auto& dipped = dipped_[{flow.from, flow.to * fabric_.rails + flow.rail}];
     dipped = chance_(draw_) < (dipped ? std::max(fabric_.dips_again, fabric_.dips) : fabric_.dips);
@@ -237,10 +237,10 @@ class SlowParts {
   double adaptive(int leaf, Side side) const {
     double all = 0;
     for (int uplink = 0; uplink < fabric_.group; ++uplink)
-      all += std::min({share_[topology_.id({PartKind::uplink, Side::both, leaf, uplink})],
-                       share_[topology_.id({PartKind::uplink, side, leaf, uplink})],
-                       share_[topology_.id({PartKind::spine, Side::both,
-                                            fabric_.spine_of(uplink), 0})]});
+      all += std::min(
+          {share_[topology_.id({PartKind::uplink, Side::both, leaf, uplink})],
+           share_[topology_.id({PartKind::uplink, side, leaf, uplink})],
+           share_[topology_.id({PartKind::spine, Side::both, fabric_.spine_of(uplink), 0})]});
     return all / fabric_.group;
   }
 
@@ -273,8 +273,9 @@ class SlowParts {
       const int from = from_leaf(flow), to = fabric_.leaf_of(flow.to, flow.rail);
       double share = 0;
       for (const auto& route : routes_of(flow)) {
-        double own = from == to ? 1 : 1 / std::max({1.0, load[{from, route.up}],
-                                                    load[{-1 - to, route.down}]});
+        double own = from == to
+                         ? 1
+                         : 1 / std::max({1.0, load[{from, route.up}], load[{-1 - to, route.down}]});
         for (const auto part : crossed(flow, route)) own = std::min(own, now(part));
         share += own * each;
       }
