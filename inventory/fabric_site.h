@@ -5,6 +5,7 @@
 
 #include "inventory/fabric.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/forwarding.h"
 #include "inventory/nccl_settings.h"
 #include "inventory/problem.h"
 #include "inventory/ufm_site.h"
@@ -16,6 +17,8 @@ struct FabricSite {
   Fabric fabric{};
   std::optional<FabricRule> rule{};  // nothing: from a file
   std::string file{};                // of cables
+  ForwardingTables forwarding{};     // empty: none are known
+  std::string forwarding_file{};
   NcclSettings nccl{};
   std::optional<UfmSite> ufm{};  // nothing: none is asked
   Place where{};

@@ -19,7 +19,7 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-constexpr std::size_t kCableFileLimit = 64u << 20;
+constexpr std::size_t kCableFileLimit = 64u << 20, kForwardingFileLimit = 256u << 20;
 constexpr int kMostNodesOfGroup = 4096;
 constexpr int kMostSwitchPorts = 1024;  // a director has 800
 constexpr int kMostSpines = 4096;
@@ -205,6 +205,19 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
   return ufm;
 }
 
+/// What the tables leave open makes no inventory wrong: the subnet manager's names may be others.
+void read_forwarding(YamlFields& fields, const std::filesystem::path& path, FabricSite& site,
+                     std::string& digested) {
+  site.forwarding_file = path.string();
+  const auto text = read_file(path, kForwardingFileLimit);
+  if (!text) return fields.report(fields.place("forwarding"), text.error().what);
+  digested += *text;
+  auto tables = parse_forwarding(*text);
+  if (!tables)
+    return fields.report(fields.place("forwarding"), path.string() + ": " + tables.error().what);
+  site.forwarding = *std::move(tables);
+}
+
 }  // namespace
 
 void read_fabric(const YamlValue& value, const std::filesystem::path& folder, Inventory& into,
@@ -234,6 +247,8 @@ void read_fabric(const YamlValue& value, const std::filesystem::path& folder, In
     site.fabric = make_fabric(*site.rule, members.members, problems);
   }
   read_switches(fields, into.file, site.fabric, problems);
+  if (const auto file = fields.text("forwarding"))
+    read_forwarding(fields, (folder / *file).lexically_normal(), site, digested);
   fields.finish();
   check_fabric(site.fabric, problems);
   into.fabric = std::move(site);

@@ -8,35 +8,71 @@ namespace cupel::burnin::fabric {
 namespace {
 
 constexpr double kLeastMargin = 0.025, kLeastNoise = 0.002;
+constexpr double kMostMargin = 0.25, kMostAcross = 0.12;
 constexpr double kOfOneAgain = 1.67;  // of the median of nine readings: four standard deviations
-constexpr double kOfWhatStays = 4.5, kByChance = 1.2;
-constexpr double kNormal = 1.4826;  // of the median deviation of a normal distribution
+constexpr double kOfWhatStays = 4.5, kSureOfWhatStays = 6;
+constexpr double kOfLongTail = 6, kSureOfLongTail = 10;
+constexpr double kDip = 6;  // standard deviations of a reading, below the best of nine
 
-/// Of a normal distribution with outliers below: what is above the median is not among them.
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
+// Of a normal distribution, in its standard deviations: how far quantiles are from the median.
+constexpr double kQuarter = 0.6745, kTenth = 1.2816, kTwentieth = 1.6449;
+constexpr double kNormal = 1 / kQuarter;  // of the median deviation
 
-/// By the readings above the median, where no slow part reaches; where those below reach further,
-/// as unequal links have it, by them, up to twice as much.
-double noise_of(std::span<const double> readings, double usual) {
-  std::vector<double> above, below;
-  for (const double each : readings)
-    (each >= usual ? above : below).push_back(std::abs(each - usual));
-  if (above.empty() || below.empty()) return 0;
-  const double up = kNormal * median_of(above), down = kNormal * median_of(below);
-  return std::clamp(down, up, 2 * up) / usual;
-}
+class Sorted {
+ public:
+  explicit Sorted(std::span<const double> values) : values_{values.begin(), values.end()} {
+    std::ranges::sort(values_);
+  }
+  double at(double share) const {
+    const double place = share * static_cast<double>(values_.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, values_.size() - 1);
+    return std::lerp(values_[below], values_[above], place - static_cast<double>(below));
+  }
+  std::size_t size() const { return values_.size(); }
 
-/// Of one reading, by those that were repeated; `otherwise` where too few were.
-double noise_of_repeats(std::span<const Repeated> repeated, double usual, double otherwise) {
+ private:
+  std::vector<double> values_;
+};
+
+/// Standard deviation of a reading by itself, by flows that were read twice; `otherwise` where too
+/// few were.
+double noise_of_repeats(std::span<const Repeated> repeated, double otherwise) {
   constexpr std::size_t kEnough = 16;
   if (repeated.size() < kEnough) return otherwise;
   std::vector<double> apart;
   for (const auto& [one, other] : repeated) apart.push_back(std::abs(one - other));
-  return std::min(otherwise, kNormal * median_of(apart) / std::sqrt(2.0) / usual);
+  return std::min(otherwise, kNormal * Sorted{apart}.at(0.5) / std::sqrt(2.0));
+}
+
+/// What stays, as the difference of two variances that are both estimated from so many values: up
+/// to one standard error more than they say. Without it, a fleet whose links differ by as much as
+/// its readings passes for one without any spread.
+double what_stays(double all, std::size_t readings, double again, std::size_t repeats) {
+  // Relative variances of a median deviation: of half of the readings, and of differences.
+  constexpr double kOfHalf = 2.7, kOfDifferences = 1.36;
+  const double of_all = 2 * all * all * std::sqrt(kOfHalf / static_cast<double>(readings));
+  const double of_again =
+      2 * again * again *
+      std::sqrt(kOfDifferences / static_cast<double>(std::max<std::size_t>(repeats, 16)));
+  const double error = std::hypot(of_all, of_again);
+  return std::sqrt(std::max(all * all - again * again + error, 0.0));
+}
+
+/// Whether the readings reach further below the middle than above it, or fall off there more slowly
+/// than a normal distribution: rates with a ceiling, and links that differ in one way alone. Of
+/// those the slowest of thousands of healthy links lies much further out. Parts that are slow reach
+/// further, too: where there are many of them, fewer are beyond doubt.
+bool has_long_tail(const Sorted& readings) {
+  constexpr std::size_t kEnough = 200, kEnoughForTail = 400;
+  constexpr double kAsymmetry = 1.2;  // links by the slower end alone: 1.06; exponential: 2
+  constexpr double kTail = 1.17;      // normal: 1; exponential: 1.2 to 1.4
+  if (readings.size() < kEnough) return false;
+  const double middle = readings.at(0.5), above = readings.at(0.9) - middle;
+  if (middle - readings.at(0.1) > kAsymmetry * above) return true;
+  const double quarter = (middle - readings.at(0.25)) / kQuarter,
+               twentieth = (middle - readings.at(0.05)) / kTwentieth;
+  return readings.size() >= kEnoughForTail && twentieth > kTail * quarter;
 }
 
 }  // namespace
@@ -48,23 +84,47 @@ double Limits::evidence(double reading) const {
 }
 
 Limits learn_limits(std::span<const double> readings, std::span<const Repeated> repeated,
-                    double floor) {
-  constexpr std::size_t kEnough = 8;
+                    double floor, const Limits* inside) {
+  constexpr std::size_t kEnough = 8, kEnoughForTenths = 100;
   Limits limits;
-  std::vector<double> all{readings.begin(), readings.end()};
-  if (!all.empty()) limits.usual = std::max(median_of(all), 1e-6);
-  if (all.size() < kEnough) {
-    limits.margin = std::max(kLeastMargin, 1 - floor / limits.usual);
+  if (readings.empty()) return limits;
+  const Sorted sorted{readings};
+  limits.usual = std::max(sorted.at(0.5), 1e-6);
+  const double below_floor = 1 - floor / limits.usual;
+  if (sorted.size() < kEnough) {
+    limits.margin = limits.sure = std::max(kLeastMargin, below_floor);
     return limits;
   }
-  limits.noise = std::max(noise_of(readings, limits.usual), kLeastNoise);
-  const double again = noise_of_repeats(repeated, limits.usual, limits.noise);
-  // Both are estimates: what they differ by chance is nothing that stays.
-  const double by_chance = kByChance * again;
-  const double stays =
-      std::sqrt(std::max(limits.noise * limits.noise - by_chance * by_chance, 0.0));
-  limits.margin = std::max({kLeastMargin, kOfOneAgain * again, kOfWhatStays * stays});
-  if (floor > 0) limits.margin = std::clamp(1 - floor / limits.usual, kLeastMargin, limits.margin);
+  // Above the median no slow part reaches. Below it unequal links reach further than above: that
+  // counts up to twice as much, since beyond it they are parts that are slow.
+  double all = kNormal * (sorted.at(0.75) - sorted.at(0.5));
+  if (inside != nullptr && sorted.size() >= kEnoughForTenths)
+    all = (sorted.at(0.9) - sorted.at(0.75)) / (kTenth - kQuarter);
+  if (inside != nullptr) limits.usual = std::max(sorted.at(0.75) - kQuarter * all, 1e-6);
+  const double below = kNormal * (sorted.at(0.5) - sorted.at(0.25));
+  if (inside == nullptr && below <= 2 * all) all = std::max(all, below);
+  const double usual = limits.usual;
+  all = std::max(all / usual, kLeastNoise);
+  const double again = noise_of_repeats(repeated, all * usual) / usual;
+  limits.stays = what_stays(all, sorted.size(), again, repeated.size());
+  if (inside != nullptr) limits.stays = std::max(limits.stays, inside->stays);
+  limits.noise = std::max(all, std::hypot(again, limits.stays));
+  // Where noise hides how links differ, their spread may have any shape.
+  constexpr double kShows = 0.7;
+  const bool has_tail = inside == nullptr && has_long_tail(sorted);
+  const bool may_have_tail = has_tail || (inside == nullptr && limits.stays < kShows * again);
+  limits.margin = std::max(
+      {kLeastMargin, kOfOneAgain * again, (has_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
+  limits.margin = std::min(limits.margin, std::max(inside == nullptr ? kMostMargin : kMostAcross,
+                                                   2 * kOfOneAgain * again));
+  limits.sure =
+      std::max(limits.margin, (may_have_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
+  if (inside != nullptr) limits.sure = std::max(limits.sure, inside->sure);
+  if (floor > 0) {
+    limits.margin = std::clamp(1 - floor / usual, kLeastMargin, limits.margin);
+    limits.sure = std::clamp(1 - floor / usual, limits.margin, limits.sure);
+  }
+  limits.dip = std::max(limits.dip, kDip * again);
   return limits;
 }
 

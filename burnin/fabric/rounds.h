@@ -17,8 +17,8 @@ using Round = std::vector<Pair>;
 /// Two rounds in which the nodes of a leaf group meet (the circle method: no pair twice), then two
 /// in which nodes at the same place of two groups meet, which loads every uplink once each way;
 /// where there is one group alone, a third round inside it. A round across is split where leaves
-/// have fewer uplinks than nodes: two streams on one uplink would measure each other. A node
-/// without a partner in a round rests.
+/// have fewer uplinks than nodes, or tables send two streams to one uplink: they would measure each
+/// other. A node without a partner in a round rests.
 std::vector<Round> fixed_rounds(const Topology& topology);
 
 /// The flows of a pair, rail by rail, both ways; of rails on which both have a link.

@@ -106,9 +106,16 @@ const GroupStage& nccl() { return *stage("fabric-nccl")->group; }
 template <class Answer>
 Result<GroupFindings> run(int count, const Parameters& with, const Answer& answer,
                           const inventory::Fabric* fabric = nullptr, double link_loss = 0,
-                          const inventory::Profile& profile = {}) {
+                          const inventory::Profile& profile = {}, int absent = -1) {
   const auto nodes = members(count);
   const auto pairs = [&](std::string_view stage) {
+    std::vector<std::optional<Findings>> before(nodes.size());
+    if (stage == "fabric-nccl") {  // in an earlier step
+      for (int i = 0; i < count && absent >= 0; ++i)
+        before[static_cast<std::size_t>(i)].emplace().measurements = {
+            {"nccl.absent", "", i == absent ? 1.0 : 0.0, "count"}};
+      return before;
+    }
     EXPECT_EQ(stage, "fabric-pairs");
     Findings found;
     found.measurements = {{"fabric.flows", "", 8, "count"},
@@ -453,6 +460,66 @@ TEST(NcclStage, BisectsBelowWhatIsExpectedOfWholeNodesAndNotOfARail) {
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
   EXPECT_EQ(number_of(found->members[0], "nccl.slow", "n1"), 0);
+}
+
+TEST(NcclStage, BisectsWithoutANodeThatAnEarlierStepFoundAbsent) {
+  const auto found = run(
+      8, {{"ranks", "2"}, {"groups", "bisect"}},
+      [](int, int node, const MemberJob& job) {
+        EXPECT_NE(node, 2) << "it would keep all others waiting";
+        return with_a_setting_on_n6(node, job);
+      },
+      nullptr, 0, {}, 2);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  EXPECT_EQ(number_of(found->members[0], "nccl.slow", "n1"), 0);
+  EXPECT_EQ(number_of(found->members[2], "nccl.undecided", "n3"), 1);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("n3: left out: an earlier step of this run")));
+}
+
+TEST(NcclStage, BisectsWithoutTheNodeThatTheOthersWaitFor) {
+  int rounds_of_n3 = 0;
+  const auto found = run(8, {{"ranks", "2"}, {"groups", "bisect"}},
+                         [&](int round, int node, const MemberJob& job) {
+                           rounds_of_n3 += node == 2 ? 1 : 0;
+                           if (round == 0) return hung(node == 2 ? "7,6" : "7,7");
+                           return with_a_setting_on_n6(node, job);
+                         });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(rounds_of_n3, 1);
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  for (const std::size_t other : {0u, 1u, 3u, 7u}) {
+    EXPECT_EQ(number_of(found->members[other], "nccl.slow", fmt::format("n{}", other + 1)), 0);
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), 0);
+  }
+}
+
+TEST(NcclStage, FailsNoNodeForWhatIsBetweenTwo) {
+  const auto found =
+      run(8, {{"ranks", "2"}, {"groups", "bisect"}}, [](int, int, const MemberJob& job) {
+        const auto team = job.role.substr(0, job.role.find(", rank"));
+        const auto nodes =
+            team == "all" ? std::vector<std::string>{"n2", "n7"} : *inventory::expand(team);
+        const auto has = [&](const char* node) {
+          return std::ranges::find(nodes, node) != nodes.end();
+        };
+        return Said{.bus = has("n2") && has("n7") ? 45.0 : 90.0}.output();
+      });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("the fabric, and no node: n[2,7]: 45.0 GB/s")));
+  for (std::size_t node = 0; node < 8; ++node) {
+    const bool is_of_pair = node == 1 || node == 6;
+    EXPECT_EQ(number_of(found->members[node], "nccl.undecided", "fabric"),
+              is_of_pair ? std::optional{1.0} : std::nullopt)
+        << node;
+    EXPECT_EQ(number_of(found->members[node], "nccl.slow", fmt::format("n{}", node + 1)),
+              is_of_pair ? std::nullopt : std::optional{0.0})
+        << node;
+  }
 }
 
 TEST(NcclStage, BisectsNothingWhereFabricPairsDoubtsALink) {
