@@ -1,5 +1,6 @@
 #pragma once
 // The fabric of a site, as its operators wrote it down. Read by inventory/read_fabric.h.
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,8 @@ struct FabricSite {
   Fabric fabric{};
   std::optional<FabricRule> rule{};  // nothing: from a file
   std::string file{};                // of cables
+  std::size_t left_out = 0;          // rows of it that are of other networks
+  Place first_left_out{};
   NcclSettings nccl{};
   std::optional<UfmSite> ufm{};  // nothing: none is asked
   Place where{};
