@@ -1,5 +1,6 @@
 #pragma once
 // The fabric of a site, as its operators wrote it down. Read by inventory/read_fabric.h.
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct FabricSite {
   std::string file{};                // of cables
   ForwardingTables forwarding{};     // empty: none are known
   std::string forwarding_file{};
+  std::size_t left_out = 0;          // rows of it that are of other networks
+  Place first_left_out{};
   NcclSettings nccl{};
   std::optional<UfmSite> ufm{};  // nothing: none is asked
   Place where{};

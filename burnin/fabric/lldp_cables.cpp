@@ -58,12 +58,63 @@ const FabricSwitch* switch_of(const inventory::Fabric& plan, std::string_view sy
   return by_host;
 }
 
+/// How each switch of the plan counts its ports in their names, by those that were seen.
+class PortNumbers {
+ public:
+  explicit PortNumbers(const inventory::Fabric& plan) : map_{plan} {}
+
+  /// A name of a port of that switch, and what is at its other end.
+  void add(const FabricSwitch& at, const std::string& name, CableEnd other) {
+    if (inventory::is_port_name(name, at.ports_per_cage)) seen_[at.name][name] = std::move(other);
+  }
+
+  /// Of a neighbour between switches the other port's number is not known yet: its device decides.
+  void decide() {
+    for (const auto& [name, ports] : seen_) {
+      const auto& at = *map_.find_switch(name);
+      std::set<std::string> names;
+      for (const auto& [port, other] : ports) names.insert(port);
+      namings_[name] =
+          inventory::naming_of(names, at.ports_per_cage, [&](const std::string& port, int counted) {
+            const auto* cable = map_.cable_at({name, "", counted});
+            if (cable == nullptr) return false;
+            const auto& other = ports.at(port);
+            const auto& planned =
+                cable->to == CableEnd{name, "", counted} ? cable->from : cable->to;
+            return planned.device == other.device && planned.hca == other.hca;
+          });
+    }
+  }
+
+  std::optional<int> port(const FabricSwitch& at, const std::string& name) const {
+    const auto found = namings_.find(at.name);
+    if (found == namings_.end() || !found->second) return std::nullopt;
+    return inventory::port_of_name(name, at.ports_per_cage, *found->second);
+  }
+
+ private:
+  FabricMap map_;
+  std::map<std::string, std::map<std::string, CableEnd>> seen_{};  // by switch, by name of port
+  std::map<std::string, std::optional<inventory::PortNaming>> namings_{};
+};
+
+constexpr std::string_view kCounts =
+    "which port that is cannot be said: name the ports in the plan as the switch does, set "
+    "ports_per_cage, or let the switch send its ports' aliases";
+
 class LldpComparison {
  public:
   LldpComparison(const inventory::Fabric& plan, std::span<const EthernetNode> nodes)
-      : plan_{plan}, map_{plan}, nodes_{nodes} {}
+      : plan_{plan}, map_{plan}, nodes_{nodes}, numbers_of_ports_{plan} {}
 
   Result<LldpAudit> compare() {
+    for (const auto& node : nodes_)
+      for (const auto& [name, interface] : node.interfaces) {
+        const auto* seen = neighbour_of(node, name);
+        const auto* at = seen == nullptr ? nullptr : switch_of(plan_, seen->device);
+        if (at != nullptr) numbers_of_ports_.add(*at, seen->remote, {node.node, interface.hca, 1});
+      }
+    numbers_of_ports_.decide();
     for (const auto& node : nodes_) add(node);
     if (links_ == 0) return Error{Code::kNoMeasurement, "LLDP: " + why_none()};
     made_.compared = {.switches = plan_.switches, .nodes = plan_.nodes, .cables = {}};
@@ -114,8 +165,7 @@ class LldpComparison {
   }
 
   /// Of several neighbours of a port the first that the plan has.
-  bool add_link(const EthernetNode& node, std::string_view name,
-                const EthernetNode::Interface& interface) {
+  const LldpNeighbour* neighbour_of(const EthernetNode& node, std::string_view name) const {
     const LldpNeighbour* chosen = nullptr;
     for (const auto& each : node.neighbours) {
       if (each.port != name || each.device.empty()) continue;
@@ -123,12 +173,19 @@ class LldpComparison {
       if (chosen == nullptr || (of_plan && switch_of(plan_, chosen->device) == nullptr))
         chosen = &each;
     }
+    return chosen;
+  }
+
+  bool add_link(const EthernetNode& node, std::string_view name,
+                const EthernetNode::Interface& interface) {
+    const auto* chosen = neighbour_of(node, name);
     if (chosen == nullptr) return false;
     const auto* at = switch_of(plan_, chosen->device);
-    const auto port = inventory::port_of_name(chosen->remote, at ? at->ports_per_cage : 1);
+    const auto port = at != nullptr ? numbers_of_ports_.port(*at, chosen->remote)
+                                    : inventory::port_of_name(chosen->remote, 1);
     if (!port) {
-      made_.undecided[{node.node, interface.hca, 1}] = fmt::format(
-          "LLDP reports port '{}' of {}, which has no number", chosen->remote, chosen->device);
+      made_.undecided[{node.node, interface.hca, 1}] =
+          fmt::format("LLDP reports port '{}' of {}; {}", chosen->remote, chosen->device, kCounts);
       return false;
     }
     const auto hca = device(SeenDevice::Kind::hca, node.node + " " + interface.hca);
@@ -147,6 +204,7 @@ class LldpComparison {
   const inventory::Fabric& plan_;
   FabricMap map_;
   std::span<const EthernetNode> nodes_;
+  PortNumbers numbers_of_ports_;
   inventory::SeenFabricBuilder builder_{};
   std::map<std::string, std::uint64_t> numbers_{};
   std::set<CableEnd> compared_{};
@@ -156,7 +214,19 @@ class LldpComparison {
 
 class SwitchComparison {
  public:
-  explicit SwitchComparison(const inventory::Fabric& plan) : plan_{plan} {}
+  explicit SwitchComparison(const inventory::Fabric& plan) : plan_{plan}, numbers_of_ports_{plan} {}
+
+  /// Before any add().
+  void count(std::span<const SwitchNeighbours> switches) {
+    for (const auto& reporter : switches)
+      if (const auto* at = switch_of(plan_, reporter.name))
+        for (const auto& each : reporter.neighbours)
+          if (const auto* other = switch_of(plan_, each.device)) {
+            numbers_of_ports_.add(*at, each.port, {other->name, "", 0});
+            numbers_of_ports_.add(*other, each.remote, {at->name, "", 0});
+          }
+    numbers_of_ports_.decide();
+  }
 
   void add(const SwitchNeighbours& reporter) {
     const auto* at = switch_of(plan_, reporter.name);
@@ -177,6 +247,8 @@ class SwitchComparison {
   }
 
   Result<SwitchAudit> compare() {
+    if (seen_.empty() && !unclear_.empty())
+      return Error{Code::kNoMeasurement, "LLDP: " + doubts_.front()};
     if (seen_.empty())
       return Error{
           Code::kNoMeasurement,
@@ -187,7 +259,9 @@ class SwitchComparison {
       if (cable.is_access()) continue;
       const bool both =
           reported_.contains(cable.from.device) && reported_.contains(cable.to.device);
-      if (!both && !seen_.contains(cable.from) && !seen_.contains(cable.to)) continue;
+      const bool known = seen_.contains(cable.from) || seen_.contains(cable.to);
+      const bool unclear = unclear_.contains(std::minmax(cable.from.device, cable.to.device));
+      if (!known && (!both || unclear)) continue;
       made.compared.cables.push_back(cable);
       // Without a link it is not absent: it may be one that did not report.
       device(cable.from.device);
@@ -201,11 +275,12 @@ class SwitchComparison {
 
  private:
   void add_link(const FabricSwitch& at, const FabricSwitch& other, const LldpNeighbour& seen) {
-    const auto port = inventory::port_of_name(seen.port, at.ports_per_cage);
-    const auto remote = inventory::port_of_name(seen.remote, other.ports_per_cage);
+    const auto port = numbers_of_ports_.port(at, seen.port);
+    const auto remote = numbers_of_ports_.port(other, seen.remote);
     if (!port || !remote) {
-      doubts_.push_back(fmt::format("{} port '{}' - {} port '{}': a port without a number", at.name,
-                                    seen.port, other.name, seen.remote));
+      unclear_.insert(std::minmax(at.name, other.name));
+      doubts_.push_back(fmt::format("{} port '{}' - {} port '{}': {}", at.name, seen.port,
+                                    other.name, seen.remote, kCounts));
       return;
     }
     // Both ends report a cable.
@@ -227,7 +302,9 @@ class SwitchComparison {
   const inventory::Fabric& plan_;
   inventory::SeenFabricBuilder builder_{};
   std::map<std::string, std::uint64_t> numbers_{};
+  PortNumbers numbers_of_ports_;
   std::set<std::string> reported_{};
+  std::set<std::pair<std::string, std::string>> unclear_{};  // switches with a cable of no number
   std::set<CableEnd> seen_{};
   std::set<std::pair<End, End>> links_{};
   std::vector<std::string> doubts_{};
@@ -282,6 +359,7 @@ Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan,
 Result<SwitchAudit> audit_switches_by_lldp(const inventory::Fabric& plan,
                                            std::span<const SwitchNeighbours> switches) {
   SwitchComparison comparison{plan};
+  comparison.count(switches);
   for (const auto& each : switches) comparison.add(each);
   return comparison.compare();
 }

@@ -71,8 +71,9 @@ std::string default_inventory() {
 }
 
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context,
-                                                   const std::string& file) {
-  auto loaded = inventory::load_inventory(file);
+                                                   const std::string& file,
+                                                   std::string_view cable_columns) {
+  auto loaded = inventory::load_inventory(file, cable_columns);
   if (loaded.inventory) return *std::move(loaded.inventory);
   return complain(context, loaded.problems);
 }

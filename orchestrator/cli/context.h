@@ -36,8 +36,9 @@ Exit complain(const Context& context, const std::vector<inventory::Problem>& pro
 /// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
 std::string default_inventory();
 
-/// Loads it, or complains.
-OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file);
+/// Loads it, or complains. `cable_columns`: as of load_inventory().
+OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
+                                                   std::string_view cable_columns = {});
 
 /// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
 Result<store::Run> meant_run(const store::Store& store, engine::RunId named);
