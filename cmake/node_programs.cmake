@@ -2,7 +2,8 @@
 # is for tests alone, so that only another one comes, stripped, to where the controller looks for what it uploads.
 set(node_programs ${CMAKE_BINARY_DIR}/node)
 file(GLOB node_base CONFIGURE_DEPENDS burnin/agent/common/*.cpp)
-add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp base/nccl_id.cpp)
+add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp base/nccl_id.cpp
+  base/pci_vpd.cpp)
 target_link_libraries(cupel_node_base PUBLIC cupel_flags Boost::headers fmt::fmt-header-only ${CMAKE_DL_LIBS})
 target_compile_definitions(cupel_node_base PUBLIC CUPEL_VERSION="${PROJECT_VERSION}")
 target_compile_options(cupel_node_base PUBLIC -ffunction-sections -fdata-sections)

@@ -128,7 +128,6 @@ class Client final : public Fetch {
   bool followed_ = false;
   int requests_ = 0;
   int lost_sessions_ = 0;
-  const Rules* rules_ = nullptr;  // once known
   std::chrono::milliseconds waited_{0};  // for a BMC that put reads off
   const Rules* rules_ = nullptr;         // once known
 };
