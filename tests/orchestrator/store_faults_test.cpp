@@ -300,8 +300,8 @@ TEST_F(FaultsTest, ARunThatIsOverAndWhoseNewestEventsWereCutOffIsNotWhole) {
   const auto run = filled(3, 10);
   {
     const auto store = open();
-    ASSERT_TRUE(store->append(run, std::vector{event(EventKind::step_ended, "n1", "verdict"),
-                                               event(EventKind::run_ended)}));
+    std::vector last{event(EventKind::step_ended, "n1", "verdict"), event(EventKind::run_ended)};
+    ASSERT_TRUE(store->append(run, last));
     EXPECT_EQ(store->broken_at(run).value(), std::nullopt);
     EXPECT_THAT(checked().faults, IsEmpty());
   }
@@ -322,7 +322,7 @@ TEST_F(FaultsTest, TheCheckFindsEvidenceThatIsNamedAtAnyDepth) {
     hash = store->keep_evidence("the kernel's log").value();
     auto ended = event(EventKind::step_ended, "n1", "gemm");
     ended.data["findings"] = boost::json::array{{{"kernel log", {{"evidence", hash}}}}};
-    ASSERT_TRUE(store->append(run, std::vector{ended}));
+    ASSERT_TRUE(store->append(run, ended));
   }
   ASSERT_THAT(checked().faults, IsEmpty());
 
