@@ -183,7 +183,10 @@ class Comparison {
     const auto left = std::ranges::count_if(cables, [&](auto i) { return !placed_[i].told; });
     absent_.emplace(name);
     const auto renamed = renamed_.find(name);
-    if (renamed == renamed_.end() && is_unclear(name, cables)) return;
+    if (renamed == renamed_.end() && is_unclear(name, cables)) {
+      unclear_nodes_.emplace(name);
+      return;
+    }
     cover(cables);
     if (left == 0 || (!seen_.whole && renamed == renamed_.end())) return;
     const auto ports = fmt::format("{} to {}", text(plan_.cables[cables.front()].to),

@@ -21,8 +21,8 @@ struct Meeting {
 /// words (no such network interface); usage where it made an id that has no address.
 Outcome<Meeting> make_id(const nccl::Library& library);
 
-/// Of --id HEX, or of the file that --id-file names ("-": standard input, to its end, which may take
-/// 60 s). Errors: usage.
+/// Of --id HEX, or of the file that --id-file names ("-": standard input, to its end, for 60 s at
+/// most). Errors: usage.
 Outcome<Meeting> read_id(const Options& options);
 
 /// The environment for NCCL of --interface, or of the interface that has --address: that one, and
