@@ -56,7 +56,7 @@ Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadlin
   co_return co_await read_power(bmc, ", after a power cycle", deadline);
 }
 
-Task<Result<Answer>> restart(bmc::Bmc& bmc, Deadline deadline) {
+Task<Result<Answer>> restart_machine(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(co_await bmc::restart(bmc, deadline));
   co_return co_await read_power(bmc, ", after a restart", deadline);
 }
@@ -103,7 +103,7 @@ Task<Result<Answer>> change_power(bmc::Bmc& bmc, const Power& power, Deadline de
   if (power.what == "on") return turn_on(bmc, deadline);
   if (power.what == "off") return turn_off(bmc, power.force, deadline);
   if (power.what == "cycle") return turn_off_and_on(bmc, power.force, deadline);
-  if (power.what == "reset") return restart(bmc, deadline);
+  if (power.what == "reset") return restart_machine(bmc, deadline);
   return read_power(bmc, "", deadline);
 }
 
