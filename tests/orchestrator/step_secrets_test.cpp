@@ -70,7 +70,7 @@ TEST_F(StepSecrets, AResumeOfAFormerJournalGetsItsTicket) {
 
   const auto events = events_to_resume(*store_, run_, 0).value();
 
-  EXPECT_EQ(events[1].data.at("handle").as_string(), kHandle);
+  EXPECT_EQ(std::string{events[1].data.at("handle").as_string()}, kHandle);
 }
 
 TEST_F(StepSecrets, AJournalFileOfAFormerRunHasNoTicketAndIsWhole) {
