@@ -19,7 +19,7 @@ class BootTicketOf : public ::testing::Test {
   }
   std::string found() const {
     const auto ticket = find_ticket(node_.tree());
-    return ticket ? std::string{ticket->from} + " " + ticket->url : ticket.error().what;
+    return ticket ? std::string{ticket->from} + " " + ticket->url : ticket.error().text;
   }
   const NodeTree node_;
 };
