@@ -150,6 +150,10 @@ std::optional<SwitchPort> SwitchPorts::port(const std::string& device, std::stri
                                             int ports_per_cage) const {
   text = trimmed(text);
   if (const auto blade = blade_port(text)) return SwitchPort{blade->chip, blade->port};
+  // "7 port 2" is "7/2".
+  if (const auto [cage, port] = without_port(text); port && number<int>(cage))
+    if (const auto of_cage = caged_port(fmt::format("{}/{}", cage, *port), ports_per_cage))
+      return SwitchPort{{}, *of_cage};
   auto found = caged_port(text, ports_per_cage);
   if (!found) found = plain_port(text);
   if (!found) found = lettered_port(text, ports_per_cage);

@@ -67,7 +67,14 @@ class Comparison {
     for (const auto& link : seen_.links) {
       if (names_.ignored(link.from) || names_.ignored(link.to)) continue;
       const auto from = names_.end(link.from), to = names_.end(link.to);
-      if (!from || !to) continue;
+      if (!from || !to) {
+        // Which of the two devices of one name this is, is not known.
+        const auto& known = from ? from : to;
+        const auto* cable = known ? map_.cable_at(*known) : nullptr;
+        if (cable != nullptr)
+          placed_[static_cast<std::size_t>(cable - plan_.cables.data())].told = true;
+        continue;
+      }
       if (link_at_.contains(*from) || link_at_.contains(*to)) {
         ++doubled;
         continue;

@@ -66,7 +66,7 @@ struct ReadList {
 };
 
 ReadList read(std::string_view text, int ports_per_cage = 1, const std::string& name = "plan.csv",
-          const std::string& columns = "", int switch_ports = 64) {
+              const std::string& columns = "", int switch_ports = 64) {
   CableFileSite site{
       .ports_per_cage = ports_per_cage, .speed = "NDR", .switch_ports = switch_ports};
   for (int node = 1; node <= 4; ++node)
@@ -238,8 +238,8 @@ TEST(CableFormats, PortsOfSwitchesWithTwoPortsACageAreRead) {
 }
 
 TEST(CableFormats, PortsOfSwitchesWithOnePortACageAreRead) {
-  for (const auto* form :
-       {"Ethernet{}/1", "Eth1/{}", "et-0/0/{}", "1/1/c{}/1", "swp{}", "Port {}", "1/{}", "etp{}"})
+  for (const auto* form : {"Ethernet{}/1", "Eth1/{}", "et-0/0/{}", "1/1/c{}/1", "swp{}", "Port {}",
+                           "{} port 1", "1/{}", "etp{}"})
     expect_right(form,
                  read(with_ports([&](int port) { return fmt::format(fmt::runtime(form), port); })));
   expect_right(
