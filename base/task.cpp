@@ -3,9 +3,6 @@
 namespace cupel {
 
 Task<Result<void>> pause_for(std::chrono::milliseconds pause) {
-  // A cancellation that came while this coroutine waited for nothing has stopped no operation.
-  const bool is_cancelled = co_await cancelled();
-  if (is_cancelled) co_return Error{Code::kCancelled, "stopped before a pause"};
   asio::steady_timer timer{co_await asio::this_coro::executor, pause};
   const auto [stopped] = co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
   if (stopped) co_return Error{Code::kCancelled, "stopped while waiting"};

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 
@@ -69,26 +68,6 @@ TEST(WithDeadline, TheOuterDeadlineCancelsTheInner) {
 
   EXPECT_EQ(result.error().code, Code::kTimeout);
   EXPECT_TRUE(cleaned);
-}
-
-/// Is cancelled while it waits for nothing that could be stopped, and pauses only then.
-Task<void> pause_late(asio::cancellation_signal& cancel, std::optional<Code>& ended) {
-  co_await asio::this_coro::throw_if_cancelled(false);
-  cancel.emit(asio::cancellation_type::terminal);
-  const auto paused = co_await pause_for(1h);
-  ended = paused ? Code::kFailed : paused.error().code;
-}
-
-TEST(PauseFor, SeesACancellationThatCameBetweenTwoWaits) {
-  asio::io_context io;
-  asio::cancellation_signal cancel;
-  std::optional<Code> ended;
-  asio::co_spawn(io, pause_late(cancel, ended),
-                 asio::bind_cancellation_slot(cancel.slot(), asio::detached));
-
-  io.run_for(10s);
-
-  EXPECT_EQ(ended, Code::kCancelled);
 }
 
 TEST(Alarm, ActsOnceAndOnlyWhileItIsThere) {
