@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include "base/alarm.h"
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "base/text.h"
@@ -115,39 +116,20 @@ struct Work {
   bmc::Semaphore places;
 };
 
-using Place = std::optional<bmc::Semaphore::Permit>;
-
-/// Gives up the place of a node whose BMC has answered nothing since it began, and never ends by
-/// itself: a silent BMC takes as long as its requests may, and the others must not wait for that.
-Task<Result<void>> leave_when_silent(Work& work, const Node& node, Place& place) {
-  const auto answered = [&] {
-    const auto budget = work.connections.transport().budget(inventory::bmc_name(node));
-    return budget ? bmc::answers(*budget) : 0;
-  };
-  const auto before = answered();
-  CO_TRY(co_await pause_for(kSilence));
-  if (answered() == before) place.reset();
-  co_return co_await pause_for(std::chrono::hours{24 * 365});
-}
-
 Task<Result<void>> ask_one(Work& work, std::size_t which) {
   const auto& node = *work.nodes[which];
   const auto turn = Deadline::in(work.patience * static_cast<int>(work.nodes.size()));
   CO_TRY(bmc::Semaphore::Permit permit, co_await work.places.enter(turn));
-  Place place{std::move(permit)};
-  std::optional<Result<Answer>> answer;
-  std::optional<Result<void>> left;
-  auto verb = work.verb(work.connections, node, Deadline::in(work.patience));
-  const auto executor = co_await asio::this_coro::executor;
-  auto both = asio::experimental::make_parallel_group(
-      asio::co_spawn(executor, detail::run_into(answer, std::move(verb)), asio::deferred),
-      asio::co_spawn(executor, detail::run_into(left, leave_when_silent(work, node, place)),
-                     asio::deferred));
-  const auto [order, bug, other_bug] =
-      co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-  if (bug) std::rethrow_exception(bug);
-  if (other_bug) std::rethrow_exception(other_bug);
-  work.page.take(which, *std::move(answer));
+  std::optional<bmc::Semaphore::Permit> place{std::move(permit)};
+  const auto answered = [&] {
+    const auto budget = work.connections.transport().budget(inventory::bmc_name(node));
+    return budget ? bmc::answers(*budget) : 0;
+  };
+  // A silent BMC takes as long as its requests may, and the others must not wait for that.
+  const Alarm silence{co_await asio::this_coro::executor, kSilence, [&, before = answered()] {
+                        if (answered() == before) place.reset();
+                      }};
+  work.page.take(which, co_await work.verb(work.connections, node, Deadline::in(work.patience)));
   co_return ok();
 }
 

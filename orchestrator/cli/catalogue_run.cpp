@@ -330,6 +330,9 @@ void print(const report::Score& score, const std::vector<NodeSummary>& healthy) 
   say("  not looked for yet: {}\n", score.not_yet);
 }
 
+/// Many virtual racks and their controllers end then.
+constexpr std::chrono::minutes kCleanUpOfRuns{2};
+
 }  // namespace
 
 Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options) {
@@ -339,7 +342,7 @@ Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options)
   if (!problems.empty()) return complain(context, problems);
   if (!planned) return complain(context, planned.error(), Exit::invalid);
   asio::io_context io{1};
-  const auto ran = run_to_end(io, until_interrupted(rehearsal.run_all())).value;
+  const auto ran = run_to_end(io, until_interrupted(rehearsal.run_all(), kCleanUpOfRuns)).value;
   if (!ran) return complain(context, ran.error(), Exit::unfinished);
   const auto detections = rehearsal.detections();
   const auto healthy = rehearsal.healthy();

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/detached.hpp>
 #include <stdexcept>
+
+#include "base/alarm.h"
 
 namespace cupel {
 namespace {
@@ -67,6 +70,52 @@ TEST(WithDeadline, TheOuterDeadlineCancelsTheInner) {
 
   EXPECT_EQ(result.error().code, Code::kTimeout);
   EXPECT_TRUE(cleaned);
+}
+
+TEST(Alarm, ActsOnceAndOnlyWhileItIsThere) {
+  asio::io_context io;
+  int kept = 0, gone = 0;
+
+  const Alarm alarm{io.get_executor(), 1ms, [&kept] { ++kept; }};
+  {
+    const Alarm left{io.get_executor(), 1ms, [&gone] { ++gone; }};
+  }
+  io.run();
+
+  EXPECT_EQ(kept, 1);
+  EXPECT_EQ(gone, 0);
+}
+
+/// Work that takes as long as its alarm, which writes into the work's own frame.
+Task<Result<void>> end_with_the_alarm(int& late) {
+  int acted = 0;
+  bool over = false;
+  const auto act = [&] {
+    ++acted;
+    if (over) ++late;
+  };
+  {
+    const Alarm alarm{co_await asio::this_coro::executor, 1ms, act};
+    CO_TRY(co_await pause_for(1ms));
+    over = true;
+  }
+  co_return ok();
+}
+
+TEST(Alarm, IsGoneWithTheWorkThatEndsInTheSameMoment) {
+  constexpr int kTimes = 10'000;
+  asio::io_context io;
+  int late = 0, ended = 0;
+  for (int i = 0; i < kTimes; ++i)
+    asio::co_spawn(io, end_with_the_alarm(late),
+                   [&ended](std::exception_ptr bug, const Result<void>& result) {
+                     if (!bug && result) ++ended;
+                   });
+
+  io.run();
+
+  EXPECT_EQ(ended, kTimes);
+  EXPECT_EQ(late, 0);
 }
 
 }  // namespace
