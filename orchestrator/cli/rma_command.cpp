@@ -170,7 +170,8 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
 CommandRow rma_command(Context& context) {
   auto asked = std::make_shared<RmaAsked>();
   CommandRow row{
-      "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it"};
+      "rma",
+      "what a vendor wants with a part that goes back, as one tar; known secrets are taken out"};
   row.footer =
       "Examples: cupel rma a01-n07 --part gpu3\n"
       "          cupel rma a01-n07 --part gpu3 --bug-report\n"

@@ -1,7 +1,7 @@
 #pragma once
 // What a vendor gets with a part that goes back: a cover page, serial numbers, measurements against
 // criteria and fleet, raw outputs, and a manifest of hashes. From the store and what is given with
-// it; nothing secret.
+// it; without the site's own secrets and without what has the usual form of one.
 #include <string>
 #include <vector>
 

@@ -10,84 +10,269 @@ namespace {
 
 constexpr std::string_view kGone = "***";
 constexpr std::size_t kShortestKnown = 4;  // bytes: a shorter one would take words apart
-constexpr std::array<std::string_view, 10> kSecretWords{
-    "password", "passwd", "passphrase", "secret",     "token",
-    "api_key",  "apikey", "community",  "credential", "authorization"};
+constexpr auto kNone = std::string_view::npos;
 
-bool ends_value(char c) { return c == '\r' || c == '\n'; }
+/// A name with one of these in it is a secret's, without "-" and "_".
+constexpr std::array<std::string_view, 14> kSecretParts{
+    "password", "passwd",     "passphrase",    "passcode",     "pwd",    "secret",     "token",
+    "apikey",   "credential", "authorization", "communitystr", "cookie", "privatekey", "accesskey"};
+/// These are, as a whole or as a name's last word: BMC_PW, "auth".
+constexpr std::array<std::string_view, 8> kSecretWords{"pass", "pw",  "psk",       "auth",
+                                                       "key",  "pin", "community", "passkey"};
+/// Options of programs whose value is one. The others' -p is a port.
+struct Flag {
+  std::string_view program, flag;
+};
+constexpr std::array<Flag, 6> kFlags{{{"ipmitool", "-P"},
+                                      {"ipmi-", "-p"},
+                                      {"sshpass", "-p"},
+                                      {"curl", "-u"},
+                                      {"wget", "--password"},
+                                      {"snmp", "-c"}}};
 
-/// Where the value behind a secret word begins; npos where nothing of the kind follows.
-std::size_t value_behind(std::string_view line, std::size_t word_end) {
-  auto at = word_end;
-  while (at < line.size() && (line[at] == '"' || line[at] == '\'' || line[at] == ' ' ||
-                              line[at] == '\t' || line[at] == '_' || line[at] == 's'))
-    ++at;
-  if (at >= line.size() || (line[at] != '=' && line[at] != ':')) return line.npos;
-  ++at;
-  while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
-  return at < line.size() ? at : line.npos;
-}
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_quote(char c) { return c == '"' || c == '\''; }
 
-/// Up to the end of a quoted text, or of the line: a password may have blanks.
-std::size_t end_of_value(std::string_view line, std::size_t at) {
-  const char quote = line[at];
-  if (quote != '"' && quote != '\'') return line.size();
-  const auto end = line.find(quote, at + 1);
-  return end == line.npos ? line.size() : end + 1;
-}
+/// One line, read once from its beginning to its end.
+class Line {
+ public:
+  explicit Line(std::string_view text) : text_{text} {}
 
-std::string scrubbed_line(std::string_view line) {
-  std::string text{line};
-  auto lower = lower_case(text);
-  for (const auto word : kSecretWords)
-    for (auto at = lower.find(word); at != lower.npos; at = lower.find(word, at + word.size())) {
-      const auto value = value_behind(text, at + word.size());
-      if (value == text.npos) continue;
-      text.replace(value, end_of_value(text, value) - value, kGone);
-      lower = lower_case(text);
+  /// `value_follows` is set where a secret's name ends the line: its value stands in the next.
+  std::string scrubbed(bool& value_follows) {
+    text_programs();
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (text_.substr(at_).starts_with("://"))
+        take_authority();
+      else if (c == '$' && is_crypt())
+        drop_to(text_.find_first_of(": \t\"'", at_));
+      else if (is_of_name(c))
+        take_name();
+      else
+        keep(1);
     }
-  // user:password@host of a URI.
-  for (auto at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
-    const auto end = text.find_first_of("/ \t\"'", at + 3);
-    const auto host = text.rfind('@', end == text.npos ? text.size() : end);
-    if (host != text.npos && host > at + 3) text.replace(at + 3, host - at - 3, kGone);
+    value_follows = value_follows_;
+    return std::move(out_);
+  }
+
+ private:
+  void keep(std::size_t count) {
+    out_ += text_.substr(at_, count);
+    at_ += count;
+  }
+  void drop_to(std::size_t end) {
+    if (end == kNone) end = text_.size();
+    if (end == at_) return;
+    out_ += kGone;
+    at_ = end;
+  }
+  std::size_t behind_blanks(std::size_t from) const {
+    while (from < text_.size() && is_blank(text_[from])) ++from;
+    return from;
+  }
+  void text_programs() {
+    for (std::size_t i = 0; i < kFlags.size(); ++i) has_[i] = text_.contains(kFlags[i].program);
+  }
+
+  /// user:password@host of a URI.
+  void take_authority() {
+    keep(3);
+    const auto end = std::min(text_.find_first_of("/ \t\"'", at_), text_.size());
+    const auto host = text_.substr(at_, end - at_).rfind('@');
+    if (host != kNone && host > 0) drop_to(at_ + host);
+  }
+
+  /// "$6$salt$hash", as in /etc/shadow.
+  bool is_crypt() const {
+    const auto second = text_.find('$', at_ + 1);
+    if (second == kNone || second == at_ + 1 || second - at_ > 8) return false;
+    for (auto i = at_ + 1; i < second; ++i)
+      if (!is_letter(text_[i]) && !is_digit(text_[i])) return false;
+    const auto third = text_.find('$', second + 1);
+    return third != kNone && third > second + 1 &&
+           text_.substr(second, third - second).find_first_of(": \t\"'") == kNone;
+  }
+
+  void take_name() {
+    auto end = at_;
+    while (end < text_.size() && is_of_name(text_[end])) ++end;
+    const auto name = text_.substr(at_, end - at_);
+    const bool behind_word = was_word_;
+    const bool is_option = name.starts_with('-');
+    was_word_ = !is_option;
+    const bool flag = is_flag(name);
+    keep(name.size());
+    if (flag) return drop_word();
+    if (!is_secret(name, behind_word)) {
+      if (at_ < text_.size() && !is_blank(text_[at_])) was_word_ = false;
+      return;
+    }
+    take_value(name, is_option);
+  }
+
+  bool is_flag(std::string_view name) const {
+    for (std::size_t i = 0; i < kFlags.size(); ++i)
+      if (has_[i] && name == kFlags[i].flag) return true;
+    return false;
+  }
+
+  /// "Sense Key : Medium Error" is no key: a short word counts where no other stands before it.
+  static bool is_secret(std::string_view name, bool behind_word) {
+    constexpr std::size_t kLongestName = 128;
+    if (name.size() > kLongestName) return false;
+    auto lower = lower_case(name);
+    const auto cut = lower.find_last_of("_-");
+    const auto last =
+        cut == kNone ? std::string_view{lower} : std::string_view{lower}.substr(cut + 1);
+    const bool is_short = std::ranges::find(kSecretWords, last) != kSecretWords.end();
+    if (is_short && last != "key") return true;
+    if (is_short && (cut != kNone || !behind_word)) return true;
+    std::erase_if(lower, [](char c) { return c == '_' || c == '-'; });
+    return std::ranges::any_of(kSecretParts,
+                               [&](std::string_view part) { return lower.contains(part); });
+  }
+
+  /// What stands behind a secret's name: = : => > and a value, or a blank and what looks like one.
+  void take_value(std::string_view name, bool is_option) {
+    auto at = at_;
+    const bool quoted_name = at < text_.size() && is_quote(text_[at]);
+    if (quoted_name) ++at;
+    const auto sign = behind_blanks(at);
+    if (sign < text_.size() && text_[sign] == '>' && sign == at) {  // <Password>X</Password>
+      keep(sign + 1 - at_);
+      return drop_to(text_.find('<', at_));
+    }
+    if (sign < text_.size() && (text_[sign] == '=' || text_[sign] == ':')) {
+      auto value = sign + 1;
+      if (value < text_.size() && text_[value] == '>') ++value;
+      value = behind_blanks(value);
+      if (value == text_.size()) value_follows_ = text_[sign] == ':';
+      if (is_count(name, value) || (quoted_name && is_no_text(value))) return;
+      keep(value - at_);
+      return drop_value(quoted_name);
+    }
+    if (sign == at || sign >= text_.size()) return;
+    if (!is_option && !is_quote(text_[sign]) && !is_no_plain_word(sign)) return;
+    keep(sign - at_);
+    drop_word();
+  }
+
+  /// "tokens": 1234.5 is a rate.
+  bool is_count(std::string_view name, std::size_t value) const {
+    if (!lower_case(name).contains("token")) return false;
+    auto end = value;
+    while (end < text_.size() && (is_digit(text_[end]) || text_[end] == '.')) ++end;
+    return end > value && (end == text_.size() || !is_of_name(text_[end]));
+  }
+
+  /// true, null, an object: what is in it has names of its own.
+  bool is_no_text(std::size_t value) const {
+    return value < text_.size() && !is_quote(text_[value]) && !is_digit(text_[value]);
+  }
+
+  /// In prose a plain word follows: "the password is wrong".
+  bool is_no_plain_word(std::size_t from) const {
+    auto end = from;
+    while (end < text_.size() && !is_blank(text_[end])) ++end;
+    auto word = text_.substr(from, end - from);
+    while (!word.empty() && std::string_view{".,;:!?)"}.contains(word.back()))
+      word.remove_suffix(1);
+    return !std::ranges::all_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+  }
+
+  /// A password may have blanks: a quoted one ends with its quote, one of JSON with its member, any
+  /// other with the line.
+  void drop_value(bool in_json) {
+    if (at_ >= text_.size()) return;
+    if (is_quote(text_[at_])) return drop_to(end_of_quoted());
+    if (in_json) return drop_to(text_.find_first_of(",}", at_));
+    drop_to(kNone);
+  }
+  void drop_word() {
+    const auto from = behind_blanks(at_);
+    keep(from - at_);
+    if (at_ >= text_.size()) return;
+    if (is_quote(text_[at_])) return drop_to(end_of_quoted());
+    drop_to(text_.find_first_of(" \t", at_));
+  }
+  std::size_t end_of_quoted() const {
+    const char quote = text_[at_];
+    for (auto i = at_ + 1; i < text_.size(); ++i) {
+      if (text_[i] == '\\') {
+        ++i;
+        continue;
+      }
+      if (text_[i] == quote) return i + 1;
+    }
+    return text_.size();
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_{};
+  std::array<bool, kFlags.size()> has_{};
+  bool was_word_ = false;
+  bool value_follows_ = false;
+};
+
+/// Each of `known` goes, wherever it stands.
+std::string without_known(std::string text, std::span<const std::string> known) {
+  for (const auto& secret : known) {
+    if (secret.size() < kShortestKnown) continue;
+    std::string rest;
+    std::size_t from = 0;
+    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, from)) {
+      rest.append(text, from, at - from).append(kGone);
+      from = at + secret.size();
+    }
+    if (from != 0) text = std::move(rest.append(text, from));
   }
   return text;
 }
 
 /// Private keys go with all of their lines.
 std::string without_keys(std::string_view text) {
-  std::string rest{text};
-  constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ";
-  for (auto at = rest.find(kBegin); at != rest.npos; at = rest.find(kBegin, at + 1)) {
-    const auto label_end = rest.find("-----", at + kBegin.size());
-    if (label_end == rest.npos) break;
-    const auto label = std::string_view{rest}.substr(at, label_end - at);
-    if (!label.contains("PRIVATE KEY")) continue;
-    const auto end = rest.find(kEnd, label_end);
-    const auto stop = end == rest.npos ? rest.npos : rest.find("-----", end + kEnd.size());
-    const auto length = stop == rest.npos ? rest.npos : stop + 5 - at;
-    rest.replace(at, length, kGone);
+  constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
+  std::string rest;
+  std::size_t from = 0;
+  for (auto at = text.find(kBegin); at != kNone; at = text.find(kBegin, at)) {
+    const auto label_end = text.find(kDashes, at + kBegin.size());
+    if (label_end == kNone) break;
+    if (!text.substr(at, label_end - at).contains("PRIVATE KEY")) {
+      at = label_end;
+      continue;
+    }
+    rest.append(text, from, at - from).append(kGone);
+    const auto end = text.find(kEnd, label_end);
+    const auto stop = end == kNone ? kNone : text.find(kDashes, end + kEnd.size());
+    from = at = stop == kNone ? text.size() : stop + kDashes.size();
   }
-  return rest;
+  return rest.append(text, from);
 }
 
 }  // namespace
 
 std::string without_secrets(std::string_view text, std::span<const std::string> known) {
-  auto rest = without_keys(text);
-  for (const auto& secret : known) {
-    if (secret.size() < kShortestKnown) continue;
-    for (auto at = rest.find(secret); at != rest.npos; at = rest.find(secret, at + kGone.size()))
-      rest.replace(at, secret.size(), kGone);
-  }
+  const auto rest = without_known(without_keys(text), known);
   std::string scrubbed;
   scrubbed.reserve(rest.size());
-  std::size_t from = 0;
-  while (from < rest.size()) {
-    auto end = from;
-    while (end < rest.size() && !ends_value(rest[end])) ++end;
-    scrubbed += scrubbed_line(std::string_view{rest}.substr(from, end - from));
+  bool value_follows = false;
+  for (std::size_t from = 0; from < rest.size();) {
+    const auto end = std::min(rest.find_first_of("\r\n", from), rest.size());
+    const auto line = std::string_view{rest}.substr(from, end - from);
+    const auto value = line.find_first_not_of(" \t");
+    if (value_follows && value != kNone) {
+      scrubbed.append(line.substr(0, value)).append(kGone);
+      value_follows = false;
+    } else if (!line.empty()) {
+      const bool was_asked = value_follows;
+      scrubbed += Line{line}.scrubbed(value_follows);
+      value_follows = value_follows || (was_asked && value == kNone);
+    }
     if (end < rest.size()) scrubbed += rest[end];
     from = end + 1;
   }
