@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
+#include <limits>
 
 #include "base/digest.h"
 #include "base/json.h"
@@ -243,12 +244,33 @@ std::optional<std::int64_t> count_at(const json::value& object, std::string_view
   return static_cast<std::int64_t>(*number);
 }
 
-void count_criteria(const json::value& criteria, CertifiedNode& node) {
+/// Whether its value is within its limits, where it is about a number.
+bool is_within_limits(const json::value& criterion) {
+  // Boost.JSON 1.81 reads one of ten numbers of full precision back by one unit in its last place.
+  constexpr double kReadBack = 4 * std::numeric_limits<double>::epsilon();
+  const auto value = number_at(criterion, "value");
+  if (!value) return true;
+  const auto room = [&](double limit) {
+    return kReadBack * std::max(std::abs(*value), std::abs(limit));
+  };
+  const auto least = number_at(criterion, "at_least"), most = number_at(criterion, "at_most");
+  return (!least || *value >= *least - room(*least)) && (!most || *value <= *most + room(*most));
+}
+
+/// Errors: kMalformed: one that says that it is met, and whose value is beyond its limit.
+Result<void> count_criteria(const json::value& criteria, CertifiedNode& node) {
   for (const auto& each : criteria.get_array()) {
     const auto* met = find(each, "met");
+    const bool is_met = met != nullptr && met->is_bool() && met->get_bool();
     ++node.criteria;
-    node.not_met += met == nullptr || !met->is_bool() || !met->get_bool();
+    node.not_met += !is_met;
+    if (is_met && !is_within_limits(each))
+      return Error{
+          Code::kMalformed,
+          fmt::format("it says that {} of {} is met, and its value is beyond its limit",
+                      printable(text_at(each, "measure").value_or("a criterion")), node.node)};
   }
+  return ok();
 }
 
 void read_kept_journal(const json::value& kept, engine::RunId run,
@@ -280,7 +302,7 @@ Result<void> read_kept(const json::value& value, CertifiedNode& node,
       return Error{
           Code::kMalformed,
           fmt::format("{} keeps evidence of run {}, which it did not pass", node.node, run)};
-    count_criteria(*criteria, node);
+    TRY(count_criteria(*criteria, node));
     node.kept.push_back(run);
     read_kept_journal(each, run, journals);
   }
@@ -307,7 +329,7 @@ Result<CertifiedNode> read_node(const json::value& value, std::vector<KeptJourna
   const auto* criteria = find(value, "criteria");
   if (criteria == nullptr || !criteria->is_array())
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
-  count_criteria(*criteria, node);
+  TRY(count_criteria(*criteria, node));
   TRY(read_kept(value, node, journals));
   if (node.decision != "pass") return node;
   if (node.criteria == 0)
@@ -449,11 +471,14 @@ Result<Certified> read_statement(std::string_view payload) {
   if (nodes == nullptr || !nodes->is_array() || nodes->get_array().empty() ||
       nodes->get_array().size() > kMostNodes)
     return Error{Code::kMalformed, "it is of no nodes"};
-  std::set<std::string> names;
+  std::set<std::string> names, serials;
   for (const auto& each : nodes->get_array()) {
     TRY(auto node, read_node(each, read.kept));
     if (!names.insert(node.node).second)
       return Error{Code::kMalformed, fmt::format("{} stands in it twice", node.node)};
+    if (!serials.insert(node.serial).second)
+      return Error{Code::kMalformed, fmt::format("the machine {} stands in it twice, also as {}",
+                                                 node.serial, node.node)};
     read.nodes.push_back(std::move(node));
   }
   TRY(check_subjects(value, read.nodes));

@@ -90,6 +90,30 @@ TEST(Signature, RefusesKeysOfOtherAlgorithms) {
   EXPECT_THAT(sign("x", ed25519().open).error().what, HasSubstr("no PEM private key"));
 }
 
+/// By such a key the same signature fits every text.
+TEST(Signature, RefusesAKeyOfSmallOrder) {
+  for (const unsigned sign_bit : {0x00U, 0x80U}) {
+    std::string point(32, '\0');
+    point.front() = 1;
+    point.back() = static_cast<char>(sign_bit);
+    auto* key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
+                                            reinterpret_cast<const unsigned char*>(point.data()),
+                                            point.size());
+    ASSERT_NE(key, nullptr);
+    BIO* memory = BIO_new(BIO_s_mem());
+    PEM_write_bio_PUBKEY(memory, key);
+    char* text = nullptr;
+    const auto size = BIO_get_mem_data(memory, &text);
+    const std::string pem(text, static_cast<std::size_t>(size));
+    BIO_free(memory);
+    EVP_PKEY_free(key);
+
+    EXPECT_THAT(public_key_pem(pem).error().what, HasSubstr("small order"));
+    EXPECT_THAT(verify_signature("x", point.substr(0, 1) + std::string(63, '\0'), pem).error().what,
+                HasSubstr("small order"));
+  }
+}
+
 TEST(Signature, FindsThePublicKeyOfAPrivateOne) {
   const auto key = ed25519();
 

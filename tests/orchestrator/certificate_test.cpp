@@ -399,6 +399,16 @@ TEST_F(Certificate, ThatContradictsItselfIsRefusedWhoeverSignedIt) {
               HasSubstr("it says that a01-n01 passed, and has causes why it did not"));
   EXPECT_THAT(refused("/predicate/nodes/1/node", "a01-n01"),
               HasSubstr("a01-n01 stands in it twice"));
+  for (const auto* beyond : {R"({"measure":"gpu.ecc","value":1e9,"at_most":0,"met":true})",
+                             R"({"measure":"gemm.rate","value":1,"at_least":700,"met":true})"})
+    EXPECT_THAT(refused("/predicate/nodes/0/criteria/0", json::parse(beyond)),
+                HasSubstr("is met, and its value is beyond its limit"));
+  EXPECT_EQ(refused("/predicate/nodes/0/criteria/0",
+                    json::parse(R"({"value":0.30000000000000004,"at_most":0.3,"met":true})")),
+            "taken");
+  const auto serial = statement.at("predicate").at("nodes").at(0).at("chassis_serial");
+  EXPECT_THAT(refused("/predicate/nodes/1/chassis_serial", serial),
+              HasSubstr("stands in it twice"));
   for (const auto* run : {"1e300", "-1", "1.5", "0", "\"none\""})
     EXPECT_THAT(refused("/predicate/run", json::parse(run)), HasSubstr("it names no run"));
   EXPECT_THAT(refused("/predicateType", "urn:cupel:qualification:9"),
