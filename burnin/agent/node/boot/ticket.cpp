@@ -19,11 +19,24 @@ namespace {
 constexpr std::size_t kMostUrl = 512;
 constexpr std::size_t kToken = 32;
 
-std::optional<std::string> from_command_line(const Tree& tree) {
+std::optional<std::string> argument(const Tree& tree, std::string_view name) {
   const auto line = tree.text("/proc/cmdline").value_or("");
   for (const auto word : words(line))
-    if (word.starts_with("cupel.boot=")) return ticket_base(word.substr(word.find('=') + 1));
+    if (word.starts_with(name) && word.substr(name.size()).starts_with('='))
+      return std::string{word.substr(name.size() + 1)};
   return std::nullopt;
+}
+
+std::optional<std::string> from_command_line(const Tree& tree) {
+  const auto url = argument(tree, "cupel.boot");
+  return url ? ticket_base(*url) : std::nullopt;
+}
+
+/// Who built this system with certificates wants the boot server's checked: a lease or a stick that
+/// names a server of plain HTTP must not get around that. The command line of a signed program is
+/// signed, too.
+bool wants_tls(const Tree& tree) {
+  return tree.exists("/etc/cupel/ca.pem") && argument(tree, "cupel.http").value_or("") != "yes";
 }
 
 std::optional<std::string> from_media(const Tree& tree) {
@@ -104,9 +117,15 @@ std::optional<std::string> ticket_base(std::string_view url) {
 
 Outcome<BootTicket> find_ticket(const Tree& tree) {
   std::string looked;
+  const bool tls = wants_tls(tree);
   for (const auto& way : kWays) {
-    if (auto url = way.find(tree)) return BootTicket{std::move(*url), way.name};
+    auto url = way.find(tree);
+    if (url && (!tls || url->starts_with("https://"))) return BootTicket{std::move(*url), way.name};
     looked += (looked.empty() ? "" : ", ") + std::string{way.place};
+    if (url)
+      looked +=
+          " (which has one of plain HTTP, and this system checks certificates; cupel.http=yes "
+          "in its own command line allows it)";
   }
   return Failure{Cause::kNoTicket, "no ticket of a boot server in " + looked +
                                        ". Boot this machine by the URL that Cupel gave it"};

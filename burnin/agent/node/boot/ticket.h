@@ -20,8 +20,9 @@ std::optional<std::string> ticket_base(std::string_view url);
 
 /// In this order, the first that has one: the kernel's command line (cupel.boot=), a volume
 /// labelled CUPEL with ticket.json, the URI in the device path that the firmware booted
-/// (BootCurrent), and the boot file of our own DHCP lease (/run/cupel/lease, "bootfile="). Errors:
-/// kNoTicket, saying what each way had.
+/// (BootCurrent), and the boot file of our own DHCP lease (/run/cupel/lease, "bootfile="). A system
+/// that was built with certificates (/etc/cupel/ca.pem) takes https alone, unless its command line
+/// says cupel.http=yes. Errors: kNoTicket, saying what each way had.
 Outcome<BootTicket> find_ticket(const Tree& tree);
 
 }  // namespace cupel::agent::boot

@@ -1,0 +1,49 @@
+// Where a RAM system finds its ticket, and which it does not take.
+#include "burnin/agent/node/boot/ticket.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/agent/node_tree.h"
+
+namespace cupel::agent::boot {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kTicket = "/boot/0123456789abcdef0123456789abcdef/";
+
+class BootTicketOf : public ::testing::Test {
+ protected:
+  void lease(const std::string& server) {
+    node_.write("/run/cupel/lease", "bootfile=" + server + kTicket + "ram.efi\n");
+  }
+  std::string found() const {
+    const auto ticket = find_ticket(node_.tree());
+    return ticket ? std::string{ticket->from} + " " + ticket->url : ticket.error().text;
+  }
+  const NodeTree node_;
+};
+
+TEST_F(BootTicketOf, ALeaseAndTheCommandLineBeforeIt) {
+  lease("http://10.0.0.1:8080");
+  EXPECT_EQ(found(), std::string{"dhcp http://10.0.0.1:8080"} + kTicket);
+
+  node_.write("/proc/cmdline", std::string{"quiet cupel.boot=http://10.0.0.2:8080"} + kTicket);
+  EXPECT_EQ(found(), std::string{"cmdline http://10.0.0.2:8080"} + kTicket);
+}
+
+TEST_F(BootTicketOf, ASystemThatChecksCertificatesTakesNoneOfPlainHttp) {
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
+  lease("http://10.0.0.66:8080");
+  EXPECT_THAT(found(), HasSubstr("one of plain HTTP, and this system checks certificates"));
+
+  node_.write("/proc/cmdline", "quiet cupel.http=yes");
+  EXPECT_EQ(found(), std::string{"dhcp http://10.0.0.66:8080"} + kTicket);
+
+  node_.write("/proc/cmdline", "quiet");
+  lease("https://boot.example");
+  EXPECT_EQ(found(), std::string{"dhcp https://boot.example"} + kTicket);
+}
+
+}  // namespace
+}  // namespace cupel::agent::boot
