@@ -13,12 +13,14 @@ namespace cupel::handoff {
 
 /// What the scheduler reports of one node.
 struct NodeState {
-  std::string name{};       // as the scheduler knows it
-  bool drained = false;     // no new jobs start there
-  bool busy = false;        // jobs are on it, or end on it
-  std::string silent{};     // why it could start none although it may: "slurmctld hears no slurmd"
-  std::string reason{};     // why it is drained
-  std::string look_with{};  // the command that shows it
+  std::string name{};    // as the scheduler knows it
+  bool drained = false;  // no new jobs start there
+  bool busy = false;     // jobs are on it, or end on it
+  std::string silent{};  // why it could start none although it may: "slurmctld hears no slurmd"
+  std::string reason{};  // why it is drained
+  /// Who else wants no jobs there, and why: stays so when Cupel gives the node back.
+  std::string held_by_others{};
+  std::string look_with{};                   // the command that shows it
   std::vector<std::string> disagreements{};  // with its profile
 };
 

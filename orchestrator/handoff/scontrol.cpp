@@ -77,7 +77,12 @@ Result<SlurmNode> parse_slurm_node(std::string_view line) {
     if (word.ends_with('*')) node.state.emplace_back("NOT_RESPONDING");
   }
   const auto reason = value("Reason");
-  node.reason = trimmed(std::string_view{reason}.substr(0, reason.rfind(" [")));
+  const auto cut = reason.rfind(" [");
+  node.reason = trimmed(std::string_view{reason}.substr(0, cut));
+  if (cut != reason.npos) {
+    const auto user = std::string_view{reason}.substr(cut + 2);
+    node.reason_by = user.substr(0, std::min(user.find('@'), user.size()));
+  }
   node.cpus = number<int>(value("CPUTot")).value_or(0);
   node.memory_bytes = number<double>(value("RealMemory")).value_or(0) * 1024 * 1024;
   node.gres = value("Gres") == "(null)" ? "" : value("Gres");
@@ -124,8 +129,8 @@ Task<Result<void>> Scontrol::update(std::string name, SlurmUpdate update, Deadli
   std::vector<std::string> arguments{"update", "NodeName=" + name};
   if (!update.state.empty()) arguments.push_back("State=" + update.state);
   if (!update.reason.empty()) arguments.push_back("Reason=" + update.reason);
-  if (!update.features.empty()) {
-    const auto all = fmt::format("{}", fmt::join(update.features, ","));
+  if (update.features) {
+    const auto all = fmt::format("{}", fmt::join(*update.features, ","));
     arguments.push_back("AvailableFeatures=" + all);
     arguments.push_back("ActiveFeatures=" + all);
   }

@@ -33,7 +33,72 @@ std::string reservation_of(const std::string& run, const inventory::Node& node) 
   return fmt::format("cupel-{}-{}", run, node.slurm_name);
 }
 
+constexpr std::string_view kOurs = "cupel", kBefore = " | before: ";
+constexpr std::size_t kLongestReason = 240, kLongestKept = 110;  // bytes
+
+/// slurmctld's own reasons begin so, whatever user it runs as. Source: slurmctld and slurmd of
+/// Slurm 22.05 to 24.05: set_node_down(), drain_nodes(), validate_node_specs().
+bool is_of_slurm(std::string_view reason) {
+  static constexpr std::string_view kOwn[] = {"not responding",
+                                              "node unexpectedly rebooted",
+                                              "low ",
+                                              "gres/",
+                                              "prolog error",
+                                              "epilog error",
+                                              "kill task failed",
+                                              "batch job complete failure",
+                                              "resumetimeout reached",
+                                              "resumeprogram",
+                                              "suspendprogram",
+                                              "duplicate jobid",
+                                              "reboot ",
+                                              "node registration",
+                                              "configured ",
+                                              "slurmd ",
+                                              "nodes_per_",
+                                              "invalid "};
+  const auto lower = lower_case(reason);
+  return std::ranges::any_of(kOwn,
+                             [&](std::string_view begin) { return lower.starts_with(begin); });
+}
+
+/// "DRAIN by alice: ticket 4711"
+std::optional<ForeignHold> parse_kept(std::string_view text) {
+  const auto colon = text.find(": ");
+  if (colon == text.npos) return std::nullopt;
+  const auto head = words(text.substr(0, colon));
+  if (head.empty() || (head[0] != "DRAIN" && head[0] != "DOWN")) return std::nullopt;
+  ForeignHold hold{.state = std::string{head[0]}, .reason = std::string{text.substr(colon + 2)}};
+  if (head.size() == 3) hold.by = head[2];
+  return hold;
+}
+
 }  // namespace
+
+std::string_view own_reason(std::string_view reason) {
+  return reason.substr(0, std::min(reason.find(kBefore), reason.size()));
+}
+
+std::optional<ForeignHold> foreign_hold(const SlurmNode& node) {
+  const bool down = node.has("DOWN") || node.has("FAIL");
+  if ((!node.drained() && !down) || node.reason.empty()) return std::nullopt;
+  const std::string_view reason{node.reason};
+  if (reason.starts_with(kOurs)) {
+    const auto kept = reason.find(kBefore);
+    return kept == reason.npos ? std::nullopt : parse_kept(reason.substr(kept + kBefore.size()));
+  }
+  if (is_of_slurm(reason)) return std::nullopt;
+  return ForeignHold{node.drained() ? "DRAIN" : "DOWN", node.reason_by, node.reason};
+}
+
+std::string reason_with(std::string_view reason, const std::optional<ForeignHold>& before) {
+  if (!before) return one_line_reason(reason);
+  const auto kept =
+      fmt::format("{}{}{}: {}", kBefore, before->state,
+                  before->by.empty() ? std::string{} : " by " + shortened(before->by, 32),
+                  shortened(one_line_reason(before->reason), kLongestKept));
+  return shortened(one_line_reason(own_reason(reason)), kLongestReason - kept.size()) + kept;
+}
 
 bool SlurmNode::has(std::string_view word) const {
   return std::ranges::find(state, word) != state.end();
@@ -80,7 +145,13 @@ Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {
 
 Task<Result<void>> Slurm::drain(std::string name, std::string reason, Deadline deadline) {
   CO_TRY(const auto now, co_await node(name, deadline));
-  SlurmUpdate update{.state = "DRAIN", .reason = one_line_reason(reason)};
+  SlurmUpdate update{.state = "DRAIN", .reason = reason_with(reason, foreign_hold(now))};
+  // Nobody who resumes it by hand gets one that says that it is qualified.
+  auto features = now.features;
+  const auto is_ours = [this](const std::string& feature) {
+    return std::ranges::find(site_.features, feature) != site_.features.end();
+  };
+  if (std::erase_if(features, is_ours) > 0) update.features = std::move(features);
   co_return co_await door_->update(now.name, std::move(update), deadline);
 }
 
@@ -117,7 +188,10 @@ Task<Result<NodeState>> Slurm::look(const inventory::Node& asked, const inventor
     state.silent = "slurmctld hears no slurmd there";
   state.look_with = "scontrol show node " + now.name;
   state.disagreements = disagreements(profile, now);
-  state.reason = std::move(now.reason);
+  if (const auto held = foreign_hold(now))
+    state.held_by_others = fmt::format("{} by {}: {}", held->state == "DOWN" ? "down" : "drained",
+                                       held->by.empty() ? "somebody" : held->by, held->reason);
+  state.reason = own_reason(now.reason);
   co_return state;
 }
 
@@ -127,8 +201,19 @@ Task<Result<void>> Slurm::hold(const inventory::Node& node, std::string reason, 
 
 Task<Result<std::string>> Slurm::release(const inventory::Node& node, Deadline deadline) {
   CO_TRY(co_await add_features(node.slurm_name, site_.features, deadline));
-  CO_TRY(co_await resume(node.slurm_name, deadline));
-  co_return std::string{};
+  CO_TRY(const auto now, co_await this->node(node.slurm_name, deadline));
+  const auto held = foreign_hold(now);
+  if (!held) {
+    CO_TRY(co_await resume(node.slurm_name, deadline));
+    co_return std::string{};
+  }
+  if (now.reason != held->reason) {
+    SlurmUpdate back{.state = held->state, .reason = held->reason};
+    CO_TRY(co_await door_->update(now.name, std::move(back), deadline));
+  }
+  co_return fmt::format("{} had it {} before ({}): scontrol update nodename={} state=resume",
+                        held->by.empty() ? "somebody" : held->by,
+                        held->state == "DOWN" ? "down" : "drained", held->reason, now.name);
 }
 
 Task<Result<void>> Slurm::reserve(const inventory::Node& node, std::string run, Deadline deadline) {

@@ -15,6 +15,7 @@ struct SlurmNode {
   std::string name;
   std::vector<std::string> state;  // "IDLE", "DRAIN", ... as State=IDLE+DRAIN says it
   std::string reason{};            // without Slurm's own [user@time]
+  std::string reason_by{};         // that user; empty where it is not told
   int cpus = 0;                    // CPUTot
   double memory_bytes = 0;         // RealMemory
   std::string gres{};
@@ -28,11 +29,28 @@ struct SlurmNode {
   bool idle() const;
 };
 
+/// Somebody else's word that a node is to take no jobs.
+struct ForeignHold {
+  std::string state{};  // "DRAIN", "DOWN"
+  std::string by{};     // "alice"; empty where it is not known
+  std::string reason{};
+  friend bool operator==(const ForeignHold&, const ForeignHold&) = default;
+};
+
+/// A drain or down with a reason that neither Cupel nor slurmctld itself has given. Where Cupel has
+/// drained the node since, what it kept of it in its own reason.
+std::optional<ForeignHold> foreign_hold(const SlurmNode& node);
+/// Cupel's reason with what it must put back, at most 240 bytes.
+std::string reason_with(std::string_view reason, const std::optional<ForeignHold>& before);
+/// Cupel's reason alone.
+std::string_view own_reason(std::string_view reason);
+
 /// What is to become of a node; what is empty stays as it is.
 struct SlurmUpdate {
   std::string state{};  // "DRAIN", "RESUME"
   std::string reason{};
-  std::vector<std::string> features{};  // available and active ones, all of them
+  /// Available and active ones, all of them; an empty list takes them all away.
+  std::optional<std::vector<std::string>> features{};
 };
 
 /// Errors of all of these: as Scheduler's.

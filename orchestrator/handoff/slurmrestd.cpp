@@ -63,6 +63,7 @@ Result<SlurmNode> node_of(const json::value& value) {
   if (node.state.empty())
     return Error{Code::kMalformed, "slurmrestd gives no state of node " + printable(node.name)};
   node.reason = shortened(printable(text_at(value, "reason").value_or("")), kMostShown);
+  node.reason_by = printable(text_at(value, "reason_set_by_user").value_or(""));
   node.cpus = static_cast<int>(std::min(number_of(value, "cpus"), 1e6));
   node.memory_bytes = number_of(value, "real_memory") * 1024 * 1024;
   node.gres = printable(text_at(value, "gres").value_or(""));
@@ -129,8 +130,8 @@ json::object rest_update(const SlurmUpdate& update) {
   json::object body;
   if (!update.state.empty()) body["state"] = json::array{update.state};
   if (!update.reason.empty()) body["reason"] = valid_utf8(update.reason);
-  if (!update.features.empty()) {
-    const json::array features(update.features.begin(), update.features.end());
+  if (update.features) {
+    const json::array features(update.features->begin(), update.features->end());
     body["features"] = features;
     body["features_act"] = features;
   }

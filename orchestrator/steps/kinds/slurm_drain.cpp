@@ -40,8 +40,12 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
   boost::json::object found{{"reason_before", before.reason},
                             {"disagreements", warnings},
                             {"scheduler", scheduler.name()}};
-  const auto detail = warnings.empty() ? std::string{"drained"}
-                                       : "drained; " + std::string{warnings.front().as_string()};
+  std::string detail = "drained";
+  if (!before.held_by_others.empty()) {
+    found["held_before"] = before.held_by_others;
+    detail += "; before this run it was " + before.held_by_others + ", and it will be so again";
+  }
+  if (!warnings.empty()) detail += "; " + std::string{warnings.front().as_string()};
   co_return done(detail, std::move(found));
 }
 
