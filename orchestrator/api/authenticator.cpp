@@ -17,9 +17,12 @@ namespace {
 
 using std::chrono::minutes;
 
+/// Empty, too, where it has characters that nobody sees: cut out, they would make it another one.
 std::string claim_text(const boost::json::object& claims, std::string_view name) {
   const auto* value = claims.if_contains(name);
-  return value != nullptr && value->is_string() ? printable(value->get_string()) : std::string{};
+  if (value == nullptr || !value->is_string()) return {};
+  const std::string_view text{value->get_string()};
+  return printable(text) == text ? std::string{text} : std::string{};
 }
 
 std::vector<std::string> claim_texts(const boost::json::object& claims, std::string_view name) {

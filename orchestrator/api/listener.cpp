@@ -70,15 +70,25 @@ bool is_no_http(const boost::system::error_code& failure) {
          failure != http::error::end_of_stream && failure != http::error::partial_message;
 }
 
-/// As http::async_read() has left it. Errors: kInvalid: its target, or not one Host (RFC
+/// Whether we know where the body ends. Where not, what comes behind the head must not be taken for
+/// a request. Source: RFC 9112, 6.1 and 6.3.
+bool has_known_coding(const http::fields& head) {
+  const auto codings = head.count(http::field::transfer_encoding);
+  return codings == 0 ||
+         (codings == 1 && boost::beast::iequals(head[http::field::transfer_encoding], "chunked"));
+}
+
+/// As http::async_read() has left it, with the fields of its head: what stands in a trailer proves
+/// nothing and names nobody (RFC 9110, 6.5.1). Errors: kInvalid: its target, or not one Host (RFC
 /// 9112, 3.2).
-Result<void> take_message(http::request<http::string_body> message, Request& request) {
+Result<void> take_message(http::request<http::string_body> message, const http::fields& head,
+                          Request& request) {
   constexpr unsigned kHttp11 = 11;
-  const auto hosts = message.count(http::field::host);
+  const auto hosts = head.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && message.version() >= kHttp11))
     return Error{Code::kInvalid, "the request is to have one Host field"};
   request.method = std::string_view{message.method_string()};
-  for (const auto& field : message) {
+  for (const auto& field : head) {
     auto& value = request.fields[lower_case(std::string_view{field.name_string()})];
     if (!value.empty()) value += ", ";
     value += std::string_view{field.value()};
@@ -323,8 +333,14 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   Incoming incoming;
   const auto [bad_head, head] = co_await http::async_read_header(stream, buffer, parser, kAwaited);
   boost::system::error_code failure = bad_head;
+  http::fields fields;
   if (!failure) {
     const auto& known = parser.get();
+    fields = known.base();
+    if (!has_known_coding(fields)) {
+      incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
+      co_return incoming;
+    }
     if (known.version() >= 11 &&
         boost::beast::iequals(known[http::field::expect], "100-continue")) {
       const bool sent = co_await write_text(stream, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -345,7 +361,7 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   if (incoming.refused) co_return incoming;
   auto message = parser.release();
   incoming.keep = message.keep_alive();
-  const auto taken = take_message(std::move(message), incoming.request);
+  const auto taken = take_message(std::move(message), fields, incoming.request);
   if (!taken) {
     incoming.refused = {400, "invalid", taken.error().what};
     incoming.keep = false;

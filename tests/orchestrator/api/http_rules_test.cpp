@@ -38,6 +38,34 @@ TEST_F(ApiHttpRules, RequestsHaveOneHost) {
   EXPECT_EQ(heard_of(raw("GET /healthz HTTP/1.0\r\n\r\n")).status, 200);
 }
 
+TEST_F(ApiHttpRules, ATrailerNamesNobody) {
+  serve();
+  const auto field = "Authorization: Bearer " + token("alice", "viewer") + "\r\n";
+  const auto asked = [&](const std::string& head, const std::string& trailer) {
+    return heard_of(raw_tls("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                            "application/json\r\nTransfer-Encoding: chunked\r\n" +
+                            head + "\r\n2\r\n{}\r\n0\r\n" + trailer + "\r\n"))
+        .status;
+  };
+
+  EXPECT_NE(asked(field, ""), 401);
+  EXPECT_EQ(asked("", field), 401);
+}
+
+TEST_F(ApiHttpRules, ABodyOfAnUnknownCodingIsNoRequest) {
+  serve();
+
+  for (const auto* coding : {"xchunked", "identity", "gzip, chunked", "chunked, identity"}) {
+    const auto answer =
+        raw("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: " +
+            std::string{coding} +
+            "\r\n\r\nGET /healthz HTTP/1.1\r\nHost: "
+            "localhost\r\n\r\n");
+    EXPECT_THAT(heard_of(answer).status, ::testing::AnyOf(400, 501)) << coding;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), answer.npos) << coding << ": " << answer;
+  }
+}
+
 TEST_F(ApiHttpRules, TakesATargetWithItsHost) {
   serve();
   const auto secret = token("alice", "viewer");
