@@ -13,6 +13,7 @@
 #include "orchestrator/engine/fold_next.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/store/evidence.h"
 
 namespace cupel::api {
 namespace {
@@ -42,22 +43,6 @@ void keep_small(boost::json::object& data) {
   for (const auto key : kKept)
     if (auto* value = data.if_contains(key)) small[key] = std::move(*value);
   data = std::move(small);
-}
-
-/// Every SHA-256 under "evidence", at any depth that events have.
-void add_evidence(const boost::json::value& value, int depth, std::set<std::string>& found) {
-  if (depth > 4) return;
-  if (const auto* array = value.if_array())
-    for (const auto& each : *array) add_evidence(each, depth + 1, found);
-  const auto* object = value.if_object();
-  if (object == nullptr) return;
-  for (const auto& [key, each] : *object) {
-    const bool named = key == "evidence" && each.is_string() && each.get_string().size() == 64;
-    if (named)
-      found.insert(std::string{each.get_string()});
-    else
-      add_evidence(each, depth + 1, found);
-  }
 }
 
 }  // namespace
@@ -119,7 +104,7 @@ void LiveRun::take(const store::EventText& text) {
 }
 
 void LiveRun::take_end(Event& event) {
-  add_evidence(event.data, 0, evidence_[event.node]);
+  store::note_evidence(event.data, evidence_[event.node]);
   if (event.data.contains("verdict")) verdicts_[event.node] = record::verdict_from(event.data);
 }
 

@@ -31,6 +31,8 @@ boost::json::object to_json(const Context& context, const store::Checked& checke
           {"events", checked.events},
           {"snapshots", checked.snapshots},
           {"evidence", checked.evidence},
+          {"audit", to_string(checked.audit)},
+          {"not_checked", store::kNotChecked},
           {"faults", to_json(checked.faults)},
           {"repaired", to_json(checked.repaired)}};
 }
@@ -41,13 +43,16 @@ void print(const Context& context, const store::Checked& checked) {
   for (const auto& fault : checked.repaired)
     say("{}: {}; {}\n", printable(fault.where), printable(fault.what), printable(fault.advice));
   const auto many = checked.faults.size();
-  const auto whole =
-      checked.repaired.empty() ? "all of it is whole" : "nothing is broken but what was repaired";
+  const auto whole = checked.repaired.empty() ? "whole" : "nothing is broken but what was repaired";
   const auto verdict = many == 0 ? std::string{whole}
                                  : fmt::format("{}{} broken; nothing was changed",
                                                many == store::kMostFaults ? "at least " : "", many);
-  say("{}: {} runs, {} events, {} snapshots, {} pieces of evidence: {}\n", context.state.string(),
-      checked.runs, checked.events, checked.snapshots, checked.evidence, verdict);
+  say("{}: {} runs, {} events, {} snapshots, {} pieces of evidence, {} entries of the audit log: "
+      "{}\n",
+      context.state.string(), checked.runs, checked.events, checked.snapshots, checked.evidence,
+      checked.audit.sequence, verdict);
+  if (checked.audit.sequence > 0) say("audit log: {}\n", to_string(checked.audit));
+  say("not checked: {}\n", store::kNotChecked);
 }
 
 /// What the store could not do; 2 where nothing was touched.
@@ -55,8 +60,14 @@ Exit refuse(const Context& context, const Error& error) {
   return complain(context, error, error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
 }
 
-Exit check(const Context& context) {
-  const auto checked = store::check_store(context.state);
+Exit check(const Context& context, const std::string& audit_head) {
+  std::optional<store::AuditHead> kept;
+  if (!audit_head.empty()) {
+    const auto head = store::audit_head_of(audit_head);
+    if (!head) return complain(context, head.error(), Exit::invalid);
+    kept = *head;
+  }
+  const auto checked = store::check_store(context.state, kept);
   if (!checked) return refuse(context, checked.error());
   if (context.json)
     std::printf("%s\n", boost::json::serialize(to_json(context, *checked)).c_str());
@@ -147,11 +158,16 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
 CommandRow store_verify_command(Context& context) {
   CommandRow row{"verify", "read all that is kept and list what is broken; changes nothing"};
   row.footer =
-      "Example: cupel store verify\n"
+      "Examples: cupel store verify\n"
+      "          cupel store verify --audit-head 56:9f86d081...\n"
       "Exit codes: 0 all is intact, 1 something is broken, 2 there is no store or it is of a\n"
       "            newer Cupel, 3 it could not be read.";
-  row.options = {json_flag(context)};
-  row.run = [&context] { return check(context); };
+  auto head = std::make_shared<std::string>();
+  row.options = {{"--audit-head", head.get(),
+                  "the audit log's end as it was logged or printed before: shows a log that was "
+                  "cut or made anew"},
+                 json_flag(context)};
+  row.run = [&context, head] { return check(context, *head); };
   return row;
 }
 

@@ -4,8 +4,10 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/evidence.h"
 
 namespace cupel::store {
 namespace {
@@ -42,6 +44,36 @@ void each_audit_row(soci::session& sql, std::int64_t after, Visit visit) {
 }
 
 }  // namespace
+
+std::string to_string(const AuditHead& head) {
+  return fmt::format("{}:{}", head.sequence, head.hash);
+}
+
+Result<AuditHead> audit_head_of(std::string_view text) {
+  const auto cut = std::min(text.find(':'), text.size());
+  const auto sequence = number<std::int64_t>(text.substr(0, cut));
+  const auto hash = text.substr(std::min(cut + 1, text.size()));
+  if (sequence && *sequence > 0 && is_evidence_name(hash))
+    return AuditHead{*sequence, std::string{hash}};
+  return Error{Code::kInvalid,
+               fmt::format("'{}' is no head of an audit log: expected its entry and "
+                           "hash, such as 56:9f86d0..., as cupel store verify "
+                           "prints it and the service logs it",
+                           printable(text))};
+}
+
+AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept) {
+  AuditChain chain{.has_kept = !kept};
+  each_audit_row(sql, 0, [&](const AuditRow& row) {
+    const auto expected = chain.head.sequence + 1;
+    if (row.sequence != expected || chained_audit(chain.head.hash, row) != row.hash)
+      chain.broken_at = expected;
+    chain.head = {row.sequence, row.hash};
+    if (kept && chain.head == *kept) chain.has_kept = true;
+    return !chain.broken_at;
+  });
+  return chain;
+}
 
 struct AuditLog::Connection {
   soci::session sql;
@@ -86,6 +118,8 @@ Result<void> AuditLog::append(std::span<const AuditEntry> entries) {
       before = row.hash;
     }
     writing.commit();
+    // Kept by whoever collects logs, it shows an end of the log that was cut off.
+    log::info({}, "audit-head", to_string(AuditHead{row.sequence, before}));
     return ok();
   });
 }
@@ -121,21 +155,6 @@ Result<std::vector<AuditEntry>> AuditLog::newest(std::string_view begin, std::si
         std::ranges::reverse(found);
         return found;
       });
-}
-
-Result<std::optional<std::int64_t>> AuditLog::broken_at() const {
-  return guarded("cannot read the audit log", [&]() -> Result<std::optional<std::int64_t>> {
-    std::optional<std::int64_t> broken;
-    std::string before;
-    std::int64_t expected = 1;
-    each_audit_row(connection_->sql, 0, [&](const AuditRow& row) {
-      if (row.sequence != expected || chained_audit(before, row) != row.hash) broken = expected;
-      before = row.hash;
-      ++expected;
-      return !broken;
-    });
-    return broken;
-  });
 }
 
 }  // namespace cupel::store

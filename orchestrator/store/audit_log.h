@@ -7,6 +7,10 @@
 
 #include "orchestrator/store/store.h"
 
+namespace soci {
+class session;
+}
+
 namespace cupel::store {
 
 struct AuditEntry {
@@ -18,6 +22,26 @@ struct AuditEntry {
   boost::json::object data{};
   std::string hash{};
 };
+
+/// Where the log ends. An end that was cut off, or a chain that was made anew, shows only to who
+/// has kept this elsewhere: it is logged with every entry, and cupel store verify prints it.
+struct AuditHead {
+  std::int64_t sequence = 0;
+  std::string hash{};
+  friend bool operator==(const AuditHead&, const AuditHead&) = default;
+};
+std::string to_string(const AuditHead& head);  // "56:9f86d0..."
+/// Errors: kInvalid.
+Result<AuditHead> audit_head_of(std::string_view text);
+
+/// What a look through the whole log finds.
+struct AuditChain {
+  AuditHead head{};
+  std::optional<std::int64_t> broken_at{};  // the first entry that is missing or was changed
+  bool has_kept = true;                     // whether what was kept elsewhere stands in it
+};
+/// Throws what SOCI throws.
+AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept = {});
 
 class AuditLog {
  public:
@@ -36,10 +60,6 @@ class AuditLog {
 
   /// The newest entries whose `what` begins so, oldest first. Errors: kStorage.
   Result<std::vector<AuditEntry>> newest(std::string_view begin, std::size_t most) const;
-
-  /// The first entry that is missing or not what was written; nothing if the chain is whole.
-  /// Errors: kStorage.
-  Result<std::optional<std::int64_t>> broken_at() const;
 
  private:
   struct Connection;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/measurements.h"
@@ -59,6 +60,7 @@ class Check {
     for (const auto& [id, phase] : found) {
       const auto where = fmt::format("run {}", id);
       if (phase == "ended" || phase == "cancelled") over_.insert(id);
+      phase_ = phase;
       if (!engine::run_phase(phase))
         add(where, fmt::format("its phase is '{}', which there is not", phase), kNotTrusted);
       readable(where, [&] { chain(id); });
@@ -81,6 +83,19 @@ class Check {
   }
 
   void repairs() { repairs_ = read_repairs(sql_); }
+
+  void audit(const std::optional<AuditHead>& kept) {
+    const auto chain = audit_chain(sql_, kept);
+    checked_.audit = chain.head;
+    if (chain.broken_at)
+      add(fmt::format("audit log, entry {}", *chain.broken_at),
+          "it is missing, or not what was written: the chain breaks there",
+          "who did what from there on is not proven: put it back from a backup");
+    else if (!chain.has_kept)
+      add(fmt::format("audit log, entry {}", kept->sequence),
+          "it is not the one whose hash was kept: the log was cut or made anew",
+          "who did what is not proven: put it back from a backup");
+  }
 
   void snapshots() {
     SnapshotRows rows{sql_};
@@ -129,6 +144,7 @@ class Check {
   void chain(RunId run) {
     std::string before;
     std::int64_t expected = 1;
+    std::optional<engine::RunPhase> by_events;
     auto table = version_ >= kMeasurementsSince ? table_values(sql_, run) : Values{};
     EventRows rows{sql_, run};
     while (const auto* row = rows.next()) {
@@ -142,12 +158,16 @@ class Check {
             "a newer Cupel wrote it: use that one");
       if (const auto why = unreadable(*row))
         add_damage(run, expected, "it is what was written, and cannot be read: " + *why);
-      note_evidence(where, *row);
+      note_evidence_of(where, *row);
+      if (const auto kind = engine::event_kind(row->kind))
+        if (const auto after = engine::phase_after(*kind)) by_events = after;
       if (version_ >= kMeasurementsSince) hold_against(table, where, *row);
       before = row->hash;
       ++expected;
       ++checked_.events;
     }
+    if (const auto what = missing_end(phase_, by_events))
+      if (!repairs_.contains(run)) add_damage(run, expected, *what);
     for (const auto& [sequence, values] : table)
       add_measurement_fault(fmt::format("run {}, event {}", run, sequence));
   }
@@ -191,11 +211,21 @@ class Check {
                             kNotTrusted, run));
   }
 
-  void note_evidence(const std::string& where, const EventRow& row) {
+  /// Also what a document names that several nodes share.
+  void note_evidence_of(const std::string& where, const EventRow& row) {
     if (row.data.find("\"evidence\"") == row.data.npos) return;
     const auto data = parse_json(row.data);
-    const auto hash = data ? text_at(*data, "evidence") : std::nullopt;
-    if (hash && is_evidence_name(*hash)) named_.try_emplace(*hash, where);
+    if (!data) return;
+    std::set<std::string> found;
+    note_evidence(*data, found);
+    const auto* object = data->if_object();
+    if (object != nullptr && object->contains("together")) {
+      const auto document = text_at(*data, "evidence").value_or("");
+      if (is_evidence_name(document) && documents_.insert(document).second)
+        if (const auto bytes = read_evidence(folder_, document))
+          if (const auto parts = parse_json(*bytes)) note_evidence(*parts, found);
+    }
+    for (const auto& hash : found) named_.try_emplace(hash, where);
   }
 
   void piece(std::string_view hash) {
@@ -218,12 +248,14 @@ class Check {
   Checked checked_{};
   std::map<std::string, std::string> named_{};  // evidence, and an event that names it
   std::map<RunId, Repair> repairs_{};
+  std::set<std::string> documents_{};
   std::set<RunId> over_{};
+  std::string phase_{};  // of the run that is being read
 };
 
 }  // namespace
 
-Result<Checked> check_store(const fs::path& folder) {
+Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHead>& audit) {
   const auto file = folder / "cupel.db";
   std::error_code failure;
   if (!fs::exists(file, failure))
@@ -244,6 +276,7 @@ Result<Checked> check_store(const fs::path& folder) {
     check.readable("runs", [&] { check.runs(); });
     check.readable("node locks", [&] { check.locks(); });
     if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
+    if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(audit); });
     check.evidence();
     return std::move(check).checked();
   });

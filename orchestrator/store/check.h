@@ -1,13 +1,14 @@
 #pragma once
 // Looks through a whole store and says what is broken in it: the database, every run's chain and
-// whether its events can be read, the snapshots, the evidence. Changes nothing and repairs nothing;
-// works where Store::open refuses.
+// whether its events can be read and have their end, the snapshots, the evidence, the audit log.
+// Changes nothing and repairs nothing; works where Store::open refuses.
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "orchestrator/store/audit_log.h"
 
 namespace cupel::store {
 
@@ -24,13 +25,21 @@ struct Checked {
   std::int64_t events = 0;
   std::int64_t snapshots = 0;
   std::int64_t evidence = 0;
+  AuditHead audit{};
   std::vector<Fault> faults{};    // at most kMostFaults
   std::vector<Fault> repaired{};  // damage of a run that a person gave an end: known, nothing to do
 };
 
-/// Reads all of it, which takes as long as the disk takes. A controller may work meanwhile.
-/// Errors: kNotFound: there is no store; kUnsupported: a newer Cupel wrote it; kStorage: it could
-/// not be read for a reason that is no damage.
-Result<Checked> check_store(const std::filesystem::path& folder);
+/// What nothing in a store proves: kept for whoever could change the database anyhow.
+inline constexpr const char* kNotChecked =
+    "tokens, pinned keys, what is known of BMCs, and how runs were asked for (cupel token list, "
+    "cupel status)";
+
+/// `audit` is the head of the audit log as somebody kept it elsewhere. Reads all of it, which takes
+/// as long as the disk takes. A controller may work meanwhile. Errors: kNotFound: there is no
+/// store; kUnsupported: a newer Cupel wrote it; kStorage: it could not be read for a reason that is
+/// no damage.
+Result<Checked> check_store(const std::filesystem::path& folder,
+                            const std::optional<AuditHead>& audit = {});
 
 }  // namespace cupel::store

@@ -41,7 +41,13 @@ struct Damage {
   std::string what{};
 };
 
-/// Nothing if its chain is whole and all of it can be read. Throws what SOCI throws.
+/// What is wrong where a run is over by its row, and its newest events do not say so. They were cut
+/// off, with verdicts in them perhaps. Nothing where they agree, or the run is not over.
+std::optional<std::string> missing_end(std::string_view phase,
+                                       std::optional<engine::RunPhase> by_events);
+
+/// Nothing if its chain is whole, all of it can be read, and that of a run that is over has its
+/// end; one that a person has repaired need not have it. Throws what SOCI throws.
 std::optional<Damage> damage_of(soci::session& sql, RunId run);
 
 /// The rows of a run behind `after`, in order, one at a time; of one node and of the run as a whole

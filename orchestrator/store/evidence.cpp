@@ -29,7 +29,26 @@ void set_aside(const fs::path& file) {
   fs::rename(file, aside, failure);
 }
 
+/// JSON of ours is no deeper than what parse_json() takes.
+void note_at(const boost::json::value& value, int depth, std::set<std::string>& into) {
+  constexpr int kDeepest = 64;
+  if (depth > kDeepest) return;
+  if (const auto* array = value.if_array())
+    for (const auto& each : *array) note_at(each, depth + 1, into);
+  const auto* object = value.if_object();
+  if (object == nullptr) return;
+  for (const auto& [key, each] : *object)
+    if (key == "evidence" && each.is_string() && is_evidence_name(each.get_string()))
+      into.emplace(each.get_string());
+    else
+      note_at(each, depth + 1, into);
+}
+
 }  // namespace
+
+void note_evidence(const boost::json::value& value, std::set<std::string>& into) {
+  note_at(value, 0, into);
+}
 
 std::string_view hash_of_file(std::string_view file_name) {
   if (file_name.ends_with(kPacked)) file_name.remove_suffix(kPacked.size());

@@ -128,16 +128,31 @@ std::optional<std::string> unreadable(const EventRow& row) {
 std::optional<Damage> damage_of(soci::session& sql, RunId run) {
   std::string before;
   std::int64_t expected = 1;
+  std::optional<RunPhase> by_events;
   EventRows rows{sql, run};
   while (const auto* row = rows.next()) {
     if (row->sequence != expected) return Damage{expected, "it is missing"};
     if (chained(before, run, *row) != row->hash)
       return Damage{expected, "it is not what was written"};
     if (const auto why = unreadable(*row)) return Damage{expected, "it cannot be read: " + *why};
+    if (const auto kind = engine::event_kind(row->kind))
+      if (const auto phase = engine::phase_after(*kind)) by_events = phase;
     before = row->hash;
     ++expected;
   }
+  std::string phase;
+  sql << "SELECT phase FROM run WHERE id = :run AND id NOT IN (SELECT run FROM repair)",
+      soci::use(run), soci::into(phase);
+  if (!sql.got_data()) return std::nullopt;
+  if (auto what = missing_end(phase, by_events)) return Damage{expected, *std::move(what)};
   return std::nullopt;
+}
+
+std::optional<std::string> missing_end(std::string_view phase,
+                                       std::optional<engine::RunPhase> by_events) {
+  const bool over = phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled);
+  if (!over || (by_events && to_string(*by_events) == phase)) return std::nullopt;
+  return fmt::format("it is missing: the run is {}, and its journal does not say so", phase);
 }
 
 EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::string_view node)

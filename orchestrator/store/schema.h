@@ -6,5 +6,6 @@ namespace cupel::store {
 inline constexpr int kSnapshotsSince = 3;
 inline constexpr int kRepairsSince = 5;
 inline constexpr int kMeasurementsSince = 6;
+inline constexpr int kAuditSince = 7;
 
 }  // namespace cupel::store

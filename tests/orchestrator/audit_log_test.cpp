@@ -1,5 +1,6 @@
 #include "orchestrator/store/audit_log.h"
 
+#include "orchestrator/store/database.h"
 #include "orchestrator/store/purpose.h"
 #include "tests/orchestrator/store_fixture.h"
 
@@ -30,7 +31,11 @@ TEST_F(AuditLogTest, SeveralEntriesAreOneStepOfTheChain) {
 
   EXPECT_THAT(whats(log.page(0, 10).value()),
               ElementsAre("token-made", "link-judged", "link-repaired"));
-  EXPECT_EQ(log.broken_at().value(), std::nullopt);
+  soci::session sql;
+  open_session(sql, folder_ / "cupel.db", Access::read_only);
+  const auto chain = audit_chain(sql);
+  EXPECT_EQ(chain.broken_at, std::nullopt);
+  EXPECT_EQ(chain.head.sequence, 3);
 }
 
 TEST_F(AuditLogTest, TheNewestOfAKindAreReadOldestFirst) {

@@ -10,7 +10,9 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "orchestrator/engine/clock.h"
+#include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/check.h"
+#include "orchestrator/store/evidence.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
@@ -292,6 +294,69 @@ TEST_F(FaultsTest, TheCheckNamesASnapshotAndEvidenceThatAreNotWhatTheyWere) {
   EXPECT_THAT(found.faults, Contains(at("run 1, snapshot at event 3")));
   EXPECT_THAT(found.faults, Contains(at("evidence " + changed)));
   EXPECT_THAT(found.faults, Contains(at("evidence " + missing)));
+}
+
+TEST_F(FaultsTest, ARunThatIsOverAndWhoseNewestEventsWereCutOffIsNotWhole) {
+  const auto run = filled(3, 10);
+  {
+    const auto store = open();
+    std::vector last{event(EventKind::step_ended, "n1", "verdict"), event(EventKind::run_ended)};
+    ASSERT_TRUE(store->append(run, last));
+    EXPECT_EQ(store->broken_at(run).value(), std::nullopt);
+    EXPECT_THAT(checked().faults, IsEmpty());
+  }
+
+  sql("DELETE FROM event WHERE sequence > 3");
+
+  EXPECT_EQ(open()->broken_at(run).value(), 4);
+  EXPECT_THAT(checked().faults,
+              Contains(AllOf(at("run 1, event 4"),
+                             Field("what", &Fault::what, HasSubstr("the run is ended")))));
+}
+
+TEST_F(FaultsTest, TheCheckFindsEvidenceThatIsNamedAtAnyDepth) {
+  std::string hash;
+  {
+    const auto store = open();
+    const auto run = store->begin_run(run_on({"n1"})).value();
+    hash = store->keep_evidence("the kernel's log").value();
+    auto ended = event(EventKind::step_ended, "n1", "gemm");
+    ended.data["findings"] = boost::json::array{{{"kernel log", {{"evidence", hash}}}}};
+    ASSERT_TRUE(store->append(run, ended));
+  }
+  ASSERT_THAT(checked().faults, IsEmpty());
+
+  fs::remove(evidence_file(folder_, hash));
+
+  EXPECT_THAT(checked().faults, Contains(at("evidence " + hash)));
+}
+
+TEST_F(FaultsTest, TheCheckHoldsTheAuditLogAgainstItsChainAndItsKeptEnd) {
+  {
+    const auto store = open();
+    auto log = AuditLog::open(folder_).value();
+    for (const auto* what : {"make-token", "start-run", "cancel-run"})
+      ASSERT_TRUE(log.append({.who = "ada", .origin = "10.0.0.5", .what = what}));
+  }
+  const auto head = checked().audit;
+  ASSERT_EQ(head.sequence, 3);
+  const auto parsed = audit_head_of(to_string(head));
+  ASSERT_TRUE(parsed);
+  const auto with_head = [&] { return check_store(folder_, *parsed).value().faults; };
+  EXPECT_THAT(with_head(), IsEmpty());
+
+  sql("DELETE FROM audit WHERE sequence = 3");
+  EXPECT_THAT(checked().faults, IsEmpty()) << "nothing in the store shows it";
+  EXPECT_THAT(with_head(), Contains(at("audit log, entry 3")));
+
+  sql("UPDATE audit SET who = 'bob' WHERE sequence = 2");
+  EXPECT_THAT(checked().faults, Contains(at("audit log, entry 2")));
+
+  for (const auto* text : {"", "3", "3:abc",
+                           "-1:"
+                           "x",
+                           ":"})
+    EXPECT_FALSE(audit_head_of(text));
 }
 
 TEST_F(FaultsTest, EvidenceThatWasChangedOnDiskIsKeptAnewAndTheOtherSetAside) {

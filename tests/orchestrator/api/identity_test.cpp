@@ -6,7 +6,7 @@
 #include "base/base64.h"
 #include "orchestrator/api/login_limits.h"
 #include "orchestrator/api/site_settings.h"
-#include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/check.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -279,19 +279,20 @@ TEST_F(ApiIdentity, EachChangeIsInAChainThatShowsWhereItWasBroken) {
   ASSERT_EQ(post("/api/v1/runs/1/commands", R"({"command":"unpause"})", "2").status, 202);
 
   const auto log = get("/api/v1/audit").json();
-  const auto audit = store::AuditLog::open(state()).value();
 
   ASSERT_EQ(log.at("items").as_array().size(), 2u);
   EXPECT_EQ(log.at("items").at(0).at("what"), "command");
   EXPECT_EQ(log.at("items").at(0).at("data").at("reason"), "noise");
   EXPECT_THAT(std::string{log.at("items").at(0).at("origin").as_string()}, HasSubstr("unix user"));
-  EXPECT_EQ(audit.broken_at().value(), std::nullopt);
+  EXPECT_TRUE(store::check_store(state()).value().faults.empty());
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((state() / "cupel.db").c_str(), &database), SQLITE_OK);
   sqlite3_exec(database, "UPDATE audit SET who = 'eve' WHERE sequence = 2", nullptr, nullptr,
                nullptr);
   sqlite3_close(database);
-  EXPECT_EQ(audit.broken_at().value(), 2);
+  const auto broken = store::check_store(state()).value().faults;
+  ASSERT_EQ(broken.size(), 1);
+  EXPECT_EQ(broken.front().where, "audit log, entry 2");
   const auto command = store().commands(1, 0).value().at(0);
   EXPECT_THAT(command.by, HasSubstr("(unix user"));
 }
