@@ -11,7 +11,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <memory>
 #include <optional>
 
 #include "base/result.h"
@@ -65,28 +64,8 @@ Task<void> run_into(std::optional<T>& slot, Task<T> work) {
 }
 }  // namespace detail
 
-/// Sleeps. Errors: kCancelled, also where that came before the pause, between two waits. The only
-/// timer that our code may wait on.
+/// Sleeps. Errors: kCancelled. The only timer that our code may wait on.
 Task<Result<void>> pause_for(std::chrono::milliseconds pause);
-
-/// Calls `act` once, `pause` from now, unless this is gone by then. What is to happen beside a
-/// coroutine's work needs no coroutine of its own, which would have to be cancelled and waited for.
-class Alarm {
- public:
-  template <class Act>
-  Alarm(const asio::any_io_executor& executor, std::chrono::milliseconds pause, Act act)
-      : timer_{executor, pause} {
-    timer_.async_wait([act = std::move(act),
-                       here = std::weak_ptr{here_}](boost::system::error_code stopped) mutable {
-      // Expired and gone in one turn of the loop: the timer no longer knows that it was stopped.
-      if (!stopped && !here.expired()) act();
-    });
-  }
-
- private:
-  std::shared_ptr<bool> here_ = std::make_shared<bool>();
-  asio::steady_timer timer_;
-};
 
 /// Awaits `work` until `deadline`; then cancels it and waits for its clean-up.
 /// Errors: kTimeout, or whatever `work` returns. A bug thrown by `work` is thrown at once.

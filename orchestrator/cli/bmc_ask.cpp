@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 
+#include "base/alarm.h"
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "base/text.h"

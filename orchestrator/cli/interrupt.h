@@ -5,7 +5,7 @@
 
 #include <boost/asio/signal_set.hpp>
 
-#include "base/task.h"
+#include "base/alarm.h"
 
 namespace cupel::cli {
 

@@ -94,6 +94,9 @@ Task<Result<SessionEnd>> from_keyboard(Conversation& all) {
   // A script's input has ended; what it asked for may still be answered.
   all.input_over = true;
   for (;;) {
+    // One that came while this read would be missed by the pause.
+    const bool stopped = co_await cancelled();
+    if (stopped) co_return Error{Code::kCancelled, "stopped"};
     CO_TRY(co_await pause_for(std::chrono::hours{24}));
   }
 }

@@ -8,8 +8,8 @@ namespace cupel::rma {
 
 /// What stands behind a name such as password, BMC_PW, token or secret becomes "***", and so do
 /// private keys in PEM, credentials in URIs and in the usual options of ipmitool, curl and sshpass,
-/// hashes of passwords, Authorization and Cookie headers, and each of `known`. A secret in a form of
-/// its own is not known for one. Takes time in proportion to the text.
+/// hashes of passwords, Authorization and Cookie headers, and each of `known`. A secret in a form
+/// of its own is not known for one. Takes time in proportion to the text.
 std::string without_secrets(std::string_view text, std::span<const std::string> known = {});
 
 }  // namespace cupel::rma

@@ -5,6 +5,8 @@
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 
+#include "base/alarm.h"
+
 namespace cupel {
 namespace {
 
