@@ -55,11 +55,11 @@ Result<AuditHead> audit_head_of(std::string_view text) {
   const auto hash = text.substr(std::min(cut + 1, text.size()));
   if (sequence && *sequence > 0 && is_evidence_name(hash))
     return AuditHead{*sequence, std::string{hash}};
-  return Error{Code::kInvalid,
-               fmt::format("'{}' is no head of an audit log: expected its entry and "
-                           "hash, such as 56:9f86d0..., as cupel store verify "
-                           "prints it and the service logs it",
-                           printable(text))};
+  return Error{
+      Code::kInvalid,
+      fmt::format("'{}' is no head of an audit log: expected an entry and its hash, such as "
+                  "56:9f86d0..., which the service logs; print it with: cupel store verify",
+                  printable(text))};
 }
 
 AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept) {
