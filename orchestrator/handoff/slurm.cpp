@@ -190,7 +190,7 @@ Task<Result<NodeState>> Slurm::look(const inventory::Node& asked, const inventor
   state.disagreements = disagreements(profile, now);
   if (const auto held = foreign_hold(now))
     state.held_by_others = fmt::format("{} by {}: {}", held->state == "DOWN" ? "down" : "drained",
-                                       held->by.empty() ? "somebody" : held->by, held->reason);
+                                       held->by.empty() ? "another user" : held->by, held->reason);
   state.reason = own_reason(now.reason);
   co_return state;
 }
@@ -212,7 +212,7 @@ Task<Result<std::string>> Slurm::release(const inventory::Node& node, Deadline d
     CO_TRY(co_await door_->update(now.name, std::move(back), deadline));
   }
   co_return fmt::format("{} had it {} before ({}): scontrol update nodename={} state=resume",
-                        held->by.empty() ? "somebody" : held->by,
+                        held->by.empty() ? "another user" : held->by,
                         held->state == "DOWN" ? "down" : "drained", held->reason, now.name);
 }
 

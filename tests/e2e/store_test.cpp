@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "orchestrator/store/check.h"
 #include "tests/e2e/cupel_binary.h"
 #include "tests/orchestrator/store_fixture.h"
 
@@ -51,9 +52,12 @@ TEST_F(StoreCheckTest, SaysThatAllIsWhole) {
   const auto ran = check();
 
   EXPECT_EQ(ran.exit_status, 0) << ran.error;
-  EXPECT_EQ(ran.output, folder_.string() +
-                            ": 1 runs, 1 events, 0 snapshots, 1 pieces of evidence: all of it is "
-                            "whole\n");
+  EXPECT_EQ(
+      ran.output,
+      folder_.string() +
+          ": 1 runs, 1 events, 0 snapshots, 1 pieces of evidence, 0 entries of the audit log: "
+          "whole\nnot checked: " +
+          store::kNotChecked + "\n");
 }
 
 TEST_F(StoreCheckTest, SaysWhatIsBrokenWhereAndWhatToDo) {
