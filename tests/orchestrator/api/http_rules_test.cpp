@@ -42,7 +42,8 @@ TEST_F(ApiHttpRules, ATrailerNamesNobody) {
   serve();
   const auto field = "Authorization: Bearer " + token("alice", "viewer") + "\r\n";
   const auto asked = [&](const std::string& head, const std::string& trailer) {
-    return heard_of(raw_tls("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+    return heard_of(raw_tls("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nConnection: "
+                            "close\r\nContent-Type: "
                             "application/json\r\nTransfer-Encoding: chunked\r\n" +
                             head + "\r\n2\r\n{}\r\n0\r\n" + trailer + "\r\n"))
         .status;
