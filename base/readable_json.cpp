@@ -1,6 +1,8 @@
 #include "base/readable_json.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 
@@ -41,5 +43,9 @@ void make_readable_at(boost::json::value& value, int depth) {
 }  // namespace
 
 void make_readable(boost::json::object& object) { make_readable_at(object, 1); }
+
+double read_back_error(double one, double other) {
+  return 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(one), std::abs(other));
+}
 
 }  // namespace cupel

@@ -10,4 +10,9 @@ namespace cupel {
 /// Source: RFC 8259, 6 and 8.1.
 void make_readable(boost::json::object& object);
 
+/// By how much two numbers may differ that are one number before it was written as JSON, and after
+/// it was read: Boost.JSON 1.81 reads one of ten of full precision off by one unit in its last
+/// place.
+double read_back_error(double one, double other);
+
 }  // namespace cupel

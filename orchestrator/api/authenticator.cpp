@@ -18,7 +18,8 @@ namespace {
 
 using std::chrono::minutes;
 
-/// Empty, too, where it has characters that nobody sees: cut out, they would make it another one.
+/// Empty also where the text has characters that are not printable: without them it would be
+/// another.
 std::string claim_text(const boost::json::object& claims, std::string_view name) {
   const auto* value = claims.if_contains(name);
   if (value == nullptr || !value->is_string()) return {};

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/network_of.h"
 #include "base/text.h"
+#include "base/transfer_coding.h"
 #include "orchestrator/api/endpoint.h"
 #include "orchestrator/api/problem.h"
 
@@ -71,30 +72,19 @@ bool is_no_http(const boost::system::error_code& failure) {
          failure != http::error::end_of_stream && failure != http::error::partial_message;
 }
 
-/// Whether we know where the body ends. Where not, what comes behind the head must not be taken for
-/// a request. Source: RFC 9112, 6.1 and 6.3.
-bool has_known_coding(const http::fields& head) {
-  const auto codings = head.count(http::field::transfer_encoding);
-  return codings == 0 ||
-         (codings == 1 && boost::beast::iequals(head[http::field::transfer_encoding], "chunked"));
-}
-
-/// As http::async_read() has left it, with the fields of its head: what stands in a trailer proves
-/// nothing and names nobody (RFC 9110, 6.5.1). Errors: kInvalid: its target, or not one Host (RFC
-/// 9112, 3.2).
-Result<void> take_message(http::request<http::string_body> message, const http::fields& head,
-                          Request& request) {
+/// Of the head alone: a field in a trailer is not one of the request (RFC 9110, 6.5.1). Errors:
+/// kInvalid: its target, or not one Host (RFC 9112, 3.2).
+Result<void> take_head(const http::request<http::string_body>& message, Request& request) {
   constexpr unsigned kHttp11 = 11;
-  const auto hosts = head.count(http::field::host);
+  const auto hosts = message.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && message.version() >= kHttp11))
     return Error{Code::kInvalid, "the request is to have one Host field"};
   request.method = std::string_view{message.method_string()};
-  for (const auto& field : head) {
+  for (const auto& field : message) {
     auto& value = request.fields[lower_case(std::string_view{field.name_string()})];
     if (!value.empty()) value += ", ";
     value += std::string_view{field.value()};
   }
-  request.body = std::move(message.body());
   return read_target(std::string_view{message.target()}, request);
 }
 
@@ -371,14 +361,14 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   Incoming incoming;
   const auto [bad_head, head] = co_await http::async_read_header(stream, buffer, parser, kAwaited);
   boost::system::error_code failure = bad_head;
-  http::fields fields;
+  Result<void> taken = ok();
   if (!failure) {
     const auto& known = parser.get();
-    fields = known.base();
-    if (!has_known_coding(fields)) {
+    if (!has_known_coding(known)) {
       incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
       co_return incoming;
     }
+    taken = take_head(known, incoming.request);
     if (known.version() >= 11 &&
         boost::beast::iequals(known[http::field::expect], "100-continue")) {
       const bool sent = co_await write_text(stream, "HTTP/1.1 100 Continue\r\n\r\n");
@@ -399,7 +389,7 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   if (incoming.refused) co_return incoming;
   auto message = parser.release();
   incoming.keep = message.keep_alive();
-  const auto taken = take_message(std::move(message), fields, incoming.request);
+  incoming.request.body = std::move(message.body());
   if (!taken) {
     incoming.refused = {400, "invalid", taken.error().what};
     incoming.keep = false;

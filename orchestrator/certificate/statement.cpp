@@ -6,7 +6,6 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cmath>
-#include <limits>
 
 #include "base/digest.h"
 #include "base/json.h"
@@ -246,13 +245,9 @@ std::optional<std::int64_t> count_at(const json::value& object, std::string_view
 
 /// Whether its value is within its limits, where it is about a number.
 bool is_within_limits(const json::value& criterion) {
-  // Boost.JSON 1.81 reads one of ten numbers of full precision back by one unit in its last place.
-  constexpr double kReadBack = 4 * std::numeric_limits<double>::epsilon();
   const auto value = number_at(criterion, "value");
   if (!value) return true;
-  const auto room = [&](double limit) {
-    return kReadBack * std::max(std::abs(*value), std::abs(limit));
-  };
+  const auto room = [&](double limit) { return read_back_error(*value, limit); };
   const auto least = number_at(criterion, "at_least"), most = number_at(criterion, "at_most");
   return (!least || *value >= *least - room(*least)) && (!most || *value <= *most + room(*most));
 }

@@ -6,6 +6,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/until_cancelled.h"
+
 namespace cupel::console {
 namespace {
 
@@ -93,12 +95,7 @@ Task<Result<SessionEnd>> from_keyboard(Conversation& all) {
   if (all.how.interactive) co_return SessionEnd::input_ended;
   // A script's input has ended; what it asked for may still be answered.
   all.input_over = true;
-  for (;;) {
-    // One that came while this read would be missed by the pause.
-    const bool stopped = co_await cancelled();
-    if (stopped) co_return Error{Code::kCancelled, "stopped"};
-    CO_TRY(co_await pause_for(std::chrono::hours{24}));
-  }
+  co_return co_await until_cancelled();
 }
 
 /// A copy, so that closing it leaves the original open.

@@ -10,6 +10,7 @@
 
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "base/until_cancelled.h"
 #include "base/wall_clock.h"
 #include "inventory/node.h"
 
@@ -20,7 +21,6 @@ using inventory::Node;
 
 constexpr std::chrono::seconds kOpenPatience{60};
 constexpr std::chrono::hours kReadPatience{1};
-constexpr std::chrono::hours kForEver{24};
 
 std::filesystem::path lock_file(const std::filesystem::path& locks, const std::string& node) {
   std::string name = node;
@@ -112,11 +112,7 @@ Task<Result<void>> record_consoles(Recording recording) {
   const auto width = std::max<std::size_t>(recording.nodes.size(), 1);
   [[maybe_unused]] const auto ended = co_await for_each_of<void>(recording.nodes, width, each);
   // Whoever runs us beside a run takes our end for the run's.
-  for (;;) {
-    const bool stop = co_await cancelled();
-    if (stop) co_return Error{Code::kCancelled, "stopped"};
-    CO_TRY(co_await pause_for(kForEver));
-  }
+  co_return co_await until_cancelled();
 }
 
 Result<ConsoleLock> ConsoleLock::take(const std::filesystem::path& locks, const std::string& node) {

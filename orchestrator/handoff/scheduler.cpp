@@ -16,10 +16,9 @@ Task<Result<void>> Scheduler::unreserve(const inventory::Node&, std::string, Dea
 }
 
 std::string one_line_reason(std::string_view text) {
-  constexpr std::size_t kLongest = 240;
   auto line = printable(text);
   std::erase_if(line, [](char c) { return c == '"' || c == '\''; });
-  return shortened(line, kLongest);
+  return shortened(line, kLongestReason);
 }
 
 std::shared_ptr<Scheduler> scheduler_of(const inventory::Inventory& inventory,

@@ -54,7 +54,9 @@ class Scheduler {
                                        Deadline deadline);
 };
 
-/// A reason that fits into the tools of both: one line, no quotes, at most 240 bytes.
+inline constexpr std::size_t kLongestReason = 240;  // bytes
+
+/// A reason that fits into the tools of both: one line, no quotes, at most kLongestReason.
 std::string one_line_reason(std::string_view text);
 
 /// The inventory's; nullptr where it has none. `signature`: as Scheduler::signature.

@@ -34,7 +34,7 @@ std::string reservation_of(const std::string& run, const inventory::Node& node) 
 }
 
 constexpr std::string_view kOurs = "cupel", kBefore = " | before: ";
-constexpr std::size_t kLongestReason = 240, kLongestKept = 110;  // bytes
+constexpr std::size_t kLongestKept = 110;  // bytes
 
 /// slurmctld's own reasons begin so, whatever user it runs as. Source: slurmctld and slurmd of
 /// Slurm 22.05 to 24.05: set_node_down(), drain_nodes(), validate_node_specs().
@@ -146,7 +146,7 @@ Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {
 Task<Result<void>> Slurm::drain(std::string name, std::string reason, Deadline deadline) {
   CO_TRY(const auto now, co_await node(name, deadline));
   SlurmUpdate update{.state = "DRAIN", .reason = reason_with(reason, foreign_hold(now))};
-  // Nobody who resumes it by hand gets one that says that it is qualified.
+  // An operator who resumes it by hand must not get the feature of qualified nodes with it.
   auto features = now.features;
   const auto is_ours = [this](const std::string& feature) {
     return std::ranges::find(site_.features, feature) != site_.features.end();

@@ -8,6 +8,22 @@
 
 namespace cupel::handoff {
 
+/// Another user's word that a node is to take no jobs.
+struct ForeignHold {
+  std::string state{};  // "DRAIN", "DOWN"
+  std::string by{};     // "alice"; empty: not known
+  std::string reason{};
+  friend bool operator==(const ForeignHold&, const ForeignHold&) = default;
+};
+
+/// A drain or down with a reason that neither Cupel nor slurmctld itself has given. Where Cupel has
+/// drained the node since, what it kept of it in its own reason.
+std::optional<ForeignHold> foreign_hold(const SlurmNode& node);
+/// Cupel's reason with what it must put back, at most kLongestReason.
+std::string reason_with(std::string_view reason, const std::optional<ForeignHold>& before);
+/// Cupel's reason alone.
+std::string_view own_reason(std::string_view reason);
+
 /// Each asks for the node first and changes only what is exactly one.
 /// Errors: kInvalid (ALL, a range, a list: not asked), kUnreachable (slurmctld does not answer),
 /// kNotFound (no such node), kUnsupported (no scontrol here, or a slurmrestd that cannot do it),

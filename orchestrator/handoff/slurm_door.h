@@ -15,7 +15,7 @@ struct SlurmNode {
   std::string name;
   std::vector<std::string> state;  // "IDLE", "DRAIN", ... as State=IDLE+DRAIN says it
   std::string reason{};            // without Slurm's own [user@time]
-  std::string reason_by{};         // that user; empty where it is not told
+  std::string reason_by{};         // who gave it; empty: not reported
   int cpus = 0;                    // CPUTot
   double memory_bytes = 0;         // RealMemory
   std::string gres{};
@@ -28,22 +28,6 @@ struct SlurmNode {
   /// It has no jobs, would take one now, and is kept for none.
   bool idle() const;
 };
-
-/// Somebody else's word that a node is to take no jobs.
-struct ForeignHold {
-  std::string state{};  // "DRAIN", "DOWN"
-  std::string by{};     // "alice"; empty where it is not known
-  std::string reason{};
-  friend bool operator==(const ForeignHold&, const ForeignHold&) = default;
-};
-
-/// A drain or down with a reason that neither Cupel nor slurmctld itself has given. Where Cupel has
-/// drained the node since, what it kept of it in its own reason.
-std::optional<ForeignHold> foreign_hold(const SlurmNode& node);
-/// Cupel's reason with what it must put back, at most 240 bytes.
-std::string reason_with(std::string_view reason, const std::optional<ForeignHold>& before);
-/// Cupel's reason alone.
-std::string_view own_reason(std::string_view reason);
 
 /// What is to become of a node; what is empty stays as it is.
 struct SlurmUpdate {

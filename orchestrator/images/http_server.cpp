@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "base/transfer_coding.h"
 #include "orchestrator/images/byte_range.h"
 #include "orchestrator/images/http_head.h"
 #include "orchestrator/images/patience.h"
@@ -201,9 +202,7 @@ Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) 
     connection.patience.allow(options.head_patience);
     const auto [failure, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (failure) co_return;
-    // Where a body of another coding ends nobody knows here (RFC 9112, 6.3).
-    const auto coding = parser.get()[http::field::transfer_encoding];
-    if (!coding.empty() && !boost::beast::iequals(coding, "chunked")) co_return;
+    if (!has_known_coding(parser.get())) co_return;
     if (parser.get()[http::field::expect] == "100-continue") {
       const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(kContinue), kAwait);
       if (lost) co_return;

@@ -43,7 +43,7 @@ class Line {
 
   /// `value_follows` is set where a secret's name ends the line: its value stands in the next.
   std::string scrubbed(bool& value_follows) {
-    text_programs();
+    note_programs();
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (text_.substr(at_).starts_with("://"))
@@ -74,7 +74,7 @@ class Line {
     while (from < text_.size() && is_blank(text_[from])) ++from;
     return from;
   }
-  void text_programs() {
+  void note_programs() {
     for (std::size_t i = 0; i < kFlags.size(); ++i) has_[i] = text_.contains(kFlags[i].program);
   }
 
@@ -136,7 +136,8 @@ class Line {
                                [&](std::string_view part) { return lower.contains(part); });
   }
 
-  /// What stands behind a secret's name: = : => > and a value, or a blank and what looks like one.
+  /// The value after a secret's name: after =, :, => or >, or after a blank where it looks like
+  /// one.
   void take_value(std::string_view name, bool is_option) {
     auto at = at_;
     const bool quoted_name = at < text_.size() && is_quote(text_[at]);

@@ -6,7 +6,7 @@
 
 namespace cupel::rma {
 
-/// What stands behind a name such as password, BMC_PW, token or secret becomes "***", and so do
+/// The value after a name such as password, BMC_PW, token or secret becomes "***", and so do
 /// private keys in PEM, credentials in URIs and in the usual options of ipmitool, curl and sshpass,
 /// hashes of passwords, Authorization and Cookie headers, and each of `known`. A secret in a form
 /// of its own is not known for one. Takes time in proportion to the text.

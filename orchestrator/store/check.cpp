@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "base/json.h"
 #include "base/paths.h"
+#include "base/readable_json.h"
 #include "base/text.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/store/database.h"
@@ -21,11 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Boost.JSON 1.81 reads one of ten numbers of full precision back by one unit in its last place.
 bool is_same_number(double one, double other) {
-  constexpr double kReadBack = 4 * std::numeric_limits<double>::epsilon();
-  return one == other ||
-         std::abs(one - other) <= kReadBack * std::max(std::abs(one), std::abs(other));
+  return one == other || std::abs(one - other) <= read_back_error(one, other);
 }
 
 constexpr const char* kKeepACopy =
@@ -60,11 +57,10 @@ class Check {
     }
     for (const auto& [id, phase] : found) {
       const auto where = fmt::format("run {}", id);
-      if (phase == "ended" || phase == "cancelled") over_.insert(id);
-      phase_ = phase;
+      if (is_over(phase)) over_.insert(id);
       if (!engine::run_phase(phase))
         add(where, fmt::format("its phase is '{}', which there is not", phase), kNotTrusted);
-      readable(where, [&] { chain(id); });
+      readable(where, [&] { chain(id, phase); });
       ++checked_.runs;
     }
   }
@@ -145,7 +141,7 @@ class Check {
       checked_.faults.push_back({std::move(where), std::move(what), std::move(advice)});
   }
 
-  void chain(RunId run) {
+  void chain(RunId run, std::string_view phase) {
     std::string before;
     std::int64_t expected = 1;
     std::optional<engine::RunPhase> by_events;
@@ -170,7 +166,7 @@ class Check {
       ++expected;
       ++checked_.events;
     }
-    if (const auto what = missing_end(phase_, by_events))
+    if (const auto what = missing_end(phase, by_events))
       if (!repairs_.contains(run)) add_damage(run, expected, *what);
     for (const auto& [sequence, values] : table)
       add_measurement_fault(fmt::format("run {}, event {}", run, sequence));
@@ -254,7 +250,6 @@ class Check {
   std::map<RunId, Repair> repairs_{};
   std::set<std::string> documents_{};
   std::set<RunId> over_{};
-  std::string phase_{};  // of the run that is being read
 };
 
 }  // namespace

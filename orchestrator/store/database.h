@@ -41,6 +41,11 @@ struct Damage {
   std::string what{};
 };
 
+/// Whether a run with this word for its phase is over.
+inline bool is_over(std::string_view phase) {
+  return phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled);
+}
+
 /// What is wrong where a run is over by its row, and its newest events do not say so. They were cut
 /// off, with verdicts in them perhaps. Nothing where they agree, or the run is not over.
 std::optional<std::string> missing_end(std::string_view phase,

@@ -180,8 +180,7 @@ std::optional<Damage> damage_of(soci::session& sql, RunId run) {
 
 std::optional<std::string> missing_end(std::string_view phase,
                                        std::optional<engine::RunPhase> by_events) {
-  const bool over = phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled);
-  if (!over || (by_events && to_string(*by_events) == phase)) return std::nullopt;
+  if (!is_over(phase) || (by_events && to_string(*by_events) == phase)) return std::nullopt;
   return fmt::format("it is missing: the run is {}, and its journal does not say so", phase);
 }
 

@@ -22,9 +22,7 @@ struct StandingRun {
   RunId id = 0;
   std::string phase{};
   std::int64_t ended = 0;
-  bool over() const {
-    return phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled);
-  }
+  bool over() const { return is_over(phase); }
 };
 
 /// Newest first.

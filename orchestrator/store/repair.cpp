@@ -16,10 +16,6 @@ std::vector<std::string> nodes_held_by(soci::session& sql, RunId run) {
   return {names.begin(), names.end()};
 }
 
-bool is_over(std::string_view phase) {
-  return phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled);
-}
-
 Error needs_no_repair(const Repair& found) {
   const auto helps = is_over(found.phase)
                          ? std::string{"it holds no node"}

@@ -53,8 +53,7 @@ std::string stuck(soci::session& sql, RunId run) {
   std::string phase;
   sql << "SELECT phase FROM run WHERE id = :run", soci::use(run), soci::into(phase);
   if (!sql.got_data()) return "which is not there any more";
-  if (phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled))
-    return "which is over";
+  if (is_over(phase)) return "which is over";
   const auto damage = damage_of(sql, run);
   return damage ? fmt::format("whose journal is damaged at event {}", damage->sequence) : "";
 }

@@ -352,11 +352,7 @@ TEST_F(FaultsTest, TheCheckHoldsTheAuditLogAgainstItsChainAndItsKeptEnd) {
   sql("UPDATE audit SET who = 'bob' WHERE sequence = 2");
   EXPECT_THAT(checked().faults, Contains(at("audit log, entry 2")));
 
-  for (const auto* text : {"", "3", "3:abc",
-                           "-1:"
-                           "x",
-                           ":"})
-    EXPECT_FALSE(audit_head_of(text));
+  for (const auto* text : {"", "3", "3:abc", "-1:x", ":"}) EXPECT_FALSE(audit_head_of(text));
 }
 
 TEST_F(FaultsTest, EvidenceThatWasChangedOnDiskIsKeptAnewAndTheOtherSetAside) {
