@@ -97,7 +97,7 @@ class OsRunBench : public NetbootBench {
   virtual void store_images() {
     keep({.name = "ram",
           .kind = images::ImageKind::ram,
-          .command_line = "console=" + console() + " quiet panic=5",
+          .command_line = "console=" + console() + " quiet panic=5 cupel.http=yes",
           .iso_ticket = images::Slot{artefacts.iso_ticket, 4096}},
          {artefacts.ram_efi, artefacts.vmlinuz, artefacts.initrd, artefacts.ram_iso});
     digest = keep({.name = kImage,
