@@ -287,5 +287,30 @@ TEST_F(NodesResults, OfAllRunsOfANodeAreItsHistory) {
   EXPECT_EQ(of_bob("/api/v1/nodes/a01-n1/history").status, 404);
 }
 
+TEST_F(SiteReads, AnswersForANodeOfAnotherRackAsForOneThatDoesNotExist) {
+  serve_site();
+  const auto secret = token("bob", "operator", {"a02"});
+  int key = 0;
+  const auto plan = [&](const std::string& nodes) {
+    return ask_tls({.method = "POST",
+                    .target = "/api/v1/plans",
+                    .body = R"({"playbook":"audit","nodes":")" + nodes + "\"}",
+                    .token = secret,
+                    .fields = {"Idempotency-Key: k" + std::to_string(++key)}});
+  };
+  const auto told = [&](std::string nodes) {
+    auto body = plan(nodes).body;
+    for (auto at = body.find(nodes); at != body.npos; at = body.find(nodes))
+      body.replace(at, nodes.size(), "NODE");
+    return body;
+  };
+
+  EXPECT_EQ(told("a01-n1"), told("a01-n9"));
+  EXPECT_THAT(plan("a01-n1").body, Not(HasSubstr("did you mean 'a01")));
+  const auto all = plan("all");
+  EXPECT_EQ(all.status, 200) << all.body;
+  EXPECT_THAT(all.body, AllOf(HasSubstr("a02-n1"), Not(HasSubstr("a01-n1"))));
+}
+
 }  // namespace
 }  // namespace cupel::test
