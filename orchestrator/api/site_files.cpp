@@ -67,7 +67,7 @@ Result<TlsFiles> own_certificate(const std::filesystem::path& state,
   }
   TRY(auto made, make_self_signed(names, kCertificateLasts));
   TRY(write_file(key_file, made.key, 0600));
-  TRY(write_file(file, made.certificate, 0644));
+  TRY(write_file(file, made.certificate));
   return TlsFiles{std::move(made.certificate), std::move(made.key), {}};
 }
 

@@ -97,7 +97,7 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   TRY([[maybe_unused]] const auto read,
       within("no certificate is made", certificate::read_statement(payload)));
   TRY(auto sealed, certificate::seal(payload, key));
-  TRY(write_file(asked.file, sealed));
+  TRY(write_file(asked.file, sealed, kReadableByAll));
   std::vector<engine::RunId> runs{asked.run};
   for (const auto& each : issue.kept) runs.push_back(each.summary.run.id);
   TRY(store::note_certificate(store.folder(), sha256_hex(sealed), runs, issue.expires));

@@ -36,7 +36,7 @@ Result<std::string> signed_manifest(const SignAsked& asked) {
   TRY(const auto key, signing_key(asked.key));
   TRY(const auto signature, within(asked.key, key.sign(text)));
   const auto file = asked.file();
-  TRY(write_file(file, signature));
+  TRY(write_file(file, signature, kReadableByAll));
   return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);
 }
 

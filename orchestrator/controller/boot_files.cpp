@@ -13,6 +13,7 @@
 #include "base/self_signed.h"
 #include "inventory/check_files.h"
 #include "inventory/model.h"
+#include "orchestrator/store/modes.h"
 
 namespace cupel::controller {
 namespace {
@@ -182,7 +183,8 @@ Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOr
   text.resize(slot->size, ' ');
   const auto disc = disc_of(ticket.token);
   std::error_code failed;
-  std::filesystem::create_directories(disc.parent_path(), failed);
+  // Its ticket is a secret, whoever may read the images.
+  store::make_private_folder(disc.parent_path());
   std::filesystem::copy_file(plain, disc, std::filesystem::copy_options::overwrite_existing,
                              failed);
   std::fstream stream{disc, std::ios::binary | std::ios::in | std::ios::out};

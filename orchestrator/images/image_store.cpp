@@ -183,7 +183,7 @@ Result<Image> ImageStore::keep(NewImage made, ImageManifest manifest,
   // What would not be read back is not written.
   const auto text = manifest_text(manifest);
   TRY(parse_manifest(text));
-  TRY(write_file(made.folder() / kManifest, text));
+  TRY(write_file(made.folder() / kManifest, text, kReadableByAll));
   std::error_code reason;
   const auto folder = folder_ / manifest.name;
   fs::rename(made.folder(), folder, reason);  // fails where an image is: its folder is not empty

@@ -128,6 +128,7 @@ TEST_F(ServeTest, ARunBeginsWaitsIsApprovedAndEndsThroughTheApi) {
   const auto printed = json_lines(site.run({"show", "v01-n01", "--json"}).out).back();
   for (const auto* key : {"verdict", "steps", "bmc_parts", "stages"})
     EXPECT_EQ(shown.at(key), printed.at(key)) << key << ": as cupel show prints it";
+  EXPECT_THAT(open_to_others(site.file("state")), ::testing::IsEmpty());
   service.signal(SIGTERM);
   EXPECT_EQ(service.wait().status, 0);
 }
