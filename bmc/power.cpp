@@ -94,7 +94,8 @@ Error maybe_restarted(Error lost) {
 /// Waits until a machine that was restarted is on, and stays on: its BMC may still show the state
 /// from before. One that the restart left off is turned on. Returns whether it was seen to be off.
 Task<Result<bool>> wait_until_restarted(Bmc& bmc, Deadline deadline, Pace pace) {
-  const auto settled = deadline.sooner(pace.until_restart_shows);
+  // Before the deadline, at which nobody could look any more.
+  const auto settled = Deadline::in(std::min(pace.until_restart_shows, deadline.left() / 2));
   std::optional<Deadline> stays_off;
   bool was_off = false;
   auto pause = pace.first;
@@ -112,7 +113,7 @@ Task<Result<bool>> wait_until_restarted(Bmc& bmc, Deadline deadline, Pace pace) 
     if (deadline.passed())
       co_return Error{Code::kTimeout, "accepted by the BMC, which still reports " +
                                           std::string{to_string(now)} + ", not on"};
-    const auto nap = std::min(pause, deadline.left());
+    const auto nap = std::min(pause, settled.passed() ? deadline.left() : settled.left());
     CO_TRY(co_await pause_for(nap));
     pause = std::min(pause * 3 / 2, pace.longest);
   }

@@ -147,7 +147,8 @@ std::vector<std::string> named_in(const Error& refusal, const BiosValues& values
   for (const auto& [name, value] : values) {
     for (auto at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
       const auto end = at + name.size();
-      const bool whole = !in_name(words[at - 1]) && (end == words.size() || !in_name(words[end]));
+      const bool begins = at == 0 || !in_name(words[at - 1]);
+      const bool whole = begins && (end == words.size() || !in_name(words[end]));
       if (!whole) continue;
       named.push_back(name);
       break;

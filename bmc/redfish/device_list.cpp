@@ -119,6 +119,9 @@ Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists
   const auto& chassis = *machine.chassis;
   lists.resize(chassis.size());
   if (machine.rules->device_list.empty()) co_return;
+  // Cards, and the GPUs of an iLO 5, are listed nowhere else.
+  constexpr std::array kListed{PartKind::gpu, PartKind::nic, PartKind::hca, PartKind::dpu};
+  survey.lists(kListed);
   const auto read = [&](Survey& piece, std::size_t at) {
     return read_list_of(piece, machine, chassis[at], lists[at]);
   };

@@ -74,8 +74,10 @@ Task<std::vector<Service>> services_of(Survey& survey, Machine& machine) {
       break;
     }
     const auto found = co_await survey.links(collection, "logs");
-    for (const auto& uri : found)
-      if (!is_no_event_log(uri)) uris.push_back(uri);
+    for (const auto& uri : found) {
+      const auto same = [&](const std::string& other) { return normal(other) == normal(uri); };
+      if (!is_no_event_log(uri) && std::ranges::none_of(uris, same)) uris.push_back(uri);
+    }
   }
   std::vector<Service> services;
   const auto documents = co_await survey.read_all(std::move(uris), "log");
@@ -132,7 +134,8 @@ struct Order {
 /// One service's log while it is read.
 struct Reading {
   Service service;
-  std::set<std::string> pages{};  // asked for
+  std::set<std::string> pages{};    // asked for
+  std::set<std::string> sources{};  // of its entries and links
   std::deque<LogEntry> kept{};
   std::vector<std::string> links{};
   std::size_t read = 0;  // entries and links, older ones too
@@ -140,6 +143,15 @@ struct Reading {
   bool has_jumped = false;
   std::string why_not_all{};  // of a log that goes on where it was not read any more
 };
+
+/// Sorts them; what has no date is older than all that has one. Returns whether there were more.
+bool leave_newest(std::vector<LogEntry>& entries, std::size_t most) {
+  std::ranges::stable_sort(entries, {},
+                           [](const LogEntry& one) { return one.time.value_or(Seconds::min()); });
+  if (entries.size() <= most) return false;
+  entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(most));
+  return true;
+}
 
 class Gathering {
  public:
@@ -168,7 +180,8 @@ class Gathering {
           log.why_not_all = "a page brought nothing new";
         break;
       }
-      const bool enough = log.kept.size() + log.links.size() >= most_;
+      // Also of entries that another log has: what is behind them is older than most_ known ones.
+      const bool enough = log.sources.size() >= most_ || log.kept.size() >= most_;
       if (log.order.newest_first() && log.links.empty() && (enough || !any_recent)) {
         cut = cut || (!page.next.empty() && !is_older(page.found.back()));
         break;
@@ -206,25 +219,29 @@ class Gathering {
     return page;
   }
 
-  /// Whether there was anything on the page that no page had before. Of a log whose oldest come
-  /// first only the newest are kept.
+  /// Whether there was anything on the page that no page of this log had before. Of a log whose
+  /// oldest come first only the newest are kept, and of no other more than a reading holds.
   bool take(Reading& log, const Page& page) {
     bool any_new = false;
     for (const auto& one : page.found) {
-      const bool is_new = one.source.empty() || known_.insert(normal(one.source)).second;
-      any_new = any_new || is_new;
+      const auto source = normal(one.source);
+      const bool is_new = source.empty() || known_.insert(source).second;
+      any_new = log.sources.insert(source).second || source.empty() || any_new;
       log.order.note(one);
       if (is_new && !is_older(one)) log.kept.push_back(one);
     }
     for (const auto& uri : page.links) {
-      if (!known_.insert(normal(uri)).second) continue;
-      any_new = true;
-      log.links.push_back(uri);
+      any_new = log.sources.insert(normal(uri)).second || any_new;
+      if (known_.insert(normal(uri)).second) log.links.push_back(uri);
     }
     log.read += page.found.size() + page.links.size();
-    while (log.order.oldest_first() && log.kept.size() > most_) {
-      log.kept.pop_front();
+    const auto room = log.order.oldest_first() ? most_ : EventLog::kMost;
+    while (log.kept.size() > room) {
       cut = true;
+      if (log.order.newest_first())
+        log.kept.pop_back();
+      else
+        log.kept.pop_front();
     }
     return any_new;
   }
@@ -274,6 +291,7 @@ class Gathering {
   /// What a log that was not read to its end lacks are its newest entries, unless these come first.
   void conclude(Reading log) {
     std::ranges::move(log.kept, std::back_inserter(entries));
+    cut = leave_newest(entries, most_) || cut;
     const bool begun = log.read > 0;
     if (!begun || log.why_not_all.empty()) return;
     if (log.order.newest_first()) {
@@ -325,13 +343,7 @@ Task<Result<EventLog>> read_event_log(Fetch& fetch, std::optional<Seconds> since
   EventLog log{.entries = std::move(gathering.entries),
                .cut = gathering.cut,
                .newest_missing = gathering.newest_missing};
-  // What has no date is older than all that has one.
-  std::ranges::stable_sort(log.entries, {},
-                           [](const LogEntry& one) { return one.time.value_or(Seconds::min()); });
-  if (log.entries.size() > most) {
-    log.cut = true;
-    log.entries.erase(log.entries.begin(), log.entries.end() - static_cast<std::ptrdiff_t>(most));
-  }
+  log.cut = leave_newest(log.entries, most) || log.cut;
   log.unknown = std::move(seen.unknown);
   co_return log;
 }

@@ -39,9 +39,15 @@ std::string names_of(const std::vector<Document>& systems) {
 }
 
 /// The GPUs' board of a machine shows up as a System beside it.
-bool is_baseboard(const Document& system) {
-  const auto name = lower_case(last_name(system.uri));
+bool is_baseboard_at(std::string_view uri) {
+  const auto name = lower_case(last_name(uri));
   return name.find("hgx") != name.npos || name.find("baseboard") != name.npos;
+}
+bool is_baseboard(const Document& system) { return is_baseboard_at(system.uri); }
+
+/// Where the inventory names a System, the others are other nodes, or boards.
+bool may_hold_ours(const std::string& uri, const std::string& wanted) {
+  return wanted.empty() || last_name(uri) == wanted || is_baseboard_at(uri);
 }
 
 /// Systems that chassis link to, where the BMC has no list of Systems (Quanta D42A: 404).
@@ -72,10 +78,18 @@ Task<std::vector<std::string>> listed_systems(Survey& survey, Document list) {
   constexpr std::size_t kMostPages = 32, kMostListed = 4096;
   std::vector<std::string> uris;
   for (std::size_t pages = 1;; ++pages) {
+    const auto before = uris.size();
     for (auto& uri : links_at(list.body, "Members"))
       if (std::ranges::find(uris, uri) == uris.end()) uris.push_back(std::move(uri));
     const auto next = path_of(text_at(list.body, "Members@odata.nextLink").value_or(""));
-    if (next.empty() || pages >= kMostPages || uris.size() >= kMostListed) co_return uris;
+    // One that brings nothing new is where a sick BMC would go in circles.
+    if (next.empty() || uris.size() == before) co_return uris;
+    if (pages >= kMostPages || uris.size() >= kMostListed) {
+      const auto why = "more than " + std::to_string(pages) + " pages: the rest is not read";
+      survey.not_whole(kOnSystems, next, why);
+      survey.unknown("more systems", next, why);
+      co_return uris;
+    }
     auto page = co_await survey.need(next);
     if (!page) {
       survey.not_whole(kOnSystems, next, page.error().what, true);
@@ -93,10 +107,12 @@ void bound(Survey& survey, std::vector<std::string>& uris, const std::string& co
   const auto is_it = [&](const std::string& uri) { return last_name(uri) == wanted; };
   if (const auto ours = std::ranges::find_if(uris, is_it); ours != uris.end())
     std::iter_swap(uris.begin(), ours);
-  uris.resize(kMostSystems);
   const auto why =
       "more than " + std::to_string(kMostSystems) + " are listed: the others are not read";
-  survey.not_whole(kOnSystems, collection, why);
+  const auto is_ours = [&](const std::string& uri) { return may_hold_ours(uri, wanted); };
+  if (std::ranges::any_of(uris | std::views::drop(kMostSystems), is_ours))
+    survey.not_whole(kOnSystems, collection, why);
+  uris.resize(kMostSystems);
   survey.unknown("more systems", collection, why);
 }
 
@@ -168,7 +184,9 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
       systems.read.push_back(*std::move(system));
       continue;
     }
-    survey.not_whole(kOnSystems, uri, system.error().what, true);
+    const bool passing = system.error().code != Code::kNotFound;
+    if (may_hold_ours(uri, survey.wanted_system()))
+      survey.not_whole(kOnSystems, uri, system.error().what, passing);
     survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
     systems.lost.push_back({uri, std::move(system).error()});
   }
@@ -187,6 +205,8 @@ Result<void> pick_system(Systems systems, Without without, const std::string& wa
   boards.erase(boards.begin(), end);
   for (const auto& lost : systems.lost) {
     const bool may_be_it = wanted.empty() ? machines.empty() : last_name(lost.uri) == wanted;
+    // Another node keeps its chassis, also where it could not be read.
+    if (!may_be_it && !may_hold_ours(lost.uri, wanted)) machine.others.push_back(lost.uri);
     if (!may_be_it) continue;
     TRY(stand_in(lost, without, machines));
   }

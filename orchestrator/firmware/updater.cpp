@@ -281,7 +281,7 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
         CO_TRY(co_await enter(Phase::refused));
       }
     }
-    CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained));
+    CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained, doors_.pace));
   }
   co_return ok();
 }

@@ -34,6 +34,7 @@ struct UpdaterDoors {
   std::function<std::chrono::sys_seconds()> now{};
   std::chrono::milliseconds poll{5000};
   std::chrono::milliseconds drained = kDrained;  // how long a power drain leaves the machine off
+  bmc::Pace pace{};                              // of a restart of the machine
   /// Components whose previous image an earlier try of this run has sent: it is not sent again.
   std::set<std::string> written_back{};
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.

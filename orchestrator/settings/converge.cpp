@@ -17,7 +17,8 @@ Result<void> keep(Result<T> answer, Into& into, std::string_view what, ReportedS
   const auto code = answer.error().code;
   if (code == Code::kCancelled || is_transient(code)) return std::move(answer).error();
   reported.unreadable.emplace(what, answer.error().what);
-  if (code == Code::kUnsupported || code == Code::kNotFound) reported.lacking.emplace(what);
+  // What is linked to and not found may be back after a boot.
+  if (code == Code::kUnsupported) reported.lacking.emplace(what);
   return ok();
 }
 

@@ -244,6 +244,23 @@ TEST_F(Log, OfSeveralServicesHasEachEntryOnce) {
   EXPECT_THAT(ids(log()), ElementsAre("1", "2", "3", "4"));
 }
 
+TEST_F(Log, WhoseFirstPageAnotherLogHasIsReadToItsNewestEntry) {
+  const std::string own = "/redfish/v1/Managers/1/LogServices/EventLog";
+  at(kManager)["LogServices"] = link_to("/redfish/v1/Managers/1/LogServices");
+  tree.documents["/redfish/v1/Managers/1/LogServices"] = list_of({std::string{kSel} + "/", own});
+  tree.documents[std::string{kSel} + "/"] = tree.documents[kSel];
+  tree.documents[own] = json::object{{"Entries", link_to(own + "/Entries")}};
+  tree.documents[own + "/Entries"] = page({1, 2}, own + "/Entries?$skip=2");
+  tree.documents[own + "/Entries?$skip=2"] = page({5});
+  tree.documents[kEntries] = page({1, 2}, skip(2));
+  tree.documents[skip(2)] = page({3});
+
+  const auto seen = log();
+
+  EXPECT_THAT(ids(seen), ElementsAre("1", "2", "3", "5"));
+  EXPECT_FALSE(seen.newest_missing);
+}
+
 TEST_F(Log, OfABaseboardsManagerIsReadToo) {
   const std::string manager = "/redfish/v1/Managers/HGX_BMC_0", board = "/redfish/v1/Systems/HGX";
   const std::string service = manager + "/LogServices/EventLog";

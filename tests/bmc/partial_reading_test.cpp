@@ -153,7 +153,7 @@ TEST_F(PartialReading, IsNotWholeBehindPagesThatAreNotReadToTheirEnd) {
   EXPECT_EQ(partial(inventory()), std::set{PartKind::dimm}) << "in circles";
 
   at(collection)["Members@odata.nextLink"] = collection + "?page=1";
-  for (int page = 1; page < 150; ++page) {
+  for (int page = 1; page < 450; ++page) {
     const auto uri = collection + "?page=" + std::to_string(page);
     const auto member = collection + "/of-page-" + std::to_string(page);
     tree.documents[uri] = list_of({member});
@@ -162,7 +162,7 @@ TEST_F(PartialReading, IsNotWholeBehindPagesThatAreNotReadToTheirEnd) {
   }
   const auto seen = inventory();
   EXPECT_EQ(partial(seen), std::set{PartKind::dimm});
-  EXPECT_THAT(seen.partial.at(0).why, HasSubstr("more than 100 pages"));
+  EXPECT_THAT(seen.partial.at(0).why, HasSubstr("more than 400 pages"));
 }
 
 TEST_F(PartialReading, IsNotWholeWhereTheSystemLinksToNoMemory) {

@@ -493,6 +493,14 @@ TEST_F(HpeCards, HaveTheMacsOfTheCardWithTheirSerialNumber) {
   EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("b4:96:91:67:d8:e8"));
 }
 
+TEST_F(HpeCards, ThatCannotBeReadAreNotMissing) {
+  tree.documents.erase(kDevices + "/2");
+
+  const auto seen = inventory();
+
+  EXPECT_NE(inventory::partial_list(seen.partial, inventory::PartKind::nic), nullptr);
+}
+
 TEST_F(HpeCards, OfWhichOneAloneHasNoMacsHaveThePortsThatNobodyHas) {
   card("1", "B4969167D8E8", "b4:96:91:67:d8:e8");
   tree.documents[kCards] = list_of({kCards + "/1"});

@@ -328,6 +328,7 @@ TEST_F(Power, TurnsOnWhatARestartLeftOff) {
   is(PowerState::on);
   bmc.allowed.push_back(ResetType::force_restart);
   bmc.restart_leaves_off = true;
+  bmc.looks_until_change = 0;
 
   const auto done = run(restart(bmc, soon(), kQuick));
 

@@ -103,6 +103,17 @@ TEST_F(SeveralSystems, AreFoundHoweverManyThereAre) {
   }
 }
 
+TEST_F(SeveralSystems, OfWhichAnotherNodesIsLostHideNothingOfThisOne) {
+  tree.wanted = "Node0";
+  tree.documents.erase(system_uri("Node1"));
+
+  const auto seen = inventory();
+
+  EXPECT_TRUE(is_unknown(seen.unknown, "system Node1"));
+  for (const auto& each : seen.partial) EXPECT_NE(each.source, system_uri("Node1"));
+  EXPECT_TRUE(is_unknown(seen.unknown, "chassis Mezz0")) << "still several nodes";
+}
+
 TEST_F(SeveralSystems, AreNotMergedWhereNoneCanBeTurnedOn) {
   for (const auto* node : kNodes) at(system_uri(node)).erase("Actions");
 
