@@ -191,6 +191,29 @@ std::optional<Identity> Authenticator::of_peer(const Request& request, const Sit
   return identity;
 }
 
+Result<void> Authenticator::check_again(const Identity& known, const Site& site) const {
+  const auto among = [&](const auto& grants) -> Result<void> {
+    const auto grant = grants.find(known.name);
+    if (grant != grants.end() && grant->second.role >= known.role) return ok();
+    return Error{Code::kRefused, "service.yaml does not give that role any more"};
+  };
+  switch (known.kind) {
+    case Identity::Kind::token:
+      return tokens_.check(known.token, report::wall_now());
+    case Identity::Kind::session:
+      return tokens_.check_parent(known.token, report::wall_now());
+    case Identity::Kind::certificate:
+      return among(site.settings.certificates);
+    // Root and the service's own user need no entry.
+    case Identity::Kind::peer:
+      return known.role == Role::admin ? ok() : among(site.settings.users);
+    case Identity::Kind::oidc:
+    case Identity::Kind::schedule:
+      return ok();
+  }
+  return Error{Code::kRefused, "unknown"};
+}
+
 std::variant<Identity, Problem> Authenticator::identify_token(const Request& request,
                                                               const std::string& token) {
   return of_token(request, token, false);

@@ -42,6 +42,11 @@ class Authenticator {
   /// Of a token that a page sends to log in.
   std::variant<Identity, Problem> identify_token(const Request& request, const std::string& token);
 
+  /// Whether what this person or program was known by is valid still: a token that is not revoked,
+  /// a certificate or a user that the site still gives this role. A web token's groups cannot be
+  /// asked for again. Errors: kRefused; kStorage.
+  Result<void> check_again(const Identity& known, const Site& site) const;
+
   store::AccessTokens& tokens() { return tokens_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/enum_words.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "inventory/model.h"
@@ -33,7 +34,11 @@ json::object row_of(const store::PendingRequest& pending) {
                    {"origin", pending.origin},
                    {"at", utc_ms(pending.at)},
                    {"expires", utc_ms(pending.expires)}};
-  if (auto what = parse_json(pending.request)) row["what"] = *std::move(what);
+  if (auto what = parse_json(pending.request)) {
+    if (auto* asked = what->if_object())
+      for (const auto* ours : {"kind", "role", "token"}) asked->erase(ours);
+    row["what"] = *std::move(what);
+  }
   return row;
 }
 
@@ -76,6 +81,19 @@ bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pen
   return node ? desk.sees(call, *id, *node) : desk.sees_all(call, *run);
 }
 
+/// What a person may not do any more is not done in that person's name.
+Result<void> check_asker(Desk& desk, const json::object& asked, const std::string& name) {
+  Identity known{.name = name};
+  const auto kind = enum_of<Identity::Kind, '-'>(text_at(asked, "kind").value_or(""));
+  const auto role = role_of(text_at(asked, "role").value_or(""));
+  // Of an older Cupel, which did not keep them.
+  if (!kind || !role) return Error{Code::kRefused, "it is not known who asked; ask again"};
+  known.kind = *kind;
+  known.role = *role;
+  known.token = text_at(asked, "token").value_or("");
+  return desk.authenticator().check_again(known, *desk.shared().site.get());
+}
+
 /// The request as it was asked for, done now. `second` has agreed.
 Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pending) {
   const auto what = parse_json(pending.request);
@@ -83,6 +101,10 @@ Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pendi
   const auto& asked = what->get_object();
   const auto route = route_of("POST", std::string{asked.at("path").get_string()});
   if (route.operation == nullptr) return not_found("what was asked for is not there any more");
+  if (auto valid = check_asker(desk, asked, pending.asked_by); !valid)
+    return Problem{409, "conflict",
+                   fmt::format("{} may not do it any more: {}; it was not done", pending.asked_by,
+                               valid.error().what)};
   Identity both = call.identity;
   // What one may not change, two may not either.
   both.racks =
@@ -107,7 +129,10 @@ Reply ask_second(Desk& desk, const Operation& operation, const Call& call) {
   pending.request = json::serialize(json::object{{"operation", operation.id},
                                                  {"path", call.request.path},
                                                  {"body", call.body},
-                                                 {"racks", call.identity.racks.text()}});
+                                                 {"racks", call.identity.racks.text()},
+                                                 {"kind", to_string(call.identity.kind)},
+                                                 {"role", to_string(call.identity.role)},
+                                                 {"token", call.identity.token}});
   pending.asked_by = call.identity.name;
   pending.origin = call.identity.origin;
   pending.at = now;

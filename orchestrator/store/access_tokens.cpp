@@ -179,6 +179,18 @@ Result<void> AccessTokens::check(std::string_view id, WallTime now) const {
   });
 }
 
+Result<void> AccessTokens::check_parent(std::string_view session, WallTime now) const {
+  auto& sql = connection_->sql;
+  std::string parent;
+  TRY(guarded("cannot read the tokens", [&]() -> Result<void> {
+    const std::string key{session};
+    sql << "SELECT COALESCE(MAX(parent), '') FROM access_token WHERE id = :id", soci::use(key),
+        soci::into(parent);
+    return ok();
+  }));
+  return check(parent.empty() ? session : parent, now);
+}
+
 Result<std::vector<AccessToken>> AccessTokens::list() const {
   auto& sql = connection_->sql;
   return guarded("cannot read the tokens", [&]() -> Result<std::vector<AccessToken>> {

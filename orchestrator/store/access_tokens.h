@@ -45,6 +45,9 @@ class AccessTokens {
   /// revoked; kStorage.
   Result<void> check(std::string_view id, WallTime now) const;
 
+  /// As check(), of the token that a session was made from, which may have ended by itself.
+  Result<void> check_parent(std::string_view session, WallTime now) const;
+
   /// Newest first; without sessions. Errors: kStorage.
   Result<std::vector<AccessToken>> list() const;
 

@@ -298,6 +298,37 @@ TEST_F(ApiIdentity, TwoPeopleAreNeededWhereTheSiteSaysSo) {
   EXPECT_THAT(commands[0].by, HasSubstr("alice (approved by bob) ("));
 }
 
+TEST_F(ApiIdentity, WhatARevokedTokenAskedForIsNotDone) {
+  run_of_two();
+  write("service.yaml", "two_person: [cancel]\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+  const auto eve = token("eve", "operator"), bob = token("bob", "operator");
+  const auto send = [&](const std::string& who, const std::string& target, const std::string& body,
+                        const std::string& key) {
+    return ask_tls({.method = "POST",
+                    .target = target,
+                    .body = body,
+                    .token = who,
+                    .fields = {"Idempotency-Key: " + key}});
+  };
+  const auto asked = send(eve, "/api/v1/runs/1/commands", R"({"command":"cancel"})", "1");
+  ASSERT_EQ(asked.status, 202) << asked.body;
+  auto tokens = *store::AccessTokens::open(store().folder());
+  ASSERT_TRUE(tokens.revoke(store::token_id(eve), report::wall_now()));
+
+  const auto listed = ask_tls({.target = "/api/v1/approvals", .token = bob});
+  const auto approved =
+      send(bob, "/api/v1/approvals/" + std::string{asked.json().at("approval").as_string()},
+           R"({"decision":"approve"})", "2");
+
+  EXPECT_THAT(listed.body, ::testing::Not(HasSubstr("\"token\":")));
+  EXPECT_EQ(approved.status, 409) << approved.body;
+  EXPECT_THAT(approved.body, HasSubstr("the token has expired or is revoked"));
+  EXPECT_TRUE(store().commands(1, 0).value().empty());
+}
+
 TEST_F(ApiIdentity, ASkipWithABlankReasonIsRefused) {
   run_of_two();
   serve();
