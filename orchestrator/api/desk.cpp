@@ -209,7 +209,7 @@ std::optional<Problem> Desk::too_many(const std::string& who) const {
                  std::chrono::seconds{1}};
 }
 
-Answer Desk::change(const Operation& operation, const Call& call) {
+Answer Desk::change(const Operation& operation, Call& call) {
   const auto key = call.request.field("idempotency-key");
   if (!is_sound_key(key))
     return api::answer_of(
@@ -222,6 +222,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
   reply.request = sha256_hex(
       fmt::format("{}\n{}\n{}", call.request.method, call.request.path, call.request.body));
   reply.at = report::wall_now();
+  reply.body = fmt::format("{} {}", call.request.method, call.request.path);
   const auto claimed = replies_.claim(reply);
   if (!claimed) return api::answer_of(problem_of(claimed.error()));
   if (*claimed) {
@@ -232,6 +233,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
       return api::answer_of(Problem{409, "conflict", "the same request is being worked on"});
     return replayed(kept);
   }
+  call.change = reply.id();
   Reply made;
   const auto site = shared_.site.get();
   if (needs_two(*site, operation, call))

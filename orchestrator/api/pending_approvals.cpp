@@ -111,7 +111,7 @@ Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pendi
       inventory::RackScope::parse(asked.at("racks").get_string()).common_with(call.identity.racks);
   both.name = fmt::format("{} (approved by {})", pending.asked_by, call.identity.name);
   both.origin = fmt::format("{}; approved from {}", pending.origin, call.identity.origin);
-  Call again{call.request, both, route.values, asked.at("body").get_object()};
+  Call again{call.request, both, route.values, asked.at("body").get_object(), call.change};
   return route.operation->handle(desk, again);
 }
 

@@ -38,6 +38,28 @@ class Counted {
   std::atomic<std::size_t>& count_;
 };
 
+/// What is answered to the same request again where the service ended over it. A run that it began
+/// names it; what it would have done else was not done, or can be done twice without harm, but for
+/// commands.
+std::optional<store::KeptReply> reply_after_crash(const store::KeptReply& claim,
+                                                  std::optional<store::RunId> begun) {
+  auto reply = claim;
+  if (begun) {
+    reply.status = 201;
+    reply.body = boost::json::serialize(boost::json::object{{"run", *begun}});
+    reply.location = fmt::format("/api/v1/runs/{}", *begun);
+    return reply;
+  }
+  if (!claim.body.ends_with("/commands")) return std::nullopt;
+  const Problem problem{
+      409, "conflict",
+      "the service ended while it took this command, and it may be in the run's journal: see its "
+      "events, and send it again with another Idempotency-Key where it is not"};
+  reply.status = 409;
+  reply.body = *answer_of(problem).body;
+  return reply;
+}
+
 /// A desk on a thread of its own.
 struct Lane {
   explicit Lane(std::size_t most_queued) : most{most_queued} {}
@@ -147,7 +169,7 @@ Result<void> Service::Impl::open() {
   }
   TRY(notices, Notices::open(shared));
   TRY(auto replies, store::KeptReplies::open(options.state));
-  TRY(replies.forget_unfinished());
+  TRY(replies.settle_unfinished(reply_after_crash));
   const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
     return streams.run<Result<std::string>>(std::move(work));
   };

@@ -40,6 +40,7 @@ store::Run row_of(const Planned& planned, const Submission& submission) {
   auto options = with({}, submission.flags);
   options.rehearsal = is_of_virtual_rack(planned.inventory.file);
   options.begun_by = submission.begun_by;
+  options.request = submission.request;
   run.options = to_text(options);
   return run;
 }
