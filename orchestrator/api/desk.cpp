@@ -155,6 +155,8 @@ Answer Desk::answer(const Operation& operation, const Route& route, const Reques
     answer = api::answer_of(Problem{500, "internal", "this is a fault of Cupel; see its log"});
   }
   tag(request, answer);
+  // A login is the one change that asks for none.
+  answer.to_known = answer.status < 400 && (!operation.login || changes(operation));
   // Of a token that was shown: a page that asks who is there has none yet.
   const bool shown = operation.login || !bearer_token(request).empty();
   if (answer.status == 401 && shown) ++shared_.counters.refused_logins;

@@ -240,7 +240,11 @@ Listener::Impl::GuestPtr Listener::Impl::enter(const Peer& peer) {
       side.all.open >= limits.connections || count.open >= limits.connections_per_address;
   const bool strangers = !peer.local && (side.all.strangers >= limits.strangers ||
                                          count.strangers >= limits.strangers_per_address);
-  if (full || strangers) return nullptr;
+  if (full || strangers) {
+    // Or each address that is refused would stay.
+    if (count.open == 0) side.of_each.erase(who);
+    return nullptr;
+  }
   for (auto* each : {&side.all, &count}) ++each->open, ++each->strangers;
   ++open;
   return std::make_shared<Guest>(Guest{&side, who});
@@ -319,7 +323,7 @@ Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer, Guest& g
       answer = answer_of(*incoming->refused);
     else
       answer = co_await handler(std::move(request));
-    if (answer.status < 400) know(guest);
+    if (answer.to_known) know(guest);
     const bool keep = incoming->keep && !answer.close && !answer.feed;
     const bool whole = co_await write(stream, answer, head_only, keep);
     if (!whole) co_return;

@@ -82,7 +82,7 @@ bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pen
 }
 
 /// What a person may not do any more is not done in that person's name.
-Result<void> check_asker(Desk& desk, const json::object& asked, const std::string& name) {
+Result<void> check_asker(Desk& desk, const json::value& asked, const std::string& name) {
   Identity known{.name = name};
   const auto kind = enum_of<Identity::Kind, '-'>(text_at(asked, "kind").value_or(""));
   const auto role = role_of(text_at(asked, "role").value_or(""));
@@ -101,7 +101,7 @@ Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pendi
   const auto& asked = what->get_object();
   const auto route = route_of("POST", std::string{asked.at("path").get_string()});
   if (route.operation == nullptr) return not_found("what was asked for is not there any more");
-  if (auto valid = check_asker(desk, asked, pending.asked_by); !valid)
+  if (auto valid = check_asker(desk, *what, pending.asked_by); !valid)
     return Problem{409, "conflict",
                    fmt::format("{} may not do it any more: {}; it was not done", pending.asked_by,
                                valid.error().what)};

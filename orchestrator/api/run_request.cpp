@@ -47,8 +47,8 @@ std::optional<Problem> sets_what_runs(const std::string& playbook,
         {"body.set." + name, "decides what runs on the nodes: it is the site's alone"});
   return invalid(
       fmt::format("'{}' decides which program, folder or environment is used on the nodes, and no "
-                  "request sets that: put it into a playbook of the service's folder, or use cupel "
-                  "run on the machine itself",
+                  "request sets that: put it into a playbook of the service's folder, or start the "
+                  "run on the machine itself (cupel run)",
                   printable(names.front())),
       std::move(faults));
 }

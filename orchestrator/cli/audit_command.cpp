@@ -189,7 +189,11 @@ NodeDiff diff_of(const record::NodeRecord& older, const record::NodeRecord& newe
     diff.lines.push_back(to_string(each));
   for (const auto& each : requalify::silent_sources(older, newer))
     diff.lines.push_back(each + " reports no parts any more");
-  for (auto& each : requalify::partial_sources(newer)) diff.lines.push_back(std::move(each));
+  // A BMC that never lists all is no news in each of a cron job's mails.
+  const auto were_partial = requalify::partial_sources(older);
+  for (auto& each : requalify::partial_sources(newer))
+    if (std::ranges::find(were_partial, each) == were_partial.end())
+      diff.lines.push_back(std::move(each));
   const auto before = findings_of(older), after = findings_of(newer);
   for (const auto& each : after)
     if (!before.contains(each)) diff.lines.push_back("new finding: " + each);

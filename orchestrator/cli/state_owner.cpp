@@ -15,7 +15,8 @@ namespace cupel::cli {
 
 Result<void> act_as_owner_of(const std::filesystem::path& state) {
   struct stat found{};
-  if (::geteuid() != 0 || ::lstat(state.c_str(), &found) != 0) return ok();
+  // Also by a link: whoever can set it takes privileges away, and gives none.
+  if (::geteuid() != 0 || ::stat(state.c_str(), &found) != 0) return ok();
   if (!S_ISDIR(found.st_mode) || found.st_uid == 0) return ok();
   std::vector<char> room(64 * 1024);
   passwd entry{};

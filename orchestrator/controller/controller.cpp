@@ -210,12 +210,12 @@ Task<Result<void>> Controller::work_all() {
   companions_.reset();
   for (auto& driven : runs_)
     if (driven->companions) co_await end_all(*driven->companions);
-  if (lost_) co_return *std::move(lost_);
-  if (companion_bug_) std::rethrow_exception(companion_bug_);
+  if (companion_bug_ && !lost_) std::rethrow_exception(companion_bug_);
   co_await notifier_.flush();
   for (auto& driven : runs_)
     if (driven->view && !driven->shown_to_its_end) driven->view->finish();
   remove_status(store_.folder());
+  if (lost_) co_return *std::move(lost_);
   co_return ran;
 }
 

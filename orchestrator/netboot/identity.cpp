@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 
 namespace cupel::netboot {
 namespace {
@@ -15,17 +15,7 @@ constexpr std::size_t kLongestText = 128;
 constexpr std::size_t kMostMacs = 256;
 
 std::string normalized(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kFillings{"none",
-                                                             "0",
-                                                             "default string",
-                                                             "not specified",
-                                                             "not applicable",
-                                                             "to be filled by o.e.m.",
-                                                             "system serial number",
-                                                             "123456789",
-                                                             "0123456789"};
-  auto word = lower_case(trimmed(text));
-  return std::ranges::find(kFillings, word) != kFillings.end() ? std::string{} : word;
+  return inventory::is_no_serial(text) ? std::string{} : lower_case(trimmed(text));
 }
 
 Result<std::string> text_of(const boost::json::object& hello, std::string_view key) {

@@ -173,9 +173,15 @@ std::string to_text(const burnin::FleetReference& reference) {
 Result<burnin::FleetReference> fleet_reference_from(std::string_view text) {
   TRY(const auto parsed, parse_json(text));
   const auto* document = parsed.if_object();
-  const bool known = document != nullptr && text_at(*document, "kind") == kKind &&
-                     number_at(*document, "format") == kFormat;
-  if (!known) return Error{Code::kMalformed, "this is no fleet reference of a known format"};
+  if (document == nullptr || text_at(*document, "kind") != kKind)
+    return Error{Code::kMalformed, "this is no fleet reference"};
+  const auto format = number_at(*document, "format");
+  if (format == 1)
+    return Error{Code::kUnsupported,
+                 "the fleet reference is an earlier Cupel's, which had no limit for what is slow: "
+                 "compare with the whole run in its place (--whole)"};
+  if (format != kFormat)
+    return Error{Code::kMalformed, "this is no fleet reference of a known format"};
   burnin::FleetReference reference;
   reference.nodes = count_at(*document, "nodes");
   const auto* series = document->if_contains("series");

@@ -240,7 +240,12 @@ Result<Copied> back_up(const fs::path& state, const fs::path& to) {
 
 Result<Copied> restore(const fs::path& from, const fs::path& state) {
   std::error_code failure;
-  if (!fs::exists(from / kBackupMark, failure) || !fs::exists(from / kDatabase, failure))
+  const bool is_backup =
+      fs::exists(from / kBackupMark, failure) && fs::exists(from / kDatabase, failure);
+  if (failure)
+    return Error{Code::kInvalid, fmt::format("{} cannot be read as {}: {}", from.string(),
+                                             name_of_user(::geteuid()), failure.message())};
+  if (!is_backup)
     return Error{Code::kNotFound,
                  fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));

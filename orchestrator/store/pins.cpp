@@ -24,7 +24,6 @@ Result<void> pin_reported(Store& store, std::string_view name, std::string_view 
     return Error{Code::kUntrusted,
                  fmt::format("the host key that it reports is {}, and a person pinned {}",
                              fingerprint, before.value_or("none"))};
-  TRY(store.repin(name, ""));
   store.pin(name, fingerprint);
   if (store.pinned(name) == fingerprint) return ok();
   return Error{Code::kStorage, "cannot write the pins in " + store.folder().string()};

@@ -142,6 +142,9 @@ TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
   struct stat made{};
   ASSERT_EQ(::stat(path("state/cupel.db").c_str(), &made), 0);
   EXPECT_EQ(made.st_uid, service->pw_uid);
+  fs::create_directory_symlink(path("state"), path("link"));
+  const auto by_link = run_cupel({"--state", path("link"), "status"});
+  EXPECT_EQ(by_link.exit_status, 0) << by_link.error;
 
   // Root owns the secrets, and the service's group may read them.
   write(

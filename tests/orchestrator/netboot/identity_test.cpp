@@ -53,6 +53,10 @@ TEST(BootIdentity, WhatDiffersIsTheCause) {
 TEST(BootIdentity, AFillingOfTheFirmwareIsNoSerialNumber) {
   EXPECT_EQ(cause(R"({"serial":"To Be Filled By O.E.M.","macs":["52:54:00:aa:00:01"]})"), "");
   EXPECT_EQ(cause(R"({"serial":"Not Specified","macs":[]})"), "wrong-mac");
+  for (const auto* none : {"N/A", "Unknown", "0000000000", "Chassis Serial Number", "1234567890"})
+    EXPECT_EQ(cause(R"({"serial":")" + std::string{none} + R"(","macs":["52:54:00:aa:00:01"]})"),
+              "")
+        << none;
 }
 
 TEST(BootIdentity, ATicketFoundByDhcpWantsAMacAddressOfTheInventory) {
