@@ -15,7 +15,8 @@ struct Measurement {
   double value = 0;
   std::string unit{};  // "GB/s" (1e9 bytes), "GiB", "errors", "C", "W", "count"
   /// Of the node as a whole: which one part that was ("nvme0" under the folder that was tested),
-  /// for causes to name. Of a part: where in it, for people ("SM 17, round 3, 71 C").
+  /// for causes to name. Of a part, or of the node itself (MeasureRow::of_node): where or when, for
+  /// people ("SM 17, round 3, 71 C").
   std::string traced_to{};
 
   friend bool operator==(const Measurement&, const Measurement&) = default;

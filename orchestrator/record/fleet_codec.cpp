@@ -39,6 +39,7 @@ using Series = burnin::FleetReference::Series;
 
 constexpr std::string_view kKind = "fleet reference";
 constexpr int kFormat = 2;
+constexpr int kFormatWithoutSlow = 1;  // of runs that knew no slow parts, only outliers
 constexpr std::size_t kMostSeries = 4096, kMostPositions = 4096;
 
 json::object to_json(const burnin::SeriesKey& key, const Series& series) {
@@ -173,15 +174,10 @@ std::string to_text(const burnin::FleetReference& reference) {
 Result<burnin::FleetReference> fleet_reference_from(std::string_view text) {
   TRY(const auto parsed, parse_json(text));
   const auto* document = parsed.if_object();
-  if (document == nullptr || text_at(*document, "kind") != kKind)
-    return Error{Code::kMalformed, "this is no fleet reference"};
-  const auto format = number_at(*document, "format");
-  if (format == 1)
-    return Error{Code::kUnsupported,
-                 "the fleet reference is an earlier Cupel's, which had no limit for what is slow: "
-                 "compare with the whole run in its place (--whole)"};
-  if (format != kFormat)
-    return Error{Code::kMalformed, "this is no fleet reference of a known format"};
+  const auto format = document == nullptr ? 0 : number_at(*document, "format");
+  const bool known = document != nullptr && text_at(*document, "kind") == kKind &&
+                     (format == kFormat || format == kFormatWithoutSlow);
+  if (!known) return Error{Code::kMalformed, "this is no fleet reference of a known format"};
   burnin::FleetReference reference;
   reference.nodes = count_at(*document, "nodes");
   const auto* series = document->if_contains("series");
@@ -191,6 +187,10 @@ Result<burnin::FleetReference> fleet_reference_from(std::string_view text) {
     if (!each.is_object() || reference.series.size() == kMostSeries) continue;
     const auto& object = each.get_object();
     auto found = series_from(object);
+    if (format == kFormatWithoutSlow) {
+      found.model.part_slow = found.model.part_limit;
+      found.model.node_slow = found.model.node_limit;
+    }
     if (!(found.model.spread > 0) || !std::isfinite(found.model.center))
       return Error{Code::kMalformed, "a series of the fleet reference has no spread"};
     reference.series.emplace(burnin::SeriesKey{text_at(object, "stage"), text_at(object, "measure"),

@@ -153,16 +153,17 @@ Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc
 
 namespace {
 
-/// Of the log's entries since its mark those that `wanted` takes; nothing where no mark is known.
-Task<std::vector<json::value>> entries_since_mark(StepEnvironment& environment, bmc::Bmc& bmc,
-                                                  const StepRequest& request) {
-  std::vector<json::value> fresh;
+/// The log's entries since its mark; nothing where no mark is known, or the log was not read.
+Task<std::optional<std::vector<json::value>>> entries_since_mark(StepEnvironment& environment,
+                                                                 bmc::Bmc& bmc,
+                                                                 const StepRequest& request) {
   const auto mark = *known_of(environment, request).mark;
   const auto before = known_at(environment, mark);
-  if (!before.is_array()) co_return fresh;
+  if (!before.is_array()) co_return std::nullopt;
   const auto document = co_await read_log(bmc, request.deadline.sooner(kLogPatience));
   const auto* entries = document.if_contains("entries");
-  if (entries == nullptr) co_return fresh;
+  if (entries == nullptr) co_return std::nullopt;
+  std::vector<json::value> fresh;
   const auto& known = before.get_array();
   for (const auto& entry : entries->as_array()) {
     const json::value its_mark(burnin::mark_of(entry));
@@ -177,7 +178,8 @@ Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc
                                      const StepRequest& request) {
   const auto fresh = co_await entries_since_mark(environment, bmc, request);
   std::string newest;
-  for (const auto& entry : fresh) {
+  if (!fresh) co_return newest;
+  for (const auto& entry : *fresh) {
     const auto message = text_at(entry, "message").value_or("");
     const auto words = lower_case(message + " " + text_at(entry, "message_id").value_or(""));
     const bool stops =
@@ -187,16 +189,18 @@ Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc
   co_return newest;
 }
 
-Task<std::string> new_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
-                             const StepRequest& request) {
+Task<std::optional<std::string>> new_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                            const StepRequest& request) {
   constexpr std::size_t kMostTold = 3;
   const auto fresh = co_await entries_since_mark(environment, bmc, request);
-  const auto first = fresh.size() > kMostTold ? fresh.size() - kMostTold : 0;
+  if (!fresh) co_return std::nullopt;
+  const auto first = fresh->size() > kMostTold ? fresh->size() - kMostTold : 0;
   std::string told;
-  for (std::size_t i = first; i < fresh.size(); ++i) {
-    const auto time = text_at(fresh[i], "time").value_or("");
+  for (std::size_t i = first; i < fresh->size(); ++i) {
+    const auto& entry = (*fresh)[i];
+    const auto time = text_at(entry, "time").value_or("");
     told += (told.empty() ? "" : ", ") + (time.empty() ? "" : time + " ") +
-            printable(shortened(text_at(fresh[i], "message").value_or(""), 120));
+            printable(shortened(text_at(entry, "message").value_or(""), 120));
   }
   co_return told;
 }

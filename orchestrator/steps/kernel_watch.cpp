@@ -217,10 +217,10 @@ Task<void> KernelWatch::tell_restart(burnin::Findings& found) {
   const auto bmc = environment_.bmc(request_.node);
   const auto said = co_await new_in_log(environment_, *bmc, request_);
   co_await bmc->log_out();
+  std::string of_bmc{"what the BMC's log gained is not known"};
+  if (said) of_bmc = said->empty() ? "the BMC's log gained nothing" : "the BMC's log: " + *said;
   auto& words = restarted->traced_to;
-  words +=
-      (words.empty() ? "" : "; ") +
-      (said.empty() ? std::string{"the BMC's log says nothing of it"} : "the BMC's log: " + said);
+  words += (words.empty() ? "" : "; ") + of_bmc;
   found.facts["node.restarted"] = "the node restarted by itself " + words;
 }
 
@@ -237,8 +237,9 @@ void KernelWatch::forget(StepEnvironment& environment, const StepRequest& reques
   const bool from_boot = end.found.contains(kMark);
   if (!judged) end.found.erase(kMark);
   if (!judged) return;
-  if (!from_boot && known_of(environment, request).mark->empty())
-    return;  // nothing has read it yet
+  // Nothing has read it yet; a power-on that found the machine on takes no boot back.
+  const auto known = *known_of(environment, request).mark;
+  if (!from_boot && (known.empty() || known == kFromBoot)) return;
   if (!from_boot) end.found[kMark] = "";
   environment.board->kernels.erase(request.node.name);
 }

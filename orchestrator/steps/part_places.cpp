@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <map>
+#include <unordered_map>
 
 #include "inventory/expected_parts.h"
 #include "inventory/model.h"
@@ -44,6 +45,19 @@ Names names_in(std::string_view fact) {
   return names;
 }
 
+/// What so many nodes report alike.
+struct Layout {
+  Names names{};
+  int nodes = 0;
+};
+using Layouts = std::vector<const Layout*>;
+
+int nodes_of(const Layouts& layouts) {
+  int sum = 0;
+  for (const auto* each : layouts) sum += each->nodes;
+  return sum;
+}
+
 std::vector<std::string> slots_of(const Names& names) {
   std::vector<std::string> slots;
   for (const auto& [slot, name] : names) slots.push_back(slot);
@@ -51,31 +65,35 @@ std::vector<std::string> slots_of(const Names& names) {
 }
 
 /// What most of the nodes with these slots call the part there; empty: nothing in common.
-std::string common_name(const std::vector<const Names*>& nodes, const std::string& slot) {
+std::string common_name(const Layouts& layouts, const std::string& slot) {
   std::map<std::string, int> counts;
-  for (const auto* names : nodes) ++counts[names->at(slot)];
+  for (const auto* each : layouts) counts[each->names.at(slot)] += each->nodes;
   const auto most =
       std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-  return most->second >= kClear * static_cast<double>(nodes.size()) ? most->first : std::string{};
+  return most->second >= kClear * nodes_of(layouts) ? most->first : std::string{};
 }
 
 void add_places(const inventory::ExpectedParts& expected, bool by_bmc,
                 const std::vector<const engine::NodeState*>& peers,
                 std::vector<PartPlace>& places) {
   const auto fact = fact_name(expected.kind, by_bmc);
-  std::vector<Names> full;
+  // Equal nodes report equal texts: each is parsed once.
+  std::unordered_map<std::string_view, int> texts;
   for (const auto* peer : peers)
-    if (const auto told = peer->facts.find(fact); told != peer->facts.end())
-      if (auto names = names_in(told->second);
-          names.size() == static_cast<std::size_t>(expected.count))
-        full.push_back(std::move(names));
-  std::map<std::vector<std::string>, std::vector<const Names*>> by_slots;
-  for (const auto& names : full) by_slots[slots_of(names)].push_back(&names);
-  const auto most =
-      std::ranges::max_element(by_slots, {}, [](const auto& each) { return each.second.size(); });
-  const bool is_clear = most != by_slots.end() && static_cast<double>(most->second.size()) >=
-                                                      kClear * static_cast<double>(full.size());
-  if (!is_clear) return;
+    if (const auto told = peer->facts.find(fact); told != peer->facts.end()) ++texts[told->second];
+  std::vector<Layout> full;
+  int all = 0;
+  for (const auto& [text, nodes] : texts) {
+    auto names = names_in(text);
+    if (names.size() != static_cast<std::size_t>(expected.count)) continue;
+    full.push_back({std::move(names), nodes});
+    all += nodes;
+  }
+  std::map<std::vector<std::string>, Layouts> by_slots;
+  for (const auto& layout : full) by_slots[slots_of(layout.names)].push_back(&layout);
+  const auto most = std::ranges::max_element(
+      by_slots, {}, [](const auto& each) { return nodes_of(each.second); });
+  if (most == by_slots.end() || nodes_of(most->second) < kClear * all) return;
   for (const auto& slot : most->first)
     places.push_back({expected.kind, by_bmc, common_name(most->second, slot), slot});
 }

@@ -250,6 +250,11 @@ void compare(const std::string& fact, const std::string& own, const Peers& nodes
       continue;
     }
     if (values.outstanding > 0 || values.counts.size() < 2) continue;
+    // Two batches of parts in every node are no difference between nodes.
+    const bool on_all = std::ranges::all_of(nodes, [&](const Peer& each) {
+      return !each.state->facts.contains(fact) || has(*each.state, version);
+    });
+    if (on_all) continue;
     const auto named = inventory::fold(parts);
     const auto groups = groups_text(values, nodes, has);
     // Modules of several makers are bought for one order.

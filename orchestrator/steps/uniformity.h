@@ -38,9 +38,9 @@ struct VersionComparison {
 /// A failure for each version, address and fact on the node that is not the one of three quarters
 /// of at least four such parts in the run, on nodes of the same profile, whatever the nodes will
 /// report that have not yet. Where all of three or more nodes have reported and none has three
-/// quarters, what is not the most frequent one is inconclusive, with all groups and their nodes.
-/// Else nothing: others may still decide. So the order in which nodes report changes no verdict
-/// that is given when all have. Pure; in the order of the facts.
+/// quarters, what is not the most frequent one is inconclusive, with all groups and their nodes,
+/// but for what every node has. Else nothing: others may still decide. So the order in which nodes
+/// report changes no verdict that is given when all have. Pure; in the order of the facts.
 VersionComparison compare_versions(const inventory::Inventory& inventory,
                                    const inventory::Node& node, const engine::RunState& run);
 

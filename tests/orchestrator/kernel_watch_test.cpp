@@ -171,7 +171,7 @@ TEST_F(KernelWatching, ReadsTheWholeBootThatAStepOfTheRunBegan) {
 
   EXPECT_THAT(asked(), ElementsAre("kernel-log --from-boot", "kernel-log --boot b001 --after 40",
                                    "kernel-log --boot b001 --after 60"));
-  EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.gpu 1", "fail:  kernel.gpu 1"));
+  EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.gpu 1"));
 }
 
 TEST_F(KernelWatching, BeginsAnewAfterARestartOfItsOwn) {
@@ -191,6 +191,26 @@ TEST_F(KernelWatching, BeginsAnewAfterARestartOfItsOwn) {
 
   EXPECT_EQ(asked()[2], "kernel-log") << "the new boot's log is another one";
   EXPECT_TRUE(causes().empty()) << causes().front();
+}
+
+TEST_F(KernelWatching, KeepsABootThatNothingHasReadWhereThePowerWasOnAlready) {
+  StepEnd booted, found_on;
+  planned.name = "os";
+  engine::StepRequest request{run, node, {}, planned, 1, {}, Deadline::in(60s), stop, {}, {}};
+  auto all = doors();
+  KernelWatch::begin_with_boot(booted);
+  KernelWatch::forget(all, request, booted);
+  Event os{.kind = EventKind::step_ended, .node = node.name, .step = "os"};
+  os.data = booted.found;
+  ASSERT_TRUE(store->append(run, os));
+
+  planned.name = "power-on";
+  KernelWatch::forget(all, request, found_on);
+  answer(40, R"("restarted":false,"from_boot":true,"lost":0,"messages":[])");
+  stage("disk", [this] { answer(60); });
+
+  EXPECT_FALSE(found_on.found.contains("kernel_log_mark"));
+  EXPECT_EQ(asked().front(), "kernel-log --from-boot");
 }
 
 TEST_F(KernelWatching, ReadsLaterWhatCouldNotBeReadAtFirst) {

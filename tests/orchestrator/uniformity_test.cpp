@@ -160,6 +160,14 @@ TEST_F(Uniformity, SaysOfModulesOfTwoMakersThatTheyDiffer) {
   EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, SizeIs(1));
 }
 
+TEST_F(Uniformity, FailsNobodyForTwoVersionsThatEveryNodeHas) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"})
+    report(name, {gpu(0, "96.00.A5"), gpu(1, "96.00.A5"), gpu(2, "96.00.89"), gpu(3, "96.00.89")});
+
+  for (const auto* name : {"n1", "n4"}) EXPECT_THAT(differences(name), IsEmpty()) << name;
+  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, IsEmpty());
+}
+
 TEST_F(Uniformity, DoesNotPassTwoMachinesBehindOneBmc) {
   for (const auto* name : {"n1", "n2"}) {
     report(name, {});

@@ -66,12 +66,15 @@ std::string node_at_work(StepEnvironment& environment, const StepRequest& reques
 /// Other nodes that are measured now are waited for, but only as long as the step may take. Within
 /// the try: a wait of the engine would be an event of the journal each time. Errors: kCancelled.
 Task<Result<void>> wait_for_peers(StepEnvironment& environment, const StepRequest& request) {
-  constexpr std::chrono::seconds kForItself{45}, kPause{1};
+  constexpr std::chrono::seconds kForItself{45};
+  constexpr std::size_t kNodesPerSecond = 50, kLongest = 60;  // so many look at most
+  const auto nodes = request.run_state->nodes.size();
+  const std::chrono::seconds pause{std::clamp<std::size_t>(nodes / kNodesPerSecond, 1, kLongest)};
   for (;;) {
     const auto peer = node_at_work(environment, request);
-    if (peer.empty() || request.deadline.left() < kPause + kForItself) co_return ok();
+    if (peer.empty() || request.deadline.left() < pause + kForItself) co_return ok();
     request.waiting("other nodes that are measured, " + peer + " among them");
-    CO_TRY(co_await pause_for(kPause));
+    CO_TRY(co_await pause_for(pause));
   }
 }
 
