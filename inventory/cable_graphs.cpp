@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "inventory/seen_fabric.h"
+#include "inventory/sheet.h"
 
 namespace cupel::inventory {
 namespace {
@@ -98,19 +99,37 @@ CableRow row_of(DotEnd one, DotEnd other, Place where) {
   return row;
 }
 
-bool is_full(const std::vector<CableRow>& rows) { return rows.size() > kMostCables; }
+/// What stops the reading of a file.
+class Limits {
+ public:
+  Limits(const std::vector<CableRow>& rows, Problems& problems)
+      : rows_{rows}, problems_{problems}, before_{problems.size()} {}
+  bool reached() const { return rows_.size() > kMostCables || is_hopeless(); }
+  void say(const std::string& file, int line) {
+    if (is_hopeless()) problems_.push_back({{file, line, 1}, too_many_bad_rows()});
+  }
+
+ private:
+  bool is_hopeless() const { return problems_.size() - before_ >= kMostBadRows; }
+
+  const std::vector<CableRow>& rows_;
+  Problems& problems_;
+  std::size_t before_;
+};
 
 }  // namespace
 
 void read_topo(std::string_view text, const std::string& file, std::vector<CableRow>& rows,
                Problems& problems) {
+  Limits limits{rows, problems};
   std::string system;
   int line = 0;
   for (const auto whole : lines(text)) {
+    if (limits.reached()) break;
     ++line;
     const auto raw = whole.substr(0, whole.find('#'));
     const auto parts = words(raw);
-    if (parts.empty() || is_full(rows)) continue;
+    if (parts.empty()) continue;
     const bool indented = raw.front() == ' ' || raw.front() == '\t';
     if (!indented) {
       system = parts.size() > 1 ? printable(parts[1]) : std::string{};
@@ -131,13 +150,16 @@ void read_topo(std::string_view text, const std::string& file, std::vector<Cable
       if (!mark.empty() && mark.back() != 'x' && mark.back() != 'X') row.speed = printable(mark);
     rows.push_back(std::move(row));
   }
+  limits.say(file, line);
 }
 
 void read_dot(std::string_view text, const std::string& file, std::vector<CableRow>& rows,
               Problems& problems) {
+  Limits limits{rows, problems};
   int line = 0;
   bool comment = false;
   for (const auto whole : lines(text)) {
+    if (limits.reached()) break;
     ++line;
     auto bare = trimmed(whole);
     if (bare.starts_with("/*")) comment = true;
@@ -145,7 +167,7 @@ void read_dot(std::string_view text, const std::string& file, std::vector<CableR
       comment = bare.find("*/") == bare.npos;
       continue;
     }
-    if (bare.empty() || bare.starts_with("//") || bare.starts_with('#') || is_full(rows)) continue;
+    if (bare.empty() || bare.starts_with("//") || bare.starts_with('#')) continue;
     const auto arrow = arrow_in(whole);
     // "graph G {", attributes, "}" and nodes alone.
     if (arrow == whole.npos) continue;
@@ -158,15 +180,18 @@ void read_dot(std::string_view text, const std::string& file, std::vector<CableR
     rows.push_back(
         row_of(*std::move(one), *std::move(other), {file, line, column_in(whole, bare)}));
   }
+  limits.say(file, line);
 }
 
 void read_lst(std::string_view text, const std::string& file, std::vector<CableRow>& rows,
               Problems& problems) {
+  Limits limits{rows, problems};
   int line = 0;
   for (const auto whole : lines(text)) {
+    if (limits.reached()) break;
     ++line;
     auto rest = whole;
-    if (trimmed(rest).empty() || is_full(rows)) continue;
+    if (trimmed(rest).empty()) continue;
     const auto first = braced(rest), second = braced(rest);
     auto one = first ? lst_end(*first) : std::nullopt;
     auto other = second ? lst_end(*second) : std::nullopt;
@@ -178,6 +203,7 @@ void read_lst(std::string_view text, const std::string& file, std::vector<CableR
     }
     rows.push_back(row_of(*std::move(one), *std::move(other), {file, line, 1}));
   }
+  limits.say(file, line);
 }
 
 }  // namespace cupel::inventory

@@ -10,6 +10,9 @@
 namespace cupel::inventory {
 namespace {
 
+/// More than any device has: what is counted from it fits an int.
+constexpr int kMostCounted = 1'000'000;
+
 /// "Port 13", "P13", "13": 13.
 std::optional<int> plain_port(std::string_view text) {
   for (const std::string_view word : {"IB Port ", "Port ", "port ", "P", "p"})
@@ -18,7 +21,7 @@ std::optional<int> plain_port(std::string_view text) {
       break;
     }
   const auto found = number<int>(text);
-  return found && *found >= 1 ? found : std::nullopt;
+  return found && *found >= 1 && *found <= kMostCounted ? found : std::nullopt;
 }
 
 /// "7/1" with two ports a cage: 13.
@@ -69,7 +72,8 @@ std::optional<int> numbered(std::string_view lower, std::string_view word) {
   lower.remove_prefix(word.size());
   if (lower.starts_with('-') || lower.starts_with('_') || lower.starts_with(' '))
     lower.remove_prefix(1);
-  return number<int>(lower);
+  const auto found = number<int>(lower);
+  return found && *found >= 0 && *found <= kMostCounted ? found : std::nullopt;
 }
 
 /// The place in the list, from 1, that is meant by counting.

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/enum_words.h"
@@ -31,6 +32,7 @@ class Comparison {
     for (auto& finding : names_.findings()) audit_.findings.push_back(std::move(finding));
     place_links();
     place_cables();
+    list_devices();
     find_unclear();
   }
 
@@ -60,6 +62,11 @@ class Comparison {
     std::optional<CableEnd> at{};
     const SeenLink* link = nullptr;
     bool told = false;  // a finding covers it
+  };
+
+  /// What ends at a device: indices of the plan's cables, and of links_.
+  struct OfDevice {
+    std::vector<std::size_t> cables{}, links{};
   };
 
   void place_links() {
@@ -102,6 +109,20 @@ class Comparison {
     }
   }
 
+  void list_devices() {
+    for (std::size_t i = 0; i < plan_.cables.size(); ++i)
+      for (const auto device : devices_of(plan_.cables[i].from, plan_.cables[i].to))
+        of_device_[device].cables.push_back(i);
+    for (std::size_t i = 0; i < links_.size(); ++i)
+      for (const auto device : devices_of(links_[i].ends.one, links_[i].ends.other))
+        of_device_[device].links.push_back(i);
+  }
+
+  /// Each once.
+  static std::set<std::string_view> devices_of(const CableEnd& one, const CableEnd& other) {
+    return {one.device, other.device};
+  }
+
   static const CableEnd& other(const Link& link, const CableEnd& end) {
     return link.ends.one == end ? link.ends.other : link.ends.one;
   }
@@ -134,11 +155,10 @@ class Comparison {
 
   /// Nothing of such a device is judged further.
   void settle(std::string_view device) {
-    for (std::size_t i = 0; i < plan_.cables.size(); ++i)
-      if (plan_.cables[i].from.device == device || plan_.cables[i].to.device == device)
-        placed_[i].told = true;
-    for (auto& link : links_)
-      if (link.ends.one.device == device || link.ends.other.device == device) link.settled = true;
+    const auto found = of_device_.find(device);
+    if (found == of_device_.end()) return;
+    for (const auto i : found->second.cables) placed_[i].told = true;
+    for (const auto i : found->second.links) links_[i].settled = true;
   }
 
   void judge_absent() {
@@ -226,8 +246,7 @@ class Comparison {
       const bool nodes = map_.find_node(devices.front()) != nullptr;
       std::size_t cables = 0, right = 0;
       for (const auto device : devices)
-        for (std::size_t i = 0; i < plan_.cables.size(); ++i)
-          count_in_place(i, device, cables, right);
+        for (const auto i : of_device_[device].cables) count_in_place(i, device, cables, right);
       add({nodes ? CableFault::nodes_exchanged : CableFault::switches_exchanged,
            {std::string{devices.front()}, "", 0},
            exchange_text(exchange, nodes, right, cables),
@@ -504,7 +523,8 @@ class Comparison {
   std::vector<Link> links_{};
   std::unordered_map<CableEnd, std::size_t, CableEndHash> link_at_{};  // by both of its ends
   std::vector<Placed> placed_{};                                       // as the plan's cables
-  std::map<std::string, std::string, std::less<>> places_{};           // in whose place a device is
+  std::unordered_map<std::string_view, OfDevice> of_device_{};
+  std::map<std::string, std::string, std::less<>> places_{};   // in whose place a device is
   std::map<std::string, std::string, std::less<>> renamed_{};  // of a place: a device not planned
   std::set<std::string, std::less<>> absent_{};
   std::set<std::size_t> unclear_{};  // planned cables at whose port an unclear HCA is

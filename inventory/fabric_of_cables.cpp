@@ -8,10 +8,12 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "inventory/cable_files.h"
 #include "inventory/cable_ports.h"
+#include "inventory/sheet.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {
@@ -51,7 +53,13 @@ class FileFabric {
       ends.emplace_back(end_of(row.from, row.from_port), end_of(row.to, row.to_port));
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (!is_management(rows_[i])) connect(ends[i].first, ends[i].second);
-    for (std::size_t i = 0; i < rows_.size(); ++i) add(rows_[i], ends[i].first, ends[i].second);
+    const auto before = problems_.size();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      add(rows_[i], ends[i].first, ends[i].second);
+      if (problems_.size() - before < kMostBadRows) continue;
+      problems_.push_back({rows_[i].where, too_many_bad_rows()});
+      break;
+    }
     level();
     group();
     for (auto& one : file_.fabric.switches) one.ports = site_.switch_ports;
@@ -108,18 +116,23 @@ class FileFabric {
     }
   }
 
-  std::string root(std::string name) const {
-    for (auto at = above_.find(name); at != above_.end(); at = above_.find(name)) name = at->second;
-    return name;
+  /// Shortens the way on which it goes: of thousands of leaves each would be one more step.
+  std::string root(const std::string& name) {
+    auto top = name;
+    for (auto at = above_.find(top); at != above_.end(); at = above_.find(top)) top = at->second;
+    auto below = name;
+    for (auto at = above_.find(below); at != above_.end(); at = above_.find(below))
+      below = std::exchange(at->second, top);
+    return top;
   }
 
-  bool is_in(const std::unordered_map<std::string, bool>& networks, const RowEnd& end) const {
+  bool is_in(const std::unordered_map<std::string, bool>& networks, const RowEnd& end) {
     const auto found = networks.find(root(lower_case(end.at.device)));
     return found != networks.end() && found->second;
   }
 
   /// Storage, BMCs and consoles often stand in the same sheet.
-  bool is_of_another_network(const RowEnd& one, const RowEnd& other) const {
+  bool is_of_another_network(const RowEnd& one, const RowEnd& other) {
     if (!any_compute_) return false;
     bool others = false;
     for (const auto* end : {&one, &other}) {
@@ -187,12 +200,21 @@ class FileFabric {
                               fmt::join(member_named(device)->hcas, ", "))});
       return false;
     }
-    std::vector<std::string> names;
-    for (const auto& member : site_.members) names.push_back(member.name);
     problems_.push_back(
         {where, fmt::format("'{}' is no port of a switch, and the inventory has no node '{}'{}",
-                            port, device, did_you_mean(device, std::span{names}))});
+                            port, device, hint(device))});
     return false;
+  }
+
+  /// A name is compared with those of all nodes, which is slow: after many none any more.
+  std::string hint(const std::string& device) {
+    constexpr std::size_t kMostHints = 20;
+    const auto [found, fresh] = hints_.try_emplace(device);
+    if (!fresh || hints_.size() > kMostHints) return found->second;
+    std::vector<std::string> names;
+    for (const auto& member : site_.members) names.push_back(member.name);
+    found->second = did_you_mean(device, std::span{names});
+    return found->second;
   }
 
   CableEnd placed(const RowEnd& end, const CableRow& row) {
@@ -285,6 +307,7 @@ class FileFabric {
   std::unordered_map<std::string, std::string> above_{};                // switches of one network
   std::unordered_map<std::string, bool> has_compute_{}, has_others_{};  // networks
   bool any_compute_ = false;
+  std::unordered_map<std::string, std::string> hints_{};  // by device
   std::set<std::pair<CableEnd, CableEnd>> written_{};
   CableFile file_{};
 };

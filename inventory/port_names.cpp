@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view kEthernet = "Ethernet";
 
+constexpr int kMostCounted = 4096;
+
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// "7", "7/1", "1/7/1", "1/1/c7/1", of at most four numbers.
@@ -19,7 +21,7 @@ std::vector<int> numbers_in(std::string_view text) {
   for (auto piece : split(text, '/')) {
     if (all.size() == 2 && piece.starts_with('c')) piece.remove_prefix(1);
     const auto value = number<int>(piece);
-    if (!value || *value < 0 || *value > 4096 || all.size() == 4) return {};
+    if (!value || *value < 0 || *value > kMostCounted || all.size() == 4) return {};
     all.push_back(*value);
   }
   return all;
@@ -43,6 +45,7 @@ std::optional<int> of_split(std::string_view text, char mark, int first, int por
   if (at == text.npos) return std::nullopt;
   const auto cage = number<int>(text.substr(0, at)), port = number<int>(text.substr(at + 1));
   if (!cage || !port || *port < first) return std::nullopt;
+  if (*cage > kMostCounted || *port > kMostCounted) return std::nullopt;
   return of_cage(*cage, *port - first + 1, ports_per_cage);
 }
 

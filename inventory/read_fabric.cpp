@@ -218,23 +218,26 @@ void read_forwarding(YamlFields& fields, const std::filesystem::path& path, Fabr
   site.forwarding = *std::move(tables);
 }
 
-void read_cables(std::string_view text, const std::vector<FabricMember>& members,
-                 std::string_view columns, YamlFields& fields, FabricSite& site,
-                 Problems& problems) {
-  ColumnNames names;
-  if (!columns.empty()) {
-    auto [known, wrong] = column_names(columns);
-    names = std::move(known);
-    if (!wrong.empty())
-      return fields.report(fields.place(fields.has("columns") ? "columns" : "cables"),
-                           "columns: " + wrong);
-  }
-  const CableFileSite known{
+/// Asks for all keys, whether the file can be read or not: one that nobody asks for is unknown.
+CableFileSite cable_site(YamlFields& fields, const std::vector<FabricMember>& members) {
+  return {
       .members = members,
       .ports_per_cage = static_cast<int>(fields.integer("ports_per_cage", 1, 4).value_or(1)),
       .speed = fields.text("speed").value_or(""),
       .switch_ports = static_cast<int>(
           fields.integer("switch_ports", 1, kMostSwitchPorts).value_or(FabricRule{}.switch_ports))};
+}
+
+void read_cables(std::string_view text, const CableFileSite& known, std::string_view columns,
+                 YamlFields& fields, FabricSite& site, Problems& problems) {
+  ColumnNames names;
+  if (!columns.empty()) {
+    auto [given, wrong] = column_names(columns);
+    names = std::move(given);
+    if (!wrong.empty())
+      return fields.report(fields.place(fields.has("columns") ? "columns" : "cables"),
+                           "columns: " + wrong);
+  }
   auto read = read_cable_file(parse_cables(text, site.file, problems, names), known, problems);
   site.fabric = std::move(read.fabric);
   site.left_out = read.left_out;
@@ -255,10 +258,11 @@ void read_fabric(const YamlValue& value, const std::filesystem::path& folder, In
   if (const auto file = fields.text("cables")) {
     const auto path = (folder / *file).lexically_normal();
     site.file = path.string();
+    const auto known = cable_site(fields, members.members);
     if (const auto text = read_file(path, kCableFileLimit)) {
       digested += *text;
-      read_cables(*text, members.members, columns.empty() ? named.value_or("") : columns, fields,
-                  site, problems);
+      read_cables(*text, known, columns.empty() ? named.value_or("") : columns, fields, site,
+                  problems);
     } else {
       fields.report(fields.place("cables"), text.error().what);
     }

@@ -81,6 +81,7 @@ void SeenFabricBuilder::name(SeenDevice& device, std::string_view description) {
 
 std::size_t SeenFabricBuilder::device(std::uint64_t guid, Kind kind, std::string_view description,
                                       bool listed) {
+  if (too_many_) return 0;  // the GUID of one more has an index, and no device
   const auto [found, fresh] = devices_.try_emplace(guid, seen_.devices.size());
   if (fresh) {
     too_many_ = too_many_ || seen_.devices.size() >= kMostDevices;

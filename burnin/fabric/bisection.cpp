@@ -498,7 +498,9 @@ void Bisection::take_again(const Trial& trial) {
     return mark(trial.own, State::fast);
   }
   auto single = trial.of;
-  if (may_be_chance(++single.slow)) return singles_.push_back(std::move(single));
+  // Where no team of this size came to its end, its own is no evidence against it.
+  const bool compares = usual(trial.team.size()) > 0;
+  if (may_be_chance(++single.slow) || !compares) return singles_.push_back(std::move(single));
   const double loss = 1 - trial.rate / usual(trial.team.size());
   mark(trial.own, State::bad);
   suspect(

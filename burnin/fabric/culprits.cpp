@@ -265,18 +265,15 @@ class Search {
 
   /// For people, and once: it reads all flows.
   void count_flows() {
-    std::vector<std::pair<PartId, Suspicion*>> of;
+    if (found_.named.empty() && found_.open.empty()) return;
+    std::vector<Suspicion*> of(topology_.part_count());
     for (auto* all : {&found_.named, &found_.open})
-      for (auto& each : *all) of.emplace_back(each.parts.front(), &each);
-    if (of.empty()) return;
-    std::vector<bool> wanted(topology_.part_count());
-    for (const auto& [part, suspicion] : of) wanted[part] = true;
+      for (auto& each : *all)
+        if (auto& first = of[each.parts.front()]; first == nullptr) first = &each;
     for (FlowId id = 0; id < readings_.size(); ++id)
-      for (const auto crossed : readings_.parts(id)) {
-        if (!wanted[crossed]) continue;
-        const auto at = std::ranges::find(of, crossed, &std::pair<PartId, Suspicion*>::first);
-        ++(readings_.evidence(id) > 0 ? at->second->slow : at->second->fast);
-      }
+      for (const auto crossed : readings_.parts(id))
+        if (auto* each = of[crossed]; each != nullptr)
+          ++(readings_.evidence(id) > 0 ? each->slow : each->fast);
   }
 
   const Topology& topology_;

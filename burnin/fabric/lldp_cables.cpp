@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "burnin/script.h"
@@ -46,17 +47,22 @@ fi
 )sh";
 
 /// "leaf1-r1.site.example" is leaf1-r1 where the plan has that.
-const FabricSwitch* switch_of(const inventory::Fabric& plan, std::string_view system) {
-  const auto whole = lower_case(system);
-  const auto host = whole.substr(0, whole.find('.'));
-  const FabricSwitch* by_host = nullptr;
-  for (const auto& one : plan.switches) {
-    const auto name = lower_case(one.name);
-    if (name == whole) return &one;
-    if (name == host) by_host = &one;
+class SwitchNames {
+ public:
+  explicit SwitchNames(const inventory::Fabric& plan) {
+    for (const auto& one : plan.switches) by_name_.try_emplace(lower_case(one.name), &one);
   }
-  return by_host;
-}
+
+  const FabricSwitch* find(std::string_view system) const {
+    const auto whole = lower_case(system);
+    auto found = by_name_.find(whole);
+    if (found == by_name_.end()) found = by_name_.find(whole.substr(0, whole.find('.')));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, const FabricSwitch*> by_name_{};
+};
 
 /// How each switch of the plan counts its ports in their names, by those that were seen.
 class PortNumbers {
@@ -105,13 +111,13 @@ constexpr std::string_view kCounts =
 class LldpComparison {
  public:
   LldpComparison(const inventory::Fabric& plan, std::span<const EthernetNode> nodes)
-      : plan_{plan}, map_{plan}, nodes_{nodes}, numbers_of_ports_{plan} {}
+      : plan_{plan}, map_{plan}, switches_{plan}, nodes_{nodes}, numbers_of_ports_{plan} {}
 
   Result<LldpAudit> compare() {
     for (const auto& node : nodes_)
       for (const auto& [name, interface] : node.interfaces) {
         const auto* seen = neighbour_of(node, name);
-        const auto* at = seen == nullptr ? nullptr : switch_of(plan_, seen->device);
+        const auto* at = seen == nullptr ? nullptr : switches_.find(seen->device);
         if (at != nullptr) numbers_of_ports_.add(*at, seen->remote, {node.node, interface.hca, 1});
       }
     numbers_of_ports_.decide();
@@ -169,8 +175,8 @@ class LldpComparison {
     const LldpNeighbour* chosen = nullptr;
     for (const auto& each : node.neighbours) {
       if (each.port != name || each.device.empty()) continue;
-      const bool of_plan = switch_of(plan_, each.device) != nullptr;
-      if (chosen == nullptr || (of_plan && switch_of(plan_, chosen->device) == nullptr))
+      const bool of_plan = switches_.find(each.device) != nullptr;
+      if (chosen == nullptr || (of_plan && switches_.find(chosen->device) == nullptr))
         chosen = &each;
     }
     return chosen;
@@ -180,7 +186,7 @@ class LldpComparison {
                 const EthernetNode::Interface& interface) {
     const auto* chosen = neighbour_of(node, name);
     if (chosen == nullptr) return false;
-    const auto* at = switch_of(plan_, chosen->device);
+    const auto* at = switches_.find(chosen->device);
     const auto port = at != nullptr ? numbers_of_ports_.port(*at, chosen->remote)
                                     : inventory::port_of_name(chosen->remote, 1);
     if (!port) {
@@ -203,6 +209,7 @@ class LldpComparison {
 
   const inventory::Fabric& plan_;
   FabricMap map_;
+  SwitchNames switches_;
   std::span<const EthernetNode> nodes_;
   PortNumbers numbers_of_ports_;
   inventory::SeenFabricBuilder builder_{};
@@ -214,14 +221,15 @@ class LldpComparison {
 
 class SwitchComparison {
  public:
-  explicit SwitchComparison(const inventory::Fabric& plan) : plan_{plan}, numbers_of_ports_{plan} {}
+  explicit SwitchComparison(const inventory::Fabric& plan)
+      : plan_{plan}, switches_{plan}, numbers_of_ports_{plan} {}
 
   /// Before any add().
   void count(std::span<const SwitchNeighbours> switches) {
     for (const auto& reporter : switches)
-      if (const auto* at = switch_of(plan_, reporter.name))
+      if (const auto* at = switches_.find(reporter.name))
         for (const auto& each : reporter.neighbours)
-          if (const auto* other = switch_of(plan_, each.device)) {
+          if (const auto* other = switches_.find(each.device)) {
             numbers_of_ports_.add(*at, each.port, {other->name, "", 0});
             numbers_of_ports_.add(*other, each.remote, {at->name, "", 0});
           }
@@ -229,7 +237,7 @@ class SwitchComparison {
   }
 
   void add(const SwitchNeighbours& reporter) {
-    const auto* at = switch_of(plan_, reporter.name);
+    const auto* at = switches_.find(reporter.name);
     if (at == nullptr) {
       doubts_.push_back(fmt::format("{} is no switch of the plan", reporter.name));
       return;
@@ -243,7 +251,7 @@ class SwitchComparison {
     }
     reported_.insert(at->name);
     for (const auto& each : reporter.neighbours)
-      if (const auto* other = switch_of(plan_, each.device)) add_link(*at, *other, each);
+      if (const auto* other = switches_.find(each.device)) add_link(*at, *other, each);
   }
 
   Result<SwitchAudit> compare() {
@@ -300,6 +308,7 @@ class SwitchComparison {
   using End = std::pair<std::string, int>;
 
   const inventory::Fabric& plan_;
+  SwitchNames switches_;
   inventory::SeenFabricBuilder builder_{};
   std::map<std::string, std::uint64_t> numbers_{};
   PortNumbers numbers_of_ports_;

@@ -200,6 +200,11 @@ std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culpr
       fmt::format("{} rounds, {} flows", screen.rounds(), screen.readings().size()),
       usual_text(screen.limits(false), "inside leaves"),
       usual_text(screen.limits(true), "across leaves")};
+  if (const auto left_out = screen.left_out(); left_out > 0)
+    lines.push_back(fmt::format(
+        "{} pairs across leaves were not measured: the forwarding tables have their flows on "
+        "uplinks of other pairs in each round",
+        left_out));
   for (const bool across : {false, true})
     if (screen.below_floor(across))
       lines.push_back(fmt::format(

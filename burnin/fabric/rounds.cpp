@@ -110,6 +110,22 @@ std::vector<Round> waves(const Topology& topology, const Round& all,
 
 }  // namespace
 
+std::size_t pairs_left_out(const Topology& topology, std::span<const Round> rounds) {
+  Groups places;
+  std::map<int, int> group_of;
+  for (int node = 0; node < topology.wiring().nodes; ++node)
+    if (const auto seat = seat_of(topology, node)) {
+      places[seat->place].push_back(node);
+      group_of[node] = seat->group;
+    }
+  std::size_t wanted = 0, there = 0;
+  for (const std::size_t turn : {0, 1}) wanted += across(places, turn).size();
+  for (const auto& round : rounds)
+    there += static_cast<std::size_t>(std::ranges::count_if(
+        round, [&](const Pair& pair) { return group_of.at(pair.one) != group_of.at(pair.other); }));
+  return wanted > there ? wanted - there : 0;
+}
+
 std::vector<Round> fixed_rounds(const Topology& topology) {
   Groups groups, places;
   std::map<int, int> place_of;

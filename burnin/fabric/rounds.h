@@ -1,6 +1,8 @@
 #pragma once
 // Which pairs are measured in which round. In a round each node has at most one partner, on all
 // rails at once and both ways.
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "burnin/fabric/topology.h"
@@ -20,6 +22,10 @@ using Round = std::vector<Pair>;
 /// have fewer uplinks than nodes, or tables send two streams to one uplink: they would measure each
 /// other. A node without a partner in a round rests.
 std::vector<Round> fixed_rounds(const Topology& topology);
+
+/// Pairs across leaves that these rounds leave out: the tables have so many of their streams on one
+/// uplink that they would take more than eight rounds.
+std::size_t pairs_left_out(const Topology& topology, std::span<const Round> rounds);
 
 /// The flows of a pair, rail by rail, both ways; of rails on which both have a link.
 void add_flows(const Topology& topology, const Pair& pair, std::vector<Flow>& flows);

@@ -41,6 +41,8 @@ class PairScreen {
   /// The median of all flows of this kind is below the floor: no single part can be blamed.
   bool below_floor(bool across) const;
   int rounds() const { return static_cast<int>(round_); }
+  /// Of the fixed rounds; what is between these nodes was not measured.
+  std::size_t left_out() const { return pairs_left_out(topology_, fixed_); }
   const Topology& topology() const { return topology_; }
   const Readings& readings() const { return readings_; }
 

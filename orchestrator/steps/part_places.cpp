@@ -24,6 +24,8 @@ using inventory::PartKind;
 using inventory::PartPlace;
 
 constexpr std::size_t kMostParts = 64, kLongest = 120;
+/// Nodes that are read, of those that have reported: more of them decide nothing else.
+constexpr std::size_t kMostPeers = 256;
 constexpr double kClear = 3.0 / 4.0;  // of the nodes
 
 std::string fact_name(PartKind kind, bool by_bmc) {
@@ -98,6 +100,12 @@ void add_places(const inventory::ExpectedParts& expected, bool by_bmc,
     places.push_back({expected.kind, by_bmc, common_name(most->second, slot), slot});
 }
 
+bool has_places(const engine::NodeState& node) {
+  constexpr std::string_view kBegin = "parts.";
+  const auto first = node.facts.lower_bound(kBegin);
+  return first != node.facts.end() && first->first.starts_with(kBegin);
+}
+
 /// "psu": a finding of the audit about one of the kind, whichever it is.
 bool is_unnamed(const AuditFinding& finding) {
   return finding.finding == Finding::missing && inventory::part_kind(finding.part).has_value();
@@ -132,9 +140,11 @@ std::vector<PartPlace> places_of_peers(const inventory::Inventory& inventory,
   if (mine == run.nodes.end()) return places;
   std::vector<const engine::NodeState*> peers;
   for (const auto& other : inventory.nodes) {
+    if (peers.size() == kMostPeers) break;
     if (other.name == node.name || other.profile != node.profile) continue;
     const auto state = run.nodes.find(other.name);
-    if (state != run.nodes.end() && is_alike(state->second, mine->second))
+    if (state != run.nodes.end() && has_places(state->second) &&
+        is_alike(state->second, mine->second))
       peers.push_back(&state->second);
   }
   for (const auto& expected : inventory.profile_of(node).parts)

@@ -1,6 +1,8 @@
 // What was found, against the profile. No door to the machine is opened here.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
@@ -36,6 +38,14 @@ std::vector<std::string> host_names_of(const inventory::Node& node) {
   return {node.name, node.slurm_name};
 }
 
+/// Which part is missing, and whether one is, the places of parts in machines like it decide. They
+/// are read of each node of the run, and so only where one is short of parts.
+bool depends_on_places(const inventory::AuditFinding& finding) {
+  return finding.finding == inventory::Finding::missing ||
+         (finding.finding == inventory::Finding::not_observed &&
+          inventory::part_kind(finding.part).has_value());
+}
+
 Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto by_node = record::parts_by_node(record);
@@ -46,10 +56,12 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
                              record.facts,     record.bmc_partial, by_node.partial};
   const bool rehearsal = store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal;
   inventory::Wanted wanted{request.node.serial, host_names_of(request.node), rehearsal};
-  if (request.run_state != nullptr)
+  const auto& profile = environment.inventory.profile_of(request.node);
+  auto findings = inventory::audit(profile, wanted, seen);
+  if (request.run_state != nullptr && std::ranges::any_of(findings, depends_on_places)) {
     wanted.places = places_of_peers(environment.inventory, request.node, *request.run_state);
-  const auto findings =
-      inventory::audit(environment.inventory.profile_of(request.node), wanted, seen);
+    findings = inventory::audit(profile, wanted, seen);
+  }
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
                                        : fmt::format("{} finding{}", findings.size(),
