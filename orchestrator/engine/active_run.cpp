@@ -77,4 +77,16 @@ void ActiveRun::mark_groups_of(std::size_t node) {
   }
 }
 
+bool ActiveRun::waits_for_wave(std::size_t node) const {
+  const auto wave = static_cast<std::size_t>(setup.state.wave);
+  if (setup.plan.canary.empty() || node < wave) return false;
+  const auto& planned = *nodes[node].plan->steps;
+  const auto& steps = nodes[node].state->steps;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!planned[i].before_canary) return steps[i].phase == StepState::Phase::waiting;
+    if (!steps[i].over()) return false;
+  }
+  return false;
+}
+
 }  // namespace cupel::engine

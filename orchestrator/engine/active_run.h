@@ -87,7 +87,8 @@ struct ActiveRun {
   std::vector<Then> thens{};
   std::vector<std::size_t> dirty{};
   std::vector<std::size_t> dirty_groups{};
-  std::set<std::pair<int, std::size_t>> room{};  // 0: was let in before, 1: fresh; node
+  /// 0: was let in before, 1: fresh, 2: fresh, and the canary's next wave has to open; node.
+  std::set<std::pair<int, std::size_t>> room{};
   int open = 0;
   std::size_t over = 0;
   std::size_t works = 0;
@@ -113,6 +114,9 @@ struct ActiveRun {
   /// The group in which the node does the step, if it does not do it alone.
   std::optional<std::size_t> group_of(std::size_t node, std::size_t step) const;
   void mark_groups_of(std::size_t node);
+  /// Whether no wave of the canary has let the node in yet, and all that it may do before is done:
+  /// the steps at the head of the playbook that are for all nodes. One that has begun goes on.
+  bool waits_for_wave(std::size_t node) const;
 };
 
 /// The step that puts back what this run has set on the node; nothing where nothing was set, or

@@ -47,7 +47,7 @@ void Engine::add(RunSetup setup) {
     }
     const bool fresh_node =
         std::ranges::all_of(steps, [](const auto& step) { return step.phase == Phase::waiting; });
-    run.room.emplace(fresh_node ? 1 : 0, i);
+    run.room.emplace(run.waits_for_wave(i) ? 2 : fresh_node ? 1 : 0, i);
   }
   nudge();
 }

@@ -9,7 +9,7 @@ namespace cupel::steps {
 
 std::span<const StepType> step_types() {
   static const std::array kTypes{
-      kinds::bmc_password(), kinds::slurm_drain(), kinds::bmc_facts(),
+      kinds::slurm_hold(), kinds::bmc_password(), kinds::slurm_drain(), kinds::bmc_facts(),
       kinds::firmware(),     kinds::boot_once(),   kinds::power_on(),
       kinds::power_off(),    kinds::power_cycle(), kinds::ssh_wait(),
       kinds::stage(),        kinds::audit(),       kinds::verdict(),

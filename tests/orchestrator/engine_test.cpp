@@ -378,6 +378,70 @@ TEST_F(EngineTest, ACrashAtEveryWriteStartsNoStageTwiceAndLosesNoResult) {
   }
 }
 
+class BehindACanary : public EngineTest {
+ protected:
+  BehindACanary() {
+    plan_.canary = {1};
+    const auto steps = std::make_shared<std::vector<PlannedStep>>(
+        std::vector{step(StepKind::slurm_hold, "slurm-hold", OnFailure::go_on),
+                    step(StepKind::power_on, "power-on"), step(StepKind::verdict, "verdict")});
+    for (auto& node : plan_.nodes) node.steps = steps;
+  }
+  /// Where in the journal it is.
+  std::size_t event_at(EventKind kind, const std::string& node, const std::string& step) const {
+    return static_cast<std::size_t>(std::ranges::find_if(journal_.events,
+                                                         [&](const Event& event) {
+                                                           return event.kind == kind &&
+                                                                  event.node == node &&
+                                                                  event.step == step;
+                                                         }) -
+                                    journal_.events.begin());
+  }
+};
+
+TEST_F(BehindACanary, EachNodeIsHeldBeforeTheCanaryIsThrough) {
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n2"), ElementsAre("done", "done", "done"));
+  EXPECT_LT(event_at(EventKind::step_ended, "n2", "slurm-hold"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, ANodeThatIsHeldTakesNoPlaceOfThoseThatWork) {
+  plan_.nodes_at_once = 1;
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(steps_.most_at_once, 1);
+  EXPECT_THAT(phases("n2"), ElementsAre("done", "done", "done"));
+}
+
+TEST_F(BehindACanary, ANodeThatCouldNotBeHeldWaitsForItsWaveToo) {
+  steps_.script["n2/slurm-hold"] = {ends(Outcome::reject, "Slurm does not know it")};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n2")[0], "failed");
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, ACrashAtEveryWriteLetsNoNodeInBeforeItsWave) {
+  ASSERT_TRUE(run());
+  const auto all = journal_.events;
+  for (std::size_t written = 1; written < all.size(); ++written) {
+    journal_.events.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(written));
+
+    ASSERT_TRUE(run()) << written;
+
+    EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+              event_at(EventKind::step_ended, "n1", "verdict"))
+        << written;
+  }
+}
+
 TEST(Circuit, ANodeHasFailedByAStepOrByItsVerdict) {
   NodeState well, bad, broken;
   well.steps.resize(2);

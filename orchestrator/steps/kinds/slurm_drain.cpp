@@ -25,7 +25,8 @@ Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepReque
   }
 }
 
-Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
+/// Sets the drain, and waits for no job. Returns what the step tells.
+Task<Result<StepEnd>> hold(StepEnvironment& environment, const StepRequest& request) {
   auto& scheduler = *environment.scheduler;
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto before, co_await scheduler.look(request.node, profile, request.deadline));
@@ -34,7 +35,6 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
     CO_TRY(co_await scheduler.hold(request.node, reason, request.deadline));
   }
   CO_TRY(co_await scheduler.reserve(request.node, fmt::to_string(request.run), request.deadline));
-  CO_TRY(co_await wait_until_free(environment, request));
   boost::json::array warnings;
   for (const auto& each : before.disagreements) warnings.emplace_back(each);
   boost::json::object found{{"reason_before", before.reason},
@@ -49,15 +49,35 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
   co_return done(detail, std::move(found));
 }
 
+Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
+  CO_TRY(auto held, co_await hold(environment, request));
+  CO_TRY(co_await wait_until_free(environment, request));
+  co_return held;
+}
+
+using Act = Task<Result<StepEnd>> (*)(StepEnvironment&, const StepRequest&);
+
+Task<Result<StepEnd>> perform(Act act, StepEnvironment& environment, const StepRequest& request) {
+  if (!environment.scheduler) co_return done("the inventory has no Slurm");
+  auto ended = co_await act(environment, request);
+  if (ended) co_return ended;
+  co_return ended_by(std::move(ended).error());
+}
+
+Task<Result<StepEnd>> perform_slurm_hold(StepEnvironment& environment, const StepRequest& request) {
+  return perform(hold, environment, request);
+}
+
 Task<Result<StepEnd>> perform_slurm_drain(StepEnvironment& environment,
                                           const StepRequest& request) {
-  if (!environment.scheduler) co_return done("the inventory has no Slurm");
-  auto drained = co_await drain_and_wait(environment, request);
-  if (drained) co_return drained;
-  co_return ended_by(std::move(drained).error());
+  return perform(drain_and_wait, environment, request);
 }
 
 }  // namespace
+
+StepType slurm_hold() {
+  return {.kind = playbooks::StepKind::slurm_hold, .perform = perform_slurm_hold};
+}
 
 StepType slurm_drain() {
   return {.kind = playbooks::StepKind::slurm_drain, .perform = perform_slurm_drain};
