@@ -35,7 +35,8 @@ constexpr RowOfCommand kCommands[] = {
 
 constexpr const char* kFooter =
     "Exit codes: 0 all nodes passed, 1 some node failed or is inconclusive,\n"
-    "            2 the input is wrong (nothing was touched), 3 the run could not finish.";
+    "            2 the input is wrong (nothing was touched), 3 the run could not finish,\n"
+    "            4 the run is halted, and waits for an operator.";
 
 /// The words up to "--", without the program's name. What follows "--" is the command line of
 /// another program, which no parser of ours reads.

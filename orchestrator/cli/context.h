@@ -23,7 +23,9 @@ struct Context {
   std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
-  controller::RunFlags run{};           // how a run is accompanied
+  controller::RunFlags run{};  // how a run is accompanied
+  /// Whether a run ends that only an operator can continue; nothing: without a terminal it does.
+  std::optional<bool> ends_when_halted{};
   std::int64_t begun = 0;               // the newest run that this command began; 0: none
   std::vector<std::string> behind{};    // what stood behind "--": another command's words
   const CommandRow* program = nullptr;  // every command; set before one runs

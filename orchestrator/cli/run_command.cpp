@@ -178,6 +178,7 @@ CommandRow run_command(Context& context) {
       {plan_options(*options),
        {json_flag(context)},
        beside_flags(context.run),
+       {on_halt_option(context)},
        {{"--programs-on-nodes", on_nodes.get(),
          "start without cupel-node or cupel-burn on this machine: the nodes' images have them"},
         detach_flag(where)}});
@@ -197,7 +198,7 @@ CommandRow resume_command(Context& context) {
   row.options =
       joined<OptionRow>({{{"RUN", id.get(), "its number [the newest]"}, json_flag(context)},
                          beside_flags(context.run),
-                         {detach_flag(where)}});
+                         {on_halt_option(context), detach_flag(where)}});
   row.run = [&context, id, where] { return resume(context, *id, *where); };
   return row;
 }

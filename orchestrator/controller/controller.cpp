@@ -318,8 +318,16 @@ Task<Result<void>> Controller::attend() {
       CO_TRY(co_await take_commands(*runs_[i]));
       show(*runs_[i]);
     }
+    if (settings_.ends_when_halted && !stopping_ && all_are_halted()) stop_all();
     publish();
   }
+}
+
+/// Nothing of any run goes on until an operator continues it.
+bool Controller::all_are_halted() const {
+  return works() && std::ranges::all_of(runs_, [this](const auto& driven) {
+           return engine_.finished(driven->run.id) || engine_.halted(driven->run.id);
+         });
 }
 
 /// What cannot be read now is read in a second.

@@ -22,6 +22,8 @@ struct Settings {
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
   /// Also when nothing is left to do, until it is stopped. Resumes what one like it drove before.
   bool stays = false;
+  /// Once each run is halted and nothing of it is at work: as if it were interrupted.
+  bool ends_when_halted = false;
 };
 
 class Controller {
@@ -54,6 +56,7 @@ class Controller {
   void lose(const Error& error);
   void stop_all();
   bool works() const;
+  bool all_are_halted() const;
   void go_on_without_terminal();
   void note_lost_terminal();
   Task<Result<void>> take_commands(Driven& driven);

@@ -354,6 +354,13 @@ void Engine::measured(std::string_view node, double watts) {
 }
 
 const RunState& Engine::state(RunId run) const { return find(run)->state(); }
+
+bool Engine::halted(RunId id) const {
+  auto& run = *find(id);
+  return !run.state().halts.empty() && run.works == 0 && run.queue.empty() && run.dirty.empty() &&
+         !run.finished && !run.stopping();
+}
+
 std::optional<std::chrono::milliseconds> Engine::waits_for_repair(RunId id) const {
   const auto& run = *find(id);
   const auto now = clock_.now();
