@@ -40,7 +40,9 @@ struct Work {
   bool inherited = false;     // by a controller that is gone
   bool overdue_said = false;
   bool timed_out = false;
-  bool last_act = false;  // puts back what was set, although its run is cancelled
+  std::string waits_for{};  // what this try waited for last
+  std::string tried{};      // how the try before ended
+  bool last_act = false;    // puts back what was set, although its run is cancelled
   Clock::Time deadline{};
   Clock::Time overdue{};
   Clock::Time retry{};

@@ -253,6 +253,11 @@ TEST(Actions, NameTheCommandThatAcceptsWhatHasChanged) {
        "cupel bmc n1 accept-certificate"},
       {"untrusted", "the certificate is SHA256:b, the inventory says SHA256:a; ...",
        "write the new one into the inventory"},
+      {"refused",
+       "scontrol: Invalid user id: user cupel may not change nodes in Slurm: sacctmgr modify user "
+       "where name=cupel set adminlevel=administrator, or run Cupel as SlurmUser",
+       "let Cupel's user change nodes in Slurm"},
+      {"unreachable", "slurmctld does not answer: refused", "look at slurmctld"},
       {"refused", "the node does not let root in with the key in /k. ...", "authorized_keys"},
       {"refused", "n1: the BMC refused user admin with this password before; ...",
        "correct the password in the inventory's secret; where the BMC's own was corrected instead: "

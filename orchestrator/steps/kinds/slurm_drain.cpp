@@ -1,6 +1,8 @@
 // No job comes to the node while it burns, be it Slurm or Kubernetes that gives it to jobs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inventory/model.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "playbooks/step_kind.h"
@@ -13,6 +15,16 @@ using engine::StepRequest;
 
 constexpr std::chrono::seconds kJobsPoll{5};
 
+/// "jobs that still run on it: 17 (alice), 18 (bob) and 2 more"
+std::string jobs_text(const std::vector<std::string>& jobs) {
+  constexpr std::size_t kNamed = 3;
+  std::string text = "jobs that still run on it";
+  for (std::size_t i = 0; i < std::min(kNamed, jobs.size()); ++i)
+    text += (i == 0 ? ": " : ", ") + jobs[i];
+  if (jobs.size() > kNamed) text += fmt::format(" and {} more", jobs.size() - kNamed);
+  return text;
+}
+
 /// Slurm has no event for this that a client could wait on.
 Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepRequest& request) {
   const auto& profile = environment.inventory.profile_of(request.node);
@@ -20,7 +32,7 @@ Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepReque
     CO_TRY(const auto now,
            co_await environment.scheduler->look(request.node, profile, request.deadline));
     if (!now.busy) co_return ok();
-    request.waiting("jobs that still run on it");
+    request.waiting(jobs_text(now.jobs));
     CO_TRY(co_await pause_for(kJobsPoll));
   }
 }
