@@ -74,7 +74,7 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
   if (!answer.feed)
     return Problem{503,
                    "busy",
-                   "as many event streams are open as there may be",
+                   "as many event streams are open as there may be, of yours or of all",
                    {},
                    std::chrono::seconds{10}};
   answer.fields.emplace_back("X-Accel-Buffering", "no");

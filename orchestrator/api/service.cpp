@@ -126,7 +126,7 @@ struct Service::Impl {
   std::string fingerprint{};
   // All streams wake at each event: a lane of their own, so that no request waits behind them.
   Lane light{kMostQueued}, heavy{kMostQueuedHeavy}, streams{kMostQueued};
-  std::atomic<std::size_t> open_streams{0};
+  FeedSlots slots{options.streams, options.streams_of_one};
   std::unique_ptr<Notices> notices{};
   Listener listener;
   Bell bell;
@@ -175,13 +175,13 @@ Result<void> Service::Impl::open() {
   };
   shared.feed = [this, on_desk](StreamPlace place,
                                 const Identity& identity) -> std::shared_ptr<Feed> {
-    auto slot = FeedSlot::take(open_streams, options.streams);
+    auto slot = slots.take(identity.name);
     if (!slot) return nullptr;
     return make_feed(bell, on_desk, std::move(place), identity, std::move(slot),
                      {options.heartbeat});
   };
   shared.connections = [this] { return listener.connections(); };
-  shared.streams = [this] { return open_streams.load(); };
+  shared.streams = [this] { return slots.open(); };
   return open_sockets();
 }
 
