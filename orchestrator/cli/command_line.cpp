@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "inventory/yaml.h"
@@ -100,6 +101,23 @@ bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
   });
 }
 
+/// A command on the records of this machine, where $CUPEL_SERVER says that they are elsewhere: it
+/// would find none, and say so as if there were none. Named by --state, they are meant.
+std::optional<Error> meant_elsewhere(const Context& context, const CommandRow* chosen) {
+  constexpr std::string_view kHereAlone[] = {"audit", "backup", "certificate", "restore",
+                                             "rma",   "store",  "token",       "verdict"};
+  const char* server = std::getenv("CUPEL_SERVER");
+  if (server == nullptr || *server == '\0' || context.state_named) return std::nullopt;
+  for (const auto& each : context.program->subcommands)
+    if (std::ranges::find(kHereAlone, each.name) != std::end(kHereAlone) && has_in_it(each, chosen))
+      return Error{Code::kInvalid,
+                   fmt::format("cupel {} works on a state folder of this machine, and "
+                               "$CUPEL_SERVER names {}: use it on that machine with --state, or "
+                               "unset CUPEL_SERVER",
+                               each.name, printable(server))};
+  return std::nullopt;
+}
+
 /// A pipe whose reader has gone has had what it wanted; anything else has lost output.
 bool output_was_lost() {
   const bool flushed = std::fflush(stdout) == 0;
@@ -125,6 +143,9 @@ int run_command_line(int argc, char** argv) {
   }
   const auto chosen = parse_command_line(program, words, wants_json);
   if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
+  if (chosen)
+    if (const auto elsewhere = meant_elsewhere(context, *chosen))
+      return static_cast<int>(complain(context, *elsewhere, Exit::invalid));
   // After the options are read, and before anything else is.
   if (chosen && works_on_state(program, *chosen)) {
     const auto owner = act_as_owner_of(context.state);

@@ -485,6 +485,33 @@ TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
   EXPECT_THAT(gone.err, HasSubstr("https://127.0.0.1:1: "));
 }
 
+TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
+  const auto with = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> line{"env", "CUPEL_SERVER=https://127.0.0.1:1",
+                                  "CUPEL_STATE=" + site.file("none"), CUPEL_BINARY};
+    line.insert(line.end(), words.begin(), words.end());
+    return run(line);
+  };
+
+  for (const auto& words : std::vector<std::vector<std::string>>{{"audit", "diff", "1", "2"},
+                                                                 {"backup", site.file("copy")},
+                                                                 {"certificate", "1"},
+                                                                 {"restore", site.file("copy")},
+                                                                 {"rma", "n1"},
+                                                                 {"store", "verify"},
+                                                                 {"token", "list"},
+                                                                 {"verdict", "recompute", "1"}}) {
+    const auto ran = with(words);
+    EXPECT_EQ(ran.status, 2) << words[0] << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("works on a state folder of this machine, and $CUPEL_SERVER "
+                                   "names https://127.0.0.1:1"))
+        << words[0];
+  }
+  EXPECT_FALSE(std::filesystem::exists(site.file("none")));
+  EXPECT_FALSE(std::filesystem::exists(site.file("copy")));
+  EXPECT_EQ(with({"--state", site.file("state"), "token", "list"}).status, 0);
+}
+
 TEST(ServiceUnit, IsHardened) {
   const auto unit = std::filesystem::path{SOURCE_DIR} / "cmake/package/cupel.service";
   const auto ran =
