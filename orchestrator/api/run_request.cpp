@@ -4,9 +4,11 @@
 
 #include <boost/json.hpp>
 #include <chrono>
+#include <span>
 
 #include "base/text.h"
 #include "inventory/select.h"
+#include "inventory/yaml.h"
 #include "orchestrator/api/site_playbooks.h"
 #include "orchestrator/report/run_progress.h"
 #include "playbooks/site_values.h"
@@ -23,7 +25,7 @@ Problem problem_of_files(const std::vector<inventory::Problem>& problems) {
     if (faults.size() == kMostFaults) break;
     faults.push_back({inventory::to_string(each.where), each.what});
   }
-  return invalid("there is no such plan: see errors", std::move(faults));
+  return invalid("there is no such plan", std::move(faults));
 }
 
 Problem problem_of_plan(const controller::NoPlan& failure) {
@@ -177,10 +179,13 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   const auto name = call.body_text("playbook");
   const auto playbook = playbook_of(site->settings, name);
-  if (!playbook)
-    return invalid(
-        fmt::format("there is no playbook '{}': see GET /api/v1/playbooks", printable(name)),
-        {{"body.playbook", "is none of this service"}});
+  if (!playbook) {
+    std::vector<std::string> known;
+    for (auto& each : site_playbooks(site->settings)) known.push_back(std::move(each.name));
+    return invalid(fmt::format("there is no playbook '{}'{}: see GET /api/v1/playbooks",
+                               printable(name), inventory::did_you_mean(name, std::span{known})),
+                   {{"body.playbook", "is none of this service"}});
+  }
   controller::PlanRequest request{
       .playbook = *playbook, .inventory = site->settings.inventory, .visible = call.identity.racks};
   request.nodes = call.body_text("nodes");

@@ -41,11 +41,18 @@ Result<boost::json::object> start_body(const Context& context, const PlanOptions
 /// What was submitted to a service, until it ends, or alone if that is asked for.
 Exit follow_there(const Context& context, const api::ServiceClient& client, engine::RunId run,
                   Where where) {
-  if (!context.json)
+  const bool leaves = where == Where::background;
+  if (context.json && leaves)
+    say("{}\n", boost::json::serialize(boost::json::object{{"run", run}}));
+  else if (!context.json && leaves)
+    say("run {0} was submitted, and the service drives it\n"
+        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
+        run);
+  else if (!context.json)
     say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
         "leaves it going\n",
         run);
-  return where == Where::background ? Exit::passed : watch_there(context, client, run);
+  return leaves ? Exit::passed : watch_there(context, client, run);
 }
 
 /// Begins it there, and shows it to its end.

@@ -485,6 +485,28 @@ TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
   EXPECT_THAT(gone.err, HasSubstr("https://127.0.0.1:1: "));
 }
 
+TEST_F(ServeTest, ARunThatIsLeftToTheServiceIsNamedAndErrorsAreThoseOfTheCommandItself) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const auto there = [&](std::vector<std::string> words) {
+    auto line = site.cupel(std::move(words));
+    line.insert(line.begin() + 3, "CUPEL_SERVER=unix:" + site.file("s"));  // behind env -C FOLDER
+    return run(line);
+  };
+
+  const auto left = there({"run", "waiting", "-n", "v01-n01", "--detach", "--json"});
+  const auto misspelt = there({"run", "waitng", "-n", "v01-n02"});
+  const auto unknown = there({"run", "quick-check", "-n", "v01-n02", "--set", "wiat=2m"});
+
+  EXPECT_EQ(left.status, 0) << left.err;
+  EXPECT_EQ(left.out, "{\"run\":1}\n");
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("did you mean 'waiting'"));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("'wiat'"));
+  EXPECT_EQ(there({"cancel", "1"}).status, 0);
+}
+
 TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
   const auto with = [&](const std::vector<std::string>& words) {
     std::vector<std::string> line{"env", "CUPEL_SERVER=https://127.0.0.1:1",
