@@ -55,9 +55,9 @@ CommandRow check_command(Context& context) {
   auto asked = std::make_shared<ConfAsked>();
   CommandRow conf_row{"conf", "print what the light test compares with, from a node's profile"};
   conf_row.footer = "Example: cupel check conf dgx-h100 > check.json";
-  conf_row.options = {
-      {"NODE", &asked->name, "a node, or a profile", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"}};
+  conf_row.options = {{"NODE", &asked->name, "a node, or a profile", kRequired},
+                      {"-i,--inventory", &asked->inventory,
+                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
   conf_row.run = [&context, asked] { return conf(context, *asked); };
   CommandRow row{"check",
                  "the light test of a node for Slurm's HealthCheckProgram, prolog and epilog"};

@@ -35,7 +35,7 @@ struct Context {
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
 
-/// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
+/// `$CUPEL_INVENTORY`, ./inventory.yaml, or the package's /etc/cupel/inventory.yaml.
 std::string default_inventory();
 
 /// Loads it, or complains. `cable_columns`: as of load_inventory().

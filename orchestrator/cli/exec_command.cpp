@@ -313,7 +313,8 @@ CommandRow exec_command(Context& context) {
       "            3 interrupted (the command was ended on the nodes).";
   row.options = {
       {"NODES", &asked->nodes, "as with run --nodes", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"-b,--gather",
        &asked->gather,
        "at the end, each output once with the nodes that gave it",

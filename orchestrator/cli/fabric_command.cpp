@@ -227,7 +227,8 @@ CommandRow fabric_plan_command(Context& context) {
   row.footer =
       "Examples: cupel fabric plan\n          cupel fabric plan --slurm conf > topology.conf";
   row.options = {
-      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &command.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--cables", &command.asked->every, "list each cable too"},
       columns_option(*command.asked),
       {"--slurm",
@@ -250,7 +251,8 @@ CommandRow fabric_audit_command(Context& context) {
       "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
       "            3 the tool reported nothing: it could not look.";
   row.options = {
-      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &command.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--ibnetdiscover", &command.asked->ibnetdiscover,
        "file with the output of ibnetdiscover; - is standard input"},
       {"--iblinkinfo",

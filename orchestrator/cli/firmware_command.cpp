@@ -176,7 +176,8 @@ Exit learn(const BmcCommand& command) {
 
 std::vector<OptionRow> node_options(const BmcCommand& bmc) {
   return {
-      {"-i,--inventory", &bmc.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &bmc.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--patience", &bmc.asked->patience, "with each node, such as 90s or 15m [10m]"},
       {"-f,--fanout", &bmc.asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
       json_flag(bmc.context)};

@@ -43,8 +43,11 @@ CommandRow inventory_command(Context& context) {
   auto file = std::make_shared<std::string>(default_inventory());
   CommandRow check_row{"check", "list all errors in an inventory"};
   check_row.footer = "Example: cupel inventory check site.yaml";
-  check_row.options = {{"FILE", file.get(), "inventory [$CUPEL_INVENTORY, ./inventory.yaml]"},
-                       json_flag(context)};
+  check_row.options = {
+      {"FILE", file.get(),
+       "inventory [$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+      {"-i,--inventory", file.get(), "the same, as other commands have it", {.excludes = {"FILE"}}},
+      json_flag(context)};
   check_row.run = [&context, file] { return check(context, *file); };
   CommandRow row{"inventory", "the expected machines"};
   row.subcommands = {check_row};

@@ -209,7 +209,8 @@ CommandRow show_profile_command(Context& context) {
   row.footer = "Example: cupel profile show dgx-h100";
   row.options = {
       {"NAME", &asked->name, "of profiles/ beside the inventory, or a shipped one", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       json_flag(context)};
   row.run = [&context, asked] { return show(context, *asked); };
   return row;
@@ -229,7 +230,8 @@ CommandRow learn_profile_command(Context& context) {
             [](const std::string& name) {
               return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
             }}},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"}};
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
   row.run = [&context, asked] { return learn(context, *asked); };
   return row;
 }

@@ -190,7 +190,8 @@ CommandRow rma_command(Context& context) {
        "without secrets; at most 10 minutes"},
       {"-o,--output", &asked->file, "[rma-NODE-PART.tar]"},
       {"-i,--inventory", &asked->inventory,
-       "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml]"},
+       "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml, "
+       "/etc/cupel/inventory.yaml]"},
       {"--no-inventory",
        &asked->no_inventory,
        "look for no password of the site; what stands behind words such as password is taken out "

@@ -109,7 +109,8 @@ CommandRow settings_command(Context& context) {
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
       "            3 interrupted.";
   row.options = {
-      {"-i,--inventory", &settings.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &settings.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--patience", &settings.asked->patience, "with each node, such as 90s or 15m [10m]"},
       {"-f,--fanout",
        &settings.asked->width,
