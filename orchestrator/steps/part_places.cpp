@@ -102,7 +102,7 @@ void add_places(const inventory::ExpectedParts& expected, bool by_bmc,
 
 bool has_places(const engine::NodeState& node) {
   constexpr std::string_view kBegin = "parts.";
-  const auto first = node.facts.lower_bound(kBegin);
+  const auto first = node.facts.lower_bound(std::string{kBegin});
   return first != node.facts.end() && first->first.starts_with(kBegin);
 }
 
