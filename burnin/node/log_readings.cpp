@@ -52,6 +52,7 @@ bool belongs_to_a_boot(const json::value& row) {
   constexpr std::array<std::string_view, 4> kStarting{"link", "net", "iommu", "oom"};
   const auto kind = text_at(row, "class").value_or("");
   if (kind == "thermal") return text_at(row, "weight") != "error";
+  if (kind == "pcie") return text_at(row, "detail").value_or("").contains("Link Down");
   return std::ranges::find(kStarting, kind) != kStarting.end();
 }
 

@@ -124,13 +124,14 @@ TEST(LogReadings, OfAnotherBootSayThatTheNodeRestartedAndWhen) {
 }
 
 TEST(LogReadings, OfABootCountErrorsAndNotWhatEveryBootLogs) {
-  const auto row = [](const char* kind, const char* weight) {
-    return fmt::format(R"({{"class":"{}","weight":"{}","part":"x","count":1,"detail":"y"}})", kind,
-                       weight);
+  const auto row = [](const char* kind, const char* weight, const char* detail = "y") {
+    return fmt::format(R"({{"class":"{}","weight":"{}","part":"x","count":1,"detail":"{}"}})", kind,
+                       weight, detail);
   };
   const auto found =
       read({reading(row("gpu", "error") + "," + row("mce", "error") + "," + row("link", "error") +
-                        "," + row("iommu", "error") + "," + row("thermal", "information"),
+                        "," + row("iommu", "error") + "," + row("thermal", "information") + "," +
+                        row("pcie", "error", "pciehp: Slot(5): Link Down"),
                     R"("from_boot":true,)"),
             reading(row("link", "error"))});
 
@@ -139,6 +140,7 @@ TEST(LogReadings, OfABootCountErrorsAndNotWhatEveryBootLogs) {
   EXPECT_EQ(value_of(*found, "kernel.mce"), 1);
   EXPECT_EQ(value_of(*found, "kernel.iommu"), 0);
   EXPECT_EQ(value_of(*found, "kernel.thermal"), 0);
+  EXPECT_EQ(value_of(*found, "kernel.pcie"), 0);
   EXPECT_EQ(value_of(*found, "kernel.link"), 1) << "of the reading behind the boot";
   EXPECT_EQ(value_of(*found, "kernel_log.complete"), 1);
 }

@@ -85,9 +85,16 @@ Found mce_of(std::string_view line) {
     if (const auto at = line.find(mark); at != line.npos && !error)
       return KernelMessage{.kind = mce, .detail = bounded(line.substr(at))};
   if (!error) return std::nullopt;
-  if (const auto severity = after(*error, kSeverity))
+  if (const auto severity = after(*error, kSeverity)) {
+    // Without a number in front it is of the boot before, which another run may have seen.
+    // Source: ACPI 6.5, 18.3.1 (BERT); drivers/acpi/apei/bert.c.
+    if (!line.substr(0, line.find(kMark)).ends_with('}'))
+      return KernelMessage{.kind = mce,
+                           .weight = Weight::information,
+                           .detail = "of the boot before: " + bounded(*error)};
     return KernelMessage{
         .kind = mce, .weight = weight_of_severity(*severity), .detail = bounded(*error)};
+  }
   // "Machine check events logged" tells of one; what it was is in the lines that EDAC writes.
   if (has(*error, "Machine check events logged"))
     return KernelMessage{.kind = mce, .weight = Weight::information, .detail = bounded(*error)};

@@ -182,7 +182,12 @@ Found nvme_of(std::string_view line) {
   const auto plain = line.find("nvme");
   if (!device && (plain == line.npos || !has(line, "nvme") || !has(line, ": ")))
     return std::nullopt;
-  if (has(line, "Shutdown timeout set to")) return std::nullopt;  // a drive that starts
+  // What drives say while they start that have no namespace descriptors, no autonomous power states
+  // or ask for more host memory than there is: they work without. Source: drivers/nvme/host/core.c,
+  // pci.c.
+  for (const std::string_view mark : {"Shutdown timeout set to", "Identify Descriptors failed",
+                                      "APST feature", "host memory buffer"})
+    if (has(line, mark)) return std::nullopt;
   const auto number_text = device ? *device : line.substr(plain + 4);
   const auto index = leading_number(number_text);
   if (!index) return std::nullopt;
