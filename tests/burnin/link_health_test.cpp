@@ -16,7 +16,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::chrono::minutes kLongWindow{130}, kShortWindow{12};
-const PortId kHca{"n03", "mlx5_0", 1}, kLeaf{"leaf1-r1", "", 3};
+const PortId kHca{"n03", "mlx5_0", 1};
+const PortId kLeaf{"leaf1-r1", "", 3};
 
 MlxlinkReport good_report() {
   MlxlinkReport report{
