@@ -204,9 +204,11 @@ Result<void> Authenticator::check_again(const Identity& known, const Site& site)
       return tokens_.check_parent(known.token, report::wall_now());
     case Identity::Kind::certificate:
       return among(site.settings.certificates);
-    // Root and the service's own user need no entry.
-    case Identity::Kind::peer:
-      return known.role == Role::admin ? ok() : among(site.settings.users);
+    case Identity::Kind::peer: {
+      // Root and the service's own user need no entry; one that they have counts, as in of_peer().
+      const bool own = known.name == user_name(0) || known.name == user_name(::geteuid());
+      return own && !site.settings.users.contains(known.name) ? ok() : among(site.settings.users);
+    }
     case Identity::Kind::oidc:
     case Identity::Kind::schedule:
       return ok();

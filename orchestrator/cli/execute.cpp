@@ -97,7 +97,7 @@ std::map<std::string, std::string> halts_of(const store::Store& store, engine::R
   return halts;
 }
 
-Exit complain_of_halts(const Context& context, engine::RunId run,
+Exit complain_of_halts(const Context& context, const store::Store& store, engine::RunId run,
                        const std::map<std::string, std::string>& halts) {
   std::string why;
   for (const auto& [step, each] : halts)
@@ -105,8 +105,8 @@ Exit complain_of_halts(const Context& context, engine::RunId run,
   return complain(context,
                   Error{Code::kCancelled,
                         fmt::format("run {0} is halted: {1}. See what is wrong: cupel actions {0}; "
-                                    "then: cupel continue {0}, and cupel resume {0}",
-                                    run, why)},
+                                    "then: cupel continue {0}, and cupel resume {0}{2}",
+                                    run, why, still_set(store, run))},
                   Exit::halted);
 }
 
@@ -119,7 +119,7 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   if (phase == RunPhase::ended) return exit_of(store, id);
   if (phase == RunPhase::interrupted)
     if (const auto halts = halts_of(store, id); !halts.empty())
-      return complain_of_halts(context, id, halts);
+      return complain_of_halts(context, store, id, halts);
   const auto what =
       phase == RunPhase::cancelled
           ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))

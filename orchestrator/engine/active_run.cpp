@@ -1,5 +1,7 @@
 #include "orchestrator/engine/active_run.h"
 
+#include <algorithm>
+
 #include "inventory/node.h"
 
 namespace cupel::engine {
@@ -82,11 +84,13 @@ bool ActiveRun::waits_for_wave(std::size_t node) const {
   if (setup.plan.canary.empty() || node < wave) return false;
   const auto& planned = *nodes[node].plan->steps;
   const auto& steps = nodes[node].state->steps;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    if (!planned[i].before_canary) return steps[i].phase == StepState::Phase::waiting;
-    if (!steps[i].over()) return false;
-  }
-  return false;
+  std::size_t head = 0;
+  for (; head < planned.size() && planned[head].before_canary; ++head)
+    if (!steps[head].over()) return false;
+  // What a person skips or approves of a node does not let it in.
+  const auto has_begun = [](const StepState& step) { return step.attempt > 0; };
+  return head < planned.size() && std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(head),
+                                               steps.end(), has_begun);
 }
 
 }  // namespace cupel::engine

@@ -100,6 +100,7 @@ struct ActiveRun {
   bool stop_carried_out = false;
   std::optional<Clock::Time> hands_until{};  // all are through: when nobody is waited for any more
   std::optional<Command> cancel{};
+  bool writing = false;       // events are on their way into the journal
   bool putting_back = false;  // cancelled, and nothing else of it is at work any more
   bool ending = false;        // the last event is queued
   bool finished = false;      // ... and durable, or can never be

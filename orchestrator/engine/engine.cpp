@@ -161,7 +161,9 @@ Task<void> Engine::commit() {
     auto events = std::exchange(run.queue, {});
     const auto thens = std::exchange(run.thens, {});
     if (!broken_) {
+      run.writing = true;
       auto written = co_await run.setup.journal.append(events);
+      run.writing = false;
       if (!written) break_down(std::move(written).error());
     }
     if (broken_) {
@@ -357,8 +359,10 @@ const RunState& Engine::state(RunId run) const { return find(run)->state(); }
 
 bool Engine::halted(RunId id) const {
   auto& run = *find(id);
-  return !run.state().halts.empty() && run.works == 0 && run.queue.empty() && run.dirty.empty() &&
-         !run.finished && !run.stopping();
+  // One whose nodes are all through ends by itself, once nobody is waited for.
+  const bool through = run.over == run.nodes.size();
+  const bool moves = run.works > 0 || run.writing || !run.queue.empty() || !run.dirty.empty();
+  return !run.state().halts.empty() && !through && !moves && !run.finished && !run.stopping();
 }
 
 std::optional<std::chrono::milliseconds> Engine::waits_for_repair(RunId id) const {

@@ -41,6 +41,11 @@ void take_place(ActiveRun& run, std::size_t node, Place place) {
   mine.place = place;
 }
 
+/// A person may have opened again what a node does before its wave: no wave is waited for.
+void rank_again(ActiveRun& run, std::size_t node) {
+  if (!run.waits_for_wave(node) && run.room.erase({2, node}) > 0) run.room.emplace(1, node);
+}
+
 void leave_group(ActiveRun& run, std::size_t node) {
   auto& mine = run.nodes[node];
   if (mine.arrived) run.groups[*mine.arrived].arrived.erase(node);
@@ -80,7 +85,8 @@ Event skip_of(const NodeRun& node, std::size_t step, const std::string& why,
 
 void Engine::settle(ActiveRun& run, std::size_t node) {
   auto& mine = run.nodes[node];
-  if (mine.place == Place::room || mine.work != nullptr) return;
+  if (mine.place == Place::room) return rank_again(run, node);
+  if (mine.work != nullptr) return;
   auto what = next(*mine.plan, *mine.state);
   const bool comes_again = mine.place == Place::over && what.kind != Next::Kind::nothing;
   if (comes_again) return take_place(run, node, Place::room);

@@ -15,7 +15,7 @@ constexpr Advice kAdvice[] = {
      "let Cupel's user change nodes in Slurm, as the step's words say; then: cupel retry RUN NODE",
      false, false},
     {"", "", "", "Slurm does not know node",
-     "add the lines that cupel slurm conf prints to slurm.conf, then: scontrol reconfigure; then: "
+     "add its lines to slurm.conf (cupel slurm conf), then: scontrol reconfigure; then: "
      "cupel retry RUN NODE",
      false, false},
     {"", "", "unreachable", "slurmctld",

@@ -403,6 +403,18 @@ bool tells_by_its_findings(const NodeRecord& record, const StepRecord& step) {
   return kind != nullptr && kind->kind == StepKind::audit && record.audit && !step.needs.empty();
 }
 
+/// slurm-drain does what slurm-hold could not, or says why it cannot be done.
+bool is_done_again(const NodeRecord& record, const StepRecord& step) {
+  const auto is_of = [](StepKind kind, const StepRecord& each) {
+    const auto* known = playbooks::step_kind(burnin::base_name(each.name));
+    return known != nullptr && known->kind == kind && !each.outcome.empty();
+  };
+  return is_of(StepKind::slurm_hold, step) &&
+         std::ranges::any_of(record.steps, [&](const StepRecord& each) {
+           return is_of(StepKind::slurm_drain, each);
+         });
+}
+
 /// Steps that failed, and those that were skipped and leave a gap. Steps that were skipped because
 /// of a failure are told by it.
 void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
@@ -410,6 +422,7 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
   for (const auto& step : record.steps) {
     const bool over = !step.outcome.empty();
     if (!over || step.outcome == "done" || step.outcome == "skipped") continue;
+    if (is_done_again(record, step)) continue;
     failed = true;
     if (tells_by_its_findings(record, step)) continue;
     verdict.causes.push_back(

@@ -517,7 +517,7 @@ TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
 
   for (const auto& words : std::vector<std::vector<std::string>>{{"audit", "diff", "1", "2"},
                                                                  {"backup", site.file("copy")},
-                                                                 {"certificate", "1"},
+                                                                 {"certificate", "1", "--key", "k"},
                                                                  {"restore", site.file("copy")},
                                                                  {"rma", "n1"},
                                                                  {"store", "verify"},
