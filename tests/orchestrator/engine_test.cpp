@@ -431,6 +431,44 @@ TEST_F(BehindACanary, ANodeThatCouldNotBeHeldWaitsForItsWaveToo) {
             event_at(EventKind::step_ended, "n1", "verdict"));
 }
 
+TEST_F(BehindACanary, WhatAPersonSkipsLetsNoNodeInBeforeItsWave) {
+  Event skipped{.kind = EventKind::step_skipped, .node = "n2", .step = "power-on"};
+  skipped.data = {{"why", "on order"}, {"because", "person"}, {"by", "alice"}};
+  journal_.events.push_back(skipped);
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n2")[1], "skipped");
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "verdict"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, IsHaltedOnceNothingOfItGoesOn) {
+  steps_.script["n1/power-on"] = {ends(Outcome::reject)};
+  asio::io_context io;
+  Dispatcher dispatcher;
+  RealClock clock;
+  Engine engine{dispatcher, clock};
+  engine.add(setup(initial_state(plan_), steps_, observer_));
+  bool halted = false;
+  const auto watch = [](Engine& runs, bool& seen) -> Task<void> {
+    for (int looks = 0; looks < 10'000 && !runs.halted(1); ++looks) {
+      [[maybe_unused]] const auto paused = co_await pause_for(1ms);
+    }
+    seen = runs.halted(1);
+    runs.stop(1, Stop::interrupt);
+  };
+  asio::co_spawn(io, watch(engine, halted), asio::detached);
+
+  [[maybe_unused]] const auto ran = run_to_end(io, engine.run());
+
+  EXPECT_TRUE(halted);
+  EXPECT_FALSE(engine.halted(1)) << "it has ended";
+  EXPECT_EQ(engine.state(1).phase, RunPhase::interrupted);
+  EXPECT_EQ(engine.state(1).nodes.at("n2").steps[0].phase, StepState::Phase::done);
+  EXPECT_EQ(engine.state(1).nodes.at("n2").steps[1].phase, StepState::Phase::waiting);
+}
+
 TEST_F(BehindACanary, ACrashAtEveryWriteLetsNoNodeInBeforeItsWave) {
   ASSERT_TRUE(run());
   const auto all = journal_.events;
