@@ -1,5 +1,7 @@
 #include "orchestrator/engine/engine.h"
 
+#include <boost/asio/detached.hpp>
+
 #include "base/json.h"
 #include "inventory/node.h"
 #include "orchestrator/engine/circuit.h"
