@@ -20,7 +20,7 @@ struct FabricSite {
   std::string file{};                // of cables
   ForwardingTables forwarding{};     // empty: none are known
   std::string forwarding_file{};
-  std::size_t left_out = 0;          // rows of it that are of other networks
+  std::size_t left_out = 0;  // rows of it that are of other networks
   Place first_left_out{};
   NcclSettings nccl{};
   std::optional<UfmSite> ufm{};  // nothing: none is asked

@@ -116,8 +116,8 @@ Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_
                           text.error().what + " (an inventory is named with --inventory, or in "
                                               "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
-  auto loaded = parse_inventory(*text, file.string(), absolute_path(file).parent_path(),
-                                cable_columns);
+  auto loaded =
+      parse_inventory(*text, file.string(), absolute_path(file).parent_path(), cable_columns);
   if (loaded.inventory)
     std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
   if (owned.empty()) return loaded;

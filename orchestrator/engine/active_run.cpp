@@ -89,8 +89,8 @@ bool ActiveRun::waits_for_wave(std::size_t node) const {
     if (!steps[head].over()) return false;
   // What a person skips or approves of a node does not let it in.
   const auto has_begun = [](const StepState& step) { return step.attempt > 0; };
-  return head < planned.size() && std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(head),
-                                               steps.end(), has_begun);
+  return head < planned.size() &&
+         std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(head), steps.end(), has_begun);
 }
 
 }  // namespace cupel::engine

@@ -27,16 +27,15 @@ std::string to_text(const netboot::Ticket& ticket) {
 }
 
 std::string to_text(const BootHandle& handle) {
-  return json::serialize(
-      json::object{{"stage", enum_word<'-'>(handle.stage)},
-                   {"ticket", ticket_id(handle.ticket)},
-                   {"way", handle.way},
-                   {"digest", handle.digest},
-                   {"disk", handle.disk},
-                   {"host_key", handle.host_key},
-                   {"tpm", handle.tpm},
-                   {"peer", handle.peer},
-                   {"disc", handle.disc}});
+  return json::serialize(json::object{{"stage", enum_word<'-'>(handle.stage)},
+                                      {"ticket", ticket_id(handle.ticket)},
+                                      {"way", handle.way},
+                                      {"digest", handle.digest},
+                                      {"disk", handle.disk},
+                                      {"host_key", handle.host_key},
+                                      {"tpm", handle.tpm},
+                                      {"peer", handle.peer},
+                                      {"disc", handle.disc}});
 }
 
 Result<BootHandle> boot_handle_of(
