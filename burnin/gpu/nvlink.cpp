@@ -138,7 +138,9 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
     if (!told.why.empty())
       findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, told.why});
     const auto active = std::ranges::count_if(told.active, [](auto& link) { return link.second; });
-    add("nvlink.counted", gpu.name, told.counted > 0 && told.uncounted == 0 ? 1 : 0, "");
+    const bool has_links = !told.active.empty() || told.counted > 0 || told.uncounted > 0;
+    if (has_links || !told.why.empty())
+      add("nvlink.counted", gpu.name, told.counted > 0 && told.uncounted == 0 ? 1 : 0, "");
     if (!told.active.empty()) add("nvlink.active", gpu.name, static_cast<double>(active), "links");
     // What is told suffices to know that it is not nought, not that it is.
     const bool bad = told.crc + told.replays + told.recoveries > 0;

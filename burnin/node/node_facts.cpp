@@ -54,13 +54,11 @@ grep -sH . $ib/*/hca_type $ib/*/fw_ver $ib/*/board_id $ib/*/node_guid $ib/*/devi
 grep -sH . $ib/*/ports/*/state $ib/*/ports/*/phys_state $ib/*/ports/*/rate $ib/*/ports/*/link_layer
 grep -sH . $ib/*/ports/*/counters/link_downed $ib/*/ports/*/counters/symbol_error
 grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
-if command -v od >/dev/null 2>&1; then
-  for vpd in $ib/*/device/vpd; do
-    if [ ! -r "$vpd" ]; then continue; fi
-    hca=${vpd#$ib/}
-    echo "cupel-vpd: ${hca%%/*} $(od -An -v -tx1 -N4096 "$vpd" 2>/dev/null | tr -d ' \n')"
-  done
-fi
+for vpd in $ib/*/device/vpd; do
+  if [ ! -r "$vpd" ]; then continue; fi
+  hca=${vpd#$ib/}
+  echo "cupel-vpd: ${hca%%/*} $(od -An -v -tx1 -N4096 "$vpd" 2>/dev/null | tr -d ' \n')"
+done
 net=/sys/class/net
 grep -sH . $net/*/address $net/*/type $net/*/speed
 grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
