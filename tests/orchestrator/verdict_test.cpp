@@ -184,6 +184,7 @@ TEST(Verdict, TellsWhatFollowsFromAMissingPartBehindItAndCountsItAllTheSame) {
   auto pairs = all.criteria.front();
   pairs.stage = "disk";
   pairs.measure = "p2p.pairs";
+  pairs.unit = "count";
   pairs.parts = {"gpu0"};
   pairs.at_most.reset();
   pairs.at_least = 2;
