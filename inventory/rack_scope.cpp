@@ -68,10 +68,15 @@ std::string RackScope::text() const {
 RackScope scope_in(YamlFields& fields, const YamlValue& map) {
   const auto named = fields.texts("racks");
   // Null is a value too: fields take it for a key that is not there.
-  if (map.entry("racks") == nullptr) return RackScope::all();
+  const auto* entry = map.entry("racks");
+  if (entry == nullptr) return RackScope::all();
   auto scope = RackScope::of(named);
   if (scope) return *std::move(scope);
-  fields.report(fields.place("racks"), scope.error().what);
+  // A value that is not there has no line of its own.
+  auto where = fields.place("racks");
+  where.line = entry->key_line;
+  where.column = entry->key_column;
+  fields.report(where, scope.error().what);
   return {};
 }
 

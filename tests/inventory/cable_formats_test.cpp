@@ -144,7 +144,7 @@ TEST(CableFormats, ColumnsBesideThemAreLeftOutOrRead) {
   EXPECT_EQ(cable.metres, 10);
   EXPECT_EQ(cable.type, CableType::aoc);
   EXPECT_EQ(cable.at_from.model, "MMA4Z00-NS400");
-  EXPECT_EQ(FabricMap{found.file.fabric}.find_switch("leaf1")->location, "S01");
+  EXPECT_EQ(FabricMap{found.file.fabric}.find_switch("spine1")->location, "S01");
 }
 
 TEST(CableFormats, HeadersOfTwoLinesAndWithoutAnEndAreReadInTheirOrder) {

@@ -53,11 +53,11 @@ TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
 }
 
 TEST(LoadInventory, APathThatCannotBeLookedAtIsAProblemOfItsLine) {
-  const std::string name(300, 'a');
+  const auto name = "/" + std::string(300, 'a');
   for (const auto& [keys, place] : std::vector<std::pair<std::string, std::string>>{
            {"defaults: {ssh: {key: " + name + "}}\n", "site.yaml:2:"},
            {"defaults: {bmc: {tls: {ca: " + name + "}}}\n", "site.yaml:2:"},
-           {"slurm: {url: 'https://s:1', user: slurm, token: 'env:T', ca: " + name + "}\n",
+           {"slurm: {rest: {url: 'https://s:1', user: slurm, token: 'env:T', ca: " + name + "}}\n",
             "site.yaml:2:"},
            {"boot: {serve: '10.0.0.1:1', tls: {certificate: " + name + ", key: " + name +
                 ", ca: " + name + "}}\n",
