@@ -57,10 +57,10 @@ bool is_lost(const Error& error) {
 }
 
 /// Asks for it, again where the BMC says that it is not ready for that yet.
-Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
+Task<Result<Protocol>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
   for (int asked = 1;; ++asked) {
     auto accepted = co_await bmc.power.reset(type, deadline);
-    if (accepted) co_return ok();
+    if (accepted) co_return *accepted;
     const Error& error = accepted.error();
     const bool busy = error.code == Code::kBusy && error.retry_after.count() > 0 && settles(type);
     const bool not_now = error.code == Code::kConflict || busy;
@@ -194,7 +194,7 @@ Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline dea
   co_return co_await ensure_on(bmc, deadline, pace);
 }
 
-Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
+Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace, std::optional<Protocol>* by) {
   CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::off) co_return co_await ensure_on(bmc, deadline, pace);
   CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
@@ -204,6 +204,7 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
     // Some list what they then refuse.
     if (!asked && asked.error().code == Code::kUnsupported) continue;
     if (!asked && !is_lost(asked.error())) co_return std::move(asked).error();
+    if (asked && by != nullptr) *by = *asked;
     auto restarted = co_await wait_until_restarted(bmc, deadline, pace);
     if (!restarted) co_return std::move(restarted).error().within("restart");
     const bool in_doubt = !asked && !*restarted;

@@ -37,7 +37,9 @@ Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline dea
 /// off, is turned on. Not idempotent. Returns once the machine is on, and was not seen to go off
 /// for some seconds; whether it is the new boot, only the machine itself can tell.
 /// Errors: kTimeout; kUnsupported; kUnreachable (the answer was lost: it may have been restarted).
-Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace = {});
+/// `by`: which protocol's reset did it, where one did; must outlive the task.
+Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace = {},
+                           std::optional<Protocol>* by = nullptr);
 
 /// Cuts the machine's standby power too, as if the cord were pulled: off, AC cycle, wait for the
 /// BMC, which may be gone for minutes, and on. Not idempotent. Errors: kUnsupported where the BMC

@@ -57,8 +57,11 @@ Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadlin
 }
 
 Task<Result<Answer>> restart_machine(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(co_await bmc::restart(bmc, deadline));
-  co_return co_await read_power(bmc, ", after a restart", deadline);
+  std::optional<bmc::Protocol> by;
+  CO_TRY(co_await bmc::restart(bmc, deadline, {}, &by));
+  CO_TRY(const auto state, co_await bmc.power.state(deadline));
+  const std::string word{to_string(state.value)};
+  co_return said(word + ", after a restart", "power", word, by.value_or(state.by));
 }
 
 Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {
