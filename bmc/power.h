@@ -1,5 +1,7 @@
 #pragma once
 // Verbs that converge: look, act if need be, look again until the BMC itself says so.
+#include <optional>
+
 #include "bmc/bmc.h"
 
 namespace cupel::bmc {

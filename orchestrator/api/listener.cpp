@@ -368,7 +368,8 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   Result<void> taken = ok();
   if (!failure) {
     const auto& known = parser.get();
-    if (!has_known_coding(known)) {
+    constexpr auto kCoding = http::field::transfer_encoding;
+    if (!has_known_coding(known.count(kCoding), known[kCoding])) {
       incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
       co_return incoming;
     }

@@ -202,7 +202,8 @@ Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) 
     connection.patience.allow(options.head_patience);
     const auto [failure, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (failure) co_return;
-    if (!has_known_coding(parser.get())) co_return;
+    constexpr auto kCoding = http::field::transfer_encoding;
+    if (!has_known_coding(parser.get().count(kCoding), parser.get()[kCoding])) co_return;
     if (parser.get()[http::field::expect] == "100-continue") {
       const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(kContinue), kAwait);
       if (lost) co_return;
