@@ -10,7 +10,7 @@ namespace cupel::burnin {
 
 /// The distance, in the unit of `behind`, beyond which at most the share `alarms` of healthy values
 /// lie. `behind`: how far each value lies behind the centre; what is ahead of it is negative.
-/// `spread`: of the middle of them, as a standard deviation. Of fewer than 256 values no shape is
+/// `spread`: of the middle of them, as a standard deviation. Of fewer than 480 values no shape is
 /// known: the limit is that of Student's distribution with 4 degrees of freedom, the heaviest tail
 /// that is allowed for.
 double tail_limit(std::span<const double> behind, double spread, double alarms);
