@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace cupel::burnin::fabric {
@@ -27,21 +28,25 @@ class Finder {
       : readings_{readings}, topology_{readings.topology()} {
     for (const auto id : culprits.unexplained)
       if (readings.kind(id) == 1) slow_.push_back(id);
+    std::set<std::tuple<int, int, int>> seen;
     for (FlowId id = 0; id < readings.size(); ++id) {
       if (readings.count(id) == 0) continue;
-      ++measured_[readings.kind(id)];
-      if (readings.kind(id) == 1) across_.push_back(id);
+      const auto& flow = readings.flow(id);
+      if (readings.kind(id) == 0)
+        ++inside_;
+      else if (seen.emplace(flow.from, flow.to, flow.rail).second)
+        across_.push_back(id);
     }
   }
 
   WholeFabric find() {
     WholeFabric found;
-    if (measured_[1] < kLeastFlows) return found;
+    if (across_.size() < kLeastFlows) return found;
     const auto& [inside, across] = readings_.limits();
-    const bool compares = measured_[0] >= kLeastFlows;
+    const bool compares = inside_ >= kLeastFlows;
     const double loss = 1 - across.usual / inside.usual;
     if (compares && loss >= std::max({kLeastLoss, inside.margin, across.margin})) found.loss = loss;
-    const double split = static_cast<double>(slow_.size()) / static_cast<double>(measured_[1]);
+    const double split = static_cast<double>(slow_.size()) / static_cast<double>(across_.size());
     if (split >= kLeastSplit && slow_.size() >= kLeastFlows) {
       found.split = split;
       found.split_level = middle_level(readings_, slow_);
@@ -127,8 +132,9 @@ class Finder {
 
   const Readings& readings_;
   const Topology& topology_;
-  std::vector<FlowId> slow_{}, across_{};
-  std::array<std::size_t, 2> measured_{};
+  std::vector<FlowId> slow_{};
+  std::vector<FlowId> across_{};  // each flow once: slow ones are measured again in later rounds
+  std::size_t inside_ = 0;
 };
 
 }  // namespace
