@@ -151,11 +151,10 @@ class Search {
   }
 
   double level_of(const std::vector<FlowId>& mine) const {
-    if (mine.empty()) return 1;
-    std::vector<double> best;
-    for (const auto id : mine) best.push_back(readings_.best(id));
-    const auto upper = best.begin() + static_cast<std::ptrdiff_t>(best.size() * 3 / 4);
-    std::ranges::nth_element(best, upper);
+    auto levels = readings_.middles(mine);
+    if (levels.empty()) return 1;
+    const auto upper = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() * 3 / 4);
+    std::ranges::nth_element(levels, upper);
     return *upper;
   }
 

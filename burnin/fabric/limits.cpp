@@ -17,6 +17,7 @@ constexpr double kDip = 6;  // standard deviations of a reading, below the best 
 // Of a normal distribution, in its standard deviations: how far quantiles are from the median.
 constexpr double kQuarter = 0.6745, kTenth = 1.2816, kTwentieth = 1.6449;
 constexpr double kNormal = 1 / kQuarter;  // of the median deviation
+constexpr std::size_t kEnoughForTenths = 100;
 
 class Sorted {
  public:
@@ -35,14 +36,33 @@ class Sorted {
   std::vector<double> values_;
 };
 
-/// Standard deviation of a reading by itself, by flows that were read twice; `otherwise` where too
-/// few were.
-double noise_of_repeats(std::span<const Repeated> repeated, double otherwise) {
-  constexpr std::size_t kEnough = 16;
-  if (repeated.size() < kEnough) return otherwise;
+/// Standard deviation of what flows read, as far as no slow part widens it: above the middle none
+/// reaches. Below it unequal links reach further than above: that counts up to twice as much, since
+/// beyond it they are parts that are slow. `half_is_slow`: up to half of the flows may be, and only
+/// the best are certainly not.
+double deviation(const Sorted& flows, bool half_is_slow) {
+  if (half_is_slow && flows.size() >= kEnoughForTenths)
+    return (flows.at(0.9) - flows.at(0.75)) / (kTenth - kQuarter);
+  const double above = kNormal * (flows.at(0.75) - flows.at(0.5)),
+               below = kNormal * (flows.at(0.5) - flows.at(0.25));
+  return half_is_slow || below > 2 * above ? above : std::max(above, below);
+}
+
+Sorted means_of(std::span<const Repeated> repeated) {
+  std::vector<double> means;
+  for (const auto& [one, two, three] : repeated) means.push_back((one + two + three) / 3);
+  return Sorted{means};
+}
+
+/// Standard deviation of a reading by itself, by flows that were read three times: two differences
+/// of each that are independent of each other.
+double noise_of_repeats(std::span<const Repeated> repeated) {
   std::vector<double> apart;
-  for (const auto& [one, other] : repeated) apart.push_back(std::abs(one - other));
-  return std::min(otherwise, kNormal * Sorted{apart}.at(0.5) / std::sqrt(2.0));
+  for (const auto& [one, two, three] : repeated) {
+    apart.push_back(std::abs(one - two) / std::sqrt(2.0));
+    apart.push_back(std::abs(one + two - 2 * three) / std::sqrt(6.0));
+  }
+  return kNormal * Sorted{apart}.at(0.5);
 }
 
 /// What stays, as the difference of two variances that are both estimated from so many values: up
@@ -85,9 +105,10 @@ double Limits::evidence(double reading) const {
 
 Limits learn_limits(std::span<const double> readings, std::span<const Repeated> repeated,
                     double floor, const Limits* inside) {
-  constexpr std::size_t kEnough = 8, kEnoughForTenths = 100;
+  constexpr std::size_t kEnough = 8, kEnoughRepeats = 16;
   Limits limits;
   if (readings.empty()) return limits;
+  const bool across = inside != nullptr;
   const Sorted sorted{readings};
   limits.usual = std::max(sorted.at(0.5), 1e-6);
   const double below_floor = 1 - floor / limits.usual;
@@ -95,18 +116,21 @@ Limits learn_limits(std::span<const double> readings, std::span<const Repeated> 
     limits.margin = limits.sure = std::max(kLeastMargin, below_floor);
     return limits;
   }
-  // Above the median no slow part reaches. Below it unequal links reach further than above: that
-  // counts up to twice as much, since beyond it they are parts that are slow.
-  double all = kNormal * (sorted.at(0.75) - sorted.at(0.5));
-  if (inside != nullptr && sorted.size() >= kEnoughForTenths)
-    all = (sorted.at(0.9) - sorted.at(0.75)) / (kTenth - kQuarter);
-  if (inside != nullptr) limits.usual = std::max(sorted.at(0.75) - kQuarter * all, 1e-6);
-  const double below = kNormal * (sorted.at(0.5) - sorted.at(0.25));
-  if (inside == nullptr && below <= 2 * all) all = std::max(all, below);
+  const auto means = means_of(repeated);
+  if (across) {
+    const auto& best = means.size() >= kEnoughForTenths ? means : sorted;
+    limits.usual = std::max(best.at(0.75) - kQuarter * deviation(best, true), 1e-6);
+  }
   const double usual = limits.usual;
-  all = std::max(all / usual, kLeastNoise);
-  const double again = noise_of_repeats(repeated, all * usual) / usual;
-  limits.stays = what_stays(all, sorted.size(), again, repeated.size());
+  const double all = std::max(deviation(sorted, across) / usual, kLeastNoise);
+  double again = all;
+  if (means.size() >= kEnoughRepeats) {
+    again = std::min(all, noise_of_repeats(repeated) / usual);
+    limits.stays = what_stays(deviation(means, across) / usual, means.size(),
+                              again / std::sqrt(3.0), 2 * means.size());
+  } else {
+    limits.stays = what_stays(all, sorted.size(), again, 0);
+  }
   if (inside != nullptr) limits.stays = std::max(limits.stays, inside->stays);
   limits.noise = std::max(all, std::hypot(again, limits.stays));
   // Where noise hides how links differ, their spread may have any shape.

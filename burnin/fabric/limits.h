@@ -1,14 +1,14 @@
 #pragma once
 // How a reading is judged: against what the fleet itself reads, by how much the fleet's own
 // readings differ. Readings are of one unit: Gb/s.
+#include <array>
 #include <span>
 
 namespace cupel::burnin::fabric {
 
-/// Two readings of one flow in one round.
-struct Repeated {
-  double one = 0, other = 0;
-};
+/// Three readings of one flow in one round. Their mean shows links that differ with a third of the
+/// variance of noise, and they differ from each other by noise alone.
+using Repeated = std::array<double, 3>;
 
 /// All but `usual` are shares of it.
 struct Limits {
@@ -29,7 +29,7 @@ struct Limits {
 };
 
 /// From the first readings of flows of one kind. `repeated` tells what changes from reading to
-/// reading from what stays: only of the first can more readings clear anything. With fewer than
+/// reading from what stays: only what changes can be cleared by reading again. With fewer than
 /// eight readings nothing is learned, and the limit is `floor`, which no limit is below.
 /// `inside`: what flows inside a leaf taught, for those across leaves. Half of them may be slow, by
 /// a few spines: what is usual is learned from their faster half.

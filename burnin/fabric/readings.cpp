@@ -1,6 +1,7 @@
 #include "burnin/fabric/readings.h"
 
 #include <algorithm>
+#include <map>
 
 namespace cupel::burnin::fabric {
 
@@ -42,6 +43,22 @@ void Readings::judge(FlowId id, float gigabits) {
   judged.best = std::max(judged.best, share);
   judged.worst = judged.count == 0 ? share : std::min(judged.worst, share);
   ++judged.count;
+}
+
+std::vector<double> Readings::middles(std::span<const FlowId> flows) const {
+  std::map<FlowId, std::vector<double>> of_flow;
+  for (const auto id : flows) of_flow.try_emplace(id);
+  for (const auto& [id, gigabits] : read_)
+    if (const auto at = of_flow.find(id); at != of_flow.end())
+      at->second.push_back(gigabits / limits_[kind(id)].usual);
+  std::vector<double> middles;
+  for (auto& [id, readings] : of_flow) {
+    if (readings.empty()) continue;
+    const auto middle = readings.begin() + static_cast<std::ptrdiff_t>(readings.size() / 2);
+    std::ranges::nth_element(readings, middle);
+    middles.push_back(*middle);
+  }
+  return middles;
 }
 
 /// By its own best: a link that is always a little slower dips no more than others.

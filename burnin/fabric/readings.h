@@ -36,6 +36,8 @@ class Readings {
   /// The best of its readings, as a share of the usual rate: what lowers one reading alone is not
   /// the fabric.
   double best(FlowId id) const { return judged_[id].best; }
+  /// The middle one of the readings of each of these flows, as a share of the usual rate.
+  std::vector<double> middles(std::span<const FlowId> flows) const;
   int count(FlowId id) const { return judged_[id].count; }
   /// The lowest of them, as a share of the usual rate.
   double worst(FlowId id) const { return judged_[id].worst; }

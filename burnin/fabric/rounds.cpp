@@ -76,10 +76,10 @@ std::vector<std::pair<int, int>> uplinks_of(const Topology& topology, const Pair
 }
 
 /// So many rounds that no uplink has two streams one way: by the tables, where they are known.
-/// Pairs that would need more rounds than kMost are left out.
+/// Pairs that would need more rounds than kMostWaves are left out.
 std::vector<Round> waves(const Topology& topology, const Round& all,
                          const std::map<int, int>& place_of) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = kMostWaves;
   const auto& wiring = topology.wiring();
   const bool knows_routes = wiring.routing == Routing::by_destination && !wiring.routes.empty();
   std::vector<Round> rounds;
@@ -97,7 +97,7 @@ std::vector<Round> waves(const Topology& topology, const Round& all,
       while (wave < kMost && !is_free(wave)) ++wave;
     else if (wiring.uplinks > 0)
       wave = static_cast<std::size_t>(place_of.at(pair.one) / wiring.uplinks);
-    if (knows_routes && wave == kMost) continue;
+    if (wave >= kMost) continue;
     if (wave >= rounds.size()) {
       rounds.resize(wave + 1);
       busy.resize(wave + 1);

@@ -16,6 +16,9 @@ struct Pair {
 
 using Round = std::vector<Pair>;
 
+/// Into which a round across leaves is split at most, and fixed rounds at most.
+inline constexpr int kMostWaves = 8, kMostFixedRounds = 2 + 2 * kMostWaves;
+
 /// Two rounds in which the nodes of a leaf group meet (the circle method: no pair twice), then two
 /// in which nodes at the same place of two groups meet, which loads every uplink once each way;
 /// where there is one group alone, a third round inside it. A round across is split where leaves
@@ -23,8 +26,8 @@ using Round = std::vector<Pair>;
 /// other. A node without a partner in a round rests.
 std::vector<Round> fixed_rounds(const Topology& topology);
 
-/// Pairs across leaves that these rounds leave out: the tables have so many of their streams on one
-/// uplink that they would take more than eight rounds.
+/// Pairs across leaves that these rounds leave out: so many of their streams meet on one uplink
+/// that they would take more than kMostWaves rounds.
 std::size_t pairs_left_out(const Topology& topology, std::span<const Round> rounds);
 
 /// The flows of a pair, rail by rail, both ways; of rails on which both have a link.

@@ -10,9 +10,11 @@ namespace cupel::burnin::fabric {
 namespace {
 
 constexpr double kClearlyFast = -2, kClearlySlow = 9;  // nats of one flow
-/// Of each kind of flow, all over the fleet: read twice, whatever the first reading is. How well
-/// noise can be told from links that differ for good depends on how many they are.
+/// Of each kind of flow, all over the fleet, in its first rounds: read three times, whatever the
+/// first reading is. How well noise can be told from links that differ for good depends on how many
+/// they are.
 constexpr std::size_t kControls = 2048;
+constexpr int kRoundsOfControls = 2, kRepeatsOfControls = 2;
 /// Nats: what one dip of eight readings says in a fleet that hardly dips; and what is left of it
 /// once a healthy part was read more often.
 constexpr float kMayDip = 1, kDipsAgain = 4, kDipsForCertain = 24;
@@ -102,15 +104,15 @@ void PairScreen::begin_round() {
   for (const auto& flow : asked_) ids_.push_back(readings_.add(flow));
 }
 
-/// Of a kind of flow that no round before had.
 bool PairScreen::is_control(FlowId id) const {
-  if (round_ > fixed_.size() || !repeated_[readings_.kind(id)].empty()) return false;
+  if (round_ > fixed_.size() || rounds_of_controls_[readings_.kind(id)] == kRoundsOfControls)
+    return false;
   return (id - begin_) % std::max(first_.size() / kControls, std::size_t{1}) == 0;
 }
 
 bool PairScreen::wants_repeat(FlowId id) const {
   if (std::isnan(first_[id - begin_])) return false;
-  if (for_dips_ || (repeat_ == 0 && is_control(id))) return true;
+  if (for_dips_ || (repeat_ < kRepeatsOfControls && is_control(id))) return true;
   const double evidence = readings_.evidence(id);
   return evidence > kClearlyFast && evidence < kClearlySlow;
 }
@@ -147,19 +149,23 @@ void PairScreen::take(std::span<const double> readings) {
   if (repeat_ == 0) {
     first_.assign(readings.begin(), readings.end());
     first_.resize(ids_.size(), std::nan(""));
+    second_.assign(ids_.size(), std::nan(""));
   }
-  std::array<std::vector<Repeated>, 2> controls;
+  std::array<bool, 2> has_controls{};
   for (std::size_t i = 0; i < readings.size(); ++i) {
     if (std::isnan(readings[i])) continue;
     const auto kind = readings_.kind(ids_[i]);
+    const auto at = ids_[i] - begin_;
     if (fixed && repeat_ == 0) firsts_[kind].push_back(readings[i]);
-    if (repeat_ == 1 && is_control(ids_[i]))
-      controls[kind].push_back({first_[ids_[i] - begin_], readings[i]});
+    if (repeat_ == 1) second_[at] = readings[i];
+    if (repeat_ == kRepeatsOfControls && is_control(ids_[i]) && !std::isnan(second_[at])) {
+      repeated_[kind].push_back({first_[at], second_[at], readings[i]});
+      has_controls[kind] = true;
+    }
     readings_.read(ids_[i], readings[i]);
   }
-  for (const std::size_t kind : {0, 1})
-    if (!controls[kind].empty()) repeated_[kind] = std::move(controls[kind]);
-  if (fixed && repeat_ <= 1) learn();
+  for (const std::size_t kind : {0, 1}) rounds_of_controls_[kind] += has_controls[kind] ? 1 : 0;
+  if (fixed && repeat_ <= kRepeatsOfControls) learn();
   if (begin_repeat()) return;
   begin_round();
 }

@@ -19,6 +19,17 @@ struct ScreenOptions {
   int repeats_in_doubt = 8;  // the same, in the rounds beyond the fixed ones
 };
 
+/// Rounds beyond the fixed ones, at most.
+constexpr int most_rounds_beyond(const ScreenOptions& options) {
+  return options.more_rounds + options.rounds_for_dips + options.rounds_again;
+}
+
+/// Readings one after the other, at most: of each round the first and its repeats.
+constexpr int most_readings(const ScreenOptions& options) {
+  return kMostFixedRounds * (1 + options.repeats) +
+         most_rounds_beyond(options) * (1 + options.repeats_in_doubt);
+}
+
 class PairScreen {
  public:
   PairScreen(Wiring wiring, ScreenOptions options);
@@ -64,10 +75,12 @@ class PairScreen {
   // Of the fixed rounds, by kind: what limits are learned from.
   std::array<std::vector<double>, 2> firsts_{};
   std::array<std::vector<Repeated>, 2> repeated_{};
+  std::array<int, 2> rounds_of_controls_{};
   std::vector<Flow> asked_;
   std::vector<FlowId> ids_;    // of what is asked
   std::vector<double> first_;  // of the round's flows
-  FlowId begin_ = 0;           // the round's first flow
+  std::vector<double> second_;
+  FlowId begin_ = 0;  // the round's first flow
   std::size_t round_ = 0;
   std::vector<Flow> again_;  // slow, explained by no part, and measured once more
   int rounds_again_ = 0, rounds_for_dips_ = 0, rounds_of_questions_ = 0;
