@@ -10,8 +10,8 @@ namespace {
 constexpr double kLeastMargin = 0.025, kLeastNoise = 0.002;
 constexpr double kMostMargin = 0.25, kMostAcross = 0.12;
 constexpr double kOfOneAgain = 1.67;  // of the median of nine readings: four standard deviations
-constexpr double kOfWhatStays = 4.5, kSureOfWhatStays = 6;
-constexpr double kOfLongTail = 6, kSureOfLongTail = 10;
+constexpr double kOfWhatStays = 4.5, kSureOfWhatStays = 12;
+constexpr double kOfLongTail = 6;
 constexpr double kDip = 6;  // standard deviations of a reading, below the best of nine
 
 // Of a normal distribution, in its standard deviations: how far quantiles are from the median.
@@ -133,16 +133,13 @@ Limits learn_limits(std::span<const double> readings, std::span<const Repeated> 
   }
   if (inside != nullptr) limits.stays = std::max(limits.stays, inside->stays);
   limits.noise = std::max(all, std::hypot(again, limits.stays));
-  // Where noise hides how links differ, their spread may have any shape.
-  constexpr double kShows = 0.7;
-  const bool has_tail = inside == nullptr && has_long_tail(sorted);
-  const bool may_have_tail = has_tail || (inside == nullptr && limits.stays < kShows * again);
+  const bool has_tail = !across && has_long_tail(sorted);
   limits.margin = std::max(
       {kLeastMargin, kOfOneAgain * again, (has_tail ? kOfLongTail : kOfWhatStays) * limits.stays});
   limits.margin = std::min(limits.margin, std::max(inside == nullptr ? kMostMargin : kMostAcross,
                                                    2 * kOfOneAgain * again));
-  limits.sure =
-      std::max(limits.margin, (may_have_tail ? kSureOfLongTail : kSureOfWhatStays) * limits.stays);
+  // Links may differ in any shape; an exponential one is not always seen as a long tail.
+  limits.sure = std::max(limits.margin, kSureOfWhatStays * limits.stays);
   if (inside != nullptr) limits.sure = std::max(limits.sure, inside->sure);
   if (floor > 0) {
     limits.margin = std::clamp(1 - floor / usual, kLeastMargin, limits.margin);

@@ -73,9 +73,12 @@ constexpr std::array<std::string_view, 8> kPairMeasures{
     "fabric.flows",       "fabric.link.bandwidth", "fabric.link.loss",    "fabric.node.loss",
     "fabric.switch.loss", "fabric.undecided",      "fabric.link.latency", "fabric.link.lag"};
 constexpr int kMostRails = 64, kMostLatencyRounds = 4, kMostGroup = 4096;
-/// Readings one after the other, repeats among them: in general, and at most.
-constexpr int kUsualReadings = 12, kMostReadings = 80;
-constexpr seconds kOfARound{6};  // to connect, to start, to read
+/// Readings one after the other, repeats among them, of healthy fleets of two leaf groups or more:
+/// four fixed rounds of three, and one or two rounds of nine for parts that dipped.
+constexpr int kUsualReadings = 22;
+constexpr int kMostReadings = fabric::most_readings({});
+constexpr int kMostTimeouts = 12;  // readings that end by their limit
+constexpr seconds kOfARound{6};    // to connect, to start, to read
 
 Result<int> number_between(const Parameters& parameters, std::string_view name, int least,
                            int most) {
@@ -382,7 +385,7 @@ Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameter
   const int times = latency == "yes" ? kMostLatencyRounds : 0;
   return Job{script::head() + script::needs(perftest.program),
              kUsualReadings * round + times * kOfARound,
-             kMostReadings * round + (kUsualReadings + times) * fabric::pair_limit(perftest)};
+             kMostReadings * round + (kMostTimeouts + times) * fabric::pair_limit(perftest)};
 }
 
 Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {

@@ -202,8 +202,8 @@ std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culpr
       usual_text(screen.limits(true), "across leaves")};
   if (const auto left_out = screen.left_out(); left_out > 0)
     lines.push_back(fmt::format(
-        "{} pairs across leaves were not measured: the forwarding tables have their flows on "
-        "uplinks of other pairs in each round",
+        "{} pairs across leaves were not measured: their flows are on uplinks of other pairs in "
+        "each round",
         left_out));
   for (const bool across : {false, true})
     if (screen.below_floor(across))

@@ -15,8 +15,7 @@ constexpr double kLeastSplit = 0.10;  // of all flows across
 constexpr std::size_t kLeastFlows = 8;
 
 double middle_level(const Readings& readings, const std::vector<FlowId>& flows) {
-  std::vector<double> levels;
-  for (const auto id : flows) levels.push_back(readings.best(id));
+  auto levels = readings.middles(flows);
   const auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
   std::ranges::nth_element(levels, middle);
   return *middle;
