@@ -44,7 +44,11 @@ class Finder {
     const auto& [inside, across] = readings_.limits();
     const bool compares = inside_ >= kLeastFlows;
     const double loss = 1 - across.usual / inside.usual;
-    if (compares && loss >= std::max({kLeastLoss, inside.margin, across.margin})) found.loss = loss;
+    // Where a slow part has half of the few flows, the middle lies between them and the others: the
+    // best quarter says whether the whole is slow.
+    const bool best_too = 1 - best_quarter() * across.usual / inside.usual >= loss / 2;
+    if (compares && best_too && loss >= std::max({kLeastLoss, inside.margin, across.margin}))
+      found.loss = loss;
     const double split = static_cast<double>(slow_.size()) / static_cast<double>(across_.size());
     if (split >= kLeastSplit && slow_.size() >= kLeastFlows) {
       found.split = split;
@@ -56,6 +60,15 @@ class Finder {
   }
 
  private:
+  /// What the worst of the best quarter of the flows across carries, of the usual.
+  double best_quarter() const {
+    std::vector<double> levels;
+    for (const auto id : across_) levels.push_back(readings_.best(id));
+    const auto quarter = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() * 3 / 4);
+    std::ranges::nth_element(levels, quarter);
+    return *quarter;
+  }
+
   /// Of 32 flows that a hash spreads over 32 uplinks, 37 of 100 share with one other, and 26 with
   /// more than one. One slow part has one rate.
   bool collides(double of_inside) const {
