@@ -20,9 +20,9 @@ constexpr double kSlowTwice = 8;
 /// A flow that is clearly fast, and what such flows over a part say together where none of them can
 /// be chance: a flow of a slow part reads as fast as this once in e^8 times.
 constexpr float kClearlyFast = -4, kCleared = -8;
-/// Of parts that come and go, what is left in doubt: rarer by chance than once in thousands of
+/// Of parts that come and go, what is left in doubt: rarer by chance than once in millions of
 /// runs, since parts with less were measured more often and did not dip again.
-constexpr float kDipsInDoubt = 12;
+constexpr float kDipsInDoubt = 18;
 
 constexpr float kSettled = -std::numeric_limits<float>::infinity();
 
