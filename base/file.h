@@ -12,10 +12,14 @@ namespace cupel {
 /// that may not be read.
 Result<std::string> read_file(const std::filesystem::path& file, std::size_t limit);
 
-/// Writes the file whole or not at all: a new file beside it, fsync, rename.
+/// The mode of a file that holds nothing which other users may not know.
+constexpr unsigned kReadableByAll = 0644;
+
+/// Writes the file whole or not at all: a new file beside it, fsync, rename. Without `mode` it is
+/// for its owner alone: records name machines, addresses and serials.
 /// Errors: kStorage, with the path and the system's reason.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes,
-                        unsigned mode = 0644);
+                        unsigned mode = 0600);
 
 /// Makes the names in the folder durable: a rename is not, until this.
 /// Errors: kStorage. Source: fsync(2), "Calling fsync() does not necessarily ensure that the entry

@@ -9,6 +9,7 @@
 #include <deque>
 #include <vector>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace cupel {
@@ -19,16 +20,6 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;            // as path_resolution(7) has it
 constexpr std::size_t kRoom = 64 * 1024;  // for what the name service says of one user or group
 
-/// The name, where the name service knows it; else the number.
-std::string user_name(uid_t user) {
-  std::vector<char> room(kRoom);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) != 0 || found == nullptr)
-    return fmt::format("user {}", user);
-  return printable(found->pw_name);
-}
-
 /// The group that was made with the user, with nobody else in it: where the umask is 002, files are
 /// open to it by custom. Source: login.defs(5), USERGROUPS_ENAB.
 bool is_private_group(gid_t group, uid_t user) {
@@ -37,7 +28,7 @@ bool is_private_group(gid_t group, uid_t user) {
   ::group* found = nullptr;
   const int failure = ::getgrgid_r(group, &entry, room.data(), room.size(), &found);
   if (failure != 0 || found == nullptr) return false;
-  const auto owner = user_name(user);
+  const auto owner = name_of_user(user);
   if (owner != found->gr_name) return false;
   for (auto** member = found->gr_mem; *member != nullptr; ++member)
     if (owner != *member) return false;
@@ -59,7 +50,7 @@ std::string remedy(const std::string& file, bool foreign, bool open) {
   const bool plain_name = file.find_first_not_of(kPlain) == file.npos;
   const auto name = plain_name ? file : shell_quoted(file);
   std::string command;
-  if (foreign) command = fmt::format("chown {}: {}", user_name(::geteuid()), name);
+  if (foreign) command = fmt::format("chown {}: {}", name_of_user(::geteuid()), name);
   if (open) command += fmt::format("{}chmod go-w {}", foreign ? " && " : "", name);
   return command;
 }
@@ -74,7 +65,7 @@ Result<void> check_one(const fs::path& path, const fs::path& at, const struct st
       Code::kInvalid,
       fmt::format("{} can be changed by other users{}: owner {}, mode {:04o}; look at what "
                   "it says, then: {}",
-                  path.string(), where, user_name(found.st_uid), mode,
+                  path.string(), where, name_of_user(found.st_uid), mode,
                   remedy(at.string(), foreign, open))};
 }
 
@@ -119,6 +110,20 @@ Result<void> check_ownership(const fs::path& path) {
     put_in_front(way, target);
   }
   return ok();
+}
+
+std::string name_of_user(uid_t user) {
+  std::vector<char> room(kRoom);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, room.data(), room.size(), &found) != 0 || found == nullptr)
+    return fmt::format("user {}", user);
+  return printable(found->pw_name);
+}
+
+Result<std::string> read_trusted_file(const fs::path& file, std::size_t limit) {
+  TRY(check_ownership(file));
+  return read_file(file, limit);
 }
 
 }  // namespace cupel

@@ -9,6 +9,11 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, failure);
 }
 
+bool is_folder(const fs::path& path) {
+  std::error_code failure;
+  return fs::is_directory(path, failure);
+}
+
 std::optional<std::string> absence(const fs::path& path) {
   std::error_code failure;
   const auto found = fs::status(path, failure);
@@ -25,6 +30,18 @@ fs::path absolute_path(const fs::path& path) {
 
 fs::path path_from(const fs::path& folder, const fs::path& name) {
   return absolute_path(folder / name).lexically_normal();
+}
+
+fs::path working_folder() {
+  std::error_code failure;
+  auto folder = fs::current_path(failure);
+  return failure ? fs::path{"."} : folder;
+}
+
+fs::path temporary_folder() {
+  std::error_code failure;
+  auto folder = fs::temp_directory_path(failure);
+  return failure ? fs::path{"/tmp"} : folder;
 }
 
 }  // namespace cupel

@@ -1,17 +1,18 @@
 #pragma once
 // Where the body of a request ends, for both HTTP servers.
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/fields.hpp>
+#include <cstddef>
+#include <string_view>
+
+#include "base/text.h"
 
 namespace cupel {
 
-/// Whether a body behind this head has an end that is known: a length, or the transfer coding
-/// chunked alone. Where not, what follows the head must not be read as a request: answer 501 or
-/// nothing, and close. Source: RFC 9112, 6.1 and 6.3.
-inline bool has_known_coding(const boost::beast::http::fields& head) {
-  constexpr auto kField = boost::beast::http::field::transfer_encoding;
-  const auto codings = head.count(kField);
-  return codings == 0 || (codings == 1 && boost::beast::iequals(head[kField], "chunked"));
+/// Whether a body behind a head with so many fields Transfer-Encoding, the first of them `coding`,
+/// has an end that is known: a length, or the transfer coding chunked alone. Where not, what
+/// follows the head must not be read as a request: answer 501 or nothing, and close.
+/// Source: RFC 9112, 6.1 and 6.3.
+inline bool has_known_coding(std::size_t fields, std::string_view coding) {
+  return fields == 0 || (fields == 1 && lower_case(coding) == "chunked");
 }
 
 }  // namespace cupel

@@ -55,6 +55,10 @@ struct Observed {
   PowerState power = PowerState::unknown;
   std::vector<inventory::Part> parts;
   std::vector<inventory::Unknown> unknown;
+  /// The chassis whose own health is Critical, by their names: "chassis HGX_CPU_0".
+  std::vector<std::string> critical{};
+  /// Kinds of which it could not list all parts, at most one entry each.
+  std::vector<inventory::PartialList> partial{};
   int requests = 0;       // that it took to find out
   std::size_t bytes = 0;  // of the answers' bodies
   int unchanged = 0;      // answers that only said so (HTTP 304)
@@ -78,12 +82,16 @@ struct LogEntry {
   std::string message_id{};  // of a registry, or empty
   std::string sensor{};      // that it is about
   std::string source{};      // URI, or "ipmi:sel/0x0012"
+  std::string direction{};   // "Assert" or "Deassert": the state came or went; empty: not told
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
 struct EventLog {
+  static constexpr std::size_t kMost = 20'000;  // entries that one reading holds
+
   std::vector<LogEntry> entries{};  // oldest first
-  bool cut = false;                 // there were more than was asked for; the newest are here
+  bool cut = false;                 // there were more than was asked for, and older ones
+  bool newest_missing = false;      // a log goes on where it was not read: `unknown` says which
   std::vector<inventory::Unknown> unknown{};
   Protocol by = Protocol::redfish;
 };

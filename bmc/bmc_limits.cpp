@@ -27,7 +27,7 @@ Task<Result<Semaphore::Permit>> Semaphore::enter(Deadline deadline) {
 
 // The place goes straight to the first in line: nobody who comes later can take it.
 void Semaphore::leave() {
-  if (line_.empty()) {
+  if (line_.empty() || free_ < 0) {
     ++free_;
     return;
   }

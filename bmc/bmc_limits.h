@@ -2,6 +2,7 @@
 // How politely one BMC is asked, by everything in this process that talks to it, whatever protocol
 // it speaks: so many requests at a time, one login attempt, one upload, one slow answer. BMCs
 // answer bursts with resets and crashes. Not a retry policy.
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -38,6 +39,13 @@ class Semaphore {
   /// Waits for its turn. Cancel-safe. Errors: kTimeout at the deadline; kCancelled; kBusy where
   /// more than kMostWaiting are in line.
   Task<Result<Permit>> enter(Deadline deadline);
+
+  /// Lets fewer in at a time from now on; who is inside stays. Never widens.
+  void narrow_to(int width) {
+    const int fewer = std::max(width_ - width, 0);
+    width_ -= fewer;
+    free_ -= fewer;
+  }
 
   int width() const { return width_; }
   int inside() const { return width_ - free_; }

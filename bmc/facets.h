@@ -16,6 +16,9 @@ struct Power {
   Verb<Sourced<PowerState>()> state{"power state"};
   /// Returns when the BMC has accepted it, not when it is done. Some types must not happen twice.
   Verb<Protocol(ResetType type)> reset{"reset"};
+  /// Why the BMC gave up what it accepted last (a reset of the machine or of itself), as its task
+  /// reports; empty: it did not, or has no task for it.
+  Verb<std::string()> given_up{"the last reset's task"};
   /// The resets of the machine itself. Empty: the BMC does not tell.
   Verb<std::vector<ResetType>()> allowed_resets{"allowed resets"};
   /// Whether there is an AC cycle too. Apart from the others: it may be a chassis' action, and a
@@ -99,7 +102,8 @@ struct ManagementController {
 struct Bios {
   Verb<BiosSettings()> read{"BIOS settings"};
   /// Takes effect at the next boot. Returns after reading them back as pending.
-  /// Errors: kInvalid names every attribute that there is not, or that may not have that value.
+  /// Errors: kInvalid names every attribute that there is not, or that may not have that value:
+  /// nothing was sent then. Also what the BMC itself refused by name: then the others are staged.
   Verb<void(BiosValues wanted)> stage{"stage BIOS settings"};
 };
 

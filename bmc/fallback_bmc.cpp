@@ -65,7 +65,7 @@ class FallbackBmc final : public Bmc {
               std::unique_ptr<Bmc> last_resort)
       : redfish_{std::move(redfish)}, ipmi_{std::move(ipmi)}, last_resort_{std::move(last_resort)} {
     using namespace facet;
-    fall_back(&Bmc::power, &Power::state, &Power::reset, &Power::allowed_resets,
+    fall_back(&Bmc::power, &Power::state, &Power::reset, &Power::given_up, &Power::allowed_resets,
               &Power::has_ac_cycle);
     fall_back(&Bmc::boot, &Boot::set, &Boot::read);
     fall_back(&Bmc::facts, &Facts::identity, &Facts::observe);
@@ -182,7 +182,13 @@ class FallbackBmc final : public Bmc {
   Task<Result<Observed>> observe(Deadline deadline) {
     auto seen =
         co_await ask("inventory", Twice::harmless, &Bmc::facts, &facet::Facts::observe, deadline);
-    if (!seen || seen->by == Protocol::ipmi) co_return seen;
+    if (!seen) co_return seen;
+    // Where Redfish is silent today, what IPMI lists of FRUs is not what Redfish would.
+    if (seen->by == Protocol::ipmi && !missing_.contains("inventory"))
+      for (const auto kind : inventory::kCountedKinds)
+        inventory::add_partial(seen->partial,
+                               {kind, "redfish", "Redfish did not answer: by IPMI alone", true});
+    if (seen->by == Protocol::ipmi) co_return seen;
     CO_TRY(co_await complete(*seen, deadline));
     co_return seen;
   }

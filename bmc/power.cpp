@@ -8,6 +8,15 @@ namespace {
 /// An iDRAC10 answers 409 for up to a minute after power-off.
 constexpr int kAskAgainAtMost = 6;
 
+/// Errors: kFailed, with the reason, where the BMC gave up what it accepted.
+Task<Result<void>> not_given_up(Bmc& bmc, Deadline deadline) {
+  const auto why = co_await bmc.power.given_up(deadline);
+  if (why && !why->empty()) co_return Error{Code::kFailed, *why};
+  // A BMC that cannot say shows it by its power state.
+  if (!why && why.error().code == Code::kCancelled) co_return why.error();
+  co_return ok();
+}
+
 /// Looks until `until`; each look itself may take until `deadline`.
 Task<Result<void>> wait_until(Bmc& bmc, PowerState goal, Deadline until, Deadline deadline,
                               Pace pace) {
@@ -20,6 +29,7 @@ Task<Result<void>> wait_until(Bmc& bmc, PowerState goal, Deadline until, Deadlin
     if (!now && !cut_off) co_return now.error();
     if (now) last = now->value;
     if (*last == goal) co_return ok();
+    CO_TRY(co_await not_given_up(bmc, deadline));
     if (cut_off || until.passed())
       co_return Error{Code::kTimeout, "accepted by the BMC, which still reports " +
                                           std::string{to_string(*last)} + ", not " +
@@ -35,16 +45,77 @@ bool allows(const std::vector<ResetType>& allowed, ResetType type) {
   return allowed.empty() || std::ranges::find(allowed, type) != allowed.end();
 }
 
+/// Whether it may be asked for twice: it leaves the machine where the first one left it.
+bool settles(ResetType type) {
+  return type == ResetType::on || type == ResetType::force_off ||
+         type == ResetType::graceful_shutdown;
+}
+
+/// Whether the BMC may have done it: its answer was lost on the way.
+bool is_lost(const Error& error) {
+  return error.code == Code::kUnreachable || error.code == Code::kTimeout;
+}
+
 /// Asks for it, again where the BMC says that it is not ready for that yet.
-Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
+Task<Result<Protocol>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
   for (int asked = 1;; ++asked) {
     auto accepted = co_await bmc.power.reset(type, deadline);
-    const bool not_now = !accepted && accepted.error().code == Code::kConflict;
-    if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again) {
-      if (!accepted) co_return std::move(accepted).error();
-      co_return ok();
+    if (accepted) co_return *accepted;
+    const Error& error = accepted.error();
+    const bool busy = error.code == Code::kBusy && error.retry_after.count() > 0 && settles(type);
+    const bool not_now = error.code == Code::kConflict || busy;
+    const auto pause =
+        busy ? std::min(error.retry_after, pace.longest_busy) : pace.before_asking_again;
+    if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pause) co_return error;
+    CO_TRY(co_await pause_for(pause));
+  }
+}
+
+/// Asks for what leads to `goal`, and waits for that. Where the answer was lost the BMC may have
+/// begun all the same: it is looked at for a while before that is an error.
+Task<Result<void>> reach(Bmc& bmc, ResetType type, PowerState goal, Deadline deadline, Pace pace) {
+  auto accepted = co_await reset_when_ready(bmc, type, deadline, pace);
+  if (accepted) co_return co_await wait_until(bmc, goal, deadline, deadline, pace);
+  Error error = std::move(accepted).error();
+  if (!is_lost(error)) co_return error;
+  const auto until = deadline.sooner(pace.after_lost_answer);
+  const auto reached = co_await wait_until(bmc, goal, until, deadline, pace);
+  if (reached) co_return ok();
+  if (reached.error().code == Code::kCancelled) co_return reached.error();
+  co_return error;
+}
+
+/// A restart leaves no mark in the power state, and is not asked for twice.
+Error maybe_restarted(Error lost) {
+  lost.what += "; the machine is on, and may have been restarted all the same: see when it booted";
+  return std::move(lost).within("restart");
+}
+
+/// Waits until a machine that was restarted is on, and stays on: its BMC may still show the state
+/// from before. One that the restart left off is turned on. Returns whether it was seen to be off.
+Task<Result<bool>> wait_until_restarted(Bmc& bmc, Deadline deadline, Pace pace) {
+  // Before the deadline, at which nobody could look any more.
+  const auto settled = Deadline::in(std::min(pace.until_restart_shows, deadline.left() / 2));
+  std::optional<Deadline> stays_off;
+  bool was_off = false;
+  auto pause = pace.first;
+  for (;;) {
+    CO_TRY(const PowerState now, co_await bmc.power.state(deadline));
+    if (now == PowerState::on && (was_off || settled.passed())) co_return was_off;
+    CO_TRY(co_await not_given_up(bmc, deadline));
+    if (now != PowerState::off) stays_off.reset();
+    if (now == PowerState::off && !stays_off) stays_off = Deadline::in(pace.before_turning_on);
+    was_off = was_off || now == PowerState::off;
+    if (stays_off && stays_off->passed()) {
+      CO_TRY(co_await ensure_on(bmc, deadline, pace));
+      co_return true;
     }
-    CO_TRY(co_await pause_for(pace.before_asking_again));
+    if (deadline.passed())
+      co_return Error{Code::kTimeout, "accepted by the BMC, which still reports " +
+                                          std::string{to_string(now)} + ", not on"};
+    const auto nap = std::min(pause, settled.passed() ? deadline.left() : settled.left());
+    CO_TRY(co_await pause_for(nap));
+    pause = std::min(pause * 3 / 2, pace.longest);
   }
 }
 
@@ -59,6 +130,7 @@ Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
     const auto state = co_await bmc.power.state(until);
     if (!state && may_pass(state.error().code)) co_return ok();
     if (!state) co_return state.error();
+    CO_TRY(co_await not_given_up(bmc, until));
     const auto nap = std::min(pace.first, until.left());
     CO_TRY(co_await pause_for(nap));
   }
@@ -87,7 +159,8 @@ Task<Result<void>> ensure_on(Bmc& bmc, Deadline deadline, Pace pace) {
     CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
     if (!allows(allowed, ResetType::on))
       co_return Error{Code::kUnsupported, "power on: no allowed reset turns the machine on"};
-    CO_TRY(co_await reset_when_ready(bmc, ResetType::on, deadline, pace));
+    co_return within("power on",
+                     co_await reach(bmc, ResetType::on, PowerState::on, deadline, pace));
   }
   auto on = co_await wait_until(bmc, PowerState::on, deadline, deadline, pace);
   co_return within("power on", std::move(on));
@@ -102,14 +175,17 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
     const auto asked = co_await bmc.power.reset(ResetType::graceful_shutdown, deadline);
     if (!asked && asked.error().code == Code::kCancelled) co_return asked.error();
     // Refused (nobody listens for the button): no use in waiting for it.
-    const auto patience = asked ? deadline.sooner(grace) : Deadline::in({});
+    const bool may_come = asked || is_lost(asked.error());
+    const auto patience = may_come ? deadline.sooner(grace) : Deadline::in({});
     auto off = co_await wait_until(bmc, PowerState::off, patience, deadline, pace);
-    if (off || off.error().code != Code::kTimeout) co_return within("power off", off);
+    // What the system did not do, or the BMC gave up, is forced.
+    const bool in_vain =
+        !off && (off.error().code == Code::kTimeout || off.error().code == Code::kFailed);
+    if (!in_vain) co_return within("power off", off);
   }
   if (!allows(allowed, ResetType::force_off))
     co_return Error{Code::kUnsupported, "power off: no allowed reset turns the machine off"};
-  CO_TRY(co_await reset_when_ready(bmc, ResetType::force_off, deadline, pace));
-  auto off = co_await wait_until(bmc, PowerState::off, deadline, deadline, pace);
+  auto off = co_await reach(bmc, ResetType::force_off, PowerState::off, deadline, pace);
   co_return within("power off", std::move(off));
 }
 
@@ -118,14 +194,22 @@ Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline dea
   co_return co_await ensure_on(bmc, deadline, pace);
 }
 
-Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
+Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace, std::optional<Protocol>* by) {
   CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::off) co_return co_await ensure_on(bmc, deadline, pace);
   CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
   for (const auto type : {ResetType::force_restart, ResetType::power_cycle}) {
     if (!allows(allowed, type)) continue;
-    CO_TRY(co_await reset_when_ready(bmc, type, deadline, pace));
-    co_return within("restart", co_await wait_until(bmc, PowerState::on, deadline, deadline, pace));
+    auto asked = co_await reset_when_ready(bmc, type, deadline, pace);
+    // Some list what they then refuse.
+    if (!asked && asked.error().code == Code::kUnsupported) continue;
+    if (!asked && !is_lost(asked.error())) co_return std::move(asked).error();
+    if (asked && by != nullptr) *by = *asked;
+    auto restarted = co_await wait_until_restarted(bmc, deadline, pace);
+    if (!restarted) co_return std::move(restarted).error().within("restart");
+    const bool in_doubt = !asked && !*restarted;
+    if (in_doubt) co_return maybe_restarted(std::move(asked).error());
+    co_return ok();
   }
   co_return within("restart", co_await cycle(bmc, {}, deadline, pace));
 }

@@ -76,6 +76,29 @@ Error stopped_trying(const RotationNote& note) {
                    "account is not locked. Look at the BMC, then: password rotate --again"};
 }
 
+/// Whether the BMC accepts a password and does nothing with it before it is changed (DSP0266,
+/// 13.3.7.2).
+bool wants_change(const Error& error) {
+  return error.what.find("PasswordChangeRequired") != std::string::npos;
+}
+
+/// Without the advice to do what is being done.
+Error not_even_then(Error error) {
+  const auto advice = error.what.find("; the BMC wants this account's password changed");
+  if (advice != std::string::npos) error.what.erase(advice);
+  error.what =
+      "the BMC accepts the factory's password, wants it changed, and refuses the change: " +
+      error.what;
+  return error;
+}
+
+Error needs_another(Error error) {
+  return Error{Code::kInvalid,
+               "the BMC accepts the inventory's password and wants it changed to another one: "
+               "write a new one into the inventory, and this one as the factory's: " +
+                   std::move(error.what)};
+}
+
 Error neither(Error error, const std::optional<RotationNote>& before, const RotationNote& now) {
   const bool other = before && before->digest != now.digest;
   auto text = "neither the inventory's password nor the factory's is right: " + error.what;
@@ -149,6 +172,7 @@ Result<Rotated> not_changed(const RotationDoors& doors, Error error,
   if (certainly_unchanged(error.code) && !before) {
     TRY(doors.write_note(std::nullopt));
   }
+  if (wants_change(error)) return not_even_then(std::move(error));
   if (error.code == Code::kRefused) return neither(std::move(error), before, note);
   return error;
 }
@@ -181,6 +205,7 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     }
     co_return before ? Rotated::finished_earlier : Rotated::already;
   }
+  if (wants_change(proven.error())) co_return needs_another(std::move(proven).error());
   if (proven.error().code != Code::kRefused) co_return std::move(proven).error();
 
   if (!in_doubt) ++note.refused;

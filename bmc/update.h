@@ -58,6 +58,7 @@ struct UpdateProgress {
   std::optional<int> percent{};
   std::string told{};     // the BMC's word for the state: TaskState, Oem.Hpe.State
   std::string message{};  // its messages, the newest first
+  std::chrono::milliseconds look_again{0};  // when, as the BMC asks; 0: not said
   Protocol by = Protocol::redfish;
 };
 

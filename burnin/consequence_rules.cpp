@@ -60,6 +60,13 @@ void add_missing_parts(Rules& rules) {
   }
 }
 
+/// A machine that restarted by itself: its stage is gone, and so is what the kernel logged before.
+void add_restarts(Rules& rules) {
+  const auto restarted = whole({"node.restarted"}, Sourced::a_number);
+  in_group(rules, restarted, whole({"kernel_log.complete"}, Sourced::a_number));
+  in_group(rules, restarted, {{"stage *"}, "", Sourced::anything, {}, {"gone from the node"}});
+}
+
 /// A GPU that fell off its bus: the driver and its tools stop there, and the switches see its links
 /// go down. Links that are down elsewhere, too, are a switch's own.
 void add_lost_gpus(Rules& rules) {
@@ -211,6 +218,7 @@ void add_fabric(Rules& rules) {
 std::vector<ConsequenceRule> consequence_rules() {
   Rules rules;
   add_missing_parts(rules);
+  add_restarts(rules);
   add_lost_gpus(rules);
   add_counts(rules);
   add_driver(rules);

@@ -12,6 +12,7 @@
 
 #include "burnin/stage.h"
 #include "inventory/fabric.h"
+#include "inventory/forwarding.h"
 #include "inventory/fwd.h"
 #include "inventory/nccl_settings.h"
 #include "inventory/subject.h"
@@ -59,9 +60,11 @@ struct RoundsRequest {
   const Parameters& parameters;
   const inventory::Fabric* fabric = nullptr;      // as planned; nullptr: the inventory has no plan
   const inventory::NcclSettings* nccl = nullptr;  // nullptr: the inventory says nothing of it
-  /// What a stage found before in this run, on each member in their order; nothing of one on which
-  /// it did not end well. Reads the record: to be called once. Empty: there is none to read.
+  /// What a stage found before in this run, in another step than this one, on each member in their
+  /// order; nothing of one on which it did not end well. Reads the record: to be called once a
+  /// stage. Empty: there is none to read.
   std::function<std::vector<std::optional<Findings>>(std::string_view stage)> found_before{};
+  const inventory::ForwardingTables* forwarding = nullptr;  // nullptr, or empty: not known
 };
 
 /// A measurement of several rounds, in which the next one depends on what was measured before. A

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/compared.h"
+
 namespace cupel::burnin {
 
 enum class Decision {
@@ -82,6 +84,8 @@ struct Verdict {
   Decision decision = Decision::inconclusive;
   std::vector<Cause> causes{};
   std::vector<Checked> checked{};
+  /// Worse than its like, the furthest behind first: for people, and decides nothing.
+  std::vector<Compared> slow{};
 };
 
 }  // namespace cupel::burnin

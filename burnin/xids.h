@@ -131,17 +131,48 @@ inline constexpr std::array kXids{
     Xid{172, true, "uncorrectable SRAM error, beside Xid 48"},
 };
 
+/// Of hardware or the driver, by NVIDIA's former list ("Xid Errors", to driver 555); its catalogue
+/// does not have them.
+inline constexpr std::array kFormerXids{
+    Xid{56, true, "display engine error"},
+    Xid{57, true, "error while video memory was set up"},
+    Xid{58, true, "unstable video memory interface"},
+    Xid{61, true, "internal micro-controller breakpoint or warning"},
+    Xid{122, true, "the GPU's flash memory could not be read"},
+    Xid{123, true, "the GPU's flash memory could not be written"},
+    Xid{124, true, "the GPU's flash memory could not be erased"},
+    Xid{125, true, "InfoROM file system failure"},
+};
+
 /// nullptr for a code that the catalogue does not list.
 constexpr const Xid* xid_of(int code) {
   const auto* found = std::ranges::find(kXids, code, &Xid::code);
   return found == kXids.end() ? nullptr : found;
 }
 
+/// In words; of 0, no Xid, none.
+constexpr std::string_view meaning_of_xid(int code) {
+  if (const auto* known = xid_of(code); known != nullptr) return known->meaning;
+  const auto* former = std::ranges::find(kFormerXids, code, &Xid::code);
+  if (former != kFormerXids.end()) return former->meaning;
+  return code == 0 ? std::string_view{} : "in no list of NVIDIA's that Cupel has";
+}
+
 enum class XidWeight : std::uint8_t { information, corrected, error };
+
+/// Errors of a program as long as it is somebody else's: the burn's own one runs on every healthy
+/// GPU without any. 43 and 45 follow when it is ended, 63 is a row remap, which other numbers
+/// count.
+constexpr bool is_of_the_burn(int code, std::string_view rest) {
+  constexpr int kStopped = 43, kCleanedUp = 45, kRemapped = 63;
+  const bool follows = code == kStopped || code == kCleanedUp || code == kRemapped;
+  return !follows && rest.contains("name=cupel-burn");
+}
 
 /// `rest`: what the kernel's line says after the code. NVLink 5 reports in it which of its events
 /// end nothing; 154 reports the action that the driver wants: "GPU recovery action changed from 0x0
-/// (None) to 0x2 (Node Reboot Required)".
+/// (None) to 0x2 (Node Reboot Required)". A code that the catalogue does not have is an error:
+/// somebody has to look it up.
 constexpr XidWeight weight_of_xid(int code, std::string_view rest) {
   using enum XidWeight;
   constexpr int kRecoveryAction = 154, kFirstNvlink5 = 144, kLastNvlink5 = 150;
@@ -151,10 +182,28 @@ constexpr XidWeight weight_of_xid(int code, std::string_view rest) {
     return wanted ? error : information;
   }
   const auto* known = xid_of(code);
-  if (known == nullptr || !known->serious) return information;
+  if (known == nullptr) return error;
+  if (!known->serious) return is_of_the_burn(code, rest) ? error : information;
   const bool ended_nothing =
       code >= kFirstNvlink5 && code <= kLastNvlink5 && rest.contains("Nonfatal");
   return ended_nothing ? corrected : error;
+}
+
+/// SXids that end nothing: single-bit errors that the switch corrected, and events of a link or of
+/// a program. All others are fatal, may be, or are on no list. Source: NVIDIA Fabric Manager user
+/// guide, appendix D.4 (DU-09883-001).
+inline constexpr std::array kCorrectedSxids{11004, 11012, 11021, 11022, 11023, 12021, 12023,
+                                            15008, 15011, 19049, 19055, 19057, 19059, 19062,
+                                            19065, 19068, 19071, 24001, 24002, 24003};
+inline constexpr std::array kHarmlessSxids{12028, 20001, 22013};
+
+/// `rest`: "Non-fatal, Link 61 egress non-posted PRIV error".
+constexpr XidWeight weight_of_sxid(int code, std::string_view rest) {
+  if (rest.starts_with("Fatal")) return XidWeight::error;
+  if (std::ranges::find(kHarmlessSxids, code) != kHarmlessSxids.end())
+    return XidWeight::information;
+  const bool ecc = std::ranges::find(kCorrectedSxids, code) != kCorrectedSxids.end();
+  return ecc ? XidWeight::corrected : XidWeight::error;
 }
 
 }  // namespace cupel::burnin

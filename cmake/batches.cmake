@@ -15,6 +15,7 @@ set(CUPEL_ALONE
   base/result.cpp                   # in two libraries, which one program links: of each only one may be pulled in
   base/nccl_id.cpp                  # the same
   base/text.cpp                     # the same
+  base/pci_vpd.cpp                  # the same
   base/pkcs11.cpp                   # the standard's header leaves macros behind: reserved, TRUE
 )
 set(CUPEL_BATCH 14)

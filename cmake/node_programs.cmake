@@ -2,7 +2,8 @@
 # is for tests alone, so that only another one comes, stripped, to where the controller looks for what it uploads.
 set(node_programs ${CMAKE_BINARY_DIR}/node)
 file(GLOB node_base CONFIGURE_DEPENDS burnin/agent/common/*.cpp)
-add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp base/nccl_id.cpp)
+add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp base/nccl_id.cpp
+  base/pci_vpd.cpp)
 target_link_libraries(cupel_node_base PUBLIC cupel_flags Boost::headers fmt::fmt-header-only ${CMAKE_DL_LIBS})
 target_compile_definitions(cupel_node_base PUBLIC CUPEL_VERSION="${PROJECT_VERSION}")
 target_compile_options(cupel_node_base PUBLIC -ffunction-sections -fdata-sections)
@@ -29,14 +30,23 @@ function(cupel_node_program name)
   cupel_check_hardening(${name})
 endfunction()
 
+# How lines of the kernel's log are recognized: for cupel-node, and for the virtual one of a rehearsal.
+file(GLOB messages CONFIGURE_DEPENDS burnin/agent/node/*_messages.cpp)
+add_library(cupel_kernel_messages STATIC ${messages} burnin/agent/node/message_text.cpp burnin/agent/node/tree.cpp)
+target_link_libraries(cupel_kernel_messages PUBLIC cupel_flags Boost::headers)
+target_compile_options(cupel_kernel_messages PUBLIC -ffunction-sections -fdata-sections)
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_kernel_messages PRIVATE -O2)
+endif()
+
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
-list(FILTER node_sources EXCLUDE REGEX "/node/(boot|check|facts|watch)/|/node/(tree|efi_variables|kernel_messages|hardware_messages|message_text)\\.cpp$")
+list(FILTER node_sources EXCLUDE REGEX
+  "/node/(boot|check|facts|watch)/|/node/(tree|efi_variables|(kernel|hardware|system)_messages|message_text)\\.cpp$")
 # What reads the node (`facts`, `watch`), for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp
   burnin/agent/node/check/*.cpp)
-add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/tree.cpp burnin/agent/node/efi_variables.cpp
-  burnin/agent/node/kernel_messages.cpp burnin/agent/node/hardware_messages.cpp burnin/agent/node/message_text.cpp)
-target_link_libraries(cupel_node_reading PUBLIC cupel_node_base)
+add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/efi_variables.cpp)
+target_link_libraries(cupel_node_reading PUBLIC cupel_kernel_messages cupel_node_base)
 if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_reading PRIVATE -O2)
 endif()

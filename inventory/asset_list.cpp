@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 #include "inventory/sheet.h"
 
 namespace cupel::inventory {
@@ -57,26 +58,57 @@ std::optional<AssetColumn> asset_column(std::string_view name) {
 
 std::optional<PartKind> asset_kind(std::string_view word) {
   using enum PartKind;
-  constexpr std::array<std::pair<std::string_view, PartKind>, 16> kWords{{{"server", system},
-                                                                          {"chassis", system},
-                                                                          {"node", system},
-                                                                          {"machine", system},
-                                                                          {"", system},
-                                                                          {"memory", dimm},
-                                                                          {"ram", dimm},
-                                                                          {"ssd", nvme},
-                                                                          {"processor", cpu},
-                                                                          {"power supply", psu},
-                                                                          {"supply", psu},
-                                                                          {"adapter", hca},
-                                                                          {"nvswitch", switch_chip},
-                                                                          {"hdd", drive},
-                                                                          {"disk", drive},
-                                                                          {"accelerator", gpu}}};
-  const auto lower = lower_case(trimmed(word));
-  if (const auto known = part_kind(lower)) return known;
-  for (const auto& [name, kind] : kWords)
-    if (name == lower) return kind;
+  constexpr std::array<std::pair<std::string_view, PartKind>, 40> kWords{
+      {{"server", system},
+       {"chassis", system},
+       {"node", system},
+       {"machine", system},
+       {"", system},
+       {"memory", dimm},
+       {"memory module", dimm},
+       {"ram", dimm},
+       {"ram module", dimm},
+       {"dimm module", dimm},
+       {"ssd", nvme},
+       {"nvme ssd", nvme},
+       {"nvme drive", nvme},
+       {"solid state drive", nvme},
+       {"processor", cpu},
+       {"power supply", psu},
+       {"power supply unit", psu},
+       {"supply", psu},
+       {"fan module", fan},
+       {"adapter", hca},
+       {"infiniband adapter", hca},
+       {"infiniband card", hca},
+       {"host channel adapter", hca},
+       {"network adapter", nic},
+       {"network card", nic},
+       {"network interface card", nic},
+       {"ethernet adapter", nic},
+       {"nvswitch", switch_chip},
+       {"hdd", drive},
+       {"disk", drive},
+       {"hard disk", drive},
+       {"hard disk drive", drive},
+       {"hard drive", drive},
+       {"accelerator", gpu},
+       {"accelerator card", gpu},
+       {"graphics card", gpu},
+       {"graphics processor", gpu},
+       {"graphics processing unit", gpu},
+       {"gpu card", gpu},
+       {"video card", gpu}}};
+  auto lower = lower_case(trimmed(word));
+  std::ranges::replace(lower, '_', ' ');
+  for (const bool plural : {false, true}) {
+    if (plural && !lower.ends_with('s')) break;
+    if (plural) lower.pop_back();
+    if (plural && lower.ends_with("ie")) lower.replace(lower.size() - 2, 2, "y");
+    if (const auto known = part_kind(lower)) return known;
+    for (const auto& [name, kind] : kWords)
+      if (name == lower) return kind;
+  }
   return std::nullopt;
 }
 
@@ -121,17 +153,20 @@ class AssetReader {
   AssetReader(const std::string& file, std::vector<Problem>& problems)
       : file_{file}, problems_{problems} {}
 
-  bool begin(const std::vector<std::string>& cells, int line) {
+  /// False where the row is no header: it has no column Serial.
+  bool begin(const std::vector<std::string>& cells) {
     header_.fill(-1);
     for (std::size_t i = 0; i < cells.size(); ++i)
       if (const auto column = asset_column(cells[i]))
         if (auto& at = header_[static_cast<std::size_t>(*column)]; at < 0) at = static_cast<int>(i);
-    if (header_[static_cast<std::size_t>(AssetColumn::serial)] >= 0) return true;
+    return header_[static_cast<std::size_t>(AssetColumn::serial)] >= 0;
+  }
+
+  void report_no_header(int line) {
     problems_.push_back(
         {{file_, line, 1},
          "the header has no column Serial: a list of assets begins with Node, Kind, Serial, Model, "
          "Slot, Part Number, Purchase Order, Due, those that there are, in any order"});
-    return false;
   }
 
   void row(std::vector<std::string> cells, int number, std::vector<Asset>& assets) {
@@ -151,6 +186,8 @@ class AssetReader {
       return report(asset, fmt::format("there is no kind of part '{}'", cell(AssetColumn::kind)));
     asset.kind = *kind;
     if (asset.serial.empty()) return report(asset, "no serial number");
+    if (is_no_serial(asset.serial))
+      return report(asset, fmt::format("'{}' is no serial number", asset.serial));
     if (const bool is_day = is_date(asset.serial); is_day || is_number_cell(asset.serial))
       return report(asset,
                     fmt::format("'{}' is no serial number any more: a spreadsheet has made a "
@@ -183,15 +220,6 @@ class AssetReader {
 
 }  // namespace
 
-std::string serial_key(std::string_view serial) {
-  std::string key;
-  for (const char c : lower_case(serial))
-    if (c != ' ' && c != '-' && c != '\t') key += c;
-  const bool digits = !key.empty() && key.find_first_not_of("0123456789") == key.npos;
-  if (digits) key.erase(0, std::min(key.find_first_not_of('0'), key.size() - 1));
-  return key;
-}
-
 std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
                                 std::vector<Problem>& problems) {
   std::vector<Asset> assets;
@@ -199,7 +227,9 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
   AssetReader reader{file, problems};
   SheetReader rows{text};
   const auto before = problems.size();
+  constexpr int kMostTitles = 10;  // rows above the header
   bool begun = false;
+  int titles = 0, first_line = 0;
   while (!rows.is_at_end()) {
     const auto first = rows.peek();
     const bool is_heading = !begun && lower_case(first).starts_with("sep=");
@@ -209,8 +239,9 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
     if (is_heading || is_empty) continue;
     if (!cells) problems.push_back({{file, rows.line(), 1}, std::string{kUnclosedQuote}});
     if (!begun) {
-      begun = cells && reader.begin(*cells, rows.line());
-      if (!begun) return assets;
+      begun = cells && reader.begin(*cells);
+      if (titles++ == 0) first_line = rows.line();
+      if (!begun && (!cells || titles >= kMostTitles)) break;
       continue;
     }
     if (cells) reader.row(*std::move(cells), rows.line(), assets);
@@ -221,7 +252,12 @@ std::vector<Asset> parse_assets(std::string_view bytes, const std::string& file,
          is_full ? fmt::format("more than {} assets", kMostAssets) : too_many_bad_rows()});
     return assets;
   }
-  if (!begun) problems.push_back({{file, 0, 0}, "an empty file is no list of assets"});
+  if (!begun && titles == 0)
+    problems.push_back({{file, 0, 0}, "an empty file is no list of assets"});
+  else if (!begun)
+    reader.report_no_header(first_line);
+  else if (assets.empty() && problems.size() == before)
+    problems.push_back({{file, rows.line(), 1}, "the list has a header and no assets below it"});
   return assets;
 }
 

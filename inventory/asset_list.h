@@ -20,16 +20,14 @@ struct Asset {
   Place where{};
 };
 
-/// CSV with a header, parted by commas, semicolons or tabs; with or without a byte order mark, also
-/// UTF-16; quoted fields, also ="00123"; columns in any order and any others beside them: Serial
-/// (needed), Kind, Node, Slot, Model, Part Number, Purchase Order, Due. A row without a kind is a
-/// machine. Every fault becomes a problem with its line: no serial number, one twice, one that a
-/// spreadsheet has made a number of ("1.65E+12").
+/// CSV with a header, below at most nine rows of titles, parted by commas, semicolons or tabs; with
+/// or without a byte order mark, also UTF-16; quoted fields, also ="00123"; columns in any order
+/// and any others beside them: Serial (needed), Kind, Node, Slot, Model, Part Number, Purchase
+/// Order, Due. A row without a kind is a machine. Every fault becomes a problem with its line: no
+/// serial number, or what stands for none
+/// ("NA"), one twice, one that a spreadsheet has made a number of ("1.65E+12"); a list without a
+/// row is one, too.
 std::vector<Asset> parse_assets(std::string_view text, const std::string& file,
                                 std::vector<Problem>& problems);
-
-/// The same of two serial numbers that are one: blanks and case do not count, nor do zeros at the
-/// beginning of one that is all digits, which spreadsheets drop.
-std::string serial_key(std::string_view serial);
 
 }  // namespace cupel::inventory

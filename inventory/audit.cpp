@@ -9,6 +9,7 @@
 #include "base/enum_words.h"
 #include "base/text.h"
 #include "inventory/expected_parts.h"
+#include "inventory/identity.h"
 #include "inventory/judge_firmware.h"
 #include "inventory/pci_address.h"
 #include "inventory/profile.h"
@@ -26,6 +27,10 @@ Parts of_kind(std::span<const Part> parts, PartKind kind) {
 }
 
 std::string gib(double bytes) { return plain(bytes / (1024.0 * 1024 * 1024), 1) + " GiB"; }
+
+std::string expected_words(const ExpectedParts& expected) {
+  return fmt::format("{} {}s", expected.count, to_string(expected.kind));
+}
 
 std::string serial_words(const Part& part) {
   return part.serial.empty() ? "" : " (serial " + part.serial + ")";
@@ -54,84 +59,89 @@ bool model_fits(const std::string& model, const std::vector<std::string>& wanted
       wanted, [&](const auto& each) { return told.find(lower_case(each)) != told.npos; });
 }
 
-/// Judges the parts of one kind as one source tells them.
-class OneSource {
- public:
-  OneSource(const ExpectedParts& expected, const Parts& seen, std::vector<AuditFinding>& findings)
-      : expected_{expected}, seen_{seen}, findings_{findings} {}
+/// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
+/// dual-port card is one and two): for these the node's own word goes first.
+bool node_first(PartKind kind) {
+  return kind == PartKind::hca || kind == PartKind::nvme || kind == PartKind::nic;
+}
 
-  void judge() {
-    count();
-    for (const auto* part : seen_) each(*part);
+/// The parts of one kind as one source lists them.
+struct Listed {
+  Parts parts{};
+  const PartialList* partial = nullptr;  // why it does not list all of them; nullptr: it does
+  std::span<const PartPlace> places{};   // where machines like it have them, by this source
+  bool by_bmc = false;
+
+  int count() const { return static_cast<int>(parts.size()); }
+};
+
+/// What is missing of a list, by the places where a machine of its kind has parts.
+class MissingNames {
+ public:
+  MissingNames(const ExpectedParts& expected, const Listed& listed)
+      : expected_{expected},
+        listed_{listed},
+        gone_{static_cast<std::size_t>(std::max(0, expected.count - listed.count()))} {}
+
+  /// As many as are missing; none where nothing says which ones: numbers that the kernel or the BMC
+  /// gave to what is there say nothing of what is not.
+  std::vector<std::string> all() const {
+    for (const auto& names : {of_places(of_profile()), of_places(listed_.places), of_rows()})
+      if (!names.empty() && names.size() == gone_) return names;
+    return {};
   }
 
  private:
-  void report(Finding finding, std::string part) {
-    const auto there = static_cast<int>(seen_.size());
-    findings_.push_back({finding, std::move(part),
-                         fmt::format("{} {}s", expected_.count, to_string(expected_.kind)),
-                         std::to_string(there),
-                         seen_.empty() ? std::string{} : seen_.front()->source,
-                         remedy_of(expected_.kind), PartCount{there, expected_.count}});
-  }
+  std::string_view kind() const { return to_string(expected_.kind); }
 
-  void count() {
-    const auto there = static_cast<int>(seen_.size());
-    if (there == expected_.count) return;
-    const auto names = there < expected_.count ? absent() : std::vector<std::string>{};
-    for (const auto& name : names) report(Finding::missing, name);
-    if (!names.empty()) return;
-    report(there < expected_.count ? Finding::missing : Finding::extra,
-           std::string{to_string(expected_.kind)});
-  }
-
-  /// Which ones are missing, where their places are known: by PCI address, or by a gap in the
-  /// names.
-  std::vector<std::string> absent() const {
-    std::vector<std::string> names;
-    const bool slots_told =
-        std::ranges::all_of(seen_, [](const auto* p) { return !p->slot.empty(); });
-    if (!expected_.pci.empty() && slots_told) {
-      for (std::size_t i = 0; i < expected_.pci.size(); ++i) {
-        const bool there = std::ranges::any_of(
-            seen_, [&](const auto* part) { return same_pci(part->slot, expected_.pci[i]); });
-        if (!there) names.push_back(fmt::format("{}{}", to_string(expected_.kind), i));
-      }
+  /// PCI addresses are the node's; slots stand on the machine. The kernel numbers HCAs and drives
+  /// as they answer: a place has no name of its own there.
+  std::vector<PartPlace> of_profile() const {
+    std::vector<PartPlace> places;
+    const auto& slots = listed_.by_bmc || expected_.pci.empty() ? expected_.slots : expected_.pci;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      std::string name;
+      if (expected_.kind == PartKind::dimm)
+        name = "dimm " + slots[i];
+      else if (listed_.by_bmc || !node_first(expected_.kind))
+        name = fmt::format("{}{}", kind(), i);
+      places.push_back({expected_.kind, listed_.by_bmc, std::move(name), slots[i]});
     }
-    const auto gone = static_cast<std::size_t>(expected_.count) - seen_.size();
-    if (names.size() == gone) return names;
-    names = empty_bays(gone);
-    return names.size() == gone ? names : gaps(gone);
+    return places;
   }
 
-  /// Parts that are numbered as they come, in bays that say where they are: "psu2" where "PSU 3" of
-  /// 1 to 6 is not told of.
-  std::vector<std::string> empty_bays(std::size_t gone) const {
-    if (expected_.kind != PartKind::psu && expected_.kind != PartKind::fan) return {};
-    std::set<int> bays;
-    std::string stem;
-    for (const auto* part : seen_) {
-      const auto digits = part->slot.find_last_not_of("0123456789") + 1;
-      const auto bay = number<int>(std::string_view{part->slot}.substr(digits));
-      const auto head = part->slot.substr(0, digits);
-      if (!bay || (!stem.empty() && head != stem) || !bays.insert(*bay).second) return {};
-      stem = head;
-    }
-    if (bays.empty()) return {};
-    const int first = std::min(*bays.begin(), 1);
+  bool is_at(const Part& part, const PartPlace& place) const {
+    return !part.slot.empty() &&
+           (same_pci(part.slot, place.slot) || lower_case(part.slot) == lower_case(place.slot));
+  }
+
+  /// Places where this list has nothing; none at all where a part of it is in another place.
+  std::vector<std::string> of_places(std::span<const PartPlace> places) const {
     std::vector<std::string> names;
-    for (int i = 0; i < expected_.count; ++i)
-      if (!bays.contains(first + i))
-        names.push_back(fmt::format("{}{}", to_string(expected_.kind), i));
-    return names.size() == gone ? names : std::vector<std::string>{};
+    std::size_t taken = 0;
+    for (const auto& place : places) {
+      const auto there = std::ranges::count_if(
+          listed_.parts, [&](const Part* part) { return is_at(*part, place); });
+      taken += static_cast<std::size_t>(there);
+      if (there == 0) names.push_back(free_name(place));
+    }
+    return taken == listed_.parts.size() ? names : std::vector<std::string>{};
   }
 
-  /// "GPU_SXM_1..8" without 6: the number that is missing from a row of otherwise equal names.
-  /// "dimm A1..A16, B1..B16" without A3: the number that the other rows have.
-  std::vector<std::string> gaps(std::size_t gone) const {
+  /// The name that the part has elsewhere, where no other part of this machine goes by it.
+  std::string free_name(const PartPlace& place) const {
+    const bool taken = std::ranges::any_of(
+        listed_.parts, [&](const Part* part) { return part->name == place.name; });
+    return place.name.empty() || taken ? fmt::format("{} at {}", kind(), place.slot) : place.name;
+  }
+
+  /// Names in rows, each of the same numbers: "dimm A1..A16, B1..B16" without A3, "GPU_SXM_1..8"
+  /// without 6. Only where that makes exactly as many as are expected: of 1 to 5 of six nothing
+  /// says whether 0 or 6 is missing.
+  std::vector<std::string> of_rows() const {
     std::map<std::string, std::set<int>> rows;
     std::set<int> wanted;
-    for (const auto* part : seen_) {
+    for (const auto* part : listed_.parts) {
       const auto digits = part->name.find_last_not_of("0123456789") + 1;
       const auto value = number<int>(std::string_view{part->name}.substr(digits));
       if (!value) return {};
@@ -139,16 +149,58 @@ class OneSource {
       wanted.insert(*value);
     }
     if (rows.empty()) return {};
+    const auto expected = static_cast<std::size_t>(expected_.count);
     if (rows.size() == 1) {
-      const int first = std::min(*wanted.begin(), 1);
-      wanted.clear();
-      for (int i = first; i < first + expected_.count; ++i) wanted.insert(i);
+      const int first = *wanted.begin(), last = *wanted.rbegin();
+      if (static_cast<std::size_t>(last - first) + 1 != expected) return {};
+      for (int each = first; each <= last; ++each) wanted.insert(each);
     }
+    if (rows.size() * wanted.size() != expected) return {};
     std::vector<std::string> names;
     for (const auto& [stem, there] : rows)
       for (const int each : wanted)
         if (!there.contains(each)) names.push_back(stem + std::to_string(each));
-    return names.size() == gone ? names : std::vector<std::string>{};
+    return names;
+  }
+
+  const ExpectedParts& expected_;
+  const Listed& listed_;
+  std::size_t gone_;
+};
+
+/// Judges the parts of one kind as one source tells them.
+class OneSource {
+ public:
+  OneSource(const ExpectedParts& expected, const Listed& listed,
+            std::vector<AuditFinding>& findings)
+      : expected_{expected}, listed_{listed}, findings_{findings} {}
+
+  /// Each part that is there.
+  void judge_parts() {
+    for (const auto* part : listed_.parts) each(*part);
+  }
+
+  void report_missing(const std::string& seen_by_others) {
+    const auto names = MissingNames{expected_, listed_}.all();
+    for (const auto& name : names)
+      report(Finding::missing, name, seen_by_others, remedy_of(expected_.kind));
+    if (names.empty())
+      report(Finding::missing, std::string{to_string(expected_.kind)}, seen_by_others,
+             "find out which one it is, by the places of another machine; then " +
+                 remedy_of(expected_.kind));
+  }
+
+  void report_extra() {
+    report(Finding::extra, std::string{to_string(expected_.kind)}, {}, remedy_of(expected_.kind));
+  }
+
+ private:
+  void report(Finding finding, std::string part, const std::string& seen_by_others,
+              std::string remedy) {
+    findings_.push_back({finding, std::move(part), expected_words(expected_),
+                         std::to_string(listed_.count()) + seen_by_others,
+                         listed_.parts.empty() ? std::string{} : listed_.parts.front()->source,
+                         std::move(remedy), PartCount{listed_.count(), expected_.count}});
   }
 
   void each(const Part& part) {
@@ -171,15 +223,9 @@ class OneSource {
   }
 
   const ExpectedParts& expected_;
-  const Parts& seen_;
+  const Listed& listed_;
   std::vector<AuditFinding>& findings_;
 };
-
-/// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
-/// dual-port card is one and two): for these the node's own word goes first.
-bool node_first(PartKind kind) {
-  return kind == PartKind::hca || kind == PartKind::nvme || kind == PartKind::nic;
-}
 
 /// A profile counts the HCAs that the system sees, and a BMC lists cards: one with two ports is two
 /// HCAs and one card. Fewer cards than HCAs are no evidence that one is missing.
@@ -223,33 +269,104 @@ void judge_silence(const ExpectedParts& expected, std::span<const Parts> judged,
   }
 }
 
+/// Whether parts of the kind are missing is not known.
+AuditFinding undecided(const ExpectedParts& expected, std::string observed, std::string source,
+                       std::string remedy) {
+  return {Finding::not_observed,    std::string{to_string(expected.kind)},
+          expected_words(expected), std::move(observed),
+          std::move(source),        std::move(remedy)};
+}
+
+/// A list that is short and not whole: what it lacks may be there.
+AuditFinding not_read(const ExpectedParts& expected, const Listed& listed) {
+  const auto& [kind, source, why, passing] = *listed.partial;
+  return undecided(
+      expected,
+      fmt::format("{} listed by the {}, which could not be read whole: {}: {}", listed.count(),
+                  listed.by_bmc ? "BMC" : "node", source, why),
+      source,
+      passing ? "read it again: cupel retry RUN NODE --from bmc-facts" : "look at the machine");
+}
+
+bool names_one_of(const Parts& parts, std::span<const std::string> names) {
+  return std::ranges::any_of(
+      parts, [&](const Part* part) { return std::ranges::find(names, part->name) != names.end(); });
+}
+
+/// How many there are, as the node lists them. What it lists is there and can be used, whatever the
+/// BMC lists of it.
+void count_by_node(const ExpectedParts& expected, const Listed& node, const Listed& bmc,
+                   std::vector<AuditFinding>& findings) {
+  OneSource source{expected, node, findings};
+  if (node.count() > expected.count) return source.report_extra();
+  if (node.count() == expected.count) return;
+  const bool bmc_has_all = bmc.count() >= expected.count;
+  if (node.partial == nullptr)
+    return source.report_missing(bmc_has_all ? fmt::format("; the BMC lists {}", bmc.count()) : "");
+  if (bmc_has_all) return;
+  const bool by_bmc = !bmc.parts.empty() && bmc.partial == nullptr;
+  const auto names = by_bmc ? MissingNames{expected, bmc}.all() : std::vector<std::string>{};
+  if (names.empty() || names_one_of(node.parts, names))
+    return findings.push_back(not_read(expected, node));
+  OneSource{expected, bmc, findings}.report_missing({});
+}
+
+/// How many there are, as the BMC lists them; `node_has_all`: the node lists as many as there
+/// should be.
+void count_by_bmc(const ExpectedParts& expected, const Listed& bmc, bool node_has_all,
+                  std::vector<AuditFinding>& findings) {
+  OneSource source{expected, bmc, findings};
+  if (bmc.count() > expected.count) return source.report_extra();
+  if (bmc.count() == expected.count) return;
+  if (node_has_all && bmc.partial != nullptr) return;
+  if (node_has_all)
+    return findings.push_back(undecided(
+        expected, fmt::format("{} by the BMC, {} by the node", bmc.count(), expected.count),
+        bmc.parts.front()->source, "find out which of them the BMC does not list"));
+  if (may_count_cards(expected, bmc.parts))
+    return findings.push_back(undecided(
+        expected,
+        fmt::format("{} adapters by the BMC alone, some of which may have two ports", bmc.count()),
+        bmc.parts.front()->source, "turn the node on: it counts its own HCAs"));
+  if (bmc.partial != nullptr) return findings.push_back(not_read(expected, bmc));
+  source.report_missing({});
+}
+
 void judge_kind(const ExpectedParts& expected, const Seen& seen,
-                std::vector<AuditFinding>& findings) {
-  const auto by_node = of_kind(seen.by_node, expected.kind);
-  const auto by_bmc = of_kind(seen.by_bmc, expected.kind);
-  if (by_node.empty() && by_bmc.empty()) {
+                std::span<const PartPlace> all_places, std::vector<AuditFinding>& findings) {
+  std::vector<PartPlace> places[2];
+  for (const auto& each : all_places)
+    if (each.kind == expected.kind) places[each.by_bmc ? 1 : 0].push_back(each);
+  const Listed node{of_kind(seen.by_node, expected.kind),
+                    partial_list(seen.partial_by_node, expected.kind), places[0], false};
+  const Listed bmc{of_kind(seen.by_bmc, expected.kind),
+                   partial_list(seen.partial_by_bmc, expected.kind), places[1], true};
+  if (node.parts.empty() && bmc.parts.empty()) {
     if (expected.count == 0) return;
-    findings.push_back({Finding::not_observed, std::string{to_string(expected.kind)},
-                        fmt::format("{} {}s", expected.count, to_string(expected.kind)),
-                        "neither the BMC nor the node reported it", "", "look at the machine"});
+    const auto* why = bmc.partial != nullptr ? bmc.partial : node.partial;
+    findings.push_back(
+        undecided(expected,
+                  why == nullptr ? "neither the BMC nor the node reported it"
+                                 : fmt::format("not read: {}: {}", why->source, why->why),
+                  why == nullptr ? std::string{} : why->source, "look at the machine"));
     return;
   }
   const auto before = findings.size();
   std::vector<Parts> judged;
-  if (!by_node.empty()) judged.push_back(by_node);
-  if (!by_node.empty()) OneSource{expected, by_node, findings}.judge();
-  const bool settled = findings.size() > before || (!by_node.empty() && node_first(expected.kind));
-  if (!settled && !by_bmc.empty() && may_count_cards(expected, by_bmc)) {
-    findings.push_back(
-        {Finding::not_observed, std::string{to_string(expected.kind)},
-         fmt::format("{} {}s", expected.count, to_string(expected.kind)),
-         fmt::format("{} adapters by the BMC alone, some of which may have two ports",
-                     by_bmc.size()),
-         by_bmc.front()->source, "turn the node on: it counts its own HCAs"});
-    return;
+  if (!node.parts.empty()) {
+    judged.push_back(node.parts);
+    count_by_node(expected, node, bmc, findings);
+    OneSource{expected, node, findings}.judge_parts();
   }
-  if (!settled && !by_bmc.empty()) judged.push_back(by_bmc);
-  if (!settled && !by_bmc.empty()) OneSource{expected, by_bmc, findings}.judge();
+  const bool settled =
+      findings.size() > before || (!node.parts.empty() && node_first(expected.kind));
+  if (!settled && !bmc.parts.empty()) {
+    const bool node_has_all = !node.parts.empty() && node.count() == expected.count;
+    // A node that could not list all of them has left the count to the BMC.
+    if (node.parts.empty() || node_has_all) count_by_bmc(expected, bmc, node_has_all, findings);
+    judged.push_back(bmc.parts);
+    OneSource{expected, bmc, findings}.judge_parts();
+  }
   judge_silence(expected, judged, findings);
 }
 
@@ -292,6 +409,27 @@ void judge_health(const Seen& seen, std::vector<AuditFinding>& findings) {
   }
 }
 
+/// What the BMC calls critical as a whole: the system, a chassis, a sensor. Their health is often
+/// no more than that of a part in them: where a part is named, the part alone is.
+void judge_whole(const Seen& seen, std::vector<AuditFinding>& findings) {
+  const bool named = std::ranges::any_of(findings, [](const AuditFinding& each) {
+    return each.finding == Finding::unhealthy || each.finding == Finding::missing;
+  });
+  if (named) return;
+  constexpr std::string_view kRemedy =
+      "read why: cupel bmc NODE log, cupel bmc NODE sensors; mend what they name";
+  for (const auto& part : seen.by_bmc)
+    if (part.kind == PartKind::system && lower_case(part.health) == "critical")
+      findings.push_back(
+          {Finding::unhealthy, "system", "OK", part.health, part.source, std::string{kRemedy}});
+  const auto told = seen.facts.find(kCriticalFact);
+  if (told == seen.facts.end()) return;
+  for (const auto name : split(told->second, '\n'))
+    if (!name.empty())
+      findings.push_back(
+          {Finding::unhealthy, std::string{name}, "OK", "Critical", "", std::string{kRemedy}});
+}
+
 void judge_serial(const std::string& wanted, const Seen& seen,
                   std::vector<AuditFinding>& findings) {
   std::string by_node;
@@ -302,11 +440,12 @@ void judge_serial(const std::string& wanted, const Seen& seen,
   };
   constexpr std::string_view kAnother =
       "this is another machine: check the cabling, or correct the inventory";
-  if (!wanted.empty() && !seen.serial.empty() && wanted != seen.serial)
-    return blame(wanted, seen.serial, std::string{kAnother});
-  if (!wanted.empty() && !by_node.empty() && wanted != by_node)
-    return blame(wanted, by_node, std::string{kAnother});
-  if (wanted.empty() && !seen.serial.empty() && !by_node.empty() && by_node != seen.serial)
+  const auto differ = [](std::string_view one, std::string_view other) {
+    return !is_no_serial(one) && !is_no_serial(other) && serial_key(one) != serial_key(other);
+  };
+  if (differ(wanted, seen.serial)) return blame(wanted, seen.serial, std::string{kAnother});
+  if (differ(wanted, by_node)) return blame(wanted, by_node, std::string{kAnother});
+  if (wanted.empty() && differ(seen.serial, by_node))
     blame("one machine", "BMC " + seen.serial + ", node " + by_node,
           "the BMC is another machine's than the node's address: check both cables");
 }
@@ -343,15 +482,22 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
 /// rehearsal's time runs faster than ours.
 void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
                  const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
-  constexpr double kDay = 86400;
+  constexpr double kDay = 86400, kHour = 3600;
   const int days = wanted.rehearsal ? 30 : 1;
   const auto told = seen.facts.find(fact);
   const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
-  if (!ahead || std::abs(*ahead) <= days * kDay) return;
+  // A node keeps UTC, and a reading that waited can only make it look behind.
+  const bool hour =
+      fact == kNodeClockFact && !wanted.rehearsal && ahead && *ahead > kHour / 2 && *ahead <= kDay;
+  if (!ahead || (!hour && std::abs(*ahead) <= days * kDay)) return;
+  const auto amount = std::abs(*ahead);
   findings.push_back({Finding::wrong_clock, std::string{part},
-                      fmt::format("within {} of ours", days == 1 ? "a day" : "30 days"),
-                      fmt::format("{} days {}", plain(std::abs(*ahead) / kDay, 0),
-                                  *ahead > 0 ? "ahead" : "behind"),
+                      hour        ? "at most 30 minutes ahead of ours"
+                      : days == 1 ? "within a day of ours"
+                                  : "within 30 days of ours",
+                      amount >= kDay ? fmt::format("{} days {}", plain(amount / kDay, 0),
+                                                   *ahead > 0 ? "ahead" : "behind")
+                                     : fmt::format("{} minutes ahead", plain(amount / 60, 0)),
                       "", std::string{remedy}});
 }
 
@@ -361,7 +507,7 @@ std::string_view to_string(Finding finding) { return enum_word<' '>(finding); }
 
 std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen) {
   std::vector<AuditFinding> findings;
-  for (const auto& expected : profile.parts) judge_kind(expected, seen, findings);
+  for (const auto& expected : profile.parts) judge_kind(expected, seen, wanted.places, findings);
   for (const auto& expected : profile.firmware) judge_firmware(expected, seen, findings);
   judge_serial(wanted.serial, seen, findings);
   judge_name(wanted, seen, findings);
@@ -371,6 +517,7 @@ std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, co
   judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", wanted, seen,
               findings);
   judge_health(seen, findings);
+  judge_whole(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);
   return findings;
 }

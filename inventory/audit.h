@@ -52,24 +52,42 @@ struct AuditFinding {
 };
 
 /// Two views of one machine. A source that reports no part of a kind does not report
-/// "none": many BMCs list no GPUs.
+/// "none": many BMCs list no GPUs. Nor does a list that is not whole say that a part is missing.
 struct Seen {
-  std::span<const Part> by_bmc;
-  std::span<const Part> by_node;
+  std::span<const Part> by_bmc{};
+  std::span<const Part> by_node{};
   std::string serial{};  // of the system, as the BMC tells it
   /// What steps said in words: "node.hostname", "bios.SMT" (BiosFact), "bmc.clock_ahead" and
   /// "node.clock_ahead" in seconds of ours.
   std::map<std::string, std::string, std::less<>> facts{};
+  /// Kinds of which a source could not list all parts.
+  std::span<const PartialList> partial_by_bmc{};
+  std::span<const PartialList> partial_by_node{};
 };
 
 constexpr std::string_view kHostNameFact = "node.hostname", kClockFact = "bmc.clock_ahead",
-                           kNodeClockFact = "node.clock_ahead", kBiosFact = "bios.";
+                           kNodeClockFact = "node.clock_ahead", kBiosFact = "bios.",
+                           /// What its BMC calls critical that is no part: a name in each line.
+    kCriticalFact = "bmc.critical";
+
+/// Where a machine has a part of a kind, and how it is called there, as a source of one of the two
+/// views reports it.
+struct PartPlace {
+  PartKind kind{};
+  bool by_bmc = false;  // else by the node
+  std::string name{};   // empty: machines call it by different names
+  std::string slot{};
+  friend bool operator==(const PartPlace&, const PartPlace&) = default;
+};
 
 /// What the inventory says of one machine. What is empty is not checked.
 struct Wanted {
   std::string serial{};
   std::vector<std::string> names{};  // its host name is one of them, up to the first dot
   bool rehearsal = false;            // its time runs faster than ours
+  /// All places of a kind, as machines like it have them: they name what is missing. Of kinds
+  /// without them the profile's slots do; else a missing part has its kind for a name.
+  std::vector<PartPlace> places{};
 };
 
 /// Sorted by part.

@@ -76,7 +76,8 @@ void check_ends(const Fabric& fabric, const FabricMap& map, Problems& problems) 
     for (const auto* end : {&cable.from, &cable.to}) {
       const auto* at = map.find_switch(end->device);
       if (end->at_switch() && at && (end->port < 1 || (at->ports > 0 && end->port > at->ports)))
-        problems.push_back({cable.where, fmt::format("{} has no port {}: its ports are 1 to {}",
+        problems.push_back({cable.where, fmt::format("{} has no port {}: its ports are 1 to {} "
+                                                     "(switch_ports)",
                                                      end->device, end->port, at->ports)});
       const auto [known, fresh] = taken.try_emplace(*end, &cable);
       if (fresh) continue;
@@ -97,7 +98,10 @@ void check_reach(const Fabric& fabric, Problems& problems) {
   const auto root = [&](std::string_view name) {
     while (true) {
       const auto found = above.find(name);
-      if (found == above.end() || found->second == name) return name;
+      if (found == above.end()) return name;
+      // Halves the way: of thousands of leaves it would be as long as they are many.
+      if (const auto next = above.find(found->second); next != above.end())
+        found->second = next->second;
       name = found->second;
     }
   };

@@ -14,8 +14,9 @@ namespace cupel::inventory {
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
 
-/// The keys and authorities that the nodes, PDUs, Slurm and Kubernetes name, and the manifest of
-/// firmware images with its key, each once. One that is not there is the reader's problem.
+/// The keys and authorities that the nodes, PDUs, Slurm and Kubernetes name, the manifest of
+/// firmware images with its key, and the folder of images that machines boot, each once. One that
+/// is not there is the reader's problem.
 std::vector<Problem> check_named_files(const Inventory& inventory);
 
 /// A file with a secret is there, is not open to others (mode 0600 or 0400), and nobody but us and

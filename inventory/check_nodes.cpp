@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 #include "inventory/names.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_slurm.h"
@@ -22,20 +23,24 @@ class Once {
  public:
   Once(std::string what, Problems& problems) : what_{std::move(what)}, problems_{problems} {}
   /// False where it was used before, which is a problem.
-  bool use(const std::string& word, const Node& node) {
+  bool use(const std::string& word, const Node& node) { return use(word, word, node); }
+  /// `key`: the same for all ways to write it.
+  bool use(const std::string& word, const std::string& key, const Node& node) {
     if (word.empty()) return true;
-    const auto [found, fresh] = seen_.try_emplace(word, &node);
+    const auto [found, fresh] = seen_.try_emplace(key, word, &node);
     if (fresh) return true;
+    const auto& [first, owner] = found->second;
     problems_.push_back(
-        {node.where, fmt::format("{} {} of node '{}' is already that of '{}' ({})", what_, word,
-                                 node.name, found->second->name, to_string(found->second->where))});
+        {node.where, fmt::format("{} {} of node '{}' is already that of '{}' ({}){}", what_, word,
+                                 node.name, owner->name, to_string(owner->where),
+                                 first == word ? "" : ", written there as " + first)});
     return false;
   }
 
  private:
   std::string what_;
   Problems& problems_;
-  std::unordered_map<std::string, const Node*> seen_{};
+  std::unordered_map<std::string, std::pair<std::string, const Node*>> seen_{};
 };
 
 /// What nodes point at. A name that is not there is compared with all that are, which is slow: the
@@ -131,20 +136,20 @@ void check_mirrors(const Inventory& inventory, Known& known, Problems& problems)
                                             "'" + known.rack_names.hint(mirror.rack)});
 }
 
-using NodeOfHost = std::unordered_map<std::string_view, const Node*>;
+using NodeOfHost = std::unordered_map<std::string, const Node*>;
 
 /// Behind one address with the usual ports is one machine. With other ports it may be a gateway.
 NodeOfHost usual_ssh_hosts(const Inventory& inventory) {
   NodeOfHost hosts;
   for (const auto& node : inventory.nodes)
     if (node.ssh.endpoint.port == kSshPort && !node.ssh.endpoint.host.empty())
-      hosts.try_emplace(node.ssh.endpoint.host, &node);
+      hosts.try_emplace(canonical_host(node.ssh.endpoint.host), &node);
   return hosts;
 }
 
 void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& problems) {
   if (node.bmc.endpoint.port != kHttpsPort) return;
-  const auto found = ssh_hosts.find(node.bmc.endpoint.host);
+  const auto found = ssh_hosts.find(canonical_host(node.bmc.endpoint.host));
   if (found == ssh_hosts.end()) return;
   problems.push_back(
       {node.where, fmt::format("BMC address {} of node '{}' is the SSH address of "
@@ -156,7 +161,7 @@ void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& pr
 void check_kubernetes_name(const Inventory& inventory, const Node& node, bool fresh, Once& names,
                            Problems& problems) {
   const auto& name = node.kubernetes_name;
-  if (fresh || name != node.name) names.use(name, node);
+  if (fresh || name != node.name) names.use(name, lower_case(name), node);
   if (!inventory.kubernetes || is_subdomain(name)) return;
   problems.push_back({node.where, fmt::format("Kubernetes name '{}' must be small letters, digits, "
                                               "'-' and '.' (kubernetes_name gives another)",
@@ -183,8 +188,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   const auto ssh_hosts = usual_ssh_hosts(inventory);
   for (const auto& node : inventory.nodes) {
     // A node that is there twice is one error, not one for each of its names.
-    const bool fresh = names.use(node.name, node);
-    if (fresh || node.slurm_name != node.name) slurm_names.use(node.slurm_name, node);
+    const bool fresh = names.use(node.name, lower_case(node.name), node);
+    if (fresh || node.slurm_name != node.name)
+      slurm_names.use(node.slurm_name, lower_case(node.slurm_name), node);
     if (const auto fault =
             inventory.slurm ? fault_in_name(Named::slurm_node, node.slurm_name) : std::nullopt)
       problems.push_back({node.where, *fault + " (slurm_name gives another)"});
@@ -194,13 +200,19 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
       problems.push_back(
           {node.where, "node '" + node.name + "' has a unit and no rack: a unit is a rack's"});
     if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
-      ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
+      ipmi.use(to_string(node.bmc.ipmi->endpoint), canonical(node.bmc.ipmi->endpoint), node);
     if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
     for (const auto& mac : node.boot.macs) boot_macs.use(mac, node);
     disks.use(node.boot.disk, node);
     wwns.use(node.boot.disk_wwn, node);
-    ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
-    serials.use(node.serial, node);
+    ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint),
+            canonical(node.ssh.endpoint), node);
+    if (!node.serial.empty() && is_no_serial(node.serial))
+      problems.push_back(
+          {node.where, fmt::format("node '{}': '{}' is no serial number: leave it out", node.name,
+                                   printable(node.serial))});
+    else
+      serials.use(node.serial, serial_key(node.serial), node);
     if (inventory.profiles.contains(node.profile))
       check_place(inventory, node, known, units, problems);
     check_feeds(inventory, node, known.breakers, outlets, problems);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 #include "inventory/pci_address.h"
 
 namespace cupel::inventory {
@@ -40,7 +41,7 @@ SeenIndex index_of(const SeenAssets& seen) {
   SeenIndex index;
   for (const auto& [node, parts] : seen)
     for (const auto& part : parts) {
-      if (part.serial.empty()) continue;
+      if (is_no_serial(part.serial)) continue;
       auto& places = index[key_of(part.kind, part.serial)];
       const auto same = std::ranges::find(places, node, &SeenAt::node);
       if (same == places.end())
@@ -55,15 +56,17 @@ SeenIndex index_of(const SeenAssets& seen) {
 bool is_not_read(const Asset& asset, const SeenAssets& seen, const SeenAssets& unread) {
   if (const auto parts = unread.find(asset.node); parts != unread.end()) {
     const auto key = key_of(asset.kind, asset.serial);
-    if (std::ranges::any_of(parts->second, [&](const Part& each) {
-          return !each.serial.empty() && key_of(each.kind, each.serial) == key;
-        }))
-      return true;
+    const auto is_it = [&](const Part& each) {
+      const bool all = each.name.empty() && each.serial.empty();
+      return all ? counted_as(each.kind) == counted_as(asset.kind)
+                 : !each.serial.empty() && key_of(each.kind, each.serial) == key;
+    };
+    if (std::ranges::any_of(parts->second, is_it)) return true;
   }
   const auto parts = seen.find(asset.node);
   if (parts == seen.end()) return unread.contains(asset.node);
   return std::ranges::none_of(parts->second, [&](const Part& each) {
-    return !each.serial.empty() && counted_as(each.kind) == counted_as(asset.kind);
+    return !is_no_serial(each.serial) && counted_as(each.kind) == counted_as(asset.kind);
   });
 }
 
@@ -135,6 +138,22 @@ void compare_one(const Asset& asset, const SeenIndex& index, const SeenAssets& s
     compare_words(asset.part_number, &Part::part_number);
 }
 
+/// The list with the names that machines have here: purchasing writes them in capitals, or with a
+/// domain.
+std::vector<Asset> with_known_nodes(std::span<const Asset> list, const SeenAssets& seen,
+                                    const SeenAssets& unread) {
+  MachineNames names;
+  for (const auto* machines : {&seen, &unread})
+    for (const auto& [node, parts] : *machines) names.add(node);
+  std::vector<Asset> assets(list.begin(), list.end());
+  for (auto& each : assets) {
+    if (each.node.empty()) continue;
+    each.node = names.known(each.node);
+    names.add(each.node);
+  }
+  return assets;
+}
+
 /// Kinds of which the list has something for a machine: of these it has everything.
 std::map<std::string, std::set<PartKind>, std::less<>> listed_kinds(std::span<const Asset> assets) {
   std::map<std::string, std::set<PartKind>, std::less<>> kinds;
@@ -164,8 +183,9 @@ std::string_view to_string(AssetState state) {
   __builtin_unreachable();
 }
 
-std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen,
+std::vector<AssetFinding> compare_assets(std::span<const Asset> list, const SeenAssets& seen,
                                          const SeenAssets& unread) {
+  const auto assets = with_known_nodes(list, seen, unread);
   const auto index = index_of(seen);
   std::vector<AssetFinding> findings;
   std::set<KindAndSerial> listed;
@@ -201,8 +221,9 @@ std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const Se
   return findings;
 }
 
-std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen,
+std::vector<Arrival> arrivals_of(std::span<const Asset> list, const SeenAssets& seen,
                                  const SeenAssets& unread) {
+  const auto assets = with_known_nodes(list, seen, unread);
   const auto index = index_of(seen);
   std::vector<Arrival> arrivals;
   std::map<std::string, std::size_t> where;

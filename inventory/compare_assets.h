@@ -36,9 +36,10 @@ struct AssetFinding {
 };
 
 /// In the list's order, then what is in no list. `unread`: what machines had reported by a source
-/// that has failed since. An asset of these, or of a kind of which its machine reports no serial
-/// number at all, was not read, and is not missing.
-std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen,
+/// that has failed since; a part without name and serial number there stands for all of its kind,
+/// which could not be listed in full. An asset of these, or of a kind of which its machine reports
+/// no serial number at all, was not read, and is not missing.
+std::vector<AssetFinding> compare_assets(std::span<const Asset> list, const SeenAssets& seen,
                                          const SeenAssets& unread = {});
 
 /// How far the delivery of one machine has come.
@@ -52,7 +53,7 @@ struct Arrival {
 
 /// By machine, in the list's order. Assets without a machine count for none; what was not read
 /// counts as not here, and says so.
-std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen,
+std::vector<Arrival> arrivals_of(std::span<const Asset> list, const SeenAssets& seen,
                                  const SeenAssets& unread = {});
 
 }  // namespace cupel::inventory

@@ -18,6 +18,7 @@ struct ExpectedParts {
   double size_tolerance = 0.02;        // share of size_bytes
   std::optional<double> cores{};       // of each CPU
   std::vector<std::string> pci{};      // addresses in the order of the names: gpu0, gpu1, ...
+  std::vector<std::string> slots{};    // labels as the BMC reports them, in the order of the names
   std::string source{};                // datasheet
   Place where{};
 };

@@ -6,12 +6,14 @@
 #include <array>
 #include <map>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include "base/enum_words.h"
 #include "base/text.h"
-#include "inventory/cable_moves.h"
+#include "inventory/device_places.h"
 #include "inventory/link_names.h"
+#include "inventory/move_finding.h"
 
 namespace cupel::inventory {
 namespace {
@@ -20,19 +22,27 @@ namespace {
 class Comparison {
  public:
   Comparison(const Fabric& plan, const SeenFabric& seen, const HcaGuids& guids)
-      : plan_{plan}, map_{plan}, names_{plan, seen, guids}, seen_{seen} {
+      : plan_{plan},
+        map_{plan},
+        names_{plan, seen, guids},
+        seen_{seen},
+        placed_(plan.cables.size()) {
     audit_.planned = plan.cables.size();
     audit_.unknown = seen.doubts;
     for (auto& finding : names_.findings()) audit_.findings.push_back(std::move(finding));
+    place_links();
     place_cables();
+    list_devices();
+    find_unclear();
   }
 
   FabricAudit judge() {
+    find_places();
     judge_absent();
-    judge_exchanged_nodes();
-    judge_exchanged_switches();
+    judge_exchanged();
+    judge_exchanged_rails();
+    judge_unclear();
     judge_moves();
-    judge_lower_ends();
     judge_missing();
     judge_extra();
     judge_speed();
@@ -40,6 +50,13 @@ class Comparison {
   }
 
  private:
+  struct Link {
+    EndPair ends;
+    const SeenLink* seen = nullptr;
+    bool settled = false;  // right, or a finding covers it
+    bool unclear = false;  // one end may be a planned HCA under another name
+  };
+
   /// Where a planned cable's lower end is connected to; nothing: nowhere.
   struct Placed {
     std::optional<CableEnd> at{};
@@ -47,28 +64,102 @@ class Comparison {
     bool told = false;  // a finding covers it
   };
 
-  void place_cables() {
+  /// What ends at a device: indices of the plan's cables, and of links_.
+  struct OfDevice {
+    std::vector<std::size_t> cables{}, links{};
+  };
+
+  void place_links() {
+    std::size_t doubled = 0;
     for (const auto& link : seen_.links) {
+      if (names_.ignored(link.from) || names_.ignored(link.to)) continue;
       const auto from = names_.end(link.from), to = names_.end(link.to);
-      if (!from || !to) continue;
-      connected_.try_emplace(*from, std::pair{*to, &link});
-      connected_.try_emplace(*to, std::pair{*from, &link});
+      if (!from || !to) {
+        // Which of the two devices of one name this is, is not known.
+        const auto& known = from ? from : to;
+        const auto* cable = known ? map_.cable_at(*known) : nullptr;
+        if (cable != nullptr)
+          placed_[static_cast<std::size_t>(cable - plan_.cables.data())].told = true;
+        continue;
+      }
+      if (link_at_.contains(*from) || link_at_.contains(*to)) {
+        ++doubled;
+        continue;
+      }
+      link_at_.emplace(*from, links_.size());
+      link_at_.emplace(*to, links_.size());
+      links_.push_back({{*from, *to}, &link});
     }
-    placed_.resize(plan_.cables.size());
+    if (doubled > 0)
+      audit_.unknown.push_back(fmt::format(
+          "{} links are at ports for which the report has another link already", doubled));
+  }
+
+  void place_cables() {
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
-      const auto found = connected_.find(plan_.cables[i].from);
-      if (found == connected_.end()) continue;
-      placed_[i].at = found->second.first;
-      placed_[i].link = found->second.second;
-      if (*placed_[i].at == plan_.cables[i].to) ++audit_.right;
+      const auto& [from, to] = std::pair{plan_.cables[i].from, plan_.cables[i].to};
+      const auto found = link_at_.find(from);
+      if (found == link_at_.end()) continue;
+      auto& link = links_[found->second];
+      placed_[i].at = other(link, from);
+      placed_[i].link = link.seen;
+      if (*placed_[i].at != to) continue;
+      ++audit_.right;
+      link.settled = true;
     }
   }
 
-  bool misplaced(std::size_t i) const {
-    return placed_[i].at && !placed_[i].told && *placed_[i].at != plan_.cables[i].to;
+  void list_devices() {
+    for (std::size_t i = 0; i < plan_.cables.size(); ++i)
+      for (const auto device : devices_of(plan_.cables[i].from, plan_.cables[i].to))
+        of_device_[device].cables.push_back(i);
+    for (std::size_t i = 0; i < links_.size(); ++i)
+      for (const auto device : devices_of(links_[i].ends.one, links_[i].ends.other))
+        of_device_[device].links.push_back(i);
+  }
+
+  /// Each once.
+  static std::set<std::string_view> devices_of(const CableEnd& one, const CableEnd& other) {
+    return {one.device, other.device};
+  }
+
+  static const CableEnd& other(const Link& link, const CableEnd& end) {
+    return link.ends.one == end ? link.ends.other : link.ends.one;
+  }
+  const CableEnd* connected_to(const CableEnd& end) const {
+    const auto found = link_at_.find(end);
+    return found == link_at_.end() ? nullptr : &other(links_[found->second], end);
+  }
+  bool is_right(std::size_t i) const { return placed_[i].at == plan_.cables[i].to; }
+  bool is_open(std::size_t i) const { return !is_right(i) && !placed_[i].told; }
+  bool is_of_plan(std::string_view device) const {
+    return map_.find_switch(device) != nullptr || map_.find_node(device) != nullptr;
   }
   std::string text(const CableEnd& end) const { return end_text(map_, end); }
+  std::string there(const CableEnd& end) const {
+    const auto* found = connected_to(end);
+    return found == nullptr ? "nothing" : text(*found);
+  }
   void add(CableFinding finding) { audit_.findings.push_back(std::move(finding)); }
+
+  void find_places() {
+    std::vector<EndPair> all;
+    for (const auto& link : links_)
+      if (names_.understood(link.seen->from) && names_.understood(link.seen->to))
+        all.push_back(link.ends);
+    for (const auto& [device, place] : places_of(map_, all))
+      places_.emplace(std::string{device}, std::string{place});
+    for (const auto& [device, place] : places_)
+      if (!is_of_plan(device)) renamed_.emplace(place, device);
+  }
+
+  /// Nothing of such a device is judged further.
+  void settle(std::string_view device) {
+    const auto found = of_device_.find(device);
+    if (found == of_device_.end()) return;
+    for (const auto i : found->second.cables) placed_[i].told = true;
+    for (const auto i : found->second.links) links_[i].settled = true;
+  }
 
   void judge_absent() {
     std::map<std::string_view, std::vector<std::size_t>> by_switch, by_node;
@@ -80,83 +171,137 @@ class Comparison {
       else if (!names_.seen_switch(cable.from.device))
         by_switch[cable.from.device].push_back(i);
     }
-    const auto silent = [&](const std::vector<std::size_t>& cables) {
-      return std::ranges::none_of(cables, [&](auto i) { return placed_[i].at.has_value(); });
-    };
-    const auto cover = [&](const std::vector<std::size_t>& cables) {
-      for (const auto i : cables) placed_[i].told = placed_[i].told || !placed_[i].at;
-    };
-    for (const auto& [name, cables] : by_switch) {
-      cover(cables);
+    for (const auto& [name, cables] : by_switch) judge_absent_switch(name, cables);
+    for (const auto& [name, cables] : by_node)
+      if (cables.size() > 1 &&
+          std::ranges::none_of(cables, [&](auto i) { return placed_[i].at.has_value(); }))
+        judge_absent_node(name, cables);
+  }
+
+  void cover(const std::vector<std::size_t>& cables) {
+    for (const auto i : cables) placed_[i].told = placed_[i].told || !placed_[i].at;
+  }
+
+  void judge_absent_switch(std::string_view name, const std::vector<std::size_t>& cables) {
+    absent_.emplace(name);
+    if (const auto other = renamed_.find(name); other != renamed_.end()) {
       add({CableFault::switch_absent,
            {std::string{name}, "", 0},
-           fmt::format("switch {} is not in the report; {} planned cables end there", name,
-                       cables.size()),
-           "Check that it has power and that the name in its node description is the plan's. If "
-           "the "
-           "report shows half a fabric, look again from a host on the other half."});
+           fmt::format("switch {} is not in the report, and {} has its links, port by port", name,
+                       other->second),
+           fmt::format("Move no cable: give {} the name {}, or give the inventory its GUID "
+                       "(switches: guid), and look again.",
+                       other->second, name)});
+      settle(name);
+      settle(other->second);
+      return;
     }
-    for (const auto& [name, cables] : by_node) {
-      if (cables.size() < 2 || !silent(cables)) continue;
-      const auto left = std::ranges::count_if(cables, [&](auto i) { return !placed_[i].told; });
-      cover(cables);
-      if (left == 0) continue;
-      const auto ports = fmt::format("{} to {}", text(plan_.cables[cables.front()].to),
-                                     text(plan_.cables[cables.back()].to));
-      add({CableFault::node_absent,
-           {std::string{name}, "", 0},
-           fmt::format("{}: none of its {} HCAs has a link ({})", name, cables.size(), ports),
-           "Check that it has power, that the driver is loaded (ibstat), and that its node "
-           "descriptions carry the host's name."});
+    cover(cables);
+    if (!seen_.whole) return;
+    add({CableFault::switch_absent,
+         {std::string{name}, "", 0},
+         fmt::format("switch {} is not in the report; {} planned cables end there", name,
+                     cables.size()),
+         "Check that it has power and that the name in its node description is the plan's. If the "
+         "report shows half a fabric, look again from a host on the other half."});
+  }
+
+  void judge_absent_node(std::string_view name, const std::vector<std::size_t>& cables) {
+    const auto left = std::ranges::count_if(cables, [&](auto i) { return !placed_[i].told; });
+    absent_.emplace(name);
+    const auto renamed = renamed_.find(name);
+    if (renamed == renamed_.end() && is_unclear(name, cables)) {
+      unclear_nodes_.emplace(name);
+      return;
+    }
+    cover(cables);
+    if (left == 0 || (!seen_.whole && renamed == renamed_.end())) return;
+    const auto ports = fmt::format("{} to {}", text(plan_.cables[cables.front()].to),
+                                   text(plan_.cables[cables.back()].to));
+    CableFinding finding{
+        CableFault::node_absent,
+        {std::string{name}, "", 0},
+        fmt::format("{}: none of its {} HCAs has a link ({})", name, cables.size(), ports),
+        "Check that it has power, that the driver is loaded (ibstat), and that its node "
+        "descriptions carry the host's name."};
+    if (renamed != renamed_.end()) {
+      finding.what += fmt::format("; {} is in its ports", renamed->second);
+      finding.instruction = fmt::format(
+          "Move no cable: {} is rather its other name. Set the host name, restart "
+          "rdma-ndd, and look again.",
+          renamed->second);
+      settle(renamed->second);
+    }
+    add(std::move(finding));
+  }
+
+  /// Devices in each other's places: their names are exchanged, or they are.
+  void judge_exchanged() {
+    std::map<std::string_view, std::string_view> places;
+    for (const auto& [device, place] : places_)
+      if (is_of_plan(device)) places.emplace(device, place);
+    for (const auto& exchange : exchanges_of(places)) {
+      const auto& devices = exchange.devices;
+      if (!exchange.closed && !absent_.contains(devices.back())) continue;
+      const bool nodes = map_.find_node(devices.front()) != nullptr;
+      std::size_t cables = 0, right = 0;
+      for (const auto device : devices)
+        for (const auto i : of_device_[device].cables) count_in_place(i, device, cables, right);
+      add({nodes ? CableFault::nodes_exchanged : CableFault::switches_exchanged,
+           {std::string{devices.front()}, "", 0},
+           exchange_text(exchange, nodes, right, cables),
+           fmt::format("Compare the serial numbers of {} with their places first: {} are exchanged "
+                       "rather than {} cables.",
+                       fmt::join(devices, ", "),
+                       nodes ? "host names, or machines," : "their names, or switches,", right),
+           {},
+           {devices.begin() + 1, devices.end()}});
+      if (right < cables && exchange.closed)
+        audit_.unknown.push_back(
+            fmt::format("{} other cables of {}: look again when their names are right",
+                        cables - right, fmt::join(devices, ", ")));
+      std::erase_if(audit_.findings, [&](const CableFinding& finding) {
+        const bool absent =
+            finding.fault == CableFault::node_absent || finding.fault == CableFault::switch_absent;
+        return absent && finding.cable.device == devices.back();
+      });
+      for (const auto device : devices) settle(device);
     }
   }
 
-  /// The planned cable whose port that is, where it is misplaced too; its index.
-  std::optional<std::size_t> owner_of(const CableEnd& port) const {
-    const auto* owner = map_.cable_at(port);
-    if (!owner) return std::nullopt;
-    return static_cast<std::size_t>(owner - plan_.cables.data());
+  /// Of the planned cables of `device` those that another device has in its place.
+  void count_in_place(std::size_t i, std::string_view device, std::size_t& cables,
+                      std::size_t& right) const {
+    const auto& cable = plan_.cables[i];
+    const bool lower = cable.from.device == device;
+    if (!lower && cable.to.device != device) return;
+    ++cables;
+    const auto& own = lower ? cable.from : cable.to;
+    const auto* found = connected_to(lower ? cable.to : cable.from);
+    if (found == nullptr || found->hca != own.hca || found->port != own.port) return;
+    const auto place = places_.find(found->device);
+    right += place != places_.end() && place->second == device ? 1 : 0;
   }
 
-  /// Two nodes, each in the ports of the other: their names or their places are exchanged.
-  void judge_exchanged_nodes() {
-    std::map<std::string_view, std::vector<std::size_t>> by_node;
-    for (std::size_t i = 0; i < plan_.cables.size(); ++i)
-      if (plan_.cables[i].is_access()) by_node[plan_.cables[i].from.device].push_back(i);
-    std::map<std::string_view, std::string_view> in_place_of;
-    for (const auto& [node, cables] : by_node)
-      if (const auto other = whole_place(cables)) in_place_of[node] = *other;
-    for (const auto& [node, other] : in_place_of) {
-      const auto back = in_place_of.find(other);
-      if (node >= other || back == in_place_of.end() || back->second != node) continue;
-      for (const auto& name : {node, other})
-        for (const auto i : by_node[name]) placed_[i].told = true;
-      add({CableFault::nodes_exchanged,
-           {std::string{node}, "", 0},
-           fmt::format("{} and {} are in each other's ports on all {} rails", node, other,
-                       by_node[node].size()),
-           fmt::format("Compare the serial numbers of {} and {} with their places first: host "
-                       "names, or machines, are exchanged rather than {} cables.",
-                       node, other, 2 * by_node[node].size())});
-    }
+  std::string exchange_text(const Exchange& exchange, bool nodes, std::size_t right,
+                            std::size_t cables) const {
+    const auto& devices = exchange.devices;
+    const auto of_each = right / std::max<std::size_t>(exchange.closed ? devices.size() : 1, 1);
+    if (exchange.closed && devices.size() == 2)
+      return nodes ? fmt::format("{} and {} are in each other's ports on {}{} rails", devices[0],
+                                 devices[1], right == cables ? "all " : "", of_each)
+                   : fmt::format("{} and {} have each other's {} cables, port by port", devices[0],
+                                 devices[1], right);
+    std::string chain;
+    for (std::size_t i = 0; i + 1 < devices.size() + (exchange.closed ? 1 : 0); ++i)
+      chain += fmt::format("{}{} is in the ports of {}", chain.empty() ? "" : ", ", devices[i],
+                           devices[(i + 1) % devices.size()]);
+    return exchange.closed ? chain
+                           : chain + fmt::format(", and {} is not in the report", devices.back());
   }
 
-  /// The node in whose ports all these cables of one node are, rail by rail.
-  std::optional<std::string_view> whole_place(const std::vector<std::size_t>& cables) const {
-    std::optional<std::string_view> place;
-    if (cables.size() < 2) return std::nullopt;
-    for (const auto i : cables) {
-      if (!misplaced(i)) return std::nullopt;
-      const auto owner = owner_of(*placed_[i].at);
-      if (!owner || plan_.cables[*owner].from.hca != plan_.cables[i].from.hca) return std::nullopt;
-      const std::string_view device = plan_.cables[*owner].from.device;
-      if (place && *place != device) return std::nullopt;
-      place = device;
-    }
-    return place;
-  }
-
-  void judge_exchanged_switches() {
+  /// All nodes of a group have two of their rails crossed, and the uplinks of the leaves are right.
+  void judge_exchanged_rails() {
     std::map<std::pair<std::string_view, std::string_view>, std::vector<std::size_t>> moved;
     std::map<std::string_view, std::size_t> connected;
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
@@ -164,7 +309,7 @@ class Comparison {
       if (!placed_[i].at || !plan_.cables[i].is_access()) continue;
       ++connected[wanted.device];
       const auto& at = *placed_[i].at;
-      if (misplaced(i) && at.device != wanted.device && at.port == wanted.port)
+      if (is_open(i) && at.device != wanted.device && at.port == wanted.port)
         moved[{wanted.device, at.device}].push_back(i);
     }
     constexpr std::size_t kTooManyForAccidents = 3;
@@ -174,141 +319,182 @@ class Comparison {
       if (one >= other || back == moved.end() || cables.size() < kTooManyForAccidents) continue;
       if (cables.size() != connected[one] || back->second.size() != connected[other]) continue;
       for (const auto* list : {&cables, &std::as_const(back->second)})
-        for (const auto i : *list) placed_[i].told = true;
+        for (const auto i : *list) {
+          placed_[i].told = true;
+          links_[link_at_.at(plan_.cables[i].from)].settled = true;
+        }
       add({CableFault::switches_exchanged,
            {std::string{one}, "", 0},
-           fmt::format("{} and {} have each other's {} cables, port by port", one, other,
+           fmt::format("{} and {} have each other's {} cables of nodes, port by port", one, other,
                        cables.size() + back->second.size()),
-           fmt::format("Compare the serial numbers of the two switches with their places first: "
-                       "the names of {} and {} are exchanged rather than the cables.",
+           fmt::format("Compare the plan with the machines first: the order of the HCAs (hcas, or "
+                       "rails of the profile), or the names of {} and {}, are exchanged rather "
+                       "than the cables.",
                        one, other)});
     }
   }
 
-  void judge_moves() {
-    std::vector<Misplaced> wrong;
-    for (std::size_t i = 0; i < plan_.cables.size(); ++i)
-      if (misplaced(i)) {
-        wrong.push_back({plan_.cables[i].from, *placed_[i].at, plan_.cables[i].to});
-        placed_[i].told = true;
+  /// An HCA that may be a planned one under another name.
+  bool is_unclear(const Link& link) const {
+    for (const auto* seen : {&link.seen->from, &link.seen->to}) {
+      if (!names_.understood(*seen)) return true;
+      const auto own = names_.end(*seen);
+      if (names_.named_as_planned(*seen) || !own || is_of_plan(own->device)) continue;
+      const auto* cable = map_.cable_at(other(link, *own));
+      if (cable != nullptr && !link_at_.contains(cable->from)) return true;
+    }
+    return false;
+  }
+
+  void find_unclear() {
+    for (auto& link : links_) {
+      link.unclear = is_unclear(link);
+      if (!link.unclear) continue;
+      for (const auto* end : {&link.ends.one, &link.ends.other}) {
+        if (const auto* node = map_.find_node(end->device)) unclear_nodes_.insert(node->name);
+        if (const auto* cable = map_.cable_at(*end))
+          unclear_.insert(static_cast<std::size_t>(cable - plan_.cables.data()));
       }
-    for (const auto& group : groups_of_moves(wrong)) add(finding_of(group));
-  }
-
-  CableFinding finding_of(const MoveGroup& group) const {
-    const auto& cables = group.in_order;
-    const bool swap = group.cycle && cables.size() == 2;
-    CableFinding finding{.fault = swap ? CableFault::swapped : CableFault::moved,
-                         .cable = cables.front().cable};
-    for (const auto& one : cables) {
-      if (!finding.what.empty()) finding.what += "; ";
-      finding.what += fmt::format("{} is in {}, belongs in {}", text(one.cable), text(one.at),
-                                  text(one.wanted));
     }
-    if (!group.cycle) {
-      for (const auto& one : cables) finding.moves.push_back({one.cable, one.at, one.wanted});
-      finding.instruction = chain_text(cables);
-      return finding;
+  }
+
+  /// Whether HCAs without a name of the plan may be those of this node.
+  bool is_unclear(std::string_view node, const std::vector<std::size_t>& cables) const {
+    const auto at_its_ports =
+        std::ranges::count_if(cables, [&](auto i) { return unclear_.contains(i); });
+    return unclear_nodes_.contains(node) ||
+           2 * static_cast<std::size_t>(at_its_ports) >= cables.size();
+  }
+
+  void judge_unclear() {
+    std::size_t count = 0, cables = 0;
+    std::string example;
+    for (auto& link : links_) {
+      if (link.settled || !link.unclear) continue;
+      link.settled = true;
+      if (count++ > 0) continue;
+      const bool from = link.ends.one.at_switch();
+      const auto& device = seen_.devices[(from ? link.seen->to : link.seen->from).device];
+      example = fmt::format("'{}' in {}", device.description,
+                            text(from ? link.ends.one : link.ends.other));
     }
-    finding.moves.push_back({cables.front().cable, cables.front().at, std::nullopt});
-    for (const auto& one : cables)
-      if (&one != &cables.front()) finding.moves.push_back({one.cable, one.at, one.wanted});
-    finding.moves.push_back({cables.front().cable, std::nullopt, cables.front().wanted});
-    finding.instruction = swap ? fmt::format("Swap the plugs in {} and {}.",
-                                             text(cables.front().at), text(cables.front().wanted))
-                               : cycle_text(cables);
-    const auto same_node = [&](const Misplaced& one) {
-      return !one.cable.at_switch() && one.cable.device == cables.front().cable.device;
-    };
-    if (swap && std::ranges::all_of(cables, same_node))
-      finding.instruction +=
-          fmt::format(" Or swap them at {}: {} and {}.", cables.front().cable.device,
-                      cables.front().cable.hca, cables.back().cable.hca);
-    return finding;
-  }
-
-  std::string chain_text(const std::vector<Misplaced>& cables) const {
-    std::string text_of;
-    if (const auto found = connected_.find(cables.front().wanted); found != connected_.end())
-      text_of = fmt::format("First unplug {} from {}. ", text(found->second.first),
-                            text(cables.front().wanted));
-    for (const auto& one : cables)
-      text_of += fmt::format("{}Move the plug in {} to {}.",
-                             text_of.empty() || text_of.ends_with(' ') ? "" : " ", text(one.at),
-                             text(one.wanted));
-    return text_of;
-  }
-
-  std::string cycle_text(const std::vector<Misplaced>& cables) const {
-    auto text_of = fmt::format("Unplug {}.", text(cables.front().at));
-    for (const auto& one : cables)
-      if (&one != &cables.front())
-        text_of += fmt::format(" Move the plug in {} to {}.", text(one.at), text(one.wanted));
-    return text_of + fmt::format(" Plug the first one into {}.", text(cables.front().wanted));
-  }
-
-  /// A cable that is right at its upper end, and whose lower plug is in a port that no cable of the
-  /// plan has: of an HCA that is not planned, or of another port of the leaf.
-  void judge_lower_ends() {
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
       const auto& cable = plan_.cables[i];
-      if (placed_[i].at || placed_[i].told) continue;
-      const auto found = connected_.find(cable.to);
-      if (found == connected_.end()) continue;
-      const auto& [at, link] = found->second;
-      const bool of_plan = map_.find_switch(at.device) || map_.find_node(at.device);
-      if (!of_plan || map_.cable_at(at) || at.at_switch() != cable.from.at_switch()) continue;
+      if (placed_[i].at || placed_[i].told || !cable.is_access()) continue;
+      if (!unclear_.contains(i) && !unclear_nodes_.contains(cable.from.device)) continue;
       placed_[i].told = true;
-      at_wrong_lower_end_.insert(link);
-      add({.fault = CableFault::moved,
-           .cable = cable.from,
-           .what = fmt::format("the cable in {} leads to {}, belongs in {}", text(cable.to),
-                               text(at), text(cable.from)),
-           .instruction = fmt::format("Move the plug in {} to {}.", text(at), text(cable.from)),
-           .moves = {{cable.to, at, cable.from}}});
+      ++cables;
+    }
+    if (count == 0) return;
+    audit_.unknown.push_back(
+        fmt::format("{} HCAs have no name of the plan ({}): the {} planned cables that may be "
+                    "theirs are not judged. Run rdma-ndd, so that node descriptions are NODE HCA, "
+                    "and look again",
+                    count, example, cables));
+  }
+
+  /// Whether the link can be a planned cable in a wrong port. A host that the plan does not have
+  /// keeps its cable: where that belongs is not known.
+  bool can_move(const Link& link) const {
+    if (link.settled) return false;
+    bool concerns = false;
+    for (const auto* end : {&link.ends.one, &link.ends.other}) {
+      if (!end->at_switch() && map_.find_node(end->device) == nullptr) return false;
+      concerns = concerns || map_.cable_at(*end) != nullptr || map_.find_switch(end->device);
+    }
+    return concerns;
+  }
+
+  /// What is in the way of the first plug: a cable of which the plan does not know where it
+  /// belongs.
+  std::optional<CableEnd> occupant_of(const MoveGroup& group) {
+    const auto found = link_at_.find(group.steps.front().wanted);
+    if (group.cycle || !group.unplug.empty() || found == link_at_.end()) return std::nullopt;
+    auto& link = links_[found->second];
+    link.settled = true;
+    return other(link, group.steps.front().wanted);
+  }
+
+  void judge_moves() {
+    std::vector<EndPair> planned, wrong, all_planned, all_links;
+    std::vector<std::size_t> cables, links;
+    for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
+      all_planned.push_back({plan_.cables[i].from, plan_.cables[i].to});
+      if (!is_open(i)) continue;
+      planned.push_back(all_planned.back());
+      cables.push_back(i);
+    }
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      all_links.push_back(links_[i].ends);
+      if (!can_move(links_[i])) continue;
+      wrong.push_back(links_[i].ends);
+      links.push_back(i);
+    }
+    PlugModel model{all_planned, all_links};
+    for (const auto& group : plan_moves(planned, wrong).groups) {
+      for (const auto& step : group.steps) {
+        placed_[cables[step.planned]].told = true;
+        links_[link_at_.at(step.at)].settled = true;
+      }
+      for (const auto link : group.unplug) links_[links[link]].settled = true;
+      auto finding = finding_of_moves(map_, group, planned, wrong, occupant_of(group));
+      // Of a report that is cut off it is not known which ports are free.
+      if ((!seen_.whole && !group.cycle) || !model.improves(finding.moves))
+        audit_.unknown.push_back(finding.what + ": which ports are free is not known");
+      else
+        add(std::move(finding));
     }
   }
 
   void judge_missing() {
+    std::size_t unknown = 0;
     for (std::size_t i = 0; i < plan_.cables.size(); ++i) {
-      if (placed_[i].at || placed_[i].told) continue;
+      if (!is_open(i)) continue;
       const auto& cable = plan_.cables[i];
-      std::string there = "nothing";
-      if (const auto found = connected_.find(cable.to); found != connected_.end())
-        there = text(found->second.first);
+      const auto* lower = connected_to(cable.from);
+      const auto* upper = connected_to(cable.to);
+      if (!seen_.whole && (lower == nullptr || upper == nullptr)) {
+        ++unknown;
+        continue;
+      }
       add({CableFault::missing, cable.from,
-           fmt::format("{} has no link; it belongs in {}, which has {}", text(cable.from),
-                       text(cable.to), there),
-           fmt::format("Plug it in at both ends, {} and {}. If it is: reseat and clean both plugs, "
-                       "then replace the transceivers, then the cable.",
-                       text(cable.from), text(cable.to))});
+           lower == nullptr
+               ? fmt::format("{} has no link; it belongs in {}, which has {}", text(cable.from),
+                             text(cable.to), there(cable.to))
+               : fmt::format("no cable connects {}, which has {}, with {}, which has {}",
+                             text(cable.from), there(cable.from), text(cable.to), there(cable.to)),
+           fmt::format(
+               "{}lug it in at both ends, {} and {}. If it is: reseat and clean both plugs, "
+               "then replace the transceivers, then the cable.",
+               lower == nullptr && upper == nullptr
+                   ? "P"
+                   : "When the other findings here are done and both ports are free, p",
+               text(cable.from), text(cable.to))});
     }
+    if (unknown > 0)
+      audit_.unknown.push_back(fmt::format(
+          "{} planned cables are not in the part of the report that is there", unknown));
   }
 
-  /// Links between things of the plan, or at its switches, that no planned cable accounts for.
+  /// Links at ports of the plan that no planned cable can be.
   void judge_extra() {
-    for (const auto& link : seen_.links) {
-      const auto from = names_.end(link.from), to = names_.end(link.to);
-      if (!from || !to || names_.ignored(link.from) || names_.ignored(link.to)) continue;
-      if (at_wrong_lower_end_.contains(&link)) continue;
-      const bool known = map_.cable_at(*from) || map_.cable_at(*to);
-      const bool of_plan = map_.find_switch(from->device) || map_.find_switch(to->device);
-      if (!of_plan || (known && accounted(*from, *to))) continue;
-      add({CableFault::extra, *from,
-           fmt::format("{} and {} are connected, which the plan does not have", text(*from),
-                       text(*to)),
-           "Unplug it, or add it to the plan."});
+    for (const auto& link : links_) {
+      if (link.settled) continue;
+      const auto& [one, other] = link.ends;
+      const auto* planned = map_.cable_at(one);
+      const auto& port = planned != nullptr ? one : other;
+      if (planned == nullptr) planned = map_.cable_at(other);
+      const bool at_switch = map_.find_switch(one.device) || map_.find_switch(other.device);
+      const bool between_nodes = planned != nullptr && !one.at_switch() && !other.at_switch();
+      if (!at_switch && !between_nodes) continue;
+      add({CableFault::extra, one,
+           fmt::format("{} and {} are connected, which the plan does not have", text(one),
+                       text(other)),
+           planned == nullptr
+               ? "Unplug it, or add it to the plan."
+               : fmt::format("Unplug it: the plan has {} for {}.", text(port),
+                             text(planned->from == port ? planned->to : planned->from))});
     }
-  }
-
-  /// Whether some planned cable's lower end is one of them: then its own finding says what is
-  /// wrong.
-  bool accounted(const CableEnd& one, const CableEnd& other) const {
-    const auto is_lower = [&](const CableEnd& end) {
-      const auto* cable = map_.cable_at(end);
-      return cable && cable->from == end;
-    };
-    return is_lower(one) || is_lower(other);
   }
 
   void judge_speed() {
@@ -334,9 +520,15 @@ class Comparison {
   LinkNames names_;
   const SeenFabric& seen_;
   FabricAudit audit_{};
-  std::unordered_map<CableEnd, std::pair<CableEnd, const SeenLink*>, CableEndHash> connected_{};
-  std::vector<Placed> placed_{};
-  std::unordered_set<const SeenLink*> at_wrong_lower_end_{};
+  std::vector<Link> links_{};
+  std::unordered_map<CableEnd, std::size_t, CableEndHash> link_at_{};  // by both of its ends
+  std::vector<Placed> placed_{};                                       // as the plan's cables
+  std::unordered_map<std::string_view, OfDevice> of_device_{};
+  std::map<std::string, std::string, std::less<>> places_{};   // in whose place a device is
+  std::map<std::string, std::string, std::less<>> renamed_{};  // of a place: a device not planned
+  std::set<std::string, std::less<>> absent_{};
+  std::set<std::size_t> unclear_{};  // planned cables at whose port an unclear HCA is
+  std::set<std::string, std::less<>> unclear_nodes_{};  // that have unclear HCAs
 };
 
 }  // namespace

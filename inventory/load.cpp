@@ -74,7 +74,7 @@ void load_profiles(const ProfileSource& source, Inventory& into, std::vector<Pro
 }  // namespace
 
 Loaded parse_inventory(std::string_view text, const std::string& file,
-                       const std::filesystem::path& folder) {
+                       const std::filesystem::path& folder, std::string_view cable_columns) {
   Loaded loaded;
   auto& problems = loaded.problems;
   const auto document = parse_yaml(text, file, problems);
@@ -98,7 +98,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
   share_bmcs(inventory, problems);
   check_nodes(inventory, problems);
-  if (fabric) read_fabric(*fabric, folder, inventory, problems, digested);
+  if (fabric) read_fabric(*fabric, folder, inventory, problems, digested, cable_columns);
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
   if (all_profiles) check_power(inventory, problems);
@@ -109,14 +109,15 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   return loaded;
 }
 
-Loaded load_inventory(const std::filesystem::path& file) {
+Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_columns) {
   auto text = read_file(file, kFileLimit);
   if (!text)
     return {.problems = {{{file.string(), 0, 0},
                           text.error().what + " (an inventory is named with --inventory, or in "
                                               "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
-  auto loaded = parse_inventory(*text, file.string(), absolute_path(file).parent_path());
+  auto loaded =
+      parse_inventory(*text, file.string(), absolute_path(file).parent_path(), cable_columns);
   if (loaded.inventory)
     std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
   if (owned.empty()) return loaded;

@@ -18,10 +18,11 @@ struct Loaded {
 
 /// Reads and checks the file: at most 64 MiB and 100,000 nodes. Touches nothing else than the file,
 /// its profiles, and the existence of the secrets, keys and certificates that it names.
-Loaded load_inventory(const std::filesystem::path& file);
+/// `cable_columns`: what the columns of a file of cables are called, in place of fabric: columns:.
+Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_columns = {});
 
 /// The same from a text; `folder` is what relative paths are relative to.
 Loaded parse_inventory(std::string_view text, const std::string& file,
-                       const std::filesystem::path& folder);
+                       const std::filesystem::path& folder, std::string_view cable_columns = {});
 
 }  // namespace cupel::inventory

@@ -73,10 +73,14 @@ ExpectedParts read_part(PartKind kind, const YamlValue& value, const std::string
   parts.size_tolerance = fields.number("size_tolerance").value_or(parts.size_tolerance);
   parts.cores = fields.number("cores");
   parts.pci = fields.texts("pci");
+  parts.slots = fields.texts("slots");
   parts.source = fields.text("source").value_or("");
   if (!parts.pci.empty() && parts.pci.size() != static_cast<std::size_t>(parts.count))
     fields.report(fields.place("pci"), fmt::format("pci lists {} addresses for {} parts",
                                                    parts.pci.size(), parts.count));
+  if (!parts.slots.empty() && parts.slots.size() != static_cast<std::size_t>(parts.count))
+    fields.report(fields.place("slots"), fmt::format("slots lists {} labels for {} parts",
+                                                     parts.slots.size(), parts.count));
   fields.finish();
   return parts;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What a machine is made of, as somebody saw it or as a profile expects it. No judgement here.
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,10 @@ struct Part {
   std::optional<double> count{};       // cores of a CPU
   std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not told
   std::optional<PcieLink> pcie{};
-  std::vector<std::string> macs{};  // of its ports, in their order: "aa:bb:cc:00:11:22"
-  std::string source{};             // the URI or file that said so
+  /// Of its ports, in their order: "aa:bb:cc:00:11:22"; of an HCA as the node sees it its node
+  /// GUID.
+  std::vector<std::string> macs{};
+  std::string source{};  // the URI or file that said so
 
   friend bool operator==(const Part&, const Part&) = default;
 };
@@ -46,6 +49,26 @@ struct Unknown {
 
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
+
+/// A source could not list all of its parts of a kind: one that it does not list may be there.
+struct PartialList {
+  PartKind kind{};
+  std::string source;    // URI or command of what was not read
+  std::string why;       // "HTTP 500"
+  bool passing = false;  // it may be listed when asked again: a busy or restarting service
+
+  friend bool operator==(const PartialList&, const PartialList&) = default;
+};
+
+/// The first entry of the kind; nullptr: the source lists all of its parts of that kind.
+const PartialList* partial_list(std::span<const PartialList> partial, PartKind kind);
+
+/// The kind of "gpu3", "dimm A7", "mlx5_5", "psu at PSU3", "GPU_SXM_3" or "psu"; nothing for names
+/// of other patterns.
+std::optional<PartKind> kind_of_name(std::string_view name);
+
+/// One entry for each kind stays: the first that may pass, else the first.
+void add_partial(std::vector<PartialList>& partial, PartialList entry);
 
 /// Whether `name` is `part` itself ("gpu3"), a place on it ("gpu3/nvlink2") or a pair with it
 /// ("gpu3-gpu4"); "mlx5_10" is not about "mlx5_1". Everything is about the machine as a whole,

@@ -19,7 +19,7 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-constexpr std::size_t kCableFileLimit = 64u << 20;
+constexpr std::size_t kCableFileLimit = 64u << 20, kForwardingFileLimit = 256u << 20;
 constexpr int kMostNodesOfGroup = 4096;
 constexpr int kMostSwitchPorts = 1024;  // a director has 800
 constexpr int kMostSpines = 4096;
@@ -205,35 +205,75 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
   return ufm;
 }
 
+/// What the tables leave open makes no inventory wrong: the subnet manager's names may be others.
+void read_forwarding(YamlFields& fields, const std::filesystem::path& path, FabricSite& site,
+                     std::string& digested) {
+  site.forwarding_file = path.string();
+  const auto text = read_file(path, kForwardingFileLimit);
+  if (!text) return fields.report(fields.place("forwarding"), text.error().what);
+  digested += *text;
+  auto tables = parse_forwarding(*text);
+  if (!tables)
+    return fields.report(fields.place("forwarding"), path.string() + ": " + tables.error().what);
+  site.forwarding = *std::move(tables);
+}
+
+/// Asks for all keys, whether the file can be read or not: one that nobody asks for is unknown.
+CableFileSite cable_site(YamlFields& fields, const std::vector<FabricMember>& members) {
+  return {
+      .members = members,
+      .ports_per_cage = static_cast<int>(fields.integer("ports_per_cage", 1, 4).value_or(1)),
+      .speed = fields.text("speed").value_or(""),
+      .switch_ports = static_cast<int>(
+          fields.integer("switch_ports", 1, kMostSwitchPorts).value_or(FabricRule{}.switch_ports))};
+}
+
+void read_cables(std::string_view text, const CableFileSite& known, std::string_view columns,
+                 YamlFields& fields, FabricSite& site, Problems& problems) {
+  ColumnNames names;
+  if (!columns.empty()) {
+    auto [given, wrong] = column_names(columns);
+    names = std::move(given);
+    if (!wrong.empty())
+      return fields.report(fields.place(fields.has("columns") ? "columns" : "cables"),
+                           "columns: " + wrong);
+  }
+  auto read = read_cable_file(parse_cables(text, site.file, problems, names), known, problems);
+  site.fabric = std::move(read.fabric);
+  site.left_out = read.left_out;
+  site.first_left_out = std::move(read.first_left_out);
+}
+
 }  // namespace
 
 void read_fabric(const YamlValue& value, const std::filesystem::path& folder, Inventory& into,
-                 Problems& problems, std::string& digested) {
+                 Problems& problems, std::string& digested, std::string_view columns) {
   YamlFields fields{value, "fabric", into.file, problems};
   FabricSite site;
   site.where = fields.place();
   const Members members{fields, into};
   if (const auto* nccl = fields.value("nccl")) site.nccl = nccl_of(*nccl, into.file, problems);
   if (const auto* ufm = fields.value("ufm")) site.ufm = ufm_of(*ufm, folder, into.file, problems);
+  const auto named = fields.text("columns");
   if (const auto file = fields.text("cables")) {
     const auto path = (folder / *file).lexically_normal();
     site.file = path.string();
-    const auto text = read_file(path, kCableFileLimit);
-    if (!text) {
-      fields.report(fields.place("cables"), text.error().what);
-    } else {
+    const auto known = cable_site(fields, members.members);
+    if (const auto text = read_file(path, kCableFileLimit)) {
       digested += *text;
-      const CableFileSite known{
-          .members = members.members,
-          .ports_per_cage = static_cast<int>(fields.integer("ports_per_cage", 1, 4).value_or(1)),
-          .speed = fields.text("speed").value_or("")};
-      site.fabric = fabric_of_cables(parse_cables(*text, site.file, problems), known, problems);
+      read_cables(*text, known, columns.empty() ? named.value_or("") : columns, fields, site,
+                  problems);
+    } else {
+      fields.report(fields.place("cables"), text.error().what);
     }
   } else {
+    if (named) fields.report(fields.place("columns"), "columns is for a file of cables (cables:)");
     site.rule = rule_of(fields);
     site.fabric = make_fabric(*site.rule, members.members, problems);
   }
   read_switches(fields, into.file, site.fabric, problems);
+  if (const auto file = fields.text("forwarding"))
+    read_forwarding(fields, (folder / *file).lexically_normal(), site, digested);
   fields.finish();
   check_fabric(site.fabric, problems);
   into.fabric = std::move(site);

@@ -10,8 +10,9 @@
 namespace cupel::inventory {
 
 /// Fills into.fabric. Nodes and profiles must have been read. What is read of other files is
-/// appended to `digested`.
+/// appended to `digested`. `columns`: of a file of cables, in place of the key columns:.
 void read_fabric(const YamlValue& value, const std::filesystem::path& folder, Inventory& into,
-                 std::vector<Problem>& problems, std::string& digested);
+                 std::vector<Problem>& problems, std::string& digested,
+                 std::string_view columns = {});
 
 }  // namespace cupel::inventory

@@ -22,7 +22,7 @@ power: {idle: 100, loaded: 200}
 patience: {power_on: 2m, post: 5m, bmc_restart: 5m}
 slurm: {gpu_type: x, cpus: 2, memory: 1GiB}
 rails: [mlx5_0]
-parts: {gpu: {count: 1, model: x, size: 1GiB, size_tolerance: 0.1, pci: ["00:01.0"], source: x}}
+parts: {gpu: {count: 1, model: x, size: 1GiB, size_tolerance: 0.1, pci: ["00:01.0"], slots: [x], source: x}}
 firmware:
   - {component: bmc, version: "1", way: simple-update, image: {file: x.bin, sha256: 0000000000000000000000000000000000000000000000000000000000000000}}
 bios: [{attribute: SMT, value: "on", source: x}]
@@ -60,7 +60,7 @@ boot:
   mirrors: [{rack: a01, url: "http://10.0.2.2:8080/images"}]
   gateway: 10.0.2.1
   dns: [10.0.2.1]
-fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: NDR, leaf: "leaf{group}-r{rail}", spine: "spine{spine}", nccl: {interface: bond0, environment: NCCL_IB_SL=1, address: any}, ufm: {url: "https://ufm", user: admin, password: "env:X", token: "env:X", ca: ufm.pem}, switches: [{name: leaf1-r1, guid: b0cf0e0300000700, location: x}]}
+fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: NDR, leaf: "leaf{group}-r{rail}", spine: "spine{spine}", forwarding: forwarding.txt, nccl: {interface: bond0, environment: NCCL_IB_SL=1, address: any}, ufm: {url: "https://ufm", user: admin, password: "env:X", token: "env:X", ca: ufm.pem}, switches: [{name: leaf1-r1, guid: b0cf0e0300000700, location: x}]}
 defaults:
   profile: dgx-h100
   bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}

@@ -81,6 +81,7 @@ void SeenFabricBuilder::name(SeenDevice& device, std::string_view description) {
 
 std::size_t SeenFabricBuilder::device(std::uint64_t guid, Kind kind, std::string_view description,
                                       bool listed) {
+  if (too_many_) return 0;  // the GUID of one more has an index, and no device
   const auto [found, fresh] = devices_.try_emplace(guid, seen_.devices.size());
   if (fresh) {
     too_many_ = too_many_ || seen_.devices.size() >= kMostDevices;
@@ -97,6 +98,10 @@ std::size_t SeenFabricBuilder::device(std::uint64_t guid, Kind kind, std::string
   known.listed = known.listed || listed;
   if (known.description.empty()) name(known, description);
   return found->second;
+}
+
+void SeenFabricBuilder::type(std::size_t device, std::uint32_t id) {
+  if (device < seen_.devices.size()) seen_.devices[device].type = id;
 }
 
 void SeenFabricBuilder::link(SeenEnd from, SeenEnd to, int width, std::string_view speed) {
@@ -143,6 +148,19 @@ Result<SeenFabric> SeenFabricBuilder::finish(std::string_view tool) && {
                  fmt::format("{} reported {} devices and no link: its output is cut off, or its "
                              "host's port is down (ibstat)",
                              tool, seen_.devices.size())};
+  const auto is_unlisted = [](const SeenDevice& device) {
+    return !device.listed && device.kind != SeenDevice::Kind::aggregation;
+  };
+  const auto unlisted = std::ranges::count_if(seen_.devices, is_unlisted);
+  if (each_listed_ && unlisted > 0) {
+    seen_.whole = false;
+    seen_.doubts.insert(
+        seen_.doubts.begin(),
+        fmt::format("the output of {} is cut off: {} devices are named as peers and are not listed "
+                    "themselves ({}). What is absent or missing is not judged: save it whole, and "
+                    "look again",
+                    tool, unlisted, std::ranges::find_if(seen_.devices, is_unlisted)->description));
+  }
   return std::move(seen_);
 }
 

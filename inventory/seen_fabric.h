@@ -25,6 +25,7 @@ struct SeenDevice {
   std::string hca{};          // "mlx5_6"
   std::string description{};  // as reported, made printable
   bool listed = false;        // by itself, and not only as somebody's peer
+  std::uint32_t type = 0;     // DeviceID: 0x1021 is a ConnectX-7; 0: not reported
   friend bool operator==(const SeenDevice&, const SeenDevice&) = default;
 };
 
@@ -57,6 +58,7 @@ struct SeenFabric {
   std::vector<SeenDown> down{};
   /// What is wrong with the report itself: lines that were not understood, ends that disagree.
   std::vector<std::string> doubts{};
+  bool whole = true;  // false: it is cut off, so that what it does not have may be there
 
   std::size_t count(SeenDevice::Kind kind) const;
 };
@@ -68,9 +70,12 @@ class SeenFabricBuilder {
 
   /// The device's index. A later call adds what an earlier one did not know.
   std::size_t device(std::uint64_t guid, Kind kind, std::string_view description, bool listed);
+  void type(std::size_t device, std::uint32_t id);
   void link(SeenEnd from, SeenEnd to, int width, std::string_view speed);
   void down(SeenEnd end, std::string_view state);
   void doubt(std::string text);
+  /// Of reports that list each device by itself: one that is named as a peer alone was cut off.
+  void expect_each_listed() { each_listed_ = true; }
 
   /// Errors: kNoMeasurement where nothing was found or no link: `tool` failed to look, which is
   /// no fabric without errors. kMalformed above the limits.
@@ -82,7 +87,7 @@ class SeenFabricBuilder {
   SeenFabric seen_{};
   std::unordered_map<std::uint64_t, std::size_t> devices_{};
   std::unordered_map<std::uint64_t, std::size_t> ends_{};  // of links, by device and port
-  bool too_many_ = false;
+  bool too_many_ = false, each_listed_ = false;
 };
 
 /// "MF0;leaf1-r2:MQM9700/U1" is leaf1-r2; "MF0;core-A:MCS8500/L16/U2", a chip of a director, is

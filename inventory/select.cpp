@@ -29,12 +29,12 @@ std::vector<std::string_view> terms_of(std::string_view text) {
   return found;
 }
 
-std::vector<std::string> matching(const Inventory& inventory, std::string_view term,
+std::vector<std::string> matching(const std::vector<const Node*>& nodes, std::string_view term,
                                   std::string& complaints) {
   std::vector<std::string> names;
   const auto take = [&](auto wanted) {
-    for (const auto& node : inventory.nodes)
-      if (wanted(node)) names.push_back(node.name);
+    for (const auto* node : nodes)
+      if (wanted(*node)) names.push_back(node->name);
   };
   const auto complain = [&](std::string what) {
     if (!complaints.empty()) complaints += "; ";
@@ -55,7 +55,7 @@ std::vector<std::string> matching(const Inventory& inventory, std::string_view t
       return {};
     }
     std::vector<std::string> known;
-    for (const auto& node : inventory.nodes) known.push_back(node.name);
+    for (const auto* node : nodes) known.push_back(node->name);
     const std::unordered_set<std::string> there{known.begin(), known.end()};
     std::size_t wrong = 0;
     for (auto& name : *expanded) {
@@ -71,7 +71,11 @@ std::vector<std::string> matching(const Inventory& inventory, std::string_view t
 
 }  // namespace
 
-Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_view text) {
+Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_view text,
+                                        const RackScope& visible) {
+  std::vector<const Node*> there;
+  for (const auto& node : inventory.nodes)
+    if (visible.has(node.rack)) there.push_back(&node);
   std::unordered_set<std::string> chosen;
   std::string complaints;
   bool first = true;
@@ -80,9 +84,9 @@ Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_
     if (takes_away) term.remove_prefix(1);
     // "!a01-n03" alone means all but that one.
     if (takes_away && first)
-      for (const auto& node : inventory.nodes) chosen.insert(node.name);
+      for (const auto* node : there) chosen.insert(node->name);
     first = false;
-    for (auto& name : matching(inventory, term, complaints)) {
+    for (auto& name : matching(there, term, complaints)) {
       if (takes_away)
         chosen.erase(name);
       else
@@ -92,8 +96,8 @@ Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_
   if (!complaints.empty())
     return Error{Code::kInvalid, "nodes '" + std::string{text} + "': " + complaints};
   std::vector<const Node*> nodes;
-  for (const auto& node : inventory.nodes)
-    if (chosen.contains(node.name)) nodes.push_back(&node);
+  for (const auto* node : there)
+    if (chosen.contains(node->name)) nodes.push_back(node);
   if (nodes.empty())
     return Error{Code::kInvalid, "nodes '" + std::string{text} + "': none are left"};
   return nodes;

@@ -6,11 +6,14 @@
 
 #include "base/result.h"
 #include "inventory/fwd.h"
+#include "inventory/rack_scope.h"
 
 namespace cupel::inventory {
 
-/// In the inventory's order, each once. Errors: kInvalid, naming every term that matches nothing
-/// and the nearest name.
-Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_view terms);
+/// In the inventory's order, each once. Nodes of racks that are not `visible` do not exist: "all"
+/// leaves them out, and no error or near name tells of them. Errors: kInvalid, naming every term
+/// that matches nothing and the nearest name.
+Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_view terms,
+                                        const RackScope& visible = RackScope::all());
 
 }  // namespace cupel::inventory

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "inventory/access.h"
+#include "inventory/identity.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 
@@ -45,7 +46,7 @@ void share_bmcs(Inventory& inventory, std::vector<Problem>& problems) {
                                                   node.name)});
     if (node.bmc.endpoint.host.empty()) continue;
     const auto address = to_string(node.bmc.endpoint);
-    auto& same = of_address[address];
+    auto& same = of_address[canonical(node.bmc.endpoint)];
     for (const auto* before : same) {
       const auto fault = fault_between(node, *before, address);
       if (fault.empty()) continue;

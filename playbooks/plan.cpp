@@ -85,6 +85,7 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
   plan.with = step.with;
   plan.on_failure = step.on_failure;
   plan.always = row.always;
+  plan.before_canary = row.before_canary;
   plan.once = row.once;
   plan.load = load_of(step, profile);
   plan.when = left_for_the_run(step.when);

@@ -24,6 +24,7 @@ struct PlannedStep {
   int tries = 1;                    // for transient failures only
   OnFailure on_failure = OnFailure::stop;
   bool always = false;
+  bool before_canary = false;
   std::optional<burnin::Job> job{};  // of a stage
   /// What its node draws meanwhile: 0 as when idle, 1 fully loaded (Profile::draw).
   double load = 0;

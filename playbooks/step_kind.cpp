@@ -64,6 +64,12 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr std::array kRows{
+    StepKindRow{.kind = StepKind::slurm_hold,
+                .name = "slurm-hold",
+                .summary = "keep new jobs away from the node, before the canary begins",
+                .deadline = {.base = minutes{2}},
+                .touches_slurm = true,
+                .before_canary = true},
     StepKindRow{
         .kind = StepKind::bmc_password,
         .name = "bmc-password",

@@ -11,6 +11,7 @@
 namespace cupel::playbooks {
 
 enum class StepKind {
+  slurm_hold,
   bmc_password,
   slurm_drain,
   bmc_facts,
@@ -52,6 +53,8 @@ struct StepKindRow {
   StepTime deadline{};
   std::span<const burnin::ParameterRow> parameters = {};  // what `with:` may carry
   bool touches_slurm = false;
+  /// At the head of a playbook: done on all nodes, whatever the canary lets in.
+  bool before_canary = false;
   bool always = false;  // runs also after an earlier step of its node has failed
   /// Must not be done twice: what it starts has a handle, journalled before it is started, by which
   /// it is found again after a crash. All others look first and find done what is done.

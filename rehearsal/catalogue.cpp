@@ -19,7 +19,7 @@ using inventory::YamlFields;
 using inventory::YamlValue;
 using Problems = std::vector<inventory::Problem>;
 
-constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
+constexpr std::array<std::string_view, 4> kVerdicts{"pass", "slow", "fail", "inconclusive"};
 constexpr std::array<std::string_view, 4> kComponents{"bios", "bmc", "erot", "psu"};
 constexpr std::array<std::string_view, 5> kImages{"whole", "corrupted", "truncated", "other-model",
                                                   "mislabelled"};

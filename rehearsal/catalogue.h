@@ -13,7 +13,7 @@ namespace cupel::rehearsal {
 
 /// What is to be found: the verdict on the node, and what is named first.
 struct Expected {
-  std::string verdict = "fail";  // pass, fail, inconclusive
+  std::string verdict = "fail";  // pass, fail, inconclusive; slow: it is named at least as slow
   std::string part{};            // "gpu5"; empty: the node as a whole
   std::string check{};           // criterion: "audit: missing", "gpu.ecc.mode", "step ssh-wait"
   std::string like{};            // what was measured has this in it; empty: anything

@@ -112,6 +112,7 @@ enum class FaultKind {
   boot_hangs,
   boot_loops,
   kernel_panic,
+  node_restarts,
   no_pxe,
   dhcp_silent,
   wrong_boot_device,

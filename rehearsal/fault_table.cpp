@@ -213,6 +213,9 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "it starts anew before its operating system is up, again and again"},
     {kernel_panic, "kernel-panic", Part::none, "delay?", nothing,
      "the kernel panics, so long after each boot, or after that load began (at once), and hangs"},
+    {node_restarts, "node-restarts", Part::none, "delay?", nothing,
+     "the machine restarts by itself, once, so long after its boot, or after that load began (at "
+     "once)"},
     {no_pxe, "no-pxe", Part::none, "", os, "a network boot finds no medium on the port"},
     {dhcp_silent, "dhcp-silent", Part::none, "", os, "a network boot gets no offer"},
     {wrong_boot_device, "wrong-boot-device", Part::none, "", nothing,

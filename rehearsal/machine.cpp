@@ -23,7 +23,10 @@ Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr 
   physics_ = std::make_unique<MachinePhysics>(*this);
   fabric_ =
       std::make_shared<Fabric>(FabricPlan{.nodes = {fabric_node(hardware_, *profile_)}}, seed_);
-  physics_->on_begin = [this](Work work) { maybe_panic(work); };
+  physics_->on_begin = [this](Work work) {
+    maybe_panic(work);
+    maybe_restart(work);
+  };
   subscribe([this](Event) { show_around(); });
   show_around();
   wait_for_faults();
@@ -302,7 +305,10 @@ void Machine::come_up() {
   if (panics != nullptr && delay <= VirtualTime{0}) return panic();
   up_ = true;
   tell(Event::booted);
-  if (panics != nullptr) after(delay, &Machine::panic);
+  if (panics != nullptr) return after(delay, &Machine::panic);
+  const auto* restarts = find_fault(faults_, FaultKind::node_restarts);
+  if (restarts != nullptr && restarts->timing.under.empty() && !has_restarted_)
+    after(restarts->span.value_or(VirtualTime{0}), &Machine::restart_by_itself);
 }
 
 /// A kernel that panics under a load: so long after that load began.
@@ -311,6 +317,20 @@ void Machine::maybe_panic(Work work) {
   if (panics == nullptr || panics->timing.under.empty() || timer_.waits()) return;
   if (work_named(panics->timing.under) != work) return;
   after(panics->span.value_or(VirtualTime{0}), &Machine::panic);
+}
+
+/// As a supply or a rail does it that a load is too much for: nobody asked, and nothing logs why.
+void Machine::maybe_restart(Work work) {
+  const auto* restarts = find_fault(faults_, FaultKind::node_restarts);
+  if (restarts == nullptr || restarts->timing.under.empty() || has_restarted_ || timer_.waits())
+    return;
+  if (work_named(restarts->timing.under) != work) return;
+  after(restarts->span.value_or(VirtualTime{0}), &Machine::restart_by_itself);
+}
+
+void Machine::restart_by_itself() {
+  has_restarted_ = true;
+  restart_at_once();
 }
 
 void Machine::panic() {

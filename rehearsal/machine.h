@@ -135,6 +135,8 @@ class Machine : public ManagedSystem {
   void come_up();
   void panic();
   void maybe_panic(Work work);
+  void maybe_restart(Work work);
+  void restart_by_itself();
   std::string image_of(const std::string& target) const;
   void cut_power();
   void finish_power_off();
@@ -173,6 +175,7 @@ class Machine : public ManagedSystem {
   std::string system_name_{};  // empty: the node's
   bool on_again_ = false;
   bool mains_ = true;
+  bool has_restarted_ = false;  // by itself
   int boots_ = 0;
   int posts_ = 0;
   std::string booted_from_ = "None";

@@ -78,6 +78,7 @@ class Writer {
     }
     text_ += "  nodes: " + list(nodes) + "\n";
     if (alike && !nodes.empty()) text_ += "  hcas: " + list(site.fabric.nodes.front().hcas) + "\n";
+    if (!access_.forwarding.empty()) text_ += "  forwarding: " + quoted(access_.forwarding) + "\n";
     if (!site.rule) {
       text_ += "  cables: " + quoted(site.file) + "\n";
       return;

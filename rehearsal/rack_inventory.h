@@ -34,6 +34,7 @@ struct RackAccess {
   std::vector<PduAccess> pdus{};    // one for each of the site's that switches outlets
   std::string pdu_password_file{};  // of all of them
   std::string slurm{};              // SLURM_CONF of a Slurm that knows the nodes; empty: none
+  std::string forwarding{};         // file of forwarding tables; empty: routing is not static
   /// Where machines fetch what they boot; empty: they have their OS. With it host keys are trusted
   /// on first use, for an OS brings its own.
   std::string boot{};

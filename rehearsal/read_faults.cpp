@@ -172,8 +172,9 @@ constexpr std::array<std::string_view, 10> kWorks{"gemm",  "hbm", "pcie", "p2p",
 /// alone (Timing::under).
 bool comes_under_load(FaultKind kind) {
   using enum FaultKind;
-  constexpr std::array kSuch{gpu_off_bus,     gpu_hot,     gpu_power_capped, gpu_wrong_results,
-                             gpu_slow_memory, nvlink_down, nvlink_errors,    kernel_panic};
+  constexpr std::array kSuch{gpu_off_bus,       gpu_hot,         gpu_power_capped,
+                             gpu_wrong_results, gpu_slow_memory, nvlink_down,
+                             nvlink_errors,     kernel_panic,    node_restarts};
   return std::ranges::find(kSuch, kind) != kSuch.end();
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/model.h"
 #include "rehearsal/bmc/server.h"
@@ -19,6 +20,7 @@
 #include "rehearsal/netboot/ram_system.h"
 #include "rehearsal/open_files.h"
 #include "rehearsal/pdu/rack_pdus.h"
+#include "rehearsal/physics/forwarding_text.h"
 #include "rehearsal/physics/rack_site.h"
 #include "rehearsal/rack_inventory.h"
 #include "rehearsal/rack_of_site.h"
@@ -30,6 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPduPassword = "pdu-password";  // its file; one for all PDUs
+constexpr const char* kForwarding = "forwarding.txt";
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code failure;
@@ -109,6 +112,7 @@ struct VirtualRack::Impl {
   Result<void> build_site(const inventory::Inventory& of);
   Result<void> connect(Node& node);
   Result<void> connect_ipmi(Node& node);
+  Result<void> keep_forwarding();
   Result<std::string> password(const std::string& secret);
   Result<BmcAccount> account(Node& node);
   void run();
@@ -139,7 +143,7 @@ Result<void> VirtualRack::Impl::build() {
     return Error{Code::kInvalid, "too many nodes for a virtual rack"};
   const auto of = spec.site ? *spec.site : site_of(spec);
   TRY(allow_files(spec.nodes.size(), of.pdus.size()));
-  options.folder = fs::absolute(options.folder);
+  options.folder = absolute_path(options.folder);
   TRY(within("rack's folder", check_ownership(options.folder)));
   for (const auto& [name, profile] : spec.profiles)
     profiles[name] = std::make_shared<const inventory::Profile>(profile);
@@ -256,6 +260,16 @@ Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
   return node.ipmi->listen();
 }
 
+/// What `dump_fts` would print, beside the inventory; nothing where routing is adaptive.
+Result<void> VirtualRack::Impl::keep_forwarding() {
+  const auto& site = spec.site ? spec.site->fabric : spec.fabric;
+  const auto text = site && !spec.adaptive_routing ? forwarding_text(site->fabric) : std::string{};
+  std::error_code none;
+  fs::remove(file(kForwarding), none);  // of an earlier rack in this folder
+  if (text.empty()) return {};
+  return write_file(file(kForwarding), text, 0600);
+}
+
 /// The loop, telling the clock when it works and when it waits.
 void VirtualRack::Impl::run() {
   for (;;) {
@@ -298,6 +312,7 @@ Result<std::unique_ptr<VirtualRack>> VirtualRack::start(const RackSpec& spec,
   std::unique_ptr<VirtualRack> rack{new VirtualRack{std::make_unique<Impl>(spec, options)}};
   auto& impl = *rack->impl_;
   TRY(impl.build());
+  TRY(impl.keep_forwarding());
   impl.clock.begin();
   impl.thread = std::thread{[&impl] {
     block_signals();
@@ -393,8 +408,10 @@ std::string VirtualRack::inventory_yaml() const {
                     .nodes = {},
                     .pdus = impl_->pdus->access(),
                     .pdu_password_file = impl_->file(kPduPassword).string()};
-  if (!impl_->options.slurm.empty()) access.slurm = fs::absolute(impl_->options.slurm).string();
+  if (!impl_->options.slurm.empty()) access.slurm = absolute_path(impl_->options.slurm).string();
   access.boot = impl_->options.boot;
+  if (std::error_code none; fs::exists(impl_->file(kForwarding), none))
+    access.forwarding = impl_->file(kForwarding).string();
   for (const auto& spec : impl_->spec.nodes) {
     const auto& node = *impl_->nodes.at(spec.name);
     access.nodes.push_back(

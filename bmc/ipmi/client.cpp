@@ -147,10 +147,15 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     wipe(password);
     co_return done;
   }
+  std::string before;  // what was said to the suites before this one
   for (const auto& suite : suites_to_try) {
     done = co_await log_in_with(suite, password, deadline);
     if (done) remember(suite);
     if (done || done.error().code != Code::kUnsupported) break;
+    if (suites_to_try.size() > 1)
+      done.error().what = before + "cipher suite " + std::to_string(suite.number) + ": " +
+                          std::move(done).error().what;
+    before = done.error().what + "; ";
     // Nothing proves who says so: what it could, it can. A stranger on the way would like SHA-1.
     if (suite.number == kSuite17.number && has_spoken_17() && !access_.cipher) {
       done = Error{Code::kUnsupported, done.error().what + "; it spoke cipher suite " +

@@ -102,7 +102,10 @@ LogEntry entry_of(const SelRecord& record, const Repository& repository,
   if (record.time && record.before_clock_was_set)
     entry.message +=
         " (" + std::to_string(*record.time) + " s after the BMC started, its clock not yet set)";
-  if (record.is_event()) entry.sensor = sensor_of(record, repository);
+  if (record.is_event()) {
+    entry.sensor = sensor_of(record, repository);
+    entry.direction = record.deasserted ? "Deassert" : "Assert";
+  }
   entry.source = "ipmi:sel/" + hex(record.id, 4);
   return entry;
 }

@@ -195,15 +195,20 @@ Action Handshake::on_datagram(View datagram) {
   return Wait{};
 }
 
+/// An answer to somebody else who happens to use this tag. A refusal may be cut short, or name no
+/// session at all (0, as BMCs do that refuse before they look one up).
+bool Handshake::is_anothers(std::uint8_t status, std::uint32_t session) const {
+  return session != login_.session && (status == 0 || session != 0);
+}
+
 Action Handshake::on_open_response(View payload) {
   Reader reader{payload};
   reader.u8();
   const auto status = reader.u8();
   reader.u16();
   const auto ours = reader.u32();
-  // An answer to somebody else who happens to use this tag; a refusal may be cut short.
-  if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status, reader.ok());
+  if (reader.ok() && is_anothers(status, ours)) return Wait{};
+  if (status != 0) return refuse(status, ours == login_.session);
   theirs_ = reader.u32();
   const auto authentication = algorithm_of(reader.take(8), 0);
   const auto integrity = algorithm_of(reader.take(8), 1);
@@ -224,8 +229,8 @@ Action Handshake::on_rakp2(View payload) {
   const auto status = reader.u8();
   reader.u16();
   const auto ours = reader.u32();
-  if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status, reader.ok());
+  if (reader.ok() && is_anothers(status, ours)) return Wait{};
+  if (status != 0) return refuse(status, ours == login_.session);
   const auto random = reader.take(16);
   const auto guid = reader.take(16);
   const auto code = reader.take(size_of(login_.suite.hash));
@@ -254,8 +259,8 @@ Action Handshake::on_rakp4(View payload) {
   const auto status = reader.u8();
   reader.u16();
   const auto ours = reader.u32();
-  if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status, reader.ok());
+  if (reader.ok() && is_anothers(status, ours)) return Wait{};
+  if (status != 0) return refuse(status, ours == login_.session);
   const auto check = reader.take(login_.suite.code_size);
   if (!reader.ok()) return fail({Code::kMalformed, "a RAKP Message 4 cut short"});
   Mac by_key{login_.suite.hash, key_};

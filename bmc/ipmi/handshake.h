@@ -64,6 +64,7 @@ class Handshake final : public Conversation {
   Bytes open_request() const;
   Bytes rakp1() const;
   Bytes rakp3(std::uint8_t status, View code) const;
+  bool is_anothers(std::uint8_t status, std::uint32_t session) const;
   Action on_open_response(View payload);
   Action on_rakp2(View payload);
   Action on_rakp4(View payload);

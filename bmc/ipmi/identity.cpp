@@ -96,7 +96,10 @@ Task<Result<void>> read_frus(Client& client, const Repository& repository, Obser
     auto fru = co_await read_fru(client, locator.device, deadline);
     if (!fru && ends_everything(fru.error().code)) co_return std::move(fru).error();
     if (!fru) {
-      into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), fru.error().what});
+      const auto& error = fru.error();
+      inventory::add_partial(
+          into.partial, {*kind, source_of(locator.device), error.what, is_transient(error.code)});
+      into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), error.what});
       continue;
     }
     const Fru& told = *fru;
@@ -224,6 +227,11 @@ Task<Result<Observed>> take_stock(Client& client, const Repository& repository, 
   observed.unknown.insert(observed.unknown.end(), found.unknown.begin(), found.unknown.end());
   CO_TRY(observed.power, co_await read_power(client, deadline));
   add_system_and_bmc(observed, found);
+  // Of records that were not read, some may have named a part.
+  if (!repository.unknown.empty())
+    for (const auto kind : inventory::kCountedKinds)
+      inventory::add_partial(observed.partial, {kind, repository.unknown.front().source,
+                                                repository.unknown.front().why});
   CO_TRY(co_await read_frus(client, repository, observed, deadline));
   observed.requests = client.requests() - requests;
   observed.bytes = client.bytes() - bytes;

@@ -66,7 +66,7 @@ Task<Result<bool>> has_ac_cycle(Client& client, Layout layout, Document system, 
   co_return way.has_value();
 }
 
-Task<Result<void>> ac_cycle(Client& client, Layout layout, Document system, Deadline deadline) {
+Task<Result<Accepted>> ac_cycle(Client& client, Layout layout, Document system, Deadline deadline) {
   CO_TRY(auto way, co_await find_ac_cycle(client, layout, system, deadline));
   if (!way)
     co_return Error{Code::kUnsupported,
@@ -76,8 +76,9 @@ Task<Result<void>> ac_cycle(Client& client, Layout layout, Document system, Dead
                     "this BMC cuts the standby power of a machine that is off "
                     "only: power it off first"};
   json::value body{{"ResetType", way->word}};
-  CO_TRY(co_await act(client, way->action.target, std::move(body), deadline));
-  co_return ok();
+  CO_TRY(const Answer accepted,
+         co_await act(client, way->action.target, std::move(body), deadline));
+  co_return Accepted{task_of(accepted)};
 }
 
 }  // namespace cupel::bmc::redfish

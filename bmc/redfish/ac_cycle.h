@@ -2,6 +2,7 @@
 // Cutting a machine's standby power and giving it back, as if the cord were pulled: where a BMC
 // offers that at all, each vendor has its own action for it.
 #include "bmc/redfish/layout.h"
+#include "bmc/redfish/task_end.h"
 #include "bmc/redfish/write.h"
 
 namespace cupel::bmc::redfish {
@@ -22,6 +23,6 @@ Task<Result<bool>> has_ac_cycle(Client& client, Layout layout, Document system, 
 
 /// Asks for it. The BMC itself may be gone for minutes afterwards. Errors: kUnsupported;
 /// kConflict where the machine has to be off first, and is not.
-Task<Result<void>> ac_cycle(Client& client, Layout layout, Document system, Deadline deadline);
+Task<Result<Accepted>> ac_cycle(Client& client, Layout layout, Document system, Deadline deadline);
 
 }  // namespace cupel::bmc::redfish

@@ -9,7 +9,7 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostAccounts = 64;
+constexpr std::size_t kMostAccounts = 256;
 
 bool flag(const json::value& body, std::string_view name, bool otherwise) {
   const auto* value = find(body, name);
@@ -44,7 +44,7 @@ std::string account_in(const Error& refusal) {
   if (from == std::string::npos) return {};
   from = refusal.what.find("/redfish/", from);
   if (from == std::string::npos) return {};
-  auto uri = refusal.what.substr(from, refusal.what.find_first_of(" '\",;)", from) - from);
+  auto uri = refusal.what.substr(from, refusal.what.find_first_of(" '\",;)]", from) - from);
   while (uri.ends_with('.')) uri.pop_back();
   return uri.find("/Accounts/") != std::string::npos && is_on_the_bmc(uri) ? uri : std::string{};
 }
@@ -57,19 +57,27 @@ std::string factory_account(const Layout& layout, const std::string& user) {
   return plain ? normal(layout.accounts) + "/Accounts/" + name : std::string{};
 }
 
-/// Where only a change of password is allowed: the account, without having seen it.
-Result<std::string> unseen_account(const Layout& layout, const Error& refusal,
+bool wants_change(const Error& refusal) { return says(refusal, "PasswordChangeRequired"); }
+
+/// Where only a change of password is allowed: the account, without having seen it, by what the
+/// BMC said to the question for its accounts, and to the one before (`first`).
+Result<std::string> unseen_account(const Layout& layout, const Error& refusal, const Error& first,
                                    const std::string& user) {
+  if (!wants_change(refusal) && !wants_change(first)) return refusal;
   auto uri = account_in(refusal);
+  if (uri.empty()) uri = account_in(first);
   if (uri.empty()) uri = factory_account(layout, user);
-  if (!says(refusal, "PasswordChangeRequired") || uri.empty()) return refusal;
+  // Most name an account as its user.
+  const bool plain = !user.empty() && user.find_first_of("/?#%. ") == std::string::npos;
+  if (uri.empty() && plain) uri = normal(layout.accounts) + "/Accounts/" + user;
+  if (uri.empty()) return refusal;
   return uri;
 }
 
-Task<Result<std::string>> find_account(Client& client, Layout layout, std::string user,
+Task<Result<std::string>> find_account(Client& client, Layout layout, Error first, std::string user,
                                        Deadline deadline) {
   auto accounts = co_await read_accounts(client, layout, deadline);
-  if (!accounts) co_return unseen_account(layout, accounts.error(), user);
+  if (!accounts) co_return unseen_account(layout, accounts.error(), first, user);
   std::string others;
   for (const auto& one : *accounts) {
     if (one.user == user) co_return one.source;
@@ -148,16 +156,17 @@ Task<Result<std::vector<Account>>> read_accounts(Client& client, Layout layout, 
   co_return accounts;
 }
 
-Task<Result<void>> change_password(Client& client, Layout layout, std::string user,
+Task<Result<void>> change_password(Client& client, Layout layout, Error refusal, std::string user,
                                    std::string password, Deadline deadline) {
-  CO_TRY(std::string uri, co_await find_account(client, layout, user, deadline));
+  CO_TRY(std::string uri,
+         co_await find_account(client, layout, std::move(refusal), user, deadline));
   const PasswordRules rules = co_await rules_of(client, layout, deadline);
   CO_TRY(check_password(rules, user, password));
   // Collections do not show the ETag that the PATCH wants: the member does. Where even that is
   // not to be read before the change, none is known.
   auto before = co_await client.get_tagged(uri, deadline);
-  if (!before && !says(before.error(), "PasswordChangeRequired"))
-    co_return std::move(before).error();
+  const bool unseen = !before && (wants_change(before.error()) || is_http(before.error(), 404));
+  if (!before && !unseen) co_return std::move(before).error();
   Answer known = before ? *std::move(before) : Answer{};
   co_return co_await write_password(client, uri, std::move(password), std::move(known), deadline);
 }
@@ -167,9 +176,10 @@ Task<Result<void>> change_first_password(Client& client, Error refusal, std::str
   const auto root = co_await client.get("/redfish/v1", deadline);
   const VendorHints signs{.root = root ? &*root : nullptr};
   Layout layout{.accounts = "/redfish/v1/AccountService", .rules = &rules_for(signs)};
-  CO_TRY(std::string uri, unseen_account(layout, refusal, user));
-  CO_TRY(check_password(layout.rules->password, user, password));
-  co_return co_await write_password(client, std::move(uri), std::move(password), {}, deadline);
+  const auto linked = root ? link_at(*root, "AccountService") : std::string{};
+  if (!linked.empty()) layout.accounts = linked;
+  co_return co_await change_password(client, std::move(layout), std::move(refusal), std::move(user),
+                                     std::move(password), deadline);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -12,11 +12,12 @@ Task<Result<std::vector<Account>>> read_accounts(Client& client, Layout layout, 
 /// before its factory password is changed: in the account that it names, or that its vendor
 /// uses. Nothing is asked afterwards: the BMC may have ended our session with the old password.
 /// Errors: kNotFound (no such user); kInvalid (the BMC's rules for passwords).
-Task<Result<void>> change_password(Client& client, Layout layout, std::string user,
+/// `refusal`: what the BMC said to everything else, where it did; it may name the account.
+Task<Result<void>> change_password(Client& client, Layout layout, Error refusal, std::string user,
                                    std::string password, Deadline deadline);
 
-/// The same where the BMC refuses everything else until then (`refusal` says so, and mostly which
-/// account is meant): nothing is read but the root.
+/// The same where the BMC refuses everything else until then (`refusal` says so): nothing is read
+/// but the root, and the accounts where they are shown.
 Task<Result<void>> change_first_password(Client& client, Error refusal, std::string user,
                                          std::string password, Deadline deadline);
 

@@ -282,6 +282,9 @@ PartKind kind_of_card(const Part& card, std::string_view name) {
 }
 
 Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims) {
+  // Which of these a card is, what is below it decides.
+  constexpr std::array kCards{PartKind::nic, PartKind::hca, PartKind::dpu};
+  survey.lists(kCards);
   const auto& chassis = *machine.chassis;
   std::vector<std::vector<Document>> found(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {

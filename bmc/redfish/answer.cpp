@@ -31,6 +31,21 @@ std::vector<const json::value*> extended_info(const json::value& body) {
   return found;
 }
 
+/// What a message is about, where its text may not say so: "at the target URI" (DSP0266, 13.3.7.2).
+std::vector<std::string> uris_in_arguments(const json::value& message) {
+  constexpr std::size_t kMost = 4, kLongest = 200;
+  std::vector<std::string> uris;
+  const auto* arguments = find(message, "MessageArgs");
+  const auto* list = arguments == nullptr ? nullptr : arguments->if_array();
+  if (list == nullptr) return uris;
+  for (const auto& one : *list) {
+    const auto* text = one.if_string();
+    if (text == nullptr || uris.size() >= kMost || text->size() > kLongest) continue;
+    if (text->starts_with("/redfish/")) uris.emplace_back(*text);
+  }
+  return uris;
+}
+
 bool says(std::string_view text, std::span<const std::string_view> words) {
   const auto lower = lower_case(text);
   return std::ranges::any_of(words,
@@ -135,7 +150,9 @@ std::string told_messages(const json::value& body) {
     const auto text = text_at(*message, "Message");
     has_text = has_text || text;
     const auto id = text_at(*message, "MessageId");
-    const std::string one = text && id ? *text + " (" + *id + ")" : text.value_or(id.value_or(""));
+    std::string one = text && id ? *text + " (" + *id + ")" : text.value_or(id.value_or(""));
+    for (const auto& uri : uris_in_arguments(*message))
+      if (!one.contains(uri)) one += " [" + uri + "]";
     if (one.empty()) continue;
     told += (told.empty() ? "" : " / ") + one;
   }
@@ -170,9 +187,20 @@ Result<Answer> understood(std::string_view asked, const Response& response,
                 .etag = response.etag,
                 .location = response.location,
                 .token = response.token,
-                .bytes = response.body.size()};
+                .bytes = response.body.size(),
+                .retry_after = response.retry_after};
   if (answer.etag.empty()) answer.etag = text_at(answer.body, "@odata.etag").value_or("");
   return answer;
+}
+
+bool says_no_right_to_sessions(const Response& response) {
+  constexpr std::array<std::string_view, 1> kNoRight{"insufficientprivilege"};
+  return response.status >= 400 && says(response.body, kNoRight);
+}
+
+bool says_password_must_change(const Response& response) {
+  constexpr std::array<std::string_view, 1> kMustChange{"passwordchangerequired"};
+  return response.status >= 400 && says(response.body, kMustChange);
 }
 
 bool says_sessions_exhausted(const Response& response) {

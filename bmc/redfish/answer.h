@@ -10,11 +10,12 @@ namespace cupel::bmc::redfish {
 /// An answer that was accepted.
 struct Answer {
   int status = 0;
-  json::value body;        // null where there was none
-  std::string etag{};      // from the header, else from the body; empty: none
-  std::string location{};  // of what was created, as told
-  std::string token{};     // X-Auth-Token
-  std::size_t bytes = 0;   // of the body as it came
+  json::value body;                          // null where there was none
+  std::string etag{};                        // from the header, else from the body; empty: none
+  std::string location{};                    // of what was created, as told
+  std::string token{};                       // X-Auth-Token
+  std::size_t bytes = 0;                     // of the body as it came
+  std::chrono::milliseconds retry_after{0};  // when to look again; 0: not said
 };
 
 /// Sorts an answer. `asked` says who was asked what ("a01-n07: GET /redfish/v1"), for the error.
@@ -32,5 +33,11 @@ std::string told_messages(const json::value& body);
 
 /// Whether a refused login says that the BMC has no session left, not that somebody is wrong.
 bool says_sessions_exhausted(const Response& response);
+
+/// Whether a refused login says that this account may have no session, whatever its password.
+bool says_no_right_to_sessions(const Response& response);
+
+/// Whether a refused login says that the password is right and has to be changed first.
+bool says_password_must_change(const Response& response);
 
 }  // namespace cupel::bmc::redfish

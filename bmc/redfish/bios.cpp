@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "base/text.h"
 #include "bmc/bios.h"
@@ -129,16 +130,62 @@ bool takes_on_reset(const json::value& bios) {
   return std::ranges::find(times, "OnReset") != times.end();
 }
 
+/// A task that applies settings waits for the next boot.
+constexpr std::chrono::seconds kAtOnce{0};
+constexpr int kMostRefusals = 8;  // each is a request
+
+/// The attributes that the BMC names in its refusal, as whole words.
+std::vector<std::string> named_in(const Error& refusal, const BiosValues& values) {
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  const auto begin = refusal.what.find("HTTP ");
+  if (begin == std::string::npos) return {};
+  const auto words =
+      std::string_view{refusal.what}.substr(begin, refusal.what.find("; sent {") - begin);
+  std::vector<std::string> named;
+  for (const auto& [name, value] : values) {
+    for (auto at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
+      const auto end = at + name.size();
+      const bool begins = at == 0 || !in_name(words[at - 1]);
+      const bool whole = begins && (end == words.size() || !in_name(words[end]));
+      if (!whole) continue;
+      named.push_back(name);
+      break;
+    }
+  }
+  return named;
+}
+
 /// One request for all of it: an iDRAC makes its job of it, and takes no second one.
 Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes,
                         Deadline deadline) {
   json::object body{{"Attributes", std::move(attributes)}};
   const bool on_reset = takes_on_reset(bios.body);
   if (on_reset) body[kApplyTime] = json::object{{"ApplyTime", "OnReset"}};
-  auto done = co_await change(client, bios.settings_uri, body, bios.settings, deadline);
+  auto done = co_await change(client, bios.settings_uri, body, bios.settings, deadline, kAtOnce);
   if (done || !on_reset || !says(done.error(), "SettingsApplyTime")) co_return done;
   body.erase(kApplyTime);
-  co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline);
+  co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline, kAtOnce);
+}
+
+/// Sends all of it; and without what the BMC refuses by name, so that one attribute keeps no other
+/// from being set. Takes those out of `values`. Returns what was refused, in words.
+Task<Result<std::string>> send_all_it_takes(Client& client, const Bios& bios, BiosValues& values,
+                                            Deadline deadline) {
+  std::string refused;
+  for (int refusals = 0;; ++refusals) {
+    auto done = co_await send(client, bios, json_of(values), deadline);
+    if (done) co_return refused;
+    const Error& error = done.error();
+    const auto named = named_in(error, values);
+    const bool again = is_http(error, 400) && !named.empty() && named.size() < values.size() &&
+                       refusals < kMostRefusals;
+    if (!again) co_return error;
+    for (const auto& name : named) values.erase(name);
+    const Error words{error.code, error.what.substr(0, error.what.find("; sent {"))};
+    refused += (refused.empty() ? "" : "; ") + explained(words).what;
+  }
 }
 
 Task<Result<void>> create_job(Client& client, std::string queue, std::string settings,
@@ -196,11 +243,16 @@ Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, Bi
   CO_TRY(const json::value registry,
          co_await read_bios_registry(client, layout, bios.body, deadline));
   const auto told = settings_of(bios, false);
-  CO_TRY(const BiosValues good, checked(wanted, told.current, registry));
-  const BiosValues missing = differing(good, told);
+  CO_TRY(BiosValues good, checked(wanted, told.current, registry));
+  BiosValues missing = differing(good, told);
   const auto queue = queue_of(bios, *layout.rules);
+  std::string refused;
   if (!missing.empty()) {
-    CO_TRY(co_await send(client, bios, json_of(missing), deadline));
+    const auto sent = missing;
+    CO_TRY(std::string words, co_await send_all_it_takes(client, bios, missing, deadline));
+    refused = std::move(words);
+    for (const auto& [name, value] : sent)
+      if (!missing.contains(name)) good.erase(name);
   }
   const bool something_waits = !told.pending.empty() || !missing.empty();
   if (something_waits && !queue.empty() && !takes_on_reset(bios.body)) {
@@ -210,7 +262,9 @@ Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, Bi
     }
   }
   if (missing.empty()) co_return ok();
-  co_return co_await read_back(client, layout, std::move(system), good, deadline);
+  CO_TRY(co_await read_back(client, layout, std::move(system), good, deadline));
+  if (refused.empty()) co_return ok();
+  co_return Error{Code::kInvalid, refused + "; the other BIOS settings are set"};
 }
 
 }  // namespace cupel::bmc::redfish

@@ -139,7 +139,7 @@ Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json
 }
 
 BiosRules rules_in(const json::value& registry) {
-  constexpr std::size_t kMostRules = 5000, kMostWords = 64;
+  constexpr std::size_t kMostRules = 5000, kMostWords = 1024;
   BiosRules rules;
   const auto* list = find(registry, "RegistryEntries/Attributes");
   const auto* entries = list == nullptr ? nullptr : list->if_array();

@@ -159,7 +159,7 @@ std::string future_state_of(const Error& refusal, const std::string& uri, const 
   for (auto from = refusal.what.find("HTTP "); from != std::string::npos;) {
     from = refusal.what.find("/redfish/", from + 1);
     if (from == std::string::npos) break;
-    const auto end = refusal.what.find_first_of(" '\",;)", from);
+    const auto end = refusal.what.find_first_of(" '\",;)]", from);
     auto named = refusal.what.substr(from, end - from);
     while (named.ends_with('.')) named.pop_back();
     if (is_on_the_bmc(named) && normal(named) != normal(uri)) return named;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "bmc/redfish/document.h"
+#include "bmc/redfish/refusals.h"
 #include "bmc/redfish/uri.h"
 #include "bmc/redfish/vendors.h"
 
@@ -12,9 +13,17 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kRequestPatience{60};
 constexpr std::string_view kRoot = "/redfish/v1";
 
-/// What to name in If-Match, in the order in which BMCs turned out to want it.
-std::vector<std::string> tags_to_try(const std::string& etag) {
-  std::vector<std::string> tags{etag.empty() ? "*" : etag};
+/// A BMC whose documents hold readings may have another tag by the time the PATCH comes.
+constexpr int kMostFreshTags = 3;
+/// A read that the BMC puts off is asked again so often, after pauses of at most kLongestPause
+/// that take at most kLongestWaits together in one client: a verb has its own deadline.
+constexpr int kMostRepeats = 6;
+constexpr std::chrono::milliseconds kLongestPause{10'000}, kLongestWaits{120'000};
+
+/// What to name in If-Match where the BMC refuses its own fresh tags, in the order in which BMCs
+/// turned out to want it.
+std::vector<std::string> tags_instead(const std::string& etag) {
+  std::vector<std::string> tags;
   if (etag.starts_with("W/")) tags.push_back(etag.substr(2));
   if (!etag.empty()) tags.emplace_back("*");
   tags.emplace_back();
@@ -97,22 +106,27 @@ Task<Result<Answer>> Client::post(std::string uri, json::value body, Deadline de
   co_return co_await ask(std::move(question), deadline);
 }
 
-Task<Result<void>> Client::patch(std::string uri, json::value body, Answer before,
-                                 Deadline deadline) {
+Task<Result<Answer>> Client::patch(std::string uri, json::value body, Answer before,
+                                   Deadline deadline) {
   Question question{.method = Method::patch, .uri = uri, .body = serialize(body)};
-  question.if_match = tags_to_try(before.etag).front();
+  question.if_match = before.etag.empty() ? "*" : before.etag;
   auto answer = co_await ask(question, deadline);
-  if (answer) co_return ok();
-  if (!refuses_tag(answer.error())) co_return std::move(answer).error();
-  // It may have changed since: read it again, and name it in every way that BMCs want.
-  CO_TRY(const Answer now, co_await get_tagged(uri, deadline));
-  for (const auto& tag : tags_to_try(now.etag)) {
+  // It may have changed since: it is read again for its tag, as long as that is a new one.
+  std::string etag;
+  for (int fresh = 0; fresh < kMostFreshTags && !answer && refuses_tag(answer.error()); ++fresh) {
+    const auto now = co_await get_tagged(uri, deadline);
+    etag = now ? now->etag : std::string{};
+    const bool is_new = !etag.empty() && (fresh == 0 || etag != question.if_match);
+    if (!is_new) break;
+    question.if_match = etag;
+    answer = co_await ask(question, deadline);
+  }
+  for (const auto& tag : tags_instead(etag)) {
+    if (answer || !refuses_tag(answer.error())) break;
     question.if_match = tag;
     answer = co_await ask(question, deadline);
-    if (answer) co_return ok();
-    if (!refuses_tag(answer.error())) break;
   }
-  co_return std::move(answer).error();
+  co_return answer;
 }
 
 Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
@@ -125,16 +139,42 @@ Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
   CO_TRY(co_await ensure_known(question, deadline));
   const bool had_session = session_ && !session_->token.empty() && session_->proven;
   const std::string used = session_ ? session_->token : std::string{};
-  auto answer = co_await ask_once(question, deadline);
-  const bool expired = !answer && answer.error().code == Code::kRefused &&
-                       answer.error().what.find("HTTP 401") != std::string::npos;
+  auto answer = co_await ask_patiently(question, deadline);
+  // One that the BMC accepts, and lets do nothing but change its password, has not ended.
+  const bool expired = !answer && is_http(answer.error(), 401) &&
+                       answer.error().code == Code::kRefused &&
+                       !says(answer.error(), "PasswordChangeRequired");
   if (!expired || !had_session) co_return answer;
   // The session ended meanwhile (idle, or the BMC restarted). Somebody else may have renewed it.
+  ++lost_sessions_;
   if (session_ && session_->token == used) {
     session_->token.clear();
     ended_ = std::exchange(session_->uri, {});
   }
   co_return co_await ask_once(question, deadline);
+}
+
+/// A question that the BMC puts off (503 or 429 with Retry-After: RFC 9110, 10.2.3) is asked again.
+/// What acts is not: the caller knows whether that is right. A BMC that refuses a second request
+/// while it is at work with another gets one at a time from then on.
+Task<Result<Answer>> Client::ask_patiently(const Question& question, Deadline deadline) {
+  for (int repeats = 0;; ++repeats) {
+    auto answer = co_await ask_once(question, deadline);
+    if (answer || question.method != Method::get) co_return answer;
+    // Not what a login was refused with: that is asked for as its vendor's rules say.
+    const auto& error = answer.error();
+    const bool is_its_own = error.what.starts_with(asked(question.method, question.uri));
+    if (!is_its_own || !(is_http(error, 503) || is_http(error, 429))) co_return answer;
+    const auto asked_for = error.retry_after;
+    const auto pause = std::min<std::chrono::milliseconds>(asked_for, kLongestPause);
+    const bool in_vain = asked_for.count() == 0 || repeats >= kMostRepeats ||
+                         waited_ + pause > kLongestWaits || deadline.left() <= pause;
+    if (in_vain) co_return answer;
+    if (bmc_limits_.at_once.inside() > 0) bmc_limits_.at_once.narrow_to(1);
+    ++bmc_limits_.seen.retries;
+    waited_ += pause;
+    CO_TRY(co_await pause_for(pause));
+  }
 }
 
 /// Nothing is changed on a stranger.
@@ -186,7 +226,8 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   const std::string what = asked(question.method, question.uri);
   auto answer = co_await understand(what, response, conditional);
   if (!answer && answer.error().code == Code::kMalformed) note_malformed(bmc_limits_.seen);
-  if (basic && response.status == 401 && !session->proven) {
+  const bool wants_change = !answer && says(answer.error(), "PasswordChangeRequired");
+  if (basic && response.status == 401 && !session->proven && !wants_change) {
     session->basic.reset();
     co_return login_failed(response, std::move(answer).error(), basic->password);
   }

@@ -32,7 +32,8 @@ class Client final : public Fetch {
   /// Its session is its own: for talking to somebody who may turn out to be a stranger.
   void stand_apart() { apart_ = true; }
 
-  /// The document at `uri`. Logs in first, and once more where the session ended meanwhile.
+  /// The document at `uri`. Logs in first, and once more where the session ended meanwhile. Asks
+  /// again, a few times, where the BMC says when (Retry-After).
   /// Cancel-safe. Errors: as Transport::send and understood(); kInvalid for a URI off the BMC;
   /// kRefused at once, without any request, where these credentials were refused before.
   Task<Result<json::value>> get(std::string uri, Deadline deadline) override;
@@ -59,9 +60,9 @@ class Client final : public Fetch {
   Task<Result<Answer>> upload(std::string uri, Upload file, Deadline deadline);
 
   /// Changes properties, naming the state that they had in `before` (of the same URI). Where the
-  /// BMC refuses the ETag it reads again and tries the strong form, then "*", then none.
-  /// Errors: kConflict where none of them is accepted.
-  Task<Result<void>> patch(std::string uri, json::value body, Answer before, Deadline deadline);
+  /// BMC refuses the ETag it reads again, up to three times while the tag changes, then tries the
+  /// strong form, then "*", then none. Errors: kConflict where none of them is accepted.
+  Task<Result<Answer>> patch(std::string uri, json::value body, Answer before, Deadline deadline);
 
   /// A stream of events, over a connection of its own. Errors: as Transport::open_stream.
   Task<Result<std::unique_ptr<Stream>>> open_stream(std::string uri, std::string last_event,
@@ -72,6 +73,8 @@ class Client final : public Fetch {
   Task<void> log_out();
 
   int requests() const { return requests_; }
+  /// How often a session was gone before its time: the BMC restarted, or ended it.
+  int lost_sessions() const { return lost_sessions_; }
   BmcLimits& bmc_limits() { return bmc_limits_; }
   const Peer& peer() const { return peer_; }
 
@@ -88,6 +91,7 @@ class Client final : public Fetch {
   };
 
   Task<Result<Answer>> ask(Question question, Deadline deadline);
+  Task<Result<Answer>> ask_patiently(const Question& question, Deadline deadline);
   Task<Result<Answer>> ask_once(const Question& question, Deadline deadline);
   Task<Result<void>> ensure_known(const Question& question, Deadline deadline);
   Task<Result<void>> ensure_credentials(Deadline deadline);
@@ -123,7 +127,9 @@ class Client final : public Fetch {
   bool known_ = false;   // that it is who it should be
   bool followed_ = false;
   int requests_ = 0;
-  const Rules* rules_ = nullptr;  // once known
+  int lost_sessions_ = 0;
+  std::chrono::milliseconds waited_{0};  // for a BMC that put reads off
+  const Rules* rules_ = nullptr;         // once known
 };
 
 }  // namespace cupel::bmc::redfish

@@ -86,11 +86,12 @@ Error Client::login_failed(const Response& response, Error error, const std::str
   return std::move(error).within("log in as " + printable(user_));
 }
 
-/// Whether a 401 to a login is about the way and not about the password: it asks for Basic, or the
-/// root names no sessions. Once for each password, in all processes to come: a second try is one
-/// nearer to a locked account.
+/// Whether a 401 to a login is about the way and not about the password: it asks for Basic, the
+/// root names no sessions, or the BMC says that the account may not have one. Once for each
+/// password, in all processes to come: a second try is one nearer to a locked account.
 bool Client::may_try_basic(const Response& response, const std::string& password) const {
-  const bool another_way = response.asks_for_basic || !names_sessions_;
+  const bool another_way =
+      response.asks_for_basic || !names_sessions_ || says_no_right_to_sessions(response);
   return another_way && !bmc_limits_.logins.was_refused(user_, password);
 }
 
@@ -112,7 +113,9 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   }
   const bool no_sessions_here = response.status == 404 || response.status == 405 ||
                                 (response.status == 401 && may_try_basic(response, password));
-  if (no_sessions_here || says_sessions_exhausted(response)) {
+  // It takes the password by Basic, for its change alone.
+  const bool wants_change = says_password_must_change(response);
+  if (no_sessions_here || says_sessions_exhausted(response) || wants_change) {
     session->basic = Basic{user_, std::move(password)};
     co_return ok();
   }

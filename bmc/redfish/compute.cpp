@@ -1,4 +1,5 @@
 // CPUs, GPUs and DIMMs, from the Processors and Memory of every System of the node.
+#include <array>
 #include <set>
 
 #include "base/text.h"
@@ -11,6 +12,8 @@ namespace {
 using inventory::Part;
 using inventory::PartKind;
 constexpr double kMiB = 1024.0 * 1024.0;
+constexpr std::array kProcessors{PartKind::cpu, PartKind::gpu};
+constexpr std::array kMemories{PartKind::dimm};
 
 bool by_name(const Document& left, const Document& right) {
   return natural_less(last_name(left.uri), last_name(right.uri));
@@ -43,7 +46,14 @@ void add_dimm(Survey& survey, const Document& memory) {
   const auto* told_size = find(memory.body, "CapacityMiB");
   const bool bare = told(memory.body, "SerialNumber").empty();
   const bool no_size = told_size != nullptr && (told_size->is_null() || mib == 0.0);
-  if (no_size && bare) return;  // an empty slot
+  // An empty slot; one that is in use and says nothing of itself is none.
+  if (no_size && bare && text_at(memory.body, "Status/State") == "Enabled") {
+    survey.not_whole(kMemories, memory.uri, "it is in use, and reports neither size nor serial",
+                     true);
+    survey.unknown(dimm_name(memory), memory.uri, "neither size nor serial");
+    return;
+  }
+  if (no_size && bare) return;
   Part dimm = part_of(PartKind::dimm, dimm_name(memory), memory);
   dimm.size_bytes = size_of(memory.body);
   if (dimm.slot.empty()) dimm.slot = told(memory.body, "DeviceLocator");
@@ -79,7 +89,8 @@ Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
   if (!model.empty()) co_return model;
   const auto device = survey.link(gpu, "Links/PCIeDevice");
   if (device.empty()) co_return model;
-  const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)});
+  const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)},
+                                         Survey::Holds::details);
   if (!pcie) co_return model;
   model = told(pcie->body, "Model");
   co_return model.empty() ? told(pcie->body, "Name") : model;
@@ -104,11 +115,21 @@ void add_cpu(Survey& survey, const Document& cpu, std::size_t number) {
 
 enum class Kind { cpu, gpu, other, unknown };
 
+/// Of a processor without a ProcessorType (Google's): only a CPU has a CPUID, or an instruction set
+/// that runs an operating system. Source: DSP0268, Processor: ProcessorId, InstructionSet.
+bool has_cpu_signs(const json::value& processor) {
+  const auto set = lower_case(told(processor, "InstructionSet"));
+  const bool runs_systems = set.starts_with("x86") || set.starts_with("arm-a") ||
+                            set.starts_with("powerpc") || set.starts_with("risc-v");
+  return runs_systems || !told(processor, "ProcessorId/VendorId").empty();
+}
+
 Kind told_kind(const Document& processor) {
   const auto type = told(processor.body, "ProcessorType");
   if (type == "CPU") return Kind::cpu;
   if (type == "GPU" || type == "Accelerator") return Kind::gpu;
-  return type.empty() ? Kind::unknown : Kind::other;
+  if (!type.empty()) return Kind::other;
+  return has_cpu_signs(processor.body) ? Kind::cpu : Kind::unknown;
 }
 
 /// "GPU_SXM_" of "GPU_SXM_3".
@@ -156,7 +177,10 @@ Task<void> add_processors(Survey& survey, std::vector<Document> processors,
     if (one.body.is_null() || is_absent(one.body)) continue;
     // Its kind may be guessed for the others' sake; what it is must be told.
     const auto kind = told_kind(one);
-    if (kind == Kind::unknown) survey.unknown("kind of processor", one.uri, "absent");
+    if (kind == Kind::unknown) {
+      survey.not_whole(kProcessors, one.uri, "the kind of processor is not reported", true);
+      survey.unknown("kind of processor", one.uri, "absent");
+    }
     if (kind == Kind::cpu) add_cpu(survey, one, number);
     if (kind == Kind::gpu) co_await add_gpu(survey, one, number, memories, claims);
   }
@@ -203,6 +227,10 @@ Task<void> read_collection(Survey& survey, const Machine& machine, std::size_t a
                            std::vector<Document>& found) {
   const bool memory = at % 2 != 0;
   const auto* name = memory ? "Memory" : "Processors";
+  if (memory)
+    survey.lists(kMemories);
+  else
+    survey.lists(kProcessors);
   auto uri = at < 2 ? link_at(machine.system.body, name)
                     : survey.link(machine.baseboards[at / 2 - 1], name);
   found = co_await survey.members(std::move(uri), memory ? "memory" : "processor");
@@ -229,9 +257,14 @@ Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& clai
         survey.unknown(collection, board.uri, "lists none");
   };
   co_await read_beside(survey, found.size(), read, take);
-  if (link_at(system, "Processors").empty())
+  if (link_at(system, "Processors").empty()) {
+    survey.not_whole(kProcessors, machine.system.uri, "it links to no Processors", true);
     survey.unknown("processors", machine.system.uri, "absent");
-  if (link_at(system, "Memory").empty()) survey.unknown("DIMMs", machine.system.uri, "absent");
+  }
+  if (link_at(system, "Memory").empty()) {
+    survey.not_whole(kMemories, machine.system.uri, "it links to no Memory", true);
+    survey.unknown("DIMMs", machine.system.uri, "absent");
+  }
   const auto counted = number_at(system, "ProcessorSummary/Count");
   co_await add_processors(survey, std::move(processors), counted, memories, claims);
   for (const auto& memory : memories)

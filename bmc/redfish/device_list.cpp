@@ -4,6 +4,7 @@
 #include <map>
 
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -56,12 +57,71 @@ void add_card(Survey& survey, const Document& device, std::map<PartKind, std::si
   survey.add(std::move(card));
 }
 
+bool lacks_macs(const Part& part) { return is_adapter(part.kind) && part.macs.empty(); }
+
+/// Source: HPE's resource HpeBaseNetworkAdapter: SerialNumber, PhysicalPorts.
+std::vector<std::string> macs_of_card(const json::value& card) {
+  std::vector<std::string> macs;
+  const auto* ports = find(card, "PhysicalPorts");
+  const auto* list = ports == nullptr ? nullptr : ports->if_array();
+  if (list == nullptr) return macs;
+  for (const auto& port : *list)
+    if (auto mac = canonical_mac(told(port, "MacAddress"))) macs.push_back(*std::move(mac));
+  return macs;
+}
+
+/// MACs of the system's ports that no part has.
+Task<std::vector<std::string>> macs_of_nobody(Survey& survey, const Machine& machine) {
+  std::vector<std::string> macs;
+  const auto collection = link_at(machine.system.body, "EthernetInterfaces");
+  const auto ports = co_await survey.members(collection, "network interface");
+  const auto has = [](const Part& part, const std::string& mac) {
+    return std::ranges::find(part.macs, mac) != part.macs.end();
+  };
+  for (const auto& port : ports) {
+    const auto mac = canonical_mac(told(port.body, "MACAddress"));
+    const bool known = mac && std::ranges::any_of(survey.seen().parts, [&](const Part& part) {
+                         return has(part, *mac);
+                       });
+    if (mac && !known && std::ranges::find(macs, *mac) == macs.end()) macs.push_back(*mac);
+  }
+  co_return macs;
+}
+
 }  // namespace
+
+Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
+  auto& parts = survey.seen().parts;
+  if (machine.rules->card_list.empty() || std::ranges::none_of(parts, lacks_macs)) co_return;
+  const auto collection = link_at(machine.system.body, machine.rules->card_list);
+  const auto cards = co_await survey.members(collection, "network card");
+  for (const auto& card : cards) {
+    const auto serial = told(card.body, "SerialNumber");
+    const auto same = std::ranges::find_if(parts, [&](const Part& part) {
+      return lacks_macs(part) && !serial.empty() && part.serial == serial;
+    });
+    if (same != parts.end()) same->macs = macs_of_card(card.body);
+  }
+  if (std::ranges::none_of(parts, lacks_macs)) co_return;
+  auto rest = co_await macs_of_nobody(survey, machine);
+  if (rest.empty()) co_return;
+  if (std::ranges::count_if(parts, lacks_macs) == 1) {
+    std::ranges::find_if(parts, lacks_macs)->macs = std::move(rest);
+    co_return;
+  }
+  std::string text;
+  for (const auto& mac : rest) text += (text.empty() ? "" : ", ") + mac;
+  survey.unknown("cards of MACs " + text, machine.system.uri,
+                 "the BMC does not report whose they are");
+}
 
 Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists& lists) {
   const auto& chassis = *machine.chassis;
   lists.resize(chassis.size());
   if (machine.rules->device_list.empty()) co_return;
+  // Cards, and the GPUs of an iLO 5, are listed nowhere else.
+  constexpr std::array kListed{PartKind::gpu, PartKind::nic, PartKind::hca, PartKind::dpu};
+  survey.lists(kListed);
   const auto read = [&](Survey& piece, std::size_t at) {
     return read_list_of(piece, machine, chassis[at], lists[at]);
   };

@@ -1,5 +1,7 @@
 // Drives, from Storage, or from SimpleStorage where Storage is an empty shell (DGX H100). NVMe and
 // others have a count each.
+#include <array>
+
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -42,8 +44,10 @@ void add_drive(Survey& survey, const Document& drive, bool nvme, std::size_t num
   if (part.slot.empty()) part.slot = told(drive.body, "Id");
   if (part.slot.empty()) part.slot = told(drive.body, "Name");
   // A bay that says nothing but its number (SimpleStorage of an empty port).
-  if (part.model.empty() && part.serial.empty() && !part.size_bytes)
+  if (part.model.empty() && part.serial.empty() && !part.size_bytes) {
+    survey.not_whole(part.source, "it reports nothing but its number");
     return survey.unknown(part.name, part.source, "not reported");
+  }
   for (const auto& function : links_at(drive.body, "Links/PCIeFunctions"))
     claims.claim(function, part.source);
   survey.add(std::move(part));
@@ -61,8 +65,10 @@ Task<std::vector<Document>> drives_of(Survey& survey, const Document& storage) {
   if (!collection.empty()) co_return co_await survey.members(collection, "drive");
   auto uris = links_at(storage.body, "Drives");
   const auto* list = find(storage.body, "Drives");
-  if ((list == nullptr || !list->is_array()) && !storage.body.is_null())
+  if ((list == nullptr || !list->is_array()) && !storage.body.is_null()) {
+    survey.not_whole(storage.uri, "lists no Drives");
     survey.unknown("drives", storage.uri, "lists no Drives");
+  }
   co_return co_await survey.read_all(std::move(uris), "drive");
 }
 
@@ -82,13 +88,32 @@ Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine
   co_return drives;
 }
 
+/// The storages, where the System's link leads nowhere also where the standard has them (an Inspur
+/// links to Storages): what a wrong link costs is noted by then.
+Task<std::vector<Document>> read_storages(Survey& survey, const Machine& machine) {
+  auto link = survey.link(machine.system, "Storage");
+  if (link.empty()) link = survey.link(machine.system, "Storages");
+  auto storages = co_await survey.members(link, "storage");
+  if (!storages.empty() || link.empty()) co_return storages;
+  for (const auto* name : {"/Storage", "/Storages"}) {
+    const auto uri = normal(machine.system.uri) + name;
+    if (uri == normal(link)) continue;
+    const auto there = co_await survey.need(uri);
+    if (there) co_return co_await survey.members(uri, "storage");
+  }
+  co_return storages;
+}
+
 }  // namespace
 
 Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims) {
-  const auto collection = survey.link(machine.system, "Storage");
-  if (collection.empty() && survey.link(machine.system, "SimpleStorage").empty())
-    survey.unknown("drives", machine.system.uri, "no Storage");
-  const auto storages = co_await survey.members(collection, "storage");
+  constexpr std::array kDrives{PartKind::nvme, PartKind::drive};
+  survey.lists(kDrives);
+  bool has_link = false;
+  for (const auto* name : {"Storage", "Storages", "SimpleStorage"})
+    has_link = has_link || !survey.link(machine.system, name).empty();
+  if (!has_link) survey.unknown("drives", machine.system.uri, "no Storage");
+  const auto storages = co_await read_storages(survey, machine);
   std::vector<Document> drives;
   for (const auto& storage : storages) {
     if (storage.body.is_null()) note_numbers(survey, storage);

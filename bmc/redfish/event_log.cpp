@@ -1,6 +1,7 @@
 #include "bmc/redfish/event_log.h"
 
 #include <array>
+#include <deque>
 
 #include "base/text.h"
 #include "bmc/redfish/spelling.h"
@@ -11,8 +12,9 @@ namespace {
 
 constexpr std::size_t kMostManagers = 8;
 constexpr std::size_t kMostServices = 32;
-constexpr std::size_t kMostPages = 40;
-constexpr std::size_t kMostEntries = 20'000;
+/// Of one log. The largest seen: 5,000 entries, 50 a page.
+constexpr std::size_t kMostPages = 400;
+constexpr std::size_t kMostRead = 100'000;
 
 struct Service {
   std::string uri;
@@ -66,10 +68,16 @@ Task<std::vector<Service>> services_of(Survey& survey, Machine& machine) {
   for (const auto& chassis : *machine.chassis) add(chassis.body);
   std::vector<std::string> uris;
   for (const auto& collection : collections) {
-    if (uris.size() >= kMostServices) break;
+    if (uris.size() >= kMostServices) {
+      survey.unknown("logs", collection,
+                     "more than " + std::to_string(kMostServices) + ": the rest is not read");
+      break;
+    }
     const auto found = co_await survey.links(collection, "logs");
-    for (const auto& uri : found)
-      if (!is_no_event_log(uri)) uris.push_back(uri);
+    for (const auto& uri : found) {
+      const auto same = [&](const std::string& other) { return normal(other) == normal(uri); };
+      if (!is_no_event_log(uri) && std::ranges::none_of(uris, same)) uris.push_back(uri);
+    }
   }
   std::vector<Service> services;
   const auto documents = co_await survey.read_all(std::move(uris), "log");
@@ -86,92 +94,216 @@ Task<std::vector<Service>> services_of(Survey& survey, Machine& machine) {
   co_return services;
 }
 
-/// The page with the newest, where pages come oldest first and the BMC lets us skip.
-std::string jump(const json::value& page, const std::string& next, std::size_t most) {
-  const auto count = number_at(page, "Members@odata.count");
-  const auto at = next.find("$skip=");
-  if (!count || at == std::string::npos || next.find('&') != std::string::npos) return next;
-  const auto told = number<std::size_t>(next.substr(at + 6));
-  const auto all = static_cast<std::size_t>(std::clamp(*count, 0.0, 1e6));
-  if (!told || all < most || all - most <= *told) return next;
-  return next.substr(0, at + 6) + std::to_string(all - most);
+/// Where the last `most` of `count` entries begin, asked for by their number (DSP0266, 7.3.1,
+/// $skip): the next page's own question with another number, where it counts so, too.
+std::string skip_uri(const std::string& entries, const std::string& next, std::size_t number) {
+  constexpr std::string_view kSkip = "$skip=";
+  const auto at = next.find(kSkip);
+  if (at == std::string::npos)
+    return entries + (entries.find('?') == std::string::npos ? "?" : "&") + std::string{kSkip} +
+           std::to_string(number);
+  const auto digits = at + kSkip.size();
+  const auto end = std::min(next.find_first_not_of("0123456789", digits), next.size());
+  return next.substr(0, digits) + std::to_string(number) + next.substr(end);
+}
+
+/// One page of a log: whole entries, or links to entries.
+struct Page {
+  std::vector<LogEntry> found{};
+  std::vector<std::string> links{};
+  std::string next{};                  // empty: it is the last one
+  std::optional<std::size_t> count{};  // of the log's entries
+};
+
+/// In which order a log's pages and their entries come, by the dates of neighbors: the more
+/// frequent direction, as a BMC's clock may jump once.
+struct Order {
+  std::optional<Seconds> last{};
+  int ascending = 0, descending = 0;
+
+  void note(const LogEntry& entry) {
+    if (!entry.time) return;
+    if (last && *last < *entry.time) ++ascending;
+    if (last && *last > *entry.time) ++descending;
+    last = entry.time;
+  }
+  bool oldest_first() const { return ascending > descending; }
+  bool newest_first() const { return descending > ascending; }
+};
+
+/// One service's log while it is read.
+struct Reading {
+  Service service;
+  std::set<std::string> pages{};    // asked for
+  std::set<std::string> sources{};  // of its entries and links
+  std::deque<LogEntry> kept{};
+  std::vector<std::string> links{};
+  std::size_t read = 0;  // entries and links, older ones too
+  Order order{};
+  bool has_jumped = false;
+  std::string why_not_all{};  // of a log that goes on where it was not read any more
+};
+
+/// Sorts them; what has no date is older than all that has one. Returns whether there were more.
+bool leave_newest(std::vector<LogEntry>& entries, std::size_t most) {
+  std::ranges::stable_sort(entries, {},
+                           [](const LogEntry& one) { return one.time.value_or(Seconds::min()); });
+  if (entries.size() <= most) return false;
+  entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(most));
+  return true;
 }
 
 class Gathering {
  public:
   Gathering(Survey& survey, std::optional<Seconds> since, std::size_t most)
-      : survey_{survey}, since_{since}, most_{most} {}
+      : survey_{survey}, since_{since}, most_{std::min(most, EventLog::kMost)} {}
 
   Task<void> read(Service service) {
-    std::set<std::string> pages;
-    std::string page = std::move(service.entries);
-    std::size_t mine = 0;
-    while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
-      const auto document = co_await survey_.read(page, "log entries");
-      if (!document) co_return;
-      const auto found = co_await entries_of(*document);
-      const bool newest_first = comes_newest_first(found);
-      const auto before = entries.size();
-      for (const auto& one : found) take(one);
-      mine += found.size();
-      const auto next = path_of(text_at(document->body, "Members@odata.nextLink").value_or(""));
-      if (found.empty() || entries.size() == before || entries.size() >= kMostEntries) break;
-      if (newest_first && (mine >= most_ || is_older(found.back()))) {
-        cut = cut || !next.empty();
+    Reading log{.service = std::move(service)};
+    std::string uri = log.service.entries;
+    while (!uri.empty() && log.pages.insert(uri).second) {
+      if (log.pages.size() > kMostPages || log.read >= kMostRead) {
+        log.why_not_all = "it goes on after " + std::to_string(log.read) + " entries on " +
+                          std::to_string(log.pages.size() - 1) + " pages";
         break;
       }
-      page = newest_first ? next : jump(document->body, next, most_);
-      cut = cut || page != next;
+      const auto document = co_await survey_.read(uri, "log entries");
+      if (!document) {
+        log.why_not_all = "a page could not be read";
+        break;
+      }
+      const Page page = page_of(*document);
+      const bool any_recent =
+          std::ranges::any_of(page.found, [&](const LogEntry& one) { return !is_older(one); });
+      if (!take(log, page)) {
+        if (!page.next.empty() && !log.pages.contains(page.next))
+          log.why_not_all = "a page brought nothing new";
+        break;
+      }
+      // Also of entries that another log has: what is behind them is older than most_ known ones.
+      const bool enough = log.sources.size() >= most_ || log.kept.size() >= most_;
+      if (log.order.newest_first() && log.links.empty() && (enough || !any_recent)) {
+        cut = cut || (!page.next.empty() && !is_older(page.found.back()));
+        break;
+      }
+      uri = page.next;
+      if (log.order.oldest_first() && !uri.empty() && !log.has_jumped)
+        uri = co_await behind_jump(log, page);
     }
-    if (pages.size() > kMostPages) {
-      cut = true;
-      survey_.unknown("log entries", service.uri, "too many pages");
-    }
+    co_await read_links(log);
+    conclude(std::move(log));
   }
 
   std::vector<LogEntry> entries;
   bool cut = false;
+  bool newest_missing = false;
 
  private:
-  /// Most list whole entries, some links alone; then the newest are at either end.
-  Task<std::vector<LogEntry>> entries_of(const Document& page) {
-    std::vector<LogEntry> found;
-    std::vector<std::string> links;
-    const auto* list = find(page.body, "Members");
+  Page page_of(const Document& document) {
+    Page page{.next = path_of(text_at(document.body, "Members@odata.nextLink").value_or(""))};
+    if (const auto count = number_at(document.body, "Members@odata.count"); count && *count >= 0)
+      page.count = static_cast<std::size_t>(std::min(*count, 1e6));
+    const auto* list = find(document.body, "Members");
     if (list == nullptr || !list->is_array()) {
-      survey_.unknown("log entries", page.uri, "lists no Members");
-      co_return found;
+      survey_.unknown("log entries", document.uri, "lists no Members");
+      return page;
     }
     for (const auto& one : list->get_array()) {
-      const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
       if (!one.is_object()) continue;
+      const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
       if (one.get_object().size() > 1)
-        found.push_back(parse_log_entry(one, uri));
+        page.found.push_back(parse_log_entry(one, uri));
       else if (!uri.empty())
-        links.push_back(uri);
+        page.links.push_back(uri);
     }
-    if (links.size() > most_) {
+    return page;
+  }
+
+  /// Whether there was anything on the page that no page of this log had before. Of a log whose
+  /// oldest come first only the newest are kept, and of no other more than a reading holds.
+  bool take(Reading& log, const Page& page) {
+    bool any_new = false;
+    for (const auto& one : page.found) {
+      const auto source = normal(one.source);
+      const bool is_new = source.empty() || known_.insert(source).second;
+      any_new = log.sources.insert(source).second || source.empty() || any_new;
+      log.order.note(one);
+      if (is_new && !is_older(one)) log.kept.push_back(one);
+    }
+    for (const auto& uri : page.links) {
+      any_new = log.sources.insert(normal(uri)).second || any_new;
+      if (known_.insert(normal(uri)).second) log.links.push_back(uri);
+    }
+    log.read += page.found.size() + page.links.size();
+    const auto room = log.order.oldest_first() ? most_ : EventLog::kMost;
+    while (log.kept.size() > room) {
       cut = true;
-      links.erase(links.begin(), links.end() - static_cast<std::ptrdiff_t>(most_));
+      if (log.order.newest_first())
+        log.kept.pop_back();
+      else
+        log.kept.pop_front();
     }
-    const auto documents = co_await survey_.read_all(std::move(links), "log entry");
-    for (const auto& one : documents)
-      if (!one.body.is_null()) found.push_back(parse_log_entry(one.body, one.uri));
-    co_return found;
+    return any_new;
   }
 
-  static bool comes_newest_first(const std::vector<LogEntry>& found) {
-    const auto dated = [](const LogEntry& one) { return one.time.has_value(); };
-    const auto first = std::ranges::find_if(found, dated);
-    const auto last = std::find_if(found.rbegin(), found.rend(), dated);
-    return first != found.end() && last != found.rend() && *first->time > *last->time;
+  /// The page to go on with in a log whose oldest entries come first: the one after the newest
+  /// `most_`, where the BMC lets us skip what is before them, else the next one. Some ignore $skip,
+  /// or refuse it.
+  Task<std::string> behind_jump(Reading& log, const Page& page) {
+    log.has_jumped = true;
+    if (!page.count || *page.count <= log.read + most_) co_return page.next;
+    auto uri = skip_uri(log.service.entries, page.next, *page.count - most_);
+    const auto document = co_await survey_.need(uri);
+    if (!document) co_return page.next;
+    const Page newest = page_of(*document);
+    const auto dated =
+        std::ranges::find_if(newest.found, [](const auto& one) { return one.time.has_value(); });
+    const bool goes_on = dated != newest.found.end() && log.order.last <= dated->time;
+    if (!goes_on || !take(log, newest)) co_return page.next;
+    log.pages.insert(std::move(uri));
+    // What was skipped is older than the first of these.
+    cut = cut || !is_older(*dated);
+    co_return newest.next;
   }
+
+  /// Some logs list links alone, without dates: the newest are at either end.
+  Task<void> read_links(Reading& log) {
+    auto& links = log.links;
+    if (links.size() > most_) {
+      const auto ends = co_await survey_.read_all({links.front(), links.back()}, "log entry");
+      for (const auto& end : ends)
+        if (!end.body.is_null()) log.order.note(parse_log_entry(end.body, end.uri));
+      const auto excess = static_cast<std::ptrdiff_t>(links.size() - most_);
+      if (log.order.newest_first())
+        links.erase(links.end() - excess, links.end());
+      else
+        links.erase(links.begin(), links.begin() + excess);
+      cut = true;
+    }
+    const auto documents = co_await survey_.read_all(std::exchange(links, {}), "log entry");
+    for (const auto& one : documents) {
+      if (one.body.is_null()) continue;
+      auto entry = parse_log_entry(one.body, one.uri);
+      if (!is_older(entry)) log.kept.push_back(std::move(entry));
+    }
+  }
+
+  /// What a log that was not read to its end lacks are its newest entries, unless these come first.
+  void conclude(Reading log) {
+    std::ranges::move(log.kept, std::back_inserter(entries));
+    cut = leave_newest(entries, most_) || cut;
+    const bool begun = log.read > 0;
+    if (!begun || log.why_not_all.empty()) return;
+    if (log.order.newest_first()) {
+      cut = true;
+      return;
+    }
+    newest_missing = true;
+    survey_.unknown("the newest entries of log " + std::string{last_name(log.service.uri)},
+                    log.service.entries, log.why_not_all);
+  }
+
   bool is_older(const LogEntry& one) const { return since_ && one.time && *one.time < *since_; }
-
-  void take(const LogEntry& one) {
-    if (is_older(one)) return;
-    if (one.source.empty() || known_.insert(normal(one.source)).second) entries.push_back(one);
-  }
 
   Survey& survey_;
   std::optional<Seconds> since_;
@@ -194,6 +326,8 @@ LogEntry parse_log_entry(const json::value& body, std::string uri) {
   if (entry.message.empty()) entry.message = told(body, "Name");
   for (const auto* path : {"SensorType", "Links/OriginOfCondition/@odata.id"})
     if (entry.sensor.empty()) entry.sensor = told(body, path);
+  const auto code = told(body, "EntryCode");
+  if (code == "Assert" || code == "Deassert") entry.direction = code;
   return entry;
 }
 
@@ -206,14 +340,10 @@ Task<Result<EventLog>> read_event_log(Fetch& fetch, std::optional<Seconds> since
   const auto services = co_await services_of(survey, machine);
   for (const auto& service : services) co_await gathering.read(service);
   if (survey.stopped()) co_return *survey.stopped();
-  EventLog log{.entries = std::move(gathering.entries), .cut = gathering.cut};
-  // What has no date is older than all that has one.
-  std::ranges::stable_sort(log.entries, {},
-                           [](const LogEntry& one) { return one.time.value_or(Seconds::min()); });
-  if (log.entries.size() > most) {
-    log.cut = true;
-    log.entries.erase(log.entries.begin(), log.entries.end() - static_cast<std::ptrdiff_t>(most));
-  }
+  EventLog log{.entries = std::move(gathering.entries),
+               .cut = gathering.cut,
+               .newest_missing = gathering.newest_missing};
+  log.cut = leave_newest(log.entries, most) || log.cut;
   log.unknown = std::move(seen.unknown);
   co_return log;
 }

@@ -162,8 +162,7 @@ Task<Result<void>> subscribe(Client& client, Layout layout, EventTarget target, 
   auto list = link_at(events, "Subscriptions");
   if (list.empty()) co_return Error{Code::kUnsupported, layout.events + " takes no subscriptions"};
   CO_TRY(json::value body, subscription_for(target));
-  CO_TRY(co_await act(client, std::move(list), std::move(body), deadline));
-  co_return ok();
+  co_return co_await act_to_end(client, std::move(list), std::move(body), deadline);
 }
 
 }  // namespace

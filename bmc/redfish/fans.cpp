@@ -1,4 +1,6 @@
 // Fans. Their speed is a sensor's.
+#include <array>
+
 #include "bmc/redfish/inventory.h"
 
 namespace cupel::bmc::redfish {
@@ -16,6 +18,8 @@ constexpr ChassisParts kFans{.resource = "Thermal",
 }  // namespace
 
 Task<void> read_fans(Survey& survey, const Machine& machine) {
+  constexpr std::array kOfFans{PartKind::fan};
+  survey.lists(kOfFans);
   const auto chassis = holders_of(machine, kFans);
   std::vector<std::vector<Document>> fans(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {

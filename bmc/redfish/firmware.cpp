@@ -125,8 +125,15 @@ Task<std::vector<Document>> read_firmware(Survey& survey, const Machine& machine
   if (uri.empty()) uri = "/redfish/v1/UpdateService";
   const auto service = co_await survey.read(uri, "firmware");
   const auto collection = service ? link_at(service->body, "FirmwareInventory") : std::string{};
-  if (service && collection.empty()) survey.unknown("firmware", uri, "no FirmwareInventory");
+  // It may be lost: what stands in its place need not have all of it.
+  const auto software = service ? link_at(service->body, "SoftwareInventory") : std::string{};
+  if (service && collection.empty())
+    survey.unknown("firmware", uri,
+                   software.empty() ? "no FirmwareInventory"
+                                    : "no FirmwareInventory: SoftwareInventory is read");
   auto members = co_await survey.members(collection, "firmware", kNotInstalled);
+  // Some list all versions as software (Intel S2600BPB: ME, SDR; Google).
+  if (members.empty()) members = co_await survey.members(software, "firmware", kNotInstalled);
   add_own_version(survey, "bios", identity.bios_version, machine.system.uri, "UEFI", members);
   if (machine.manager)
     add_own_version(survey, "bmc", identity.bmc_version, machine.manager->uri, "BMC", members);

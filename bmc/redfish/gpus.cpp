@@ -1,5 +1,6 @@
 // GPUs that are no Processors: PCIe devices called GPU1 to GPU8 (Supermicro), or devices in a list
 // outside of the standard (HPE iLO 5).
+#include <array>
 #include <numeric>
 
 #include "base/text.h"
@@ -70,6 +71,7 @@ std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) 
     const bool between = i > 0 && i + 1 < devices.size() && seems(devices[i - 1]) == Seems::gpu &&
                          seems(devices[i + 1]) == Seems::gpu;
     if (kind == Seems::unknown) {
+      survey.not_whole(devices[i].uri, "the kind of device is not reported", true);
       survey.unknown("kind of device " + std::string{last_name(devices[i].uri)}, devices[i].uri,
                      "absent");
       const auto later = std::span{devices}.subspan(i + 1);
@@ -111,7 +113,11 @@ std::vector<std::size_t> gpu_numbers(const std::vector<std::string_view>& names)
 }
 
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices) {
+  constexpr std::array kGpus{PartKind::gpu};
   const auto& chassis = *machine.chassis;
+  survey.lists(kGpus);
+  for (const auto& one : chassis)
+    if (one.body.is_null()) survey.not_whole(one.uri, "the chassis could not be read", true);
   std::vector<std::vector<Document>> gpus(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
     return gpus_of(piece, chassis[at], devices[at], gpus[at]);

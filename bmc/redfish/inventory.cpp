@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/side_by_side.h"
+#include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -38,9 +39,21 @@ void note_power(Survey& survey, const Machine& machine) {
     survey.unknown("power state", machine.system.uri, "absent, or an undefined value");
   const bool on = survey.seen().power == PowerState::on;
   // Lists of PCIe devices vanish meanwhile (iLO 5).
-  if (survey.seen().power == PowerState::powering_on || (on && is_in_post(machine.system.body)))
-    survey.unknown("what is not listed", machine.system.uri,
-                   "the machine is powering on: its lists may not be complete yet");
+  const bool starts =
+      survey.seen().power == PowerState::powering_on || (on && is_in_post(machine.system.body));
+  if (!starts) return;
+  const std::string why = "the machine is powering on: its lists may not be complete yet";
+  survey.not_whole(inventory::kCountedKinds, machine.system.uri, why, true);
+  survey.unknown("what is not listed", machine.system.uri, why);
+}
+
+/// A chassis has no part of its own in what is read: its health is said by its name.
+void note_critical_chassis(Survey& survey, const Machine& machine) {
+  for (const auto& chassis : *machine.chassis) {
+    const bool there = !chassis.body.is_null() && told(chassis.body, "Status/State") != "Absent";
+    if (there && told(chassis.body, "Status/Health") == "Critical")
+      survey.seen().critical.push_back("chassis " + std::string{last_name(chassis.uri)});
+  }
 }
 
 /// What is read beside other sections, until its turn in the whole.
@@ -126,13 +139,18 @@ Task<void> read_list(Survey& survey, const Document& chassis, ChassisParts parts
     const auto resource = co_await survey.read(uri, parts.what);
     if (resource) into = rows_of(survey, *resource, parts.list, parts.what);
     if (!into.empty()) co_return;
+    if (link_at(chassis.body, parts.subsystem).empty())
+      survey.not_whole(uri, std::string{"lists no "} + parts.list);
   }
   const auto uri = survey.link(chassis, parts.subsystem);
   if (uri.empty()) co_return;
   const auto subsystem = co_await survey.read(uri, parts.what);
   if (!subsystem) co_return;
   const auto collection = link_at(subsystem->body, parts.list);
-  if (collection.empty()) survey.unknown(parts.what, uri, std::string{"lists no "} + parts.list);
+  if (collection.empty()) {
+    survey.not_whole(uri, std::string{"lists no "} + parts.list);
+    survey.unknown(parts.what, uri, std::string{"lists no "} + parts.list);
+  }
   into = co_await survey.members(collection, parts.one);
 }
 
@@ -156,9 +174,15 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
   add_listed_cards(survey, of.devices);
+  co_await add_macs_of_cards(survey, machine);
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).
   fetch.nearly_done();
+  // Switches are known by their firmware where nothing else lists them.
+  constexpr std::array kByFirmware{PartKind::switch_chip};
   Section firmware{survey};
+  if (std::ranges::none_of(seen.parts,
+                           [](const Part& part) { return part.kind == PartKind::switch_chip; }))
+    firmware.survey.lists(kByFirmware);
   std::vector<Document> listed;
   std::vector<Task<void>> last;
   last.push_back(read_pcie(survey, machine, claims, of.listed));
@@ -171,6 +195,8 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   give_versions(survey, listed, claims);
   add_switches_by_firmware(survey);
   note_absent_links(survey, machine);
+  note_critical_chassis(survey, machine);
+  survey.note_restart();
   survey.note_what_lacks();
   if (survey.stopped()) co_return *survey.stopped();
   co_return seen;

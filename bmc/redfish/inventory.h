@@ -54,6 +54,11 @@ Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists
 /// the version and the slot that these do not tell. Call it when all adapters and GPUs are known.
 void add_listed_cards(Survey& survey, const DeviceLists& lists);
 
+/// Gives cards without MACs those that the System's own list of cards has for their serial number
+/// (Rules::card_list), and to a card that is the only one without them the System's ports that
+/// nobody has. Call it when all cards are known.
+Task<void> add_macs_of_cards(Survey& survey, const Machine& machine);
+
 /// GPUs of machines that do not list them as Processors: call it where there were none. gpus.cpp
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices);
 

@@ -59,13 +59,12 @@ Task<Result<void>> ask_to_clear(Client& client, Action clear, Deadline deadline)
   json::object body;
   if (std::ranges::find(types, "ClearAll") != types.end()) body["ClearType"] = "ClearAll";
   const bool told = !body.empty();
-  auto done = co_await act(client, clear.target, body, deadline);
+  auto done = co_await act_to_end(client, clear.target, body, deadline);
   if (!done && !told && is_http(done.error(), 400) && says(done.error(), "ClearType")) {
     body["ClearType"] = "ClearAll";
-    done = co_await act(client, clear.target, body, deadline);
+    done = co_await act_to_end(client, clear.target, body, deadline);
   }
-  if (!done) co_return std::move(done).error();
-  co_return ok();
+  co_return done;
 }
 
 Task<Result<void>> clear(Client& client, Log log, Deadline deadline) {

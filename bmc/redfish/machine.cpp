@@ -182,13 +182,20 @@ Task<void> read_chassis(Survey& survey, Machine& machine) {
   if (machine.chassis) co_return;
   auto collection = link_at(machine.root, "Chassis");
   if (collection.empty()) collection = "/redfish/v1/Chassis";
+  constexpr std::array kHeld{inventory::PartKind::psu, inventory::PartKind::fan,
+                             inventory::PartKind::nic, inventory::PartKind::hca,
+                             inventory::PartKind::dpu, inventory::PartKind::switch_chip};
+  Observed apart;
+  Survey piece{survey, apart};
+  piece.lists(kHeld);
   // Never at once: what is left out of them may hang.
-  auto uris = co_await survey.links(collection, "chassis");
+  auto uris = co_await piece.links(collection, "chassis");
   std::erase_if(uris, [&](const std::string& uri) {
     return std::ranges::any_of(machine.rules->idle_chassis,
                                [&](auto word) { return last_name(uri).find(word) != uri.npos; });
   });
-  machine.chassis = co_await survey.read_all(std::move(uris), "chassis");
+  machine.chassis = co_await piece.read_all(std::move(uris), "chassis");
+  survey.join(std::move(apart));
   if (!machine.others.empty()) keep_own_chassis(survey, machine);
 }
 

@@ -101,7 +101,7 @@ std::string date_text(Seconds time) {
          padded(clock.minutes().count(), 2) + ":" + padded(clock.seconds().count(), 2) + "+00:00";
 }
 
-Task<Result<void>> reset_manager(Client& client, Layout layout, Deadline deadline) {
+Task<Result<Accepted>> reset_manager(Client& client, Layout layout, Deadline deadline) {
   CO_TRY(const Document manager, co_await manager_of(client, layout, deadline));
   auto action = action_at(manager.body, "Actions/#Manager.Reset");
   if (!action)
@@ -118,8 +118,8 @@ Task<Result<void>> reset_manager(Client& client, Layout layout, Deadline deadlin
   if (word.empty())
     co_return Error{Code::kUnsupported, manager.uri + " has no restart among its resets"};
   json::value body{{"ResetType", word}};
-  CO_TRY(co_await act(client, action->target, std::move(body), deadline));
-  co_return ok();
+  CO_TRY(const Answer accepted, co_await act(client, action->target, std::move(body), deadline));
+  co_return Accepted{task_of(accepted)};
 }
 
 Task<Result<BmcClock>> read_clock(Client& client, Layout layout, Deadline deadline) {

@@ -1,12 +1,13 @@
 #pragma once
 // The BMC itself: restarting it, and its clock. Source: DSP0268, Manager.
 #include "bmc/redfish/layout.h"
+#include "bmc/redfish/task_end.h"
 #include "bmc/redfish/write.h"
 
 namespace cupel::bmc::redfish {
 
 /// Gracefully where the BMC has that, else by force. Returns when it was accepted.
-Task<Result<void>> reset_manager(Client& client, Layout layout, Deadline deadline);
+Task<Result<Accepted>> reset_manager(Client& client, Layout layout, Deadline deadline);
 
 /// Half the round trip is taken for the way back.
 Task<Result<BmcClock>> read_clock(Client& client, Layout layout, Deadline deadline);

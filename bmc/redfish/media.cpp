@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "bmc/redfish/refusals.h"
+#include "bmc/redfish/task_end.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostSlots = 16;
 constexpr int kTriesToInsert = 4;
+constexpr std::chrono::seconds kFetching{60};
 
 /// A slot, and the resource as it was read.
 struct Slot {
@@ -26,10 +28,12 @@ bool takes_discs(const MediaSlot& slot) {
   return has("CD") || has("DVD") || (slot.types.empty() && slot.id.starts_with("CD"));
 }
 
-/// `Inserted` alone does not count: it may stay behind when the image is gone.
+/// Neither `Inserted` nor `Image` counts alone: either may stay behind when the disc is gone (the
+/// image with a Supermicro, which then shows both other properties as they are).
 bool holds_something(const MediaSlot& slot, const json::value& body) {
-  if (!slot.image.empty()) return true;
   const auto via = text_at(body, "ConnectedVia").value_or("");
+  const bool is_out = flag_at(body, "Inserted") == false && via == "NotConnected";
+  if (!slot.image.empty()) return !is_out;
   return slot.inserted && via != "NotConnected" && find(body, "Image") == nullptr;
 }
 
@@ -113,12 +117,12 @@ bool may_want_more(const Error& refusal) {
   return is_http(refusal, 400) || is_http(refusal, 422) || is_http(refusal, 500);
 }
 
-Task<Result<void>> insert_by_action(Client& client, std::string target, std::string url,
-                                    Deadline deadline) {
+Task<Result<Answer>> insert_by_action(Client& client, std::string target, std::string url,
+                                      Deadline deadline) {
   json::object body{{"Image", url}};
   for (int tries = 1;; ++tries) {
     auto done = co_await act(client, target, body, deadline);
-    if (done) co_return ok();
+    if (done) co_return *std::move(done);
     Error refusal = std::move(done).error();
     const bool again =
         may_want_more(refusal) && tries < kTriesToInsert && add_what_it_wants(body, refusal, url);
@@ -127,14 +131,21 @@ Task<Result<void>> insert_by_action(Client& client, std::string target, std::str
 }
 
 /// A slot without the action takes a new Image by PATCH: XCC, Cisco C845A. They want it told that
-/// the disc is in.
-Task<Result<void>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
+/// the disc is in. Returns whether the BMC said that it is at it still, and named no task.
+Task<Result<bool>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
   const auto action = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
-  if (action) co_return co_await insert_by_action(client, action->target, std::move(url), deadline);
+  if (action) {
+    CO_TRY(Answer accepted,
+           co_await insert_by_action(client, action->target, std::move(url), deadline));
+    const bool goes_on = accepted.status == 202;
+    CO_TRY(co_await wait_for_task(client, std::move(accepted), StillRunning::fails, deadline));
+    co_return goes_on;
+  }
   json::object body{{"Image", url}, {"Inserted", true}};
   if (find(slot.answer.body, "WriteProtected") != nullptr) body["WriteProtected"] = true;
-  co_return co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer),
-                            deadline);
+  CO_TRY(
+      co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer), deadline));
+  co_return false;
 }
 
 /// The action, also where the BMC shows it only while something is inserted (Supermicro): its
@@ -145,8 +156,7 @@ Task<Result<void>> take_out(Client& client, Slot slot, Deadline deadline) {
   if (!eject && insert)
     eject = Action{normal(slot.slot.source) + "/Actions/VirtualMedia.EjectMedia", {}};
   if (eject) {
-    CO_TRY(co_await act(client, eject->target, json::object{}, deadline));
-    co_return ok();
+    co_return co_await act_to_end(client, eject->target, json::object{}, deadline);
   }
   json::value body{{"Image", nullptr}, {"Inserted", false}};
   co_return co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer),
@@ -155,11 +165,12 @@ Task<Result<void>> take_out(Client& client, Slot slot, Deadline deadline) {
 
 enum class Wanted { in, out };
 
+/// Looks until `until`, and kReadsBack times at least.
 Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std::string url,
-                             Deadline deadline) {
+                             Deadline until, Deadline deadline) {
   url = client.bmc_limits().secrets.scrubbed(std::move(url), SentSecrets::In::document);
   std::string seen;
-  for (int read = 0; read < kReadsBack; ++read) {
+  for (int read = 0; read < kReadsBack || !until.passed(); ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
     }
@@ -180,7 +191,7 @@ Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std
 Task<Result<void>> eject_one(Client& client, Slot slot, Deadline deadline) {
   const std::string uri = slot.slot.source;
   CO_TRY(co_await take_out(client, std::move(slot), deadline));
-  co_return co_await read_back(client, uri, Wanted::out, {}, deadline);
+  co_return co_await read_back(client, uri, Wanted::out, {}, Deadline::in({}), deadline);
 }
 
 Result<Slot> first_for_discs(std::vector<Slot> slots, const Rules& rules) {
@@ -230,7 +241,9 @@ Task<Result<void>> insert_media(Client& client, Layout layout, Document system, 
   if (!done)
     co_return about_url(std::move(done).error(), *layout.rules, url)
         .within(uri + " takes " + hidden(url));
-  co_return co_await read_back(client, uri, Wanted::in, url, deadline);
+  // A BMC that said it is at it (202) may fetch the image first, also once its task has ended.
+  const auto until = *done ? deadline.sooner(kFetching) : Deadline::in({});
+  co_return co_await read_back(client, uri, Wanted::in, url, until, deadline);
 }
 
 Task<Result<void>> eject_media(Client& client, Layout layout, Document system, Deadline deadline) {

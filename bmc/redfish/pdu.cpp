@@ -51,7 +51,8 @@ class RedfishPdu final : public Pdu {
       co_return named(attempt, {Code::kUnsupported,
                                 "it does not cycle by itself (no PowerCycle, or no "
                                 "PowerCycleDelaySeconds): it would stay off after a crash"});
-    auto done = co_await act(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
+    auto done =
+        co_await act_to_end(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
     if (!done) co_return named(attempt, std::move(done).error());
     co_return ok();
   }

@@ -1,4 +1,6 @@
 // Power supplies.
+#include <array>
+
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 
@@ -33,6 +35,7 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
     if (psu.slot.empty()) psu.slot = bay_of(supply.body);
     if (is_dummy(psu, *machine.rules)) continue;
     if (says_nothing(psu)) {
+      survey.not_whole(supply.uri, "it reports nothing but its name");
       survey.unknown("psu" + std::to_string(mine), supply.uri, "not reported");
       continue;
     }
@@ -49,6 +52,8 @@ constexpr ChassisParts kSupplies{.resource = "Power",
 }  // namespace
 
 Task<void> read_psus(Survey& survey, const Machine& machine) {
+  constexpr std::array kPsus{PartKind::psu};
+  survey.lists(kPsus);
   const auto chassis = holders_of(machine, kSupplies);
   std::vector<std::vector<Document>> supplies(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {

@@ -38,7 +38,7 @@ Task<Result<json::value>> AuditFetch::get(std::string uri, Deadline deadline) {
   if (!keepable) co_return co_await get_now(std::move(uri), deadline);
   auto kept = cache_->lookup(uri);
   const std::string known = kept ? kept->etag : std::string{};
-  CO_TRY(Answer answer, co_await client_.get_unless(uri, known, deadline));
+  CO_TRY(Answer answer, co_await ask(uri, known, deadline));
   bytes_ += answer.bytes;
   if (answer.status == 304) {
     ++unchanged_;
@@ -49,9 +49,20 @@ Task<Result<json::value>> AuditFetch::get(std::string uri, Deadline deadline) {
 }
 
 Task<Result<json::value>> AuditFetch::get_now(std::string uri, Deadline deadline) {
-  CO_TRY(Answer answer, co_await client_.get_unless(std::move(uri), {}, deadline));
+  CO_TRY(Answer answer, co_await ask(std::move(uri), {}, deadline));
   bytes_ += answer.bytes;
   co_return std::move(answer.body);
+}
+
+Task<Result<Answer>> AuditFetch::ask(std::string uri, std::string etag, Deadline deadline) {
+  // The root is open to everybody; the first answer behind it may renew one that was idle.
+  constexpr int kProven = 2;
+  const int lost = client_.lost_sessions();
+  const bool was_proven = answers_ >= kProven;
+  auto answer = co_await client_.get_unless(std::move(uri), std::move(etag), deadline);
+  if (was_proven && client_.lost_sessions() > lost) lost_session_ = true;
+  if (answer) ++answers_;
+  co_return answer;
 }
 
 }  // namespace cupel::bmc::redfish

@@ -62,13 +62,19 @@ class AuditFetch final : public Fetch {
 
   std::size_t bytes() const { return bytes_; }
   int unchanged() const { return unchanged_; }
+  /// Whether the session ended while it was used, as it does when a BMC restarts.
+  bool lost_its_session() const { return lost_session_; }
 
  private:
+  Task<Result<Answer>> ask(std::string uri, std::string etag, Deadline deadline);
+
   Client& client_;
   ReadCache* cache_;
   LongRead asking_;
   std::size_t bytes_ = 0;
   int unchanged_ = 0;
+  int answers_ = 0;
+  bool lost_session_ = false;
 };
 
 }  // namespace cupel::bmc::redfish

@@ -22,6 +22,7 @@
 #include "bmc/redfish/secure_boot.h"
 #include "bmc/redfish/sensors.h"
 #include "bmc/redfish/session_timeout.h"
+#include "bmc/redfish/task_end.h"
 #include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
 #include "inventory/access.h"
@@ -77,11 +78,13 @@ class RedfishBmc final : public Bmc {
     assign(
         power.reset, [](ResetType type) { return "reset " + std::string{to_string(type)}; },
         [this](Client& client, Layout layout, Document system, ResetType type, Deadline deadline) {
-          return type == ResetType::ac_cycle
-                     ? ac_cycle(client, std::move(layout), std::move(system), deadline)
-                     : reset_system(client, std::move(layout), std::move(system), type, has_ipmi_,
-                                    deadline);
+          return followed(type == ResetType::ac_cycle
+                              ? ac_cycle(client, std::move(layout), std::move(system), deadline)
+                              : reset_system(client, std::move(layout), std::move(system), type,
+                                             has_ipmi_, deadline));
         });
+    assign(power.given_up, "the last reset's task",
+           [this](Client&, Deadline deadline) { return given_up(deadline); });
     assign(power.allowed_resets, "allowed resets", allowed_resets);
     assign(power.has_ac_cycle, "AC cycle", has_ac_cycle);
     assign(boot.set, boot_attempt, set_boot);
@@ -118,7 +121,10 @@ class RedfishBmc final : public Bmc {
     accounts.change_password.bind(this, &RedfishBmc::change_password);
     assign(manager.services, "network services", read_services);
     assign(manager.enable_service, service_attempt, enable_service);
-    assign(manager.reset, "reset the BMC", reset_manager);
+    assign(manager.reset, "reset the BMC",
+           [this](Client& client, Layout layout, Deadline deadline) {
+             return followed(reset_manager(client, std::move(layout), deadline));
+           });
     assign(manager.clock, "clock", read_clock);
     assign(manager.set_clock, "set the clock", set_clock);
   }
@@ -189,6 +195,23 @@ class RedfishBmc final : public Bmc {
     return answered<T>(std::move(value), Protocol::redfish);
   }
 
+  /// Keeps the task of a reset, so that it can be told why nothing comes of that.
+  Task<Result<void>> followed(Task<Result<Accepted>> reset) {
+    task_.clear();
+    CO_TRY(const Accepted accepted, co_await std::move(reset));
+    task_ = accepted.task;
+    look_at_task_ = Deadline::in({});
+    co_return ok();
+  }
+
+  Task<Result<std::string>> given_up(Deadline deadline) {
+    if (task_.empty() || !look_at_task_.passed()) co_return std::string{};
+    CO_TRY(const TaskLook look, co_await look_at_task_end(client_, task_, deadline));
+    if (look.ended) task_.clear();
+    look_at_task_ = Deadline::in(look.look_again);
+    co_return look.failure;
+  }
+
   Task<Result<Identity>> read_identity(Deadline deadline) {
     Observed seen;
     Survey survey{client_, deadline, seen};
@@ -203,6 +226,11 @@ class RedfishBmc final : public Bmc {
     const int before = client_.requests();
     AuditFetch fetch{client_, cache_};
     CO_TRY(Observed seen, co_await read_inventory(fetch, deadline));
+    if (fetch.lost_its_session())
+      for (const auto kind : inventory::kCountedKinds)
+        inventory::add_partial(
+            seen.partial, {kind, "the BMC's session",
+                           "it ended while the BMC was read: the BMC may have restarted", true});
     seen.requests = client_.requests() - before;
     seen.bytes = fetch.bytes();
     seen.unchanged = fetch.unchanged();
@@ -216,10 +244,11 @@ class RedfishBmc final : public Bmc {
     auto place = co_await the_place(deadline);
     const bool locked = !place && says(place.error(), "PasswordChangeRequired");
     if (!place && !locked) co_return named(attempt, std::move(place).error());
-    auto changed = locked ? change_first_password(client_, std::move(place).error(),
-                                                  std::move(user), std::move(password), deadline)
-                          : redfish::change_password(client_, place->layout, std::move(user),
-                                                     std::move(password), deadline);
+    auto changed = locked
+                       ? change_first_password(client_, std::move(place).error(), std::move(user),
+                                               std::move(password), deadline)
+                       : redfish::change_password(client_, place->layout, Error{}, std::move(user),
+                                                  std::move(password), deadline);
     co_return answer<Protocol>(attempt, co_await std::move(changed));
   }
 
@@ -250,6 +279,8 @@ class RedfishBmc final : public Bmc {
   Client client_;
   ReadCache* cache_;
   Layout layout_{};
+  std::string task_{};  // of the reset that was accepted last; empty: it has none, or is over
+  Deadline look_at_task_ = Deadline::in({});  // not before
 };
 
 }  // namespace

@@ -80,8 +80,8 @@ Task<Result<std::vector<ResetType>>> allowed_resets(Client& client, Layout layou
   co_return known;
 }
 
-Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,
-                                bool has_ipmi, Deadline deadline) {
+Task<Result<Accepted>> reset_system(Client& client, Layout layout, Document system, ResetType type,
+                                    bool has_ipmi, Deadline deadline) {
   const auto target = reset_target(system.body);
   if (target.empty()) co_return Error{Code::kUnsupported, system.uri + " has no reset action"};
   // Some BMCs answer a restart of a machine that is off with success and do nothing.
@@ -101,14 +101,16 @@ Task<Result<void>> reset_system(Client& client, Layout layout, Document system, 
   json::value body{{"ResetType", *word}};
   auto answer = co_await act(client, target, std::move(body), deadline);
   const bool doubtful = type == ResetType::on && layout.handling.may_ignore_power_on;
-  if (answer && doubtful) co_return co_await really_turns_on(client, system.uri, deadline);
-  if (answer) co_return ok();
+  if (answer && doubtful) {
+    CO_TRY(co_await really_turns_on(client, system.uri, deadline));
+  }
+  if (answer) co_return Accepted{task_of(*answer)};
   Error refusal = std::move(answer).error();
   const bool maybe_so_already = refusal.code == Code::kConflict || refusal.code == Code::kFailed;
   const auto goal = goal_of(type);
   if (!maybe_so_already || !goal) co_return refusal;
   auto now = co_await client.get(system.uri, deadline);
-  if (now && power_of(*now) == *goal) co_return ok();
+  if (now && power_of(*now) == *goal) co_return Accepted{};
   co_return refusal;
 }
 

@@ -9,8 +9,8 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostPages = 100;
-constexpr std::size_t kMostMembers = 2000;
+constexpr std::size_t kMostPages = 400;
+constexpr std::size_t kMostMembers = 4000;
 constexpr std::size_t kMostUnknown = 2000;
 /// The largest machine that was seen takes 350; what takes more leads in circles.
 constexpr int kMostRequests = 10'000;
@@ -19,6 +19,12 @@ constexpr int kSilentAtMost = 3;
 // transport keeps the second connection while it is wanted. No more than that: whoever else talks
 // to the BMC would wait behind all of them.
 constexpr std::size_t kAtOnce = 3;
+
+/// What another reading may bring: a service that is busy, restarts, or broke off.
+bool may_pass(Code code) {
+  return is_transient(code) || code == Code::kFailed || code == Code::kMalformed ||
+         code == Code::kRefused;
+}
 
 bool is_silence(Code code) { return code == Code::kTimeout || code == Code::kUnreachable; }
 
@@ -50,6 +56,8 @@ Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
   if (!answer) {
     Error error = std::move(answer).error();
     course_->silent = is_silence(error.code) ? course_->silent + 1 : 0;
+    // One alone is a resource that is never answered.
+    if (error.code == Code::kUnreachable && course_->silent > 1) course_->away = uri;
     if (error.code == Code::kCancelled || error.code == Code::kUntrusted) stopped = error;
     co_return error;
   }
@@ -60,55 +68,95 @@ Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
 
 Task<Result<Document>> Survey::need(std::string uri) { return fetch(std::move(uri), true); }
 
-Task<std::optional<Document>> Survey::read(std::string uri, std::string fact) {
+Task<std::optional<Document>> Survey::read(std::string uri, std::string fact, Holds holds) {
   auto answer = co_await fetch(uri);
   if (answer) co_return *std::move(answer);
+  if (holds == Holds::parts) lost(uri, answer.error());
   unknown(std::move(fact), std::move(uri), reason_of(answer.error()));
   co_return std::nullopt;
 }
 
 /// A collection that does not list its members, or lists some that are no links, has lost them.
-void Survey::note_links(const Document& page, const std::string& fact) {
+/// True where it has lost some.
+bool Survey::note_links(const Document& page, const std::string& fact) {
+  const auto has_lost = [&](std::string why) {
+    not_whole(page.uri, why, true);
+    unknown(fact, page.uri, std::move(why));
+    return true;
+  };
   const auto* members = find(page.body, "Members");
   const auto* list = members == nullptr ? nullptr : members->if_array();
   if (list == nullptr) {
     const bool is_null = members != nullptr && members->is_null();
-    return unknown(fact, page.uri, is_null ? "Members is null" : "lists no Members");
+    return has_lost(is_null ? "Members is null" : "lists no Members");
   }
   const auto no_link = [](const json::value& one) {
     return path_of(text_at(one, "@odata.id").value_or("")).empty();
   };
-  const auto lost = std::ranges::count_if(*list, no_link);
-  if (lost > 0) unknown(fact, page.uri, std::to_string(lost) + " of its members are no links");
+  bool is_short = false;
+  const auto none = std::ranges::count_if(*list, no_link);
+  if (none > 0) is_short = has_lost(std::to_string(none) + " of its members are no links");
   const auto* next = find(page.body, "Members@odata.nextLink");
-  const auto told = number_at(page.body, "Members@odata.count");
-  if (next != nullptr && !next->is_string()) unknown(fact, page.uri, "the next page is no link");
-  if (next == nullptr && told && *told > static_cast<double>(list->size()))
-    unknown(fact, page.uri, "fewer members than it counts");
+  if (next != nullptr && path_of(text_at(page.body, "Members@odata.nextLink").value_or("")).empty())
+    is_short = has_lost("the next page is no link");
+  return is_short;
+}
+
+/// Pages that were left unread: `page` is the next one.
+void Survey::note_cut(const std::string& page, std::size_t pages, std::size_t found,
+                      const std::string& fact) {
+  std::string why = "its pages lead in circles";
+  if (found >= kMostMembers)
+    why = "more than " + std::to_string(kMostMembers) + " members: the rest is not read";
+  else if (pages >= kMostPages)
+    why = "more than " + std::to_string(kMostPages) + " pages: the rest is not read";
+  not_whole(page, why);
+  unknown(fact, page, std::move(why));
+}
+
+/// A list of all pages that is shorter than the collection says.
+void Survey::note_count(const std::string& collection, std::optional<double> counted,
+                        std::size_t found, const std::string& fact) {
+  if (!counted || *counted <= static_cast<double>(found)) return;
+  constexpr std::string_view kWhy = "fewer members than it counts";
+  not_whole(collection, std::string{kWhy}, true);
+  unknown(fact, collection, std::string{kWhy});
 }
 
 Task<std::vector<std::string>> Survey::links(std::string collection, std::string fact) {
   std::vector<std::string> found;
   std::set<std::string> known, pages;
+  const std::string whole = collection;
   std::string page = std::move(collection);
+  std::optional<double> counted;
+  bool is_short = false;
   // A page that was there before, or brings nothing new, is where a sick BMC would go in circles.
-  while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
+  while (!page.empty()) {
+    const bool again = pages.contains(page);
+    if (again || pages.size() >= kMostPages || found.size() >= kMostMembers) {
+      note_cut(page, pages.size(), found.size(), fact);
+      co_return found;
+    }
+    pages.insert(page);
     const auto document = co_await read(page, fact);
-    if (!document) break;
-    const bool first = pages.size() == 1;
-    if (first) note_links(*document, fact);
+    if (!document) co_return found;
+    is_short = note_links(*document, fact) || is_short;
+    if (!counted) counted = number_at(document->body, "Members@odata.count");
     const auto before = found.size();
     for (auto& link : links_at(document->body, "Members")) {
       if (found.size() < kMostMembers && known.insert(normal(link)).second)
         found.push_back(std::move(link));
     }
-    if (before == found.size()) break;
     const auto next = text_at(document->body, "Members@odata.nextLink");
     page = next ? path_of(*next) : std::string{};
+    if (before == found.size()) break;
   }
+  if (!page.empty()) note_cut(page, pages.size(), found.size(), fact);
+  if (page.empty() && !is_short) note_count(whole, counted, found.size(), fact);
   co_return found;
 }
 
+/// What is behind the last page or member that is read is missed, and said to be.
 void Survey::follow(const Rules& rules, const json::value& root) {
   fetch_.follow(rules);
   const auto* offered = find(root, "ProtocolFeaturesSupported/ExpandQuery");
@@ -129,16 +177,29 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
   std::vector<Document> found;
   std::set<std::string> known, pages;
   std::string page = collection + course_->expand_query;
-  while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
+  std::optional<double> counted;
+  bool is_short = false;
+  while (!page.empty()) {
+    const bool again = pages.contains(page);
+    if (again || pages.size() >= kMostPages || found.size() >= kMostMembers) {
+      note_cut(page, pages.size(), found.size(), fact);
+      co_return found;
+    }
+    pages.insert(page);
     auto answer = co_await fetch(page, true);
     const auto* list = answer ? find(answer->body, "Members") : nullptr;
     if (list == nullptr || !list->is_array()) {
       if (found.empty()) course_->expand_query.clear();
       if (found.empty()) co_return std::nullopt;
+      if (answer)
+        not_whole(page, "lists no Members", true);
+      else
+        lost(page, answer.error());
       unknown(fact, page, answer ? "lists no Members" : reason_of(answer.error()));
-      break;
+      co_return found;
     }
-    if (pages.size() == 1) note_links(*answer, fact);
+    is_short = note_links(*answer, fact) || is_short;
+    if (!counted) counted = number_at(answer->body, "Members@odata.count");
     const auto before = found.size();
     for (const auto& one : list->get_array()) {
       const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
@@ -147,10 +208,12 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
       const bool whole = text_at(one, "Id") && text_at(one, "Name");
       found.push_back({uri, whole ? one : json::value{}});
     }
-    if (before == found.size()) break;
     const auto next = text_at(answer->body, "Members@odata.nextLink");
     page = next ? path_of(*next) : std::string{};
+    if (before == found.size()) break;
   }
+  if (!page.empty()) note_cut(page, pages.size(), found.size(), fact);
+  if (page.empty() && !is_short) note_count(collection, counted, found.size(), fact);
   co_return found;
 }
 
@@ -190,6 +253,7 @@ Task<std::vector<Document>> Survey::read_all(std::vector<std::string> uris, std:
     if (answers[i]) {
       found.push_back(*std::move(answers[i]));
     } else {
+      lost(sources[i], answers[i].error());
       unknown(fact + " " + std::string{last_name(sources[i])}, sources[i],
               reason_of(answers[i].error()));
       found.push_back({sources[i], nullptr});
@@ -204,6 +268,21 @@ void Survey::join(Observed piece) {
                      std::make_move_iterator(piece.parts.end()));
   for (auto& one : piece.unknown)
     if (seen_.unknown.size() < kMostUnknown) seen_.unknown.push_back(std::move(one));
+  for (auto& one : piece.partial) add_partial(seen_.partial, std::move(one));
+}
+
+void Survey::not_whole(const std::string& source, const std::string& why, bool passing) {
+  not_whole(kinds_, source, why, passing);
+}
+
+void Survey::not_whole(std::span<const inventory::PartKind> kinds, const std::string& source,
+                       const std::string& why, bool passing) {
+  for (const auto kind : kinds)
+    add_partial(seen_.partial, {kind, printable(source), printable(why), passing});
+}
+
+void Survey::lost(const std::string& source, const Error& error) {
+  not_whole(source, reason_of(error), may_pass(error.code));
 }
 
 void Survey::unknown(std::string fact, std::string source, std::string why) {
@@ -216,6 +295,12 @@ std::string Survey::link(const Document& from, std::string_view path) {
   if (uri.empty() && find(from.body, path) != nullptr)
     unknown(std::string{path}, from.uri, "no link within the BMC");
   return uri;
+}
+
+void Survey::note_restart() {
+  if (course_->away.empty()) return;
+  not_whole(inventory::kCountedKinds, course_->away,
+            "the BMC did not answer for a while: it may have restarted", true);
 }
 
 void Survey::note_what_lacks() {

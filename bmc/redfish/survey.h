@@ -32,8 +32,18 @@ class Survey {
   /// them, and what it sees goes to `apart` until join() puts it in its place. Knows who the
   /// machine is as far as the whole does now.
   Survey(const Survey& whole, Observed& apart)
-      : fetch_{whole.fetch_}, deadline_{whole.deadline_}, seen_{apart}, course_{whole.course_} {
+      : fetch_{whole.fetch_},
+        deadline_{whole.deadline_},
+        seen_{apart},
+        course_{whole.course_},
+        kinds_{whole.kinds_} {
     apart.identity = whole.seen_.identity;
+  }
+
+  /// What is read from now on lists parts of these kinds: whatever of it cannot be read, the lists
+  /// of these kinds are not whole (Observed::partial).
+  void lists(std::span<const inventory::PartKind> kinds) {
+    kinds_.assign(kinds.begin(), kinds.end());
   }
 
   /// From now on, reads whole collections in one answer where the service says that it can
@@ -45,12 +55,16 @@ class Survey {
   /// without.
   Task<Result<Document>> need(std::string uri);
 
+  /// What a document holds: parts, or details of parts that are known without it.
+  enum class Holds { parts, details };
+
   /// The document; where there is none, `fact` becomes unknown.
-  Task<std::optional<Document>> read(std::string uri, std::string fact);
+  Task<std::optional<Document>> read(std::string uri, std::string fact, Holds holds = Holds::parts);
 
   /// The members of a collection, in its order, each read: at most two on their way to the BMC.
   /// What cannot be read is noted, and keeps its place with a null body. Members whose name holds
-  /// one of `but` are left out. Follows Members@odata.nextLink, whatever it leads to.
+  /// one of `but` are left out. Follows Members@odata.nextLink, whatever it leads to. What is read
+  /// of it is whole only where the collection and each member could be read, and no limit cut it.
   Task<std::vector<Document>> members(std::string collection, std::string fact,
                                       std::span<const std::string_view> but = {});
 
@@ -65,9 +79,18 @@ class Survey {
 
   void add(inventory::Part part) { seen_.parts.push_back(std::move(part)); }
   void unknown(std::string fact, std::string source, std::string why);
+  /// The lists of the kinds that are read now (lists()) are not whole: `source` was not read.
+  /// `passing`: it may be when asked again.
+  void not_whole(const std::string& source, const std::string& why, bool passing = false);
+  /// The same of these kinds.
+  void not_whole(std::span<const inventory::PartKind> kinds, const std::string& source,
+                 const std::string& why, bool passing = false);
   /// The link at `path` of a document; empty where there is none. One that is there and leads
   /// nowhere is noted.
   std::string link(const Document& from, std::string_view path);
+  /// Notes that the BMC was away meanwhile, where it was: what a service lists that has just
+  /// started may not be all. Once, at the end.
+  void note_restart();
   /// Notes what parts do not tell though their kind does (facts_of). Once, at the end.
   void note_what_lacks();
 
@@ -80,7 +103,12 @@ class Survey {
  private:
   Task<Result<Document>> fetch(std::string uri, bool now = false);
   Task<std::optional<std::vector<Document>>> expanded(std::string collection, std::string fact);
-  void note_links(const Document& page, const std::string& fact);
+  bool note_links(const Document& page, const std::string& fact);
+  void note_cut(const std::string& page, std::size_t pages, std::size_t found,
+                const std::string& fact);
+  void note_count(const std::string& collection, std::optional<double> counted, std::size_t found,
+                  const std::string& fact);
+  void lost(const std::string& source, const Error& error);
 
   /// What all pieces of one survey share.
   struct Course {
@@ -88,6 +116,7 @@ class Survey {
     Semaphore at_once;
     std::optional<Error> stopped{};
     int silent = 0;              // answers in a row that never came
+    std::string away{};          // what it was asked for when it was away; empty: it was not
     std::string expand_query{};  // empty: not here
   };
 
@@ -95,6 +124,7 @@ class Survey {
   Deadline deadline_;
   Observed& seen_;
   std::shared_ptr<Course> course_;
+  std::vector<inventory::PartKind> kinds_{};
 };
 
 /// Reads `count` pieces side by side, each by `read(piece, index)`. Adds what they saw in the order

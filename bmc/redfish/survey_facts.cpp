@@ -129,10 +129,16 @@ std::vector<Document> rows_of(Survey& survey, const Document& from, std::string_
     return rows;
   }
   for (const auto& one : list->get_array()) {
-    if (rows.size() >= kMostRows) break;
+    if (rows.size() >= kMostRows) {
+      const auto why = "more than " + std::to_string(kMostRows) + " rows: the rest is not read";
+      survey.not_whole(from.uri, why);
+      survey.unknown(std::string{fact}, from.uri, why);
+      break;
+    }
     auto place = from.uri + "#/" + std::string{array} + "/" + std::to_string(rows.size());
     const auto own = text_at(one, "@odata.id").value_or("");
     if (is_on_the_bmc(own) && normal(own) == normal(from.uri) && own != from.uri) place = own;
+    if (!one.is_object()) survey.not_whole(place, "a row that is none", true);
     if (!one.is_object()) survey.unknown(std::string{fact}, place, "a row that is none");
     rows.push_back({std::move(place), one.is_object() ? one : json::value{}});
   }

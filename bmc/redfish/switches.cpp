@@ -1,4 +1,6 @@
 // NVSwitches. PCIe switches and retimers are no parts that somebody would count.
+#include <array>
+
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -22,6 +24,8 @@ std::string number_in(std::string_view name) {
 }  // namespace
 
 Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& claims) {
+  constexpr std::array kSwitches{PartKind::switch_chip};
+  survey.lists(kSwitches);
   std::vector<std::string> uris;
   for (const auto& chassis : *machine.chassis)
     for (auto& uri : links_at(chassis.body, "Links/Switches"))

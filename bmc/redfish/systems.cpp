@@ -1,5 +1,10 @@
 #include "bmc/redfish/systems.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <ranges>
+
 #include "base/text.h"
 #include "bmc/redfish/uri.h"
 
@@ -7,7 +12,8 @@ namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::string_view kSystems = "/redfish/v1/Systems";
-constexpr std::size_t kMostSystems = 16;
+/// A chassis of 64 nodes has a BMC for all of them; more would take minutes to read.
+constexpr std::size_t kMostSystems = 128, kMostChassis = 16, kMostNames = 32;
 
 /// How much a System looks like a machine. GIGABYTE lists a System called Capabilities that is a
 /// form to fill in; HGX baseboards have a power state and nothing to press.
@@ -25,9 +31,89 @@ bool can_be_turned_on(const Document& system) { return !reset_target(system.body
 
 std::string names_of(const std::vector<Document>& systems) {
   std::string names;
-  for (const auto& one : systems)
+  for (const auto& one : systems | std::views::take(kMostNames))
     names += (names.empty() ? "" : ", ") + printable(last_name(one.uri));
+  if (systems.size() > kMostNames)
+    names += " and " + std::to_string(systems.size() - kMostNames) + " more";
   return names.empty() ? "none" : names;
+}
+
+/// The GPUs' board of a machine shows up as a System beside it.
+bool is_baseboard_at(std::string_view uri) {
+  const auto name = lower_case(last_name(uri));
+  return name.find("hgx") != name.npos || name.find("baseboard") != name.npos;
+}
+bool is_baseboard(const Document& system) { return is_baseboard_at(system.uri); }
+
+/// Where the inventory names a System, the others are other nodes, or boards.
+bool may_hold_ours(const std::string& uri, const std::string& wanted) {
+  return wanted.empty() || last_name(uri) == wanted || is_baseboard_at(uri);
+}
+
+/// Systems that chassis link to, where the BMC has no list of Systems (Quanta D42A: 404).
+Task<std::vector<std::string>> systems_of_chassis(Survey& survey, const json::value& root) {
+  auto collection = link_at(root, "Chassis");
+  if (collection.empty()) collection = "/redfish/v1/Chassis";
+  std::vector<std::string> found;
+  const auto list = co_await survey.need(collection);
+  if (!list) co_return found;
+  auto chassis = links_at(list->body, "Members");
+  for (const auto& uri : chassis | std::views::take(kMostChassis)) {
+    const auto one = co_await survey.need(uri);
+    if (!one) continue;
+    for (auto& system : links_at(one->body, "Links/ComputerSystems")) {
+      const auto same = [&](const std::string& other) { return normal(other) == normal(system); };
+      if (std::ranges::none_of(found, same)) found.push_back(std::move(system));
+    }
+  }
+  co_return found;
+}
+
+/// What hangs on a System, and is not all seen where one of them is not.
+constexpr std::array kOnSystems{inventory::PartKind::cpu, inventory::PartKind::gpu,
+                                inventory::PartKind::dimm};
+
+/// All pages of the list; the first of them is `list`.
+Task<std::vector<std::string>> listed_systems(Survey& survey, Document list) {
+  constexpr std::size_t kMostPages = 32, kMostListed = 4096;
+  std::vector<std::string> uris;
+  for (std::size_t pages = 1;; ++pages) {
+    const auto before = uris.size();
+    for (auto& uri : links_at(list.body, "Members"))
+      if (std::ranges::find(uris, uri) == uris.end()) uris.push_back(std::move(uri));
+    const auto next = path_of(text_at(list.body, "Members@odata.nextLink").value_or(""));
+    // One that brings nothing new is where a sick BMC would go in circles.
+    if (next.empty() || uris.size() == before) co_return uris;
+    if (pages >= kMostPages || uris.size() >= kMostListed) {
+      const auto why = "more than " + std::to_string(pages) + " pages: the rest is not read";
+      survey.not_whole(kOnSystems, next, why);
+      survey.unknown("more systems", next, why);
+      co_return uris;
+    }
+    auto page = co_await survey.need(next);
+    if (!page) {
+      survey.not_whole(kOnSystems, next, page.error().what, true);
+      survey.unknown("more systems", next, page.error().what);
+      co_return uris;
+    }
+    list = *std::move(page);
+  }
+}
+
+/// Leaves the first kMostSystems, and the one that is wanted, and says so.
+void bound(Survey& survey, std::vector<std::string>& uris, const std::string& collection) {
+  if (uris.size() <= kMostSystems) return;
+  const auto wanted = survey.wanted_system();
+  const auto is_it = [&](const std::string& uri) { return last_name(uri) == wanted; };
+  if (const auto ours = std::ranges::find_if(uris, is_it); ours != uris.end())
+    std::iter_swap(uris.begin(), ours);
+  const auto why =
+      "more than " + std::to_string(kMostSystems) + " are listed: the others are not read";
+  const auto is_ours = [&](const std::string& uri) { return may_hold_ours(uri, wanted); };
+  if (std::ranges::any_of(uris | std::views::drop(kMostSystems), is_ours))
+    survey.not_whole(kOnSystems, collection, why);
+  uris.resize(kMostSystems);
+  survey.unknown("more systems", collection, why);
 }
 
 /// Leaves the one that is named; the others are other nodes.
@@ -77,11 +163,20 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
   const bool linked = !collection.empty();
   if (!linked) collection = kSystems;
   auto list = co_await survey.need(collection);
-  const bool has_none = !list && !linked && list.error().code == Code::kNotFound;
-  if (has_none) co_return Systems{};
-  if (!list) co_return std::move(list).error();
-  auto uris = links_at(list->body, "Members");
-  if (uris.size() > kMostSystems) uris.resize(kMostSystems);
+  std::vector<std::string> uris;
+  if (list) {
+    const auto counted = number_at(list->body, "Members@odata.count");
+    uris = co_await listed_systems(survey, *std::move(list));
+    if (counted && *counted > static_cast<double>(uris.size()))
+      survey.not_whole(kOnSystems, collection, "fewer Systems than it counts", true);
+  } else {
+    if (list.error().code != Code::kNotFound) co_return std::move(list).error();
+    uris = co_await systems_of_chassis(survey, root);
+    if (uris.empty() && linked) co_return std::move(list).error();
+    if (!uris.empty())
+      survey.unknown("the list of systems", collection, "HTTP 404: those of the chassis are read");
+  }
+  bound(survey, uris, collection);
   Systems systems;
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
@@ -89,6 +184,9 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
       systems.read.push_back(*std::move(system));
       continue;
     }
+    const bool passing = system.error().code != Code::kNotFound;
+    if (may_hold_ours(uri, survey.wanted_system()))
+      survey.not_whole(kOnSystems, uri, system.error().what, passing);
     survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
     systems.lost.push_back({uri, std::move(system).error()});
   }
@@ -107,12 +205,18 @@ Result<void> pick_system(Systems systems, Without without, const std::string& wa
   boards.erase(boards.begin(), end);
   for (const auto& lost : systems.lost) {
     const bool may_be_it = wanted.empty() ? machines.empty() : last_name(lost.uri) == wanted;
+    // Another node keeps its chassis, also where it could not be read.
+    if (!may_be_it && !may_hold_ours(lost.uri, wanted)) machine.others.push_back(lost.uri);
     if (!may_be_it) continue;
     TRY(stand_in(lost, without, machines));
   }
+  // Where none can be turned on, each that is no board of another may be the node.
   if (machines.empty() && !boards.empty()) {
-    machines.push_back(std::move(boards.front()));
-    boards.erase(boards.begin());
+    const auto first_board =
+        std::ranges::stable_partition(boards, std::not_fn(is_baseboard)).begin();
+    const auto last = first_board == boards.begin() ? boards.begin() + 1 : first_board;
+    std::ranges::move(boards.begin(), last, std::back_inserter(machines));
+    boards.erase(boards.begin(), last);
   }
   if (machines.size() > 1 || !wanted.empty()) {
     TRY(leave_the_named(machines, wanted, machine.others));

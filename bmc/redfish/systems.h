@@ -17,7 +17,8 @@ struct Systems {
   std::vector<Lost> lost{};  // listed, and could not be read
 };
 
-/// Nothing in either where the BMC has none. Errors: the list cannot be read.
+/// Nothing in either where the BMC has none; where it has no list, those that its chassis link to.
+/// Errors: the list cannot be read.
 Task<Result<Systems>> read_systems(Survey& survey, const json::value& root);
 
 /// Puts the node into `machine`: system, baseboards, others, has_system. `wanted`: as

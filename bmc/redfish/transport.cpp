@@ -56,6 +56,11 @@ void expect(Host& host, std::string fingerprint) {
   host.check.expected = std::move(fingerprint);
 }
 
+/// Whether all that is missing of an answer is the end of its error's text: the status says enough.
+bool is_refusal_cut_off(CURLcode how, long status) {
+  return status >= 400 && (how == CURLE_PARTIAL_FILE || connection_broke(how));
+}
+
 /// A compressed body becomes its text. Where an error's cannot be read, its status still counts.
 Result<void> decompress(Transfer& transfer) {
   auto& response = transfer.response;
@@ -187,10 +192,10 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
     peer.known->pin(peer.pin(), host.check.presented);
   if (unknown && handshake == 0 && transfer.outcome != CURLE_OK) host.check.expected.clear();
 
-  if (transfer.outcome == CURLE_OK) {
-    long status = 0;
+  long status = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
+  if (transfer.outcome == CURLE_OK || is_refusal_cut_off(transfer.outcome, status)) {
     curl_off_t patience = 0;
-    curl_easy_getinfo(transfer.easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(transfer.easy, CURLINFO_RETRY_AFTER, &patience);
     transfer.response.status = static_cast<int>(status);
     transfer.response.retry_after = std::clamp<std::chrono::milliseconds>(

@@ -23,6 +23,9 @@ Task<Result<UpdateTicket>> start_verified_update(Client& client, Layout layout,
 Task<Result<UpdateProgress>> read_update_progress(Client& client, UpdateTicket ticket,
                                                   Deadline deadline);
 
+/// What has become of the task of a ticket that has one.
+Task<Result<UpdateProgress>> look_at_task(Client& client, UpdateTicket ticket, Deadline deadline);
+
 // Of these verbs, for each other.
 
 /// A way in which the service takes images, the best first: "multipart", "form" (iLO), "store"

@@ -204,8 +204,13 @@ bool is_monitors_refusal(const std::string& uri, const Error& error) {
 }  // namespace
 
 UpdateProgress progress_of(const Answer& answer, std::string_view way) {
-  if (is_task(answer.body)) return of_task(answer.body, way);
-  UpdateProgress progress{.told = "HTTP " + std::to_string(answer.status)};
+  if (is_task(answer.body)) {
+    auto progress = of_task(answer.body, way);
+    progress.look_again = answer.retry_after;
+    return progress;
+  }
+  UpdateProgress progress{.told = "HTTP " + std::to_string(answer.status),
+                          .look_again = answer.retry_after};
   progress.message = told_messages(answer.body);
   if (answer.status == 202) return progress;
   progress.state = way == kVerifies ? State::verified : State::done;
@@ -238,6 +243,10 @@ Task<Result<UpdateProgress>> read_update_progress(Client& client, UpdateTicket t
     CO_TRY(const json::value service, co_await client.get("/redfish/v1/UpdateService", deadline));
     co_return progress_in(service);
   }
+  co_return co_await look_at_task(client, std::move(ticket), deadline);
+}
+
+Task<Result<UpdateProgress>> look_at_task(Client& client, UpdateTicket ticket, Deadline deadline) {
   auto answer = co_await client.look(ticket.task, deadline);
   if (!answer && answer.error().code == Code::kNotFound)
     co_return co_await look_for_job(client, ticket, answer.error().what, deadline);

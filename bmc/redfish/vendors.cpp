@@ -98,6 +98,7 @@ constexpr std::array kRules{
           .oem_key = "hpe",
           .model = "ilo",
           .device_list = "Oem/Hpe/Links/Devices",
+          .card_list = "Oem/Hpe/Links/NetworkAdapters",
           // A valid password is refused now and then, and after a refusal the next one for a while.
           .wrong_after_refusals = 5,
           .pause_after_refusal = std::chrono::seconds{3},

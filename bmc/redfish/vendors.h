@@ -87,6 +87,9 @@ struct Rules {
   bool serial_is_sku = false;
   /// Where a chassis lists its devices outside of the standard ("Oem/Hpe/Links/Devices").
   std::string_view device_list{};
+  /// Where a System lists its network cards with their serial numbers and ports outside of the
+  /// standard ("Oem/Hpe/Links/NetworkAdapters"): cards of device_list have no MACs there.
+  std::string_view card_list{};
   /// Power supplies of these models are fans that fill an empty bay.
   std::string_view dummy_psu{};
   /// Names of chassis that hold no part and are slow or hang (roots of trust).

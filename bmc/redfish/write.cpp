@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "bmc/redfish/refusals.h"
+#include "bmc/redfish/task_end.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -99,11 +100,18 @@ Task<Result<Answer>> act(Client& client, std::string target, json::value body, D
   co_return answer;
 }
 
+Task<Result<void>> act_to_end(Client& client, std::string target, json::value body,
+                              Deadline deadline) {
+  CO_TRY(Answer accepted, co_await act(client, std::move(target), std::move(body), deadline));
+  co_return co_await wait_for_task(client, std::move(accepted), StillRunning::fails, deadline);
+}
+
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
-                          Deadline deadline) {
+                          Deadline deadline, std::chrono::seconds for_task) {
   auto done = co_await client.patch(std::move(uri), body, std::move(before), deadline);
   if (!done) co_return with_request(std::move(done).error(), body);
-  co_return ok();
+  co_return co_await wait_for_task(client, *std::move(done), StillRunning::is_fine,
+                                   deadline.sooner(for_task));
 }
 
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline) {

@@ -26,9 +26,17 @@ std::vector<std::string> texts_of(const json::value* list);
 /// POST. Errors: as Client::post; a refusal's names the request, without secrets.
 Task<Result<Answer>> act(Client& client, std::string target, json::value body, Deadline deadline);
 
-/// PATCH. Errors: as Client::patch; a refusal's names the request, without secrets.
+/// The same, done: where the BMC answers with a task, that has ended. Errors: as act, and as
+/// wait_for_task (task_end.h).
+Task<Result<void>> act_to_end(Client& client, std::string target, json::value body,
+                              Deadline deadline);
+
+/// PATCH. Where the BMC answers with a task, that is waited for, and may still run after
+/// `for_task`: 0 for what waits for a restart. Errors: as Client::patch and wait_for_task; a
+/// refusal's names the request, without secrets.
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
-                          Deadline deadline);
+                          Deadline deadline,
+                          std::chrono::seconds for_task = std::chrono::seconds{20});
 
 /// The same for a resource that was not read yet: reads it first, for its ETag.
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline);

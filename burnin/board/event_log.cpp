@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "burnin/board/entry_weight.h"
 #include "burnin/board/part_names.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -29,74 +30,27 @@ constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new
 constexpr std::size_t kMostEntries = 2000;
 constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
 
-/// What a log says of whoever works with the machine, and nothing of the machine. Lower case.
-struct Harmless {
-  std::string_view id;       // a part of the MessageId; empty: any
-  std::string_view message;  // a part of the text; empty: any
-};
-
-constexpr std::array kHarmless{
-    // Who logs in and out, us among them.
-    Harmless{"sessioncreated", ""},
-    Harmless{"sessiondel", ""},
-    Harmless{"login", ""},
-    Harmless{"logout", ""},
-    Harmless{"attemptconnect", ""},
-    Harmless{"usr0030", ""},
-    Harmless{"usr0032", ""},
-    Harmless{"", "logged in"},
-    Harmless{"", "logged out"},
-    Harmless{"", "session was created"},
-    // What was changed over the network, as audit logs tell it.
-    Harmless{"security.1.0.", ""},
-    Harmless{"resourceevent.1.0.resourcechanged", ""},
-    Harmless{"bootorder", ""},
-    Harmless{"audit", ""},
-    // The machine goes on and off, as we tell it to.
-    Harmless{"resourcepoweredon", ""},
-    Harmless{"resourcepoweredoff", ""},
-    Harmless{"systempoweraction", ""},
-    Harmless{"osboot", ""},
-    Harmless{"", "acpi"},
-    Harmless{"", "powered on"},
-    Harmless{"", "powered off"},
-    Harmless{"", "power cycled"},
-    // The log itself, and its clock.
-    Harmless{"", "log area reset"},
-    Harmless{"", "log was cleared"},
-    Harmless{"", "log cleared"},
-    Harmless{"", "event log is cleared"},
-    Harmless{"log007", ""},
-    Harmless{"", "timestamp clock sync"},
-    // OpenBMC watches its own memory and processes (captured on a GB200: "Storage_RW", "CPU",
-    // "ProcessCPU_pldmd").
-    Harmless{"bmcsystemresource", ""},
-    Harmless{"", "storage_rw sensor"},
-    Harmless{"", "processcpu_"},
-    Harmless{"sensorthreshold", "cpu sensor crossed"},
-};
-
-struct Entry {
-  std::string message{}, message_id{}, sensor{}, source{}, severity{};
-};
-
-Entry entry_of(const json::value& told) {
+LogEntryWords words_of(const json::value& told, const PartNames& names) {
   const auto at = [&](const char* name) { return text_at(told, name).value_or(""); };
-  return {at("message"), at("message_id"), at("sensor"), at("source"), at("severity")};
+  LogEntryWords words{at("message"),  at("message_id"), at("sensor"),
+                      at("severity"), at("direction"),  {}};
+  // Where the entry itself lies says nothing: that is the log's place, below the BMC.
+  words.part = names.of(words.message + " " + words.sensor, words.sensor);
+  return words;
 }
 
-bool is_harmless(const Entry& entry) {
-  const auto id = lower_case(entry.message_id), message = lower_case(entry.message),
-             sensor = lower_case(entry.sensor);
-  return std::ranges::any_of(kHarmless, [&](const Harmless& row) {
-    return id.contains(row.id) && (message.contains(row.message) || sensor.contains(row.message));
-  });
-}
-
-std::string_view measure_of(const Entry& entry) {
-  if (is_harmless(entry)) return "sel.new.harmless";
-  if (entry.severity == "Critical") return "sel.new.critical";
-  return entry.severity == "Warning" ? "sel.new.warning" : "sel.new.other";
+std::string_view measure_of(EntryWeight weight) {
+  switch (weight) {
+    case EntryWeight::critical:
+      return "sel.new.critical";
+    case EntryWeight::warning:
+      return "sel.new.warning";
+    case EntryWeight::other:
+      return "sel.new.other";
+    case EntryWeight::harmless:
+      return "sel.new.harmless";
+  }
+  return "sel.new.other";
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
@@ -124,19 +78,18 @@ class NewEntries {
 
   void take(const json::value& told) {
     if (!told.is_object() || known_.contains(mark_of(told))) return;
-    const auto entry = entry_of(told);
-    const auto measure = measure_of(entry);
-    const bool notable = measure == "sel.new.critical" || measure == "sel.new.warning";
-    // Where the entry itself lies says nothing: that is the log's place, below the BMC.
-    auto part =
-        notable ? names_.of(entry.message + " " + entry.sensor, entry.sensor) : std::string{};
+    const auto entry = words_of(told, names_);
+    const auto [weight, family] = weigh(entry);
+    const auto measure = measure_of(weight);
+    const bool notable = weight >= EntryWeight::warning;
+    auto part = !notable ? std::string{} : entry.part.empty() ? family : entry.part;
     if (!parts_.contains(part) && parts_.size() >= kMostParts) part.clear();
     auto& counts = parts_[script::clean(part)];
     ++counts.by_measure[std::string{measure}];
+    const auto word = weight == EntryWeight::critical ? "Critical: " : "Warning: ";
     const bool first = counts.worst.empty() ||
-                       (measure == "sel.new.critical" && !counts.worst.starts_with("Critical"));
-    if (notable && first)
-      counts.worst = entry.severity + ": " + script::clean(shortened(entry.message, 120));
+                       (weight == EntryWeight::critical && !counts.worst.starts_with("Critical"));
+    if (notable && first) counts.worst = word + script::clean(shortened(entry.message, 120));
   }
 
   Findings findings() const {

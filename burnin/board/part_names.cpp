@@ -74,6 +74,8 @@ std::string numbered(std::string_view text, const Common& common) {
     const auto from = past_fillers(text, at + common.word.size());
     auto end = from;
     while (end < text.size() && is_digit(text[end]) && end - from < 4) ++end;
+    // "#0xc3" is a sensor's number.
+    if (end < text.size() && text[end] == 'x') continue;
     const auto told = number<int>(text.substr(from, end - from));
     if (!told || (common.from_one && *told == 0)) continue;
     return std::string{common.part} + std::to_string(*told - (common.from_one ? 1 : 0));

@@ -126,7 +126,8 @@ bool fits(const CauseEntry& entry, const Cause& cause, std::span<const Cause> al
 
 /// Whether some measure is called so: a misspelled one would never fit.
 bool names_a_measure(std::string_view pattern) {
-  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same ", "serial number of its own"};
+  constexpr std::string_view kWords[] = {"audit: ", "stage ", "same ", "serial number of its own",
+                                         "BMC of its own"};
   for (const auto word : kWords)
     if (pattern.starts_with(word)) return true;
   for (const auto& group : measure_rows())
@@ -158,7 +159,9 @@ bool is_timed(std::string_view event) {
   const bool timed = event.starts_with("kernel.") || event == "gpu.throttle.thermal" ||
                      event == "gpu.throttle.power_brake";
   // Each code has a time of its own.
-  if (event == "kernel.xid" || event == "kernel.sxid" || event == "kernel.xid.count") return false;
+  constexpr std::string_view kUntimed[] = {"kernel.xid", "kernel.sxid", "kernel.xid.count",
+                                           "kernel.sxid.count"};
+  if (std::ranges::find(kUntimed, event) != std::end(kUntimed)) return false;
   return timed && names_a_measure(measure_of_event(event));
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "burnin/consequences.h"
+#include "burnin/stage.h"
 #include "inventory/node_range.h"
 
 namespace cupel::burnin {
@@ -21,11 +22,19 @@ std::vector<std::string> ends_of(const std::string& part) {
   return {part.substr(0, dash), part.substr(dash + 1)};
 }
 
+/// One measurement that stands out may be a mistake of that measurement.
+bool is_seen_once(const Compared& compared) {
+  return compared.found == Likeness::outlier && compared.again.empty();
+}
+
 bool is_pair(const std::string& part) { return part.contains('-'); }
 
 bool is_worse(const Compared* a, const Compared* b) { return margin(*a) < margin(*b); }
 
 std::string remedy_for(const Compared& worst) {
+  if (is_seen_once(worst))
+    return "run this stage on it again in a run with another machine of its kind (cupel run "
+           "PLAYBOOK --nodes ...): what stands out twice fails";
   switch (worst.against) {
     case Against::fleet:
       if (worst.found == Likeness::doubtful)
@@ -42,14 +51,17 @@ std::string remedy_for(const Compared& worst) {
 
 Cause cause_of(const Compared& worst, std::string part) {
   Cause cause;
-  cause.decision = worst.found == Likeness::doubtful ? Decision::inconclusive : Decision::fail;
+  const bool open = worst.found == Likeness::doubtful || is_seen_once(worst);
+  cause.decision = open ? Decision::inconclusive : Decision::fail;
   cause.part = std::move(part);
   cause.criterion = fmt::format("{}: {}", to_string(worst.against), worst.measure);
   cause.wanted = expected_text(worst);
   cause.remedy = remedy_for(worst);
   cause.stages = {worst.stage};
   cause.quantity.value = worst.value;
-  (worst.less_is_better ? cause.quantity.at_most : cause.quantity.at_least) = worst.limit;
+  // Where nothing says which of two groups is right, there is no limit.
+  if (worst.found != Likeness::doubtful)
+    (worst.less_is_better ? cause.quantity.at_most : cause.quantity.at_least) = worst.limit;
   cause.quantity.unit = worst.unit;
   cause.criterion_id =
       fmt::format("{}/{}/{}", to_string(worst.against), worst.stage, worst.measure);
@@ -113,7 +125,7 @@ std::string_view compared_measure(std::string_view criterion) {
 std::vector<Cause> causes_of(const std::vector<Compared>& compared) {
   std::map<std::tuple<Against, Likeness, std::string, std::string>, Group> groups;
   for (const auto& each : compared)
-    if (each.found != Likeness::alike)
+    if (each.found == Likeness::outlier || each.found == Likeness::doubtful)
       groups[{each.against, each.found, each.stage, each.measure}].push_back(&each);
   std::vector<Cause> causes;
   // By stage and measure: which of several rates of one part is off by most, is chance.
@@ -123,6 +135,26 @@ std::vector<Cause> causes_of(const std::vector<Compared>& compared) {
     return std::tuple{cause.decision != Decision::fail, cause.part.empty(), is_pair(cause.part)};
   });
   return causes;
+}
+
+bool is_to_be_repeated(const Cause& cause) {
+  return cause.decision == Decision::inconclusive && is_compared(cause) &&
+         (cause.quantity.at_least || cause.quantity.at_most);
+}
+
+void mark_repeated(std::vector<Compared>& compared, std::span<const Compared> before,
+                   const std::string& when) {
+  const auto is_same = [](const Compared& a, const Compared& b) {
+    return a.found == Likeness::outlier && b.found == Likeness::outlier && a.against == b.against &&
+           a.measure == b.measure && a.part == b.part && base_name(a.stage) == base_name(b.stage);
+  };
+  for (auto& each : compared) {
+    if (!is_seen_once(each)) continue;
+    for (const auto& other : compared)
+      if (other.stage != each.stage && is_same(each, other)) each.again = other.stage;
+    for (const auto& other : before)
+      if (is_same(each, other)) each.again = when;
+  }
 }
 
 void put_below_known(std::vector<Cause>& causes) {
@@ -137,7 +169,9 @@ void put_below_known(std::vector<Cause>& causes) {
     if (!is_compared(cause)) continue;
     for (std::size_t k = 0; k < causes.size(); ++k) {
       const auto& known = causes[k];
-      const bool may = known.decision == Decision::fail && (!is_compared(known) || k < i);
+      const bool bad = known.decision == Decision::fail ||
+                       (is_to_be_repeated(known) && cause.decision != Decision::fail);
+      const bool may = bad && (!is_compared(known) || k < i);
       if (k == i || !may || !shows_in(known.part, cause.part)) continue;
       if (root_of(known) == cause_name(cause)) continue;
       cause.consequence_of = root_of(known);

@@ -19,7 +19,7 @@ Result<double> between(const Parameters& with, std::string_view name, double lea
 }  // namespace
 
 Result<FleetCriteria> fleet_criteria(const Parameters& with) {
-  constexpr double kLeast = 1e-6, kMost = 0.1;
+  constexpr double kLeast = 1e-6, kMost = 0.1, kMostEffect = 0.5;
   FleetCriteria criteria;
   TRY(const auto fleet, word_parameter(kFleetParameters, with, "fleet"));
   TRY(const auto history, word_parameter(kFleetParameters, with, "history"));
@@ -27,7 +27,9 @@ Result<FleetCriteria> fleet_criteria(const Parameters& with) {
   TRY(const auto runs, between(with, "fewest_runs", 2, 12));
   TRY(criteria.false_alarms, between(with, "false_alarms", kLeast, kMost));
   TRY(criteria.noise, between(with, "noise", kLeast, kMost));
-  TRY(criteria.least_effect, between(with, "least_effect", kLeast, kMost));
+  if (text_parameter(kFleetParameters, with, "least_effect") != "by measure") {
+    TRY(criteria.least_effect, between(with, "least_effect", kLeast, kMostEffect));
+  }
   TRY(criteria.history_noise, between(with, "history_noise", kLeast, kMost));
   TRY(criteria.trend_alarms, between(with, "trend_alarms", kLeast, kMost));
   criteria.judge = fleet == "yes";

@@ -2,6 +2,7 @@
 // How the machines of a run are compared with each other and with their own earlier runs: what
 // `with:` of a verdict step says. Data.
 #include <array>
+#include <optional>
 
 #include "base/result.h"
 #include "burnin/criteria/population.h"
@@ -10,15 +11,16 @@
 namespace cupel::burnin {
 
 struct FleetCriteria {
-  bool judge = true;             // else machines are not compared with each other
-  int fewest_nodes = 6;          // with fewer, nothing is judged
-  double false_alarms = 1e-4;    // share of healthy parts that may be accused in a run
-  double noise = 0.0025;         // the spread is never taken for less: a share of the value
-  double least_effect = 0.015;   // what is less behind its like is no fault: a share of the value
-  bool history = true;           // a machine beside its own earlier runs
-  int fewest_runs = 3;           // earlier ones
-  double history_noise = 0.005;  // as `noise`, between runs
-  double trend_alarms = 1e-3;    // share of healthy parts that may be reported to decay
+  bool judge = true;                     // else machines are not compared with each other
+  int fewest_nodes = 6;                  // with fewer, nothing is judged
+  double false_alarms = 1e-4;            // share of healthy parts that may stand out in a run
+  double noise = 0.0025;                 // the spread is never taken for less: a share of the value
+  std::optional<double> least_effect{};  // what is less behind its like does not stand out: a
+                                         // share of the value; nothing: by measure
+  bool history = true;                   // a machine beside its own earlier runs
+  int fewest_runs = 3;                   // earlier ones
+  double history_noise = 0.005;          // as `noise`, between runs
+  double trend_alarms = 1e-3;            // share of healthy parts that may be reported to decay
 
   FleetLimits limits() const { return {fewest_nodes, false_alarms, noise, least_effect}; }
 };
@@ -32,13 +34,14 @@ inline constexpr std::array kFleetParameters{
     ParameterRow{"fewest_nodes", ParameterRow::Kind::text,
                  "with fewer nodes measured, none is compared", "6"},
     ParameterRow{"false_alarms", ParameterRow::Kind::text,
-                 "the share of healthy parts that may fail by comparison", "0.0001"},
+                 "the share of healthy parts that may stand out by comparison", "0.0001"},
     ParameterRow{"noise", ParameterRow::Kind::text,
                  "the spread of healthy parts is never taken for less: a share of the value",
                  "0.0025"},
     ParameterRow{"least_effect", ParameterRow::Kind::text,
-                 "a part that is less behind what is expected of it passes: a share of the value",
-                 "0.015"},
+                 "a part that is less behind what is expected of it does not stand out: a share of "
+                 "the value, or by measure",
+                 "by measure"},
     ParameterRow{"history", ParameterRow::Kind::word,
                  "compare the node's rates with those of its earlier runs", "yes", kCompareOrNot},
     ParameterRow{"fewest_runs", ParameterRow::Kind::text,

@@ -43,6 +43,16 @@ bool is_fleet_measure(std::string_view measure) {
 
 std::vector<std::string> fleet_units() { return {kUnits.begin(), kUnits.end()}; }
 
+double least_effect(std::string_view measure) {
+  constexpr double kCompute = 0.08, kDrive = 0.1;
+  const auto* row = measure_row(measure);
+  if (row == nullptr) return kLeastEffect;
+  if (row->unit == "TFLOP/s" || row->unit == "tokens/s") return kCompute;
+  const bool drive = row->unit == "IOPS" || measure.starts_with("nvme.") ||
+                     measure.starts_with("disk.") || measure.starts_with("storage.");
+  return drive ? kDrive : kLeastEffect;
+}
+
 std::optional<Covariate> covariate_of(std::string_view measure) {
   if (measure == "gpu.clock.sm" || measure == "cpu.clock") return Covariate::clock;
   if (measure == "gpu.power" || measure == "gpu.power.mean") return Covariate::power;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "burnin/criteria/conditions.h"
 #include "burnin/criteria/robust.h"
+#include "burnin/criteria/tail.h"
 
 namespace cupel::burnin {
 namespace {
@@ -20,10 +23,17 @@ constexpr double kShareOfNodes = 0.1;
 /// What is learned of few nodes is less sure than Student's distribution says: limits are wider by
 /// this share of a node. Found by tests/bench/fleet_criteria_bench.cpp.
 constexpr double kOfFew = 0.5;
-/// Of fewer nodes FleetLimits::least_effect counts half as much again for a part, and twice for
-/// what lies between two groups: nearer ones are how few nodes happen to lie.
+/// Share of healthy normal values of one series that may be called slow, which fails none; and how
+/// far behind is slow at least: a share of the value, half as much again among few nodes.
+constexpr double kSlowAlarms = 2.3e-4;
+constexpr double kLeastSlow = 0.01;
+/// So much of FleetLimits::least_effect is slow in any fleet.
+constexpr double kSlowEffect = 0.9;
 constexpr int kFewNodes = 16;
 constexpr double kLeastOfFew = 1.5;
+/// Two groups lie as far apart, at least: a share of the value, and twice that among few nodes,
+/// where nearer ones are how few nodes happen to lie.
+constexpr double kLeastApart = 0.015;
 constexpr double kLeastApartOfFew = 2;
 /// The variance of a median of n normal values is this / n.
 constexpr double kMedian = 1.5;
@@ -138,7 +148,7 @@ class Learner {
     auto rest = values_;
     for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= without_node_[i] + of_node_[i];
     const bool few = model_.nodes < kFewNodes;
-    const double apart = (few ? kLeastApartOfFew : 1) * limits_.least_effect;
+    const double apart = (few ? kLeastApartOfFew : 1) * kLeastApart;
     if (const auto divide = divide_of(parts_and_nodes(), limits_.noise, apart)) {
       model_.state = Comparison::State::split;
       model_.divide = *divide;
@@ -149,14 +159,13 @@ class Learner {
     const auto count = static_cast<double>(rest.size());
     const double degrees = std::max(1.0, count - parameters());
     model_.spread = std::max(center.spread * std::sqrt(count / degrees), limits_.noise);
-    const double wider = 1 + kOfFew / static_cast<double>(model_.nodes);
-    model_.part_limit = wider * alarm_limit((1 - kShareOfNodes) * limits_.false_alarms, degrees);
-    model_.node_limit *= wider;
-    // Of few nodes the spread may be learned too small, and no part is exchanged for a percent.
-    const double least = -std::log1p(-(few ? kLeastOfFew : 1) * limits_.least_effect);
-    model_.part_limit = std::max(model_.part_limit, least / model_.spread);
+    for (auto& each : rest) each = center.location - each;
+    std::tie(model_.part_slow, model_.part_limit) =
+        slow_and_limit(rest, model_.spread, degrees, (1 - kShareOfNodes) * limits_.false_alarms);
     if (model_.node_spread > 0)
-      model_.node_limit = std::max(model_.node_limit, least / model_.node_spread);
+      std::tie(model_.node_slow, model_.node_limit) = slow_and_limit(
+          nodes_behind_, model_.node_spread, static_cast<double>(nodes_behind_.size()) - 1,
+          kShareOfNodes * limits_.false_alarms);
     return model_;
   }
 
@@ -165,6 +174,26 @@ class Learner {
     auto values = values_;
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= without_node_[i];
     return values;
+  }
+
+  /// Both in spreads. `behind`: of each value, from their centre.
+  std::pair<double, double> slow_and_limit(const Values& behind, double spread, double degrees,
+                                           double alarms) const {
+    static constexpr double kMost = 0.95;  // a limit is above 0
+    const bool few = static_cast<int>(model_.nodes) < kFewNodes;
+    const double more = few ? kLeastOfFew : 1;
+    const double wider = 1 + kOfFew / static_cast<double>(model_.nodes);
+    const double effect = limits_.least_effect.value_or(kLeastEffect);
+    const auto lower = [](double share) { return -std::log1p(-std::min(share, kMost)); };
+    const double by_chance = wider * alarm_limit(kSlowAlarms, degrees) * spread;
+    const double least = lower(more * kLeastSlow);
+    const double slow =
+        std::min(std::max(by_chance, least), std::max(least, lower(kSlowEffect * effect)));
+    // The spread of few values may be learned too small.
+    const double unsure = wider * alarm_limit(alarms, degrees) / -normal_quantile(alarms);
+    // The tail is one of shares: on the logarithm it reaches further.
+    const double tail = unsure * tail_limit(behind, spread, alarms);
+    return {slow / spread, lower(std::max(tail, more * effect)) / spread};
   }
 
   bool has_nodes() const {
@@ -212,11 +241,11 @@ class Learner {
     Values locations;
     for (const auto& [node, location] : groups.location) locations.push_back(location);
     const auto center = trimmed_center(locations);
+    nodes_behind_.clear();
+    for (const double each : locations) nodes_behind_.push_back(center.location - each);
     for (std::size_t i = 0; i < values_.size(); ++i) of_node_[i] = groups.shrunk.at(node_[i]);
     model_.node_prior = groups.between;
     model_.node_spread = std::max(center.spread, limits_.noise);
-    model_.node_limit = alarm_limit(kShareOfNodes * limits_.false_alarms,
-                                    static_cast<double>(locations.size()) - 1);
     double shrunk = 0, whole = 0;
     for (const auto& [node, location] : groups.location) {
       shrunk += std::abs(groups.shrunk.at(node));
@@ -230,6 +259,7 @@ class Learner {
   FleetModel model_{};
   std::vector<const FleetMember*> members_{};
   Values values_{}, of_node_{}, without_node_{};
+  Values nodes_behind_{};  // how far each node lies behind their centre
   std::vector<std::uint32_t> node_{}, position_{};
   double share_of_nodes_ = 0;  // how much of their centres is taken for theirs
 };
@@ -243,7 +273,7 @@ double expected_of(const FleetModel& model, const FleetMember& member) {
 /// What the whole node is beyond what is expected of its parts, and how much of it is its own.
 struct OfNode {
   double location = 0, shrunk = 0;
-  bool outlier = false;
+  bool slow = false, outlier = false;
 };
 
 OfNode node_of(const FleetModel& model, std::span<const FleetMember> members) {
@@ -257,6 +287,7 @@ OfNode node_of(const FleetModel& model, std::span<const FleetMember> members) {
   const double by_chance = kMedian * squared(model.spread) / count;
   found.shrunk = drawn_to_nothing(found.location, model.node_prior, by_chance);
   found.outlier = found.location < -model.node_limit * model.node_spread;
+  found.slow = !found.outlier && found.location < -model.node_slow * model.node_spread;
   return found;
 }
 
@@ -268,24 +299,30 @@ FleetModel learn(const Population& population, const FleetLimits& limits, Correc
 
 std::vector<Standing> standings(const FleetModel& model, std::span<const FleetMember> of_one_node) {
   if (model.state == Comparison::State::too_few) return {};
+  const bool split = model.state == Comparison::State::split;
   const auto node = node_of(model, of_one_node);
-  const auto back = [&](double y) { return std::exp(model.less_is_better ? -y : y); };
   std::vector<Standing> found;
   for (const auto& member : of_one_node) {
     auto& standing = found.emplace_back();
     if (!is_sound(member)) continue;
     const double y = turned(member.value, model.less_is_better);
     const double plain = expected_of(model, member);
-    const double expected = plain + (node.outlier ? 0 : node.shrunk);
-    const double spread = node.outlier ? model.node_spread : model.spread;
-    const double limit = node.outlier ? model.node_limit : model.part_limit;
-    standing.expected = back(expected);
-    standing.limit = back(expected - limit * spread);
-    standing.score = (expected - y) / spread;
-    if (model.state == Comparison::State::split)
-      standing.doubtful = y - plain < model.divide;
+    const auto stand = [&](double expected, double spread, double slow, double limit) {
+      const auto back = [&](double at) { return std::exp(model.less_is_better ? -at : at); };
+      standing.expected = back(expected);
+      standing.score = (expected - y) / spread;
+      standing.outlier = !split && standing.score > limit;
+      standing.slow = !split && !standing.outlier && standing.score > slow;
+      standing.limit = back(expected - (standing.outlier ? limit : slow) * spread);
+    };
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    if (node.outlier)
+      stand(plain, model.node_spread, model.node_slow, model.node_limit);
     else
-      standing.outlier = standing.score > limit;
+      stand(plain + node.shrunk, model.spread, model.part_slow, model.part_limit);
+    if (node.slow && !standing.outlier && !standing.slow)
+      stand(plain, model.node_spread, model.node_slow, kNone);
+    standing.doubtful = split && y - plain < model.divide;
   }
   return found;
 }

@@ -32,7 +32,9 @@ struct FleetModel {
   double spread = 0;        // of parts about what is expected of them
   double node_spread = 0;   // of nodes as a whole; 0: nodes are not told apart
   double node_prior = 0;    // variance between healthy nodes
-  double part_limit = 0;    // in spreads
+  double part_slow = 0;     // in spreads: what is further behind is slow
+  double node_slow = 0;     // in spreads of nodes
+  double part_limit = 0;    // in spreads: what is further behind is an outlier
   double node_limit = 0;    // in spreads of nodes
   double divide = 0;        // of a split fleet: below it lies the worse group
   std::size_t members = 0;  // it was learned from
@@ -44,8 +46,10 @@ FleetModel learn(const Population& population, const FleetLimits& limits,
                  Corrections corrections = {});
 
 /// Where the members of one node stand, which need not be among those that the model was learned
-/// from. Empty where the model is of too few. A node that is slow as a whole is an outlier with all
-/// its members.
+/// from. Empty where the model is of too few. A node that is an outlier as a whole, or slow, is so
+/// with all its members. Slow: beyond what chance explains of a normal distribution, and a percent
+/// or more; or most of FleetLimits::least_effect, however wide the spread is. An outlier: beyond
+/// least_effect, and beyond what the tail of the fleet explains (tail.h).
 std::vector<Standing> standings(const FleetModel& model, std::span<const FleetMember> of_one_node);
 
 /// All of a population at once.

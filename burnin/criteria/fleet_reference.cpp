@@ -113,6 +113,7 @@ Compared compared(const FleetReference::Series& series, const FleetMember& membe
                   .spread = series.model.spread,
                   .others = static_cast<int>(series.model.nodes) - 1,
                   .less_is_better = series.model.less_is_better};
+  if (standing.slow) result.found = Likeness::slow;
   if (standing.outlier) result.found = Likeness::outlier;
   if (standing.doubtful) result.found = Likeness::doubtful;
   return result;
@@ -196,6 +197,7 @@ FleetReference FleetSamples::learn(const FleetLimits& limits) {
     if (static_cast<int>(series.members.size()) < limits.fewest_nodes) continue;
     auto own = limits;
     own.false_alarms /= of_kind[key.kind];
+    own.least_effect = limits.least_effect.value_or(least_effect(key.measure));
     if (!series.learned || series.learned->limits != own)
       series.learned = {own, burnin::learn(population(key, series), own)};
     const auto& model = series.learned->model;

@@ -47,6 +47,13 @@ const Measurement* worst_of(const Criterion& criterion, NumbersOfSome of_one_par
   return worst;
 }
 
+/// Whether what the number of the node as a whole was traced to is a part.
+bool is_traced_to_a_part(const Measurement& found) {
+  if (found.traced_to.empty()) return false;
+  const auto* row = measure_row(found.name);
+  return row == nullptr || !row->of_node;
+}
+
 /// A criterion of a profile, and what it goes by in records.
 struct Named {
   const Criterion& criterion;
@@ -67,7 +74,8 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
                  .remedy = criterion.remedy};
   const auto* found = worst_of(criterion, of_part(numbers, part));
   if (found == nullptr) return result;
-  if (part.empty()) result.part = found->traced_to;
+  const bool names_part = part.empty() && is_traced_to_a_part(*found);
+  if (names_part) result.part = found->traced_to;
   if (std::isfinite(found->value)) result.quantity.value = found->value;
   if (!found->unit.empty()) result.quantity.unit = found->unit;
   if (!same_unit(criterion, *found)) result.quantity.unit_of_limits = criterion.unit;
@@ -75,7 +83,7 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
     return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   if (result.met == Met::met) result.remedy.clear();
-  if (result.met == Met::failed && !part.empty()) result.place = found->traced_to;
+  if (result.met == Met::failed && !names_part) result.place = found->traced_to;
   return result;
 }
 

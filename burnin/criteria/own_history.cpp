@@ -1,8 +1,12 @@
 #include "burnin/criteria/own_history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "burnin/criteria/fleet_measures.h"
@@ -15,7 +19,13 @@ namespace cupel::burnin {
 namespace {
 
 constexpr double kFewestDegrees = 6;  // with fewer, the noise is not known
-constexpr double kLeastLoss = 0.01;   // over the whole time; less is no finding
+constexpr double kLeastLoss = 0.01;   // a share; less is no finding
+/// Share of healthy normal values of one series that may be called slow, which fails none.
+constexpr double kSlowAlarms = 2.3e-4;
+constexpr double kSlowEffect = 1.5;  // times what an outlier needs: slow, however wide the noise
+/// The noise of a rate has a ceiling and a tail below it. An exponential tail reaches so many times
+/// as far as a normal one, and farther than Student's with 4 degrees of freedom.
+constexpr double kSkew = 2.5;
 
 /// One part's numbers of one measure, by run: of each run the median.
 struct PartSeries {
@@ -58,29 +68,86 @@ std::map<SeriesKey, KindSeries> gathered(std::span<const EarlierValue> earlier,
   return all;
 }
 
-struct Noise {
-  double spread = 0;
-  double degrees = 0;
+/// Logarithms of one kind's numbers in one run, and today: by part.
+using ByPart = std::map<std::string_view, double>;
+
+/// What all parts of a node have in common in one run is not their own: a driver, the room, a
+/// cooler day. Of few parts it cannot be told apart from theirs.
+std::optional<double> common_shift(const ByPart& values, const ByPart& baseline) {
+  constexpr std::size_t kFewest = 4;
+  std::vector<double> apart;
+  for (const auto& [part, value] : values)
+    if (const auto own = baseline.find(part); own != baseline.end())
+      apart.push_back(value - own->second);
+  if (apart.size() < kFewest) return std::nullopt;
+  return median(std::move(apart));
+}
+
+/// What one kind of part has reached in earlier runs, and how it scatters from run to run.
+struct Baseline {
+  ByPart usual{};                  // of each part, without what its runs had in common
+  double spread = 0, degrees = 0;  // of a part's numbers about its usual one
+  double shift_spread = 0;         // of what runs had in common
+  double shift_degrees = 0;
+
+  Baseline(const KindSeries& series, double floor);
 };
 
-/// How a part's numbers scatter about their own median, in all like parts together.
-Noise noise_of(const KindSeries& series, double floor) {
-  std::vector<double> rest;
-  double medians = 0;
-  for (const auto& [name, part] : series.parts) {
-    if (part.runs.size() < 2) continue;
-    std::vector<double> logs;
-    for (const auto& each : part.timed()) logs.push_back(std::log(each.value));
-    const double center = median(logs);
-    for (const double each : logs) rest.push_back(each - center);
-    ++medians;
+/// The median of a part's runs, without what each run had in common.
+ByPart usual_of(const std::map<std::int64_t, ByPart>& runs,
+                const std::map<std::int64_t, double>& shifts) {
+  std::map<std::string_view, std::vector<double>> values;
+  for (const auto& [run, parts] : runs)
+    for (const auto& [part, value] : parts) values[part].push_back(value - shifts.at(run));
+  ByPart usual;
+  for (auto& [part, some] : values) usual[part] = median(std::move(some));
+  return usual;
+}
+
+Baseline::Baseline(const KindSeries& series, double floor) {
+  std::map<std::int64_t, ByPart> runs;
+  for (const auto& [name, part] : series.parts)
+    for (const auto& [run, found] : part.runs) runs[run][name] = std::log(median(found.second));
+  std::map<std::int64_t, double> shifts;
+  for (const auto& [run, parts] : runs) shifts[run] = 0;
+  constexpr int kRounds = 3;
+  double shifted = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    usual = usual_of(runs, shifts);
+    std::vector<double> known;
+    shifted = 0;
+    for (const auto& [run, parts] : runs) {
+      const auto shift = common_shift(parts, usual);
+      shifts[run] += shift.value_or(0);
+      if (!shift) continue;
+      known.push_back(shifts[run]);
+      ++shifted;
+    }
+    // What all runs have in common is the parts' own.
+    const double center = median(std::move(known));
+    for (auto& [run, shift] : shifts)
+      if (shift != 0) shift -= center;
   }
-  Noise noise;
-  const auto count = static_cast<double>(rest.size());
-  noise.degrees = count - medians;
-  if (noise.degrees <= 0) return noise;
-  noise.spread = std::max(floor, trimmed_center(rest).spread * std::sqrt(count / noise.degrees));
-  return noise;
+  usual = usual_of(runs, shifts);
+  // About the mean, and all of it: of three runs one deviation from the median is always 0, so that
+  // what a robust spread takes for noise is far too little.
+  std::map<std::string_view, std::vector<double>> values;
+  for (const auto& [run, parts] : runs)
+    for (const auto& [part, value] : parts) values[part].push_back(value - shifts.at(run));
+  double squares = 0;
+  for (const auto& [part, some] : values) {
+    if (some.size() < 2) continue;
+    const double mean =
+        std::accumulate(some.begin(), some.end(), 0.0) / static_cast<double>(some.size());
+    for (const double each : some) squares += (each - mean) * (each - mean);
+    degrees += static_cast<double>(some.size() - 1);
+  }
+  if (shifted > 1) degrees -= shifted - 1;
+  spread = std::max(floor, degrees > 0 ? std::sqrt(squares / degrees) : 0);
+  shift_degrees = std::max(0.0, shifted - 1);
+  squares = 0;
+  for (const auto& [run, shift] : shifts) squares += shift * shift;
+  shift_spread = std::max(floor, shift_degrees > 0 ? std::sqrt(squares / shift_degrees) : 0);
 }
 
 class Comparer {
@@ -92,20 +159,26 @@ class Comparer {
         today_{today},
         limits_{limits},
         alarms_{series_of_kind},
-        noise_{noise_of(series, limits.history_noise)} {
+        effect_{limits.least_effect.value_or(least_effect(key.measure))},
+        baseline_{series, limits.history_noise} {
     const auto* row = measure_row(key.measure);
     less_ = row != nullptr && row->better == Better::less;
+    ByPart now;
+    for (const auto& [name, part] : series.parts)
+      if (!part.now.empty()) now[name] = std::log(median(part.now));
+    shift_ = common_shift(now, baseline_.usual).value_or(0);
   }
 
   void compare(std::vector<Compared>& into) const {
     std::optional<Compared> nearest;
     for (const auto& [name, part] : series_.parts) {
       const bool enough = static_cast<int>(part.runs.size()) >= limits_.fewest_runs &&
-                          noise_.degrees >= kFewestDegrees && !part.now.empty();
+                          baseline_.degrees >= kFewestDegrees && !part.now.empty();
       if (!enough) continue;
       auto beside = beside_baseline(name, part);
-      if (beside.found == Likeness::alike)
-        if (auto trend = worse_over_time(name, part)) beside = *std::move(trend);
+      auto trend = worse_over_time(name, part);
+      if (trend && static_cast<int>(trend->found) > static_cast<int>(beside.found))
+        beside = *std::move(trend);
       if (beside.found != Likeness::alike)
         into.push_back(std::move(beside));
       else if (!nearest || margin(beside) < margin(*nearest))
@@ -115,30 +188,55 @@ class Comparer {
   }
 
  private:
+  /// How far behind is slow, and how far is an outlier, on the logarithm.
+  struct Reach {
+    double slow = 0, outlier = 0;
+  };
+
   Compared of(const std::string& part, Against against, std::size_t runs) const {
     return {.stage = key_.stage,
             .part = part,
             .measure = key_.measure,
             .unit = series_.unit,
             .against = against,
-            .spread = noise_.spread,
+            .spread = baseline_.spread,
             .others = static_cast<int>(runs),
             .less_is_better = less_};
   }
 
-  Compared beside_baseline(const std::string& name, const PartSeries& part) const {
+  Reach reach(double spread, double degrees, double runs) const {
     constexpr double kMedian = 1.5;  // the variance of a median of n values is this / n
+    const double unsure = std::sqrt(1 + kMedian / runs) * spread;
+    const double slow = -std::log1p(-kLeastLoss), effect = -std::log1p(-effect_);
+    return {
+        std::min(std::max(slow, unsure * alarm_limit(kSlowAlarms, degrees)), kSlowEffect * effect),
+        std::max(effect, kSkew * unsure * alarm_limit(limits_.false_alarms / alarms_, degrees))};
+  }
+
+  /// Beside itself, without what all parts of this run have in common; and with it, where that
+  /// alone is beyond what runs have in common.
+  Compared beside_baseline(const std::string& name, const PartSeries& part) const {
     auto result = of(name, Against::history, part.runs.size());
-    std::vector<double> values;
-    for (const auto& each : part.timed()) values.push_back(each.value);
     result.value = median(part.now);
-    result.expected = median(values);
-    const double unsure = std::sqrt(1 + kMedian / static_cast<double>(values.size()));
-    const double reach =
-        unsure * noise_.spread * alarm_limit(limits_.false_alarms / alarms_, noise_.degrees);
-    result.limit = result.expected * std::exp(less_ ? reach : -reach);
-    const bool worse = less_ ? result.value > result.limit : result.value < result.limit;
-    if (worse) result.found = Likeness::outlier;
+    const double sign = less_ ? -1 : 1;  // then less is worse
+    const double usual = sign * baseline_.usual.at(name), shift = sign * shift_;
+    const double now = sign * std::log(result.value);
+    const auto runs = static_cast<double>(part.runs.size());
+    const auto own = reach(baseline_.spread, baseline_.degrees, runs);
+    auto common = reach(baseline_.shift_spread, baseline_.shift_degrees, runs);
+    // Of few runs it is not known how far they may lie apart.
+    if (baseline_.shift_degrees < kFewestDegrees)
+      common.outlier = std::numeric_limits<double>::infinity();
+    const bool of_node = -shift > common.slow && shift - now + usual <= own.slow;
+    const auto& limits = of_node ? common : own;
+    const double expected = of_node ? usual : usual + shift;
+    // Each part of a node that is worse as a whole is as far behind as the whole.
+    const double away = of_node ? -shift : expected - now;
+    if (away > limits.slow) result.found = Likeness::slow;
+    if (away > limits.outlier) result.found = Likeness::outlier;
+    const double limit = result.found == Likeness::outlier ? limits.outlier : limits.slow;
+    result.expected = std::exp(sign * expected);
+    result.limit = std::exp(sign * (expected - limit));
     return result;
   }
 
@@ -152,8 +250,12 @@ class Comparer {
     std::ranges::sort(timed, {}, &TimedValue::days);
     result.value = timed.back().value;
     result.expected = timed.front().value;
-    result.limit = result.expected * (less_ ? 1 + kLeastLoss : 1 - kLeastLoss);
-    result.found = Likeness::outlier;
+    const bool much = trend.lost > effect_ && trend.chance <= limits_.false_alarms / alarms_;
+    const double least = much ? effect_ : kLeastLoss;
+    result.limit = result.expected * (less_ ? 1 + least : 1 - least);
+    result.found = much ? Likeness::outlier : Likeness::slow;
+    // Every one of its runs was a measurement of it.
+    if (much) result.again = fmt::format("{} runs", timed.size());
     return result;
   }
 
@@ -162,7 +264,9 @@ class Comparer {
   double today_;
   const FleetCriteria& limits_;
   double alarms_;  // series of the kind, which share the false alarms
-  Noise noise_;
+  double effect_;  // what is less behind is no outlier
+  Baseline baseline_;
+  double shift_ = 0;  // what all parts have in common today
   bool less_ = false;
 };
 

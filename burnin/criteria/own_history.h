@@ -1,6 +1,7 @@
 #pragma once
 // A machine's numbers beside those that it had in its earlier runs: its baseline is their median,
-// and the noise of a measurement is learned from how they scatter. Pure.
+// and the noise of a measurement is learned from how they scatter. What all parts of a run have in
+// common is taken out, and is judged by itself. Pure.
 #include <cstdint>
 #include <span>
 
@@ -21,10 +22,11 @@ struct EarlierValue {
   double value = 0;
 };
 
-/// Only what is compared between machines too (fleet_measures.h). An outlier is worse than its
-/// baseline allows; `trend`: worse from run to run over two weeks or more, though no step was too
-/// large. Of like parts that are alike, the one nearest to its limit. `today`: when `findings`
-/// were measured, in days.
+/// Only what is compared between machines too (fleet_measures.h). Slow: worse than the noise of so
+/// few runs explains (Student's prediction interval). An outlier: so even if the noise has a long
+/// tail, and by what is worth a part's exchange. `trend`: worse from run to run over two weeks or
+/// more, though no step was too large. Of like parts that are alike, the one nearest to its limit.
+/// `today`: when `findings` were measured, in days.
 std::vector<Compared> compare_with_history(std::span<const EarlierValue> earlier,
                                            const FindingsByStage& findings, double today,
                                            const FleetCriteria& limits);

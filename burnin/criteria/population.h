@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "burnin/measures/measure.h"
@@ -32,11 +33,17 @@ struct Population {
   Better better = Better::more;
 };
 
+/// As much behind its like a part is worth exchanging: a share of the value. Source: the rule of
+/// SuperBench's data diagnosis, `variance`, with the condition -0.05.
+inline constexpr double kLeastEffect = 0.05;
+
 struct FleetLimits {
-  int fewest_nodes = 6;         // with fewer, nothing is judged
-  double false_alarms = 1e-4;   // share of healthy parts that may be accused, one-sided
-  double noise = 0.0025;        // the spread is never taken for less: a share of the value
-  double least_effect = 0.015;  // what is less behind its like is no fault: a share of the value
+  int fewest_nodes = 6;        // with fewer, nothing is judged
+  double false_alarms = 1e-4;  // share of healthy parts that may stand out, one-sided
+  double noise = 0.0025;       // the spread is never taken for less: a share of the value
+  /// What is less behind its like does not stand out: a share of the value. Nothing: by measure
+  /// (fleet_measures.h).
+  std::optional<double> least_effect{};
 
   friend bool operator==(const FleetLimits&, const FleetLimits&) = default;
 };
@@ -44,8 +51,9 @@ struct FleetLimits {
 /// Where one member stands.
 struct Standing {
   double expected = 0;  // of a healthy part at this place and under these conditions
-  double limit = 0;     // the worst value that still counts as healthy there
+  double limit = 0;     // the worst value that is not slow there; of an outlier, that is none
   double score = 0;     // how far beyond expected on the bad side, in spreads
+  bool slow = false;    // worse than its like, and not so far that it must be bad
   bool outlier = false;
   bool doubtful = false;  // in the worse one of two large groups: nothing says which is right
 };

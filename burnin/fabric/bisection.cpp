@@ -44,6 +44,13 @@ std::vector<Nodes> divided(const Nodes& nodes, std::size_t parts) {
   return made;
 }
 
+/// Not the same nodes first as in rounds before, nor their neighbours.
+void turn(Nodes& nodes, int round) {
+  if (nodes.empty()) return;
+  const auto step = 5 * std::ssize(nodes) / 13 + 1;
+  std::ranges::rotate(nodes, nodes.begin() + step * (round + 1) % std::ssize(nodes));
+}
+
 /// The same order for the same count: neighbours, and nodes at equal distances, are parted.
 Nodes mixed(Nodes nodes, int how) {
   std::minstd_rand draw{104'729u * static_cast<unsigned>(how)};
@@ -90,7 +97,7 @@ void Bisection::mark(const Nodes& nodes, State state) {
 void Bisection::suspect(Kind kind, const Nodes& nodes, double loss, std::string why) {
   if (nodes.empty()) return;
   say(why);
-  suspicions_.push_back({kind, nodes, loss, std::move(why)});
+  suspicions_.push_back({kind, nodes, {}, loss, std::move(why)});
 }
 
 void Bisection::undecided(const Nodes& nodes, std::string why) {
@@ -108,7 +115,7 @@ double Bisection::usual(std::size_t size) const {
 }
 
 bool Bisection::is_slow(const Trial& trial) const {
-  return trial.rate < (1 - kSlow) * usual(trial.team.size());
+  return trial.rate <= 0 || trial.rate < (1 - kSlow) * usual(trial.team.size());
 }
 
 /// Whether readings that dip by themselves explain that one of so many teams was slow so often in a
@@ -127,20 +134,38 @@ std::vector<Nodes> Bisection::next() {
   forget_who_left();
   if (!began_) {
     began_ = true;
-    const auto all = in(State::open);
-    if (all.size() < 2)
-      over_ = true;
-    else
-      trials_.push_back({.own = all, .team = all});
+    plan_all();
   } else if (!over_) {
-    if (rounds_ < kMostRounds) plan_suspects();
-    if (trials_.empty() && rounds_ < kMostRounds && groups_.empty() && goes_deeper()) plan_level();
+    if (all_failed_) plan_all();
+    if (trials_.empty() && rounds_ < kMostRounds) plan_suspects();
+    // First what is between nodes: in teams of nodes that are no neighbours it would be taken for
+    // theirs.
+    if (trials_.empty() && rounds_ < kMostRounds) plan_crossings();
     if (trials_.empty() && rounds_ < kMostRounds) plan_together();
+    if (trials_.empty() && rounds_ < kMostRounds && groups_.empty() && goes_deeper()) plan_level();
     if (trials_.empty()) finish();
   }
   std::vector<Nodes> teams;
   for (const auto& trial : trials_) teams.push_back(trial.team);
   return teams;
+}
+
+/// Once more without those who kept the others waiting, and left; but not for ever.
+bool Bisection::runs_all_again() const {
+  constexpr int kMost = 4;
+  return all_failed_ && in(State::left).size() != gone_ && without_ < kMost;
+}
+
+void Bisection::plan_all() {
+  const bool again = runs_all_again();
+  if (std::exchange(all_failed_, false) && !again) return;
+  without_ += again ? 1 : 0;
+  gone_ = in(State::left).size();
+  const auto all = in(State::open);
+  if (all.size() < 2)
+    over_ = true;
+  else
+    trials_.push_back({.own = all, .team = all});
 }
 
 void Bisection::forget_who_left() {
@@ -155,6 +180,18 @@ void Bisection::forget_who_left() {
     singles_.push_back(group);
   }
   std::erase_if(groups_, [](const Group& group) { return group.nodes.size() == 1; });
+  for (auto* groups : {&together_})
+    for (auto& group : *groups) {
+      std::erase_if(group.one, is_gone);
+      std::erase_if(group.other, is_gone);
+    }
+  for (auto& crossing : crossings_) {
+    std::erase_if(crossing.one, is_gone);
+    std::erase_if(crossing.other, is_gone);
+  }
+  std::erase_if(crossings_, [](const Crossing& crossing) {
+    return crossing.one.empty() || crossing.other.empty();
+  });
 }
 
 /// As long as no slow node is known: with a floor until a team reaches it, else to the end.
@@ -163,6 +200,7 @@ bool Bisection::goes_deeper() const {
   constexpr int kMixes = 8;
   constexpr std::size_t kFew = 6;
   if (mixes_ == (names_.size() < kFew ? kMixes : 1) || !in(State::bad).empty()) return false;
+  if (!suspicions_.empty()) return false;  // what is between nodes explains the whole
   const auto reaches = [this](const auto& best) { return best.second >= floor_; };
   return floor_ <= 0 || std::ranges::none_of(best_, reaches);
 }
@@ -186,9 +224,7 @@ void Bisection::plan_level() {
 /// they are fast.
 void Bisection::plan_suspects() {
   auto spare = in(State::fast);
-  // Not the same nodes as in the round before.
-  if (!spare.empty())
-    std::ranges::rotate(spare, spare.begin() + (5 * rounds_ + 1) % std::ssize(spare));
+  turn(spare, rounds_);
   begin_suspects(spare.size());
   if (trials_.empty()) return;
   std::size_t size = 2, needed = 0;
@@ -241,8 +277,12 @@ void Bisection::fill_up(std::size_t size, Nodes spare) {
 void Bisection::plan_together() {
   auto free = state_;
   for (auto& group : std::exchange(together_, {})) {
+    const auto is_known = [&](std::size_t node) { return state_[node] != State::fast; };
+    if (std::ranges::any_of(group.nodes, is_known)) group.slow = 0;
+    for (auto* nodes : {&group.nodes, &group.one, &group.other}) std::erase_if(*nodes, is_known);
     const auto is_free = [&](std::size_t node) { return free[node] == State::fast; };
-    if (group.nodes.size() < 2 || !std::ranges::all_of(group.nodes, is_free)) continue;
+    if (group.one.empty() || group.other.empty() || !std::ranges::all_of(group.nodes, is_free))
+      continue;
     for (const auto node : group.nodes) free[node] = State::slow;
     trials_.push_back({Role::together, group.nodes, group.nodes, group});
   }
@@ -254,8 +294,54 @@ void Bisection::plan_together() {
     while (trial.team.size() < trial.of.size && next != spare.end()) trial.team.push_back(*next++);
 }
 
+/// The nodes of a quarter: 0 and 1 are the one halves and the other ones, 2 and 3 crosswise.
+Nodes Bisection::team_of(const Crossing& crossing, std::size_t quarter) const {
+  const auto half = [](const Nodes& nodes, bool second) {
+    const auto middle = nodes.begin() + static_cast<std::ptrdiff_t>((nodes.size() + 1) / 2);
+    return second ? Nodes(middle, nodes.end()) : Nodes(nodes.begin(), middle);
+  };
+  const bool second = quarter % 2 == 1;
+  const auto one = half(crossing.one, second),
+             other = half(crossing.other, quarter < 2 ? second : !second);
+  if (one.empty() || other.empty()) return {};
+  auto team = one;
+  append(team, other);
+  return team;
+}
+
+/// Two quarters at a time, which share no node; of as many crossings as share none either.
+void Bisection::plan_crossings() {
+  auto free = state_;
+  for (std::size_t i = 0; i < crossings_.size(); ++i) {
+    auto& crossing = crossings_[i];
+    auto all = crossing.one;
+    append(all, crossing.other);
+    if (!std::ranges::all_of(all, [&](auto node) { return free[node] == State::fast; })) continue;
+    for (const auto node : all) free[node] = State::slow;
+    if (all.size() == 2 || crossing.is_doubted) {
+      trials_.push_back({.role = Role::pair, .own = all, .team = all, .crossing = i});
+      continue;
+    }
+    for (const auto quarter : {crossing.next, crossing.next + 1})
+      if (auto team = team_of(crossing, quarter); !team.empty())
+        trials_.push_back(
+            {.role = Role::cross, .own = team, .team = team, .crossing = i, .quarter = quarter});
+    crossing.next += 2;
+  }
+  // Two nodes reach more than four, and other nodes each time.
+  Nodes spare;
+  for (std::size_t node = 0; node < free.size(); ++node)
+    if (free[node] == State::fast) spare.push_back(node);
+  turn(spare, rounds_);
+  auto next = spare.begin();
+  for (auto& trial : trials_)
+    while (trial.team.size() < kLeast && next != spare.end()) trial.team.push_back(*next++);
+}
+
 void Bisection::finish() {
   over_ = true;
+  for (const auto& crossing : std::exchange(crossings_, {}))
+    say_between(crossing, fmt::format("; not narrowed further within {} rounds", rounds_));
   for (auto* groups : {&singles_, &groups_})
     for (const auto& group : std::exchange(*groups, {}))
       undecided(
@@ -295,18 +381,20 @@ void Bisection::take(std::span<const double> rates) {
   readings_ += trials_.size();
   if (rounds_ == 1) return take_all(trials_.empty() ? 0 : trials_.front().rate);
   // Those who are slow together are compared with their halves instead.
-  fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(trials_, [this](auto& trial) {
-    return trial.role != Role::together && trial.rate > 0 && !is_slow(trial);
-  }));
+  fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(
+      trials_, [this](auto& trial) { return trial.role < Role::together && !is_slow(trial); }));
   say_rates();
   if (!trials_.empty() && trials_.front().role == Role::level) take_levels();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     const auto& trial = trials_[i];
+    if (trial.role == Role::cross) take_cross(trial);
+    if (trial.role == Role::pair) take_pair(trial);
     if (trial.role == Role::half) take_halves(trial, trials_[++i]);
     if (trial.role == Role::again) take_again(trial);
     if (trial.role == Role::control) take_control(trial);
     if (trial.role == Role::together) take_together(trial);
   }
+  take_crossings();
 }
 
 void Bisection::say_rates() {
@@ -314,6 +402,7 @@ void Bisection::say_rates() {
     if (trial.role == Role::control) continue;
     const auto of = trial.role == Role::half    ? " of " + named(trial.of.nodes)
                     : trial.role == Role::level ? fmt::format(" of all {}", names_.size())
+                    : trial.role == Role::cross ? std::string{" crosswise"}
                                                 : std::string{" again"};
     say(fmt::format("bisected: {}{}{}: {:.1f} GB/s; the best team of {} nodes reaches {:.1f}",
                     named(trial.own), of,
@@ -327,7 +416,9 @@ void Bisection::take_all(double rate) {
   level_teams_ = {{all, rate, all.size()}};
   const bool few = all.size() < kLeast;
   if (rate <= 0) {
-    give_up("not bisected: the collective over all nodes did not come to its end");
+    all_failed_ = true;
+    say(fmt::format("{}: the collective over all of them did not come to its end", named(all)));
+    if (few) give_up(fmt::format("not bisected: {} nodes are too few to halve", all.size()));
   } else if (floor_ > 0 && rate >= floor_) {
     give_up(fmt::format("not bisected: {:.1f} GB/s over all {} nodes, and {:.1f} are expected",
                         rate, all.size(), floor_));
@@ -346,10 +437,7 @@ void Bisection::take_all(double rate) {
 void Bisection::take_levels() {
   const auto before = std::exchange(level_teams_, {});
   for (const auto& trial : trials_) {
-    if (trial.rate <= 0) {
-      undecided(trial.own,
-                fmt::format("{}: their collective did not come to its end", named(trial.own)));
-    } else if (is_slow(trial)) {
+    if (is_slow(trial)) {
       mark(trial.own, State::slow);
       groups_.push_back({trial.own, trial.rate, trial.team.size()});
     } else {
@@ -367,6 +455,8 @@ void Bisection::take_levels() {
     ++dips_;
     auto& found = together_.emplace_back(before[i]);
     found.halves = worse;
+    found.one = one.nodes;
+    found.other = other.nodes;
     found.why = fmt::format("{} and {} apart reach {:.1f} and {:.1f}", named(one.nodes),
                             named(other.nodes), one.rate, other.rate);
   }
@@ -375,10 +465,6 @@ void Bisection::take_levels() {
 void Bisection::take_halves(const Trial& one, const Trial& other) {
   const auto& group = one.of;
   const double worse = std::min(one.rate, other.rate);
-  if (worse <= 0)
-    return undecided(group.nodes, fmt::format("{}: {:.1f} GB/s together, and a half of them did "
-                                              "not come to its end",
-                                              named(group.nodes), group.rate));
   for (const auto* half : {&one, &other}) {
     const bool slow = is_slow(*half);
     mark(half->own, slow ? State::slow : State::fast);
@@ -392,28 +478,29 @@ void Bisection::take_halves(const Trial& one, const Trial& other) {
   ++dips_;
   auto& found = together_.emplace_back(group);
   found.halves = fair;
+  found.one = one.own;
+  found.other = other.own;
   found.why = fmt::format("{} and {} apart reach {:.1f} and {:.1f}", named(one.own),
                           named(other.own), one.rate, other.rate);
 }
 
 /// What passed for fast beside slower ones may not be.
 void Bisection::take_control(const Trial& trial) {
-  if (trial.rate <= 0 || !is_slow(trial)) return;
+  if (!is_slow(trial)) return;
   mark(trial.own, State::slow);
   groups_.push_back({trial.own, trial.rate, trial.team.size()});
 }
 
 /// A reading dips by itself, and hardly each time.
 void Bisection::take_again(const Trial& trial) {
-  if (trial.rate <= 0)
-    return undecided(trial.own, fmt::format("{}: {:.1f} GB/s, and again it did not come to its end",
-                                            named(trial.own), trial.of.rate));
   if (!is_slow(trial)) {
     dips_ += static_cast<std::size_t>(trial.of.slow);
     return mark(trial.own, State::fast);
   }
   auto single = trial.of;
-  if (may_be_chance(++single.slow)) return singles_.push_back(std::move(single));
+  // Where no team of this size came to its end, its own is no evidence against it.
+  const bool compares = usual(trial.team.size()) > 0;
+  if (may_be_chance(++single.slow) || !compares) return singles_.push_back(std::move(single));
   const double loss = 1 - trial.rate / usual(trial.team.size());
   mark(trial.own, State::bad);
   suspect(
@@ -425,16 +512,145 @@ void Bisection::take_again(const Trial& trial) {
 
 void Bisection::take_together(const Trial& trial) {
   auto group = trial.of;
-  if (trial.rate <= 0 || trial.rate >= (1 - kSlow) * group.halves) {
-    dips_ += static_cast<std::size_t>(group.slow) - 1;  // the first is counted
+  if (trial.rate > 0 && trial.rate >= (1 - kSlow) * group.halves) {
+    if (group.slow > 0) dips_ += static_cast<std::size_t>(group.slow) - 1;  // the first is counted
     return say(fmt::format("{}: {:.1f} GB/s together, and {:.1f} when run again: not slow together",
                            named(trial.own), group.rate, trial.rate));
   }
+  group.rate = trial.rate;
   if (may_be_chance(++group.slow)) return together_.push_back(std::move(group));
-  mark(trial.own, State::slow);
-  suspect(Kind::together, trial.own, 1 - trial.rate / group.halves,
-          fmt::format("{}: {:.1f} GB/s together, in {} readings one after the other, and {}",
-                      named(trial.own), trial.rate, group.slow, group.why));
+  say(fmt::format("{}: {:.1f} GB/s together, in {} readings one after the other, and {}",
+                  named(trial.own), trial.rate, group.slow, group.why));
+  crossings_.push_back({.one = group.one,
+                        .other = group.other,
+                        .group = crossed_.size(),
+                        .is_first = true,
+                        .rate = trial.rate});
+  crossed_.push_back({std::move(group), {}, false});
+}
+
+void Bisection::take_cross(const Trial& trial) {
+  if (!is_slow(trial)) return;
+  auto& crossing = crossings_[trial.crossing];
+  crossing.slow.push_back(trial.quarter);
+  crossing.rate = crossing.slow.size() == 1 ? trial.rate : std::min(crossing.rate, trial.rate);
+}
+
+/// Each time with other nodes beside them.
+void Bisection::take_pair(const Trial& trial) {
+  auto& crossing = crossings_[trial.crossing];
+  if (!is_slow(trial)) {
+    dips_ += static_cast<std::size_t>(crossing.readings);
+    say(fmt::format("{}: {:.1f} GB/s: not slow together", named(trial.own), trial.rate));
+    crossed_[crossing.group].missed = true;
+    crossing.one.clear();  // it is over
+    return;
+  }
+  crossing.rate = trial.rate;
+  if (may_be_chance(++crossing.readings)) return;
+  if (crossing.is_doubted) {
+    say_between(crossing, "; no smaller groups of them are slow");
+    append(crossed_[crossing.group].named, crossing.one);
+    crossing.one.clear();
+    return;
+  }
+  const double loss = 1 - trial.rate / usual(trial.team.size());
+  mark(trial.own, State::undecided);
+  append(crossed_[crossing.group].named, trial.own);
+  suspect(Kind::pair, trial.own, loss,
+          fmt::format("{}: {:.1f} GB/s together, {:.0f} % below the best team of {} nodes, in {} "
+                      "readings one after the other, and each is fast with others: the path "
+                      "between them is slow",
+                      named(trial.own), trial.rate, kPercent * loss, trial.team.size(),
+                      crossing.readings));
+  crossing.one.clear();
+}
+
+/// Of those whose four teams have run.
+void Bisection::take_crossings() {
+  constexpr std::size_t kQuarters = 4;
+  auto before = std::exchange(crossings_, {});
+  for (auto& crossing : before) {
+    // Where one of the first two teams is slow, the path is in it. More of them show later.
+    const bool goes_on = crossing.is_doubted || crossing.one.size() + crossing.other.size() == 2 ||
+                         (crossing.next < kQuarters && crossing.slow.size() != 1);
+    if (goes_on && !crossing.one.empty())
+      crossings_.push_back(std::move(crossing));
+    else if (!crossing.one.empty())
+      conclude(crossing);
+  }
+  for (const auto& crossing : before)
+    if (crossing.one.empty()) end_crossing(crossing);
+}
+
+void Bisection::conclude(Crossing& crossing) {
+  constexpr std::size_t kQuarters = 4, kMostAtOnce = 16;
+  std::size_t teams = 0;
+  for (std::size_t quarter = 0; quarter < kQuarters; ++quarter)
+    teams += team_of(crossing, quarter).empty() ? 0 : 1;
+  const auto& group = crossed_[crossing.group].group;
+  const double loss = group.halves > 0 ? 1 - group.rate / group.halves : 1;
+  if (crossing.slow.empty() && crossing.is_first) {
+    suspect(Kind::whole, group.nodes, loss,
+            fmt::format("{}: {:.1f} GB/s together, in {} readings one after the other, and {}; so "
+                        "do their halves crosswise: the whole reaches {:.0f} % less than any half "
+                        "of it. The fabric between them is oversubscribed, or NCCL works otherwise "
+                        "at that size; no node is slow",
+                        named(group.nodes), group.rate, group.slow, group.why, kPercent * loss));
+  } else if (crossing.slow.empty()) {
+    // They were slow once, which may have been a dip.
+    crossing.is_doubted = true;
+    crossing.readings = 0;
+    crossings_.push_back(std::move(crossing));
+    return;
+  } else if (crossing.slow.size() == teams || crossings_.size() >= kMostAtOnce) {
+    say_between(crossing, "");
+    append(crossed_[crossing.group].named, crossing.one);
+  } else {
+    for (const auto quarter : crossing.slow) {
+      const auto nodes = team_of(crossing, quarter);
+      Crossing smaller{.group = crossing.group, .rate = crossing.rate};
+      for (const auto node : nodes) {
+        const bool is_one = std::ranges::find(crossing.one, node) != crossing.one.end();
+        (is_one ? smaller.one : smaller.other).push_back(node);
+      }
+      crossings_.push_back(std::move(smaller));
+    }
+    return;
+  }
+  crossing.one.clear();
+}
+
+/// What is left of the group once those who are named are out of it, is run again: there may be
+/// more of them.
+void Bisection::end_crossing(const Crossing& ended) {
+  const bool goes_on = std::ranges::any_of(
+      crossings_, [&](const Crossing& each) { return each.group == ended.group; });
+  auto& [group, gone, missed] = crossed_[ended.group];
+  if (goes_on || (gone.empty() && !missed)) return;
+  missed = false;
+  const auto is_named = [&gone](std::size_t node) {
+    return std::ranges::find(gone, node) != gone.end();
+  };
+  auto rest = group;
+  for (auto* nodes : {&rest.nodes, &rest.one, &rest.other}) std::erase_if(*nodes, is_named);
+  rest.slow = 0;
+  rest.size = rest.nodes.size();  // nobody beside them: those who are named would be among them
+  gone.clear();
+  together_.push_back(std::move(rest));
+}
+
+void Bisection::say_between(const Crossing& crossing, std::string_view how) {
+  const auto& group = crossed_[crossing.group].group;
+  const double usually = group.halves;
+  suspicions_.push_back(
+      {Kind::between, crossing.one, crossing.other,
+       usually > 0 ? std::clamp(1 - crossing.rate / usually, 0.0, 1.0) : 1,
+       fmt::format(
+           "{} with {}: {:.1f} GB/s, and each of the two by itself is fast: what joins them "
+           "is slow{}",
+           named(crossing.one), named(crossing.other), crossing.rate, how)});
+  say(suspicions_.back().why);
 }
 
 }  // namespace cupel::burnin::fabric

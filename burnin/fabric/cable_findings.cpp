@@ -66,6 +66,7 @@ class CableWriter {
       const auto* cable = map_.cable_at(move.cable);
       ends.insert(cable != nullptr ? cable->from : move.cable);
     }
+    for (const auto& device : finding.exchanged) ends.insert({device, "", 0});
     for (const auto& end : ends) accuse(end, finding);
   }
 

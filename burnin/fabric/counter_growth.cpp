@@ -9,13 +9,17 @@ namespace {
 
 std::optional<std::uint64_t> maximum(std::string_view counter) {
   constexpr std::uint64_t k4Bits = 0xf, k8Bits = 0xff, k16Bits = 0xffff;
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> kMaxima{
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kMaxima{
       {{"SymbolErrorCounter", k16Bits},
        {"LinkErrorRecoveryCounter", k8Bits},
        {"LinkDownedCounter", k8Bits},
        {"PortRcvErrors", k16Bits},
        {"LocalLinkIntegrityErrors", k4Bits},
-       {"ExcessiveBufferOverrunErrors", k4Bits}}};
+       {"ExcessiveBufferOverrunErrors", k4Bits},
+       {"PortRcvRemotePhysicalErrors", k16Bits},
+       {"PortRcvSwitchRelayErrors", k16Bits},
+       {"PortXmitDiscards", k16Bits},
+       {"VL15Dropped", k16Bits}}};
   for (const auto& [name, most] : kMaxima)
     if (name == counter) return most;
   return std::nullopt;
@@ -25,7 +29,7 @@ Growth growth(std::optional<std::uint64_t> before, std::optional<std::uint64_t> 
               std::optional<std::uint64_t> most) {
   using enum Growth::Known;
   if (!before || !after) return {absent, 0};
-  if (*after < *before) return {reset, 0};
+  if (*after < *before) return {reset, *after};
   if (most && *before == *most) return {stuck, 0};
   return {most && *after == *most ? at_least : yes, *after - *before};
 }

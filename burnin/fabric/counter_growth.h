@@ -12,7 +12,7 @@ struct Growth {
     yes,
     at_least,  // it stands at its maximum now: it may have counted more
     absent,    // a look does not have it
-    reset,     // it is smaller than before: cleared, or its device started again
+    reset,     // it is smaller than before: cleared, or its device started again; `by`: since then
     stuck,     // it stood at its maximum before
   } known = Known::absent;
   std::uint64_t by = 0;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+
+#include "burnin/fabric/dips.h"
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -14,43 +17,69 @@ constexpr float kBeyondDoubt = 24, kWorthATest = 8;
 constexpr float kAlike = 6;  // apart by less than e^6: the same flows
 /// Of one flow. One reading has 5 at most (limits.cpp): it takes two.
 constexpr double kSlowTwice = 8;
+/// A flow that is clearly fast, and what such flows over a part say together where none of them can
+/// be chance: a flow of a slow part reads as fast as this once in e^8 times.
+constexpr float kClearlyFast = -4, kCleared = -8;
+/// Of parts that come and go, what is left in doubt: rarer by chance than once in millions of
+/// runs, since parts with less were measured more often and did not dip again.
+constexpr float kDipsInDoubt = 18;
+
+constexpr float kSettled = -std::numeric_limits<float>::infinity();
 
 class Search {
  public:
-  Search(const Topology& topology, const Readings& readings, double noise)
-      : topology_{topology},
+  explicit Search(const Readings& readings)
+      : topology_{readings.topology()},
         readings_{readings},
-        slack_{std::max(3 * noise, 0.02)},
-        scores_{readings.scores()} {
-    for (FlowId id = 0; id < readings.size(); ++id)
-      if (readings.evidence(id) > 0) left_.push_back(id);
+        scores_(topology_.part_count(), 0.0F),
+        fast_(topology_.part_count(), 0.0F),
+        against_(topology_.part_count(), 0.0F),
+        explained_(readings.size()) {
+    for (const auto& each : readings.limits()) slack_ = std::max(slack_, 3 * each.noise);
+    for (FlowId id = 0; id < readings.size(); ++id) {
+      const auto evidence = static_cast<float>(readings.evidence(id));
+      if (evidence > 0) left_.push_back(id);
+      const float said = evidence > 0 && !speaks(id) ? 0 : evidence;
+      for (const auto part : readings.parts(id)) {
+        scores_[part] += said;
+        if (evidence < 0) against_[part] += evidence;
+        if (evidence <= kClearlyFast) fast_[part] += evidence;
+      }
+    }
   }
 
   Culprits run() {
-    Culprits found;
     while (!left_.empty()) {
-      const auto best = std::ranges::max_element(scores_);
-      if (*best < kWorthATest) break;
-      auto suspicion = suspect(static_cast<PartId>(best - scores_.begin()));
-      const bool one = suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
-      (one ? found.named : found.open).push_back(std::move(suspicion));
+      const auto best = best_part();
+      if (scores_[best] < kWorthATest) break;
+      if (is_cleared(best))
+        scores_[best] = kSettled;
+      else
+        put(suspect(best, [this](FlowId id) { return speaks(id); }));
     }
-    std::ranges::copy_if(left_, std::back_inserter(found.unexplained), [&](FlowId id) {
-      return readings_.evidence(id) >= kSlowTwice && !accused_of(id);
+    find_parts_without_known_routes();
+    find_who_comes_and_goes();
+    name_no_multitude();
+    std::ranges::copy_if(left_, std::back_inserter(found_.unexplained), [&](FlowId id) {
+      return readings_.evidence(id) >= kSlowTwice && !is_accused(id);
     });
-    leave_out_fast(found.unexplained);
-    count_flows(found);
-    return found;
+    leave_out_fast(found_.unexplained);
+    count_flows();
+    return std::move(found_);
   }
 
  private:
+  bool speaks(FlowId id) const { return topology_.knows_parts(readings_.flow(id)); }
+  bool is_cleared(PartId part) const { return fast_[part] <= kCleared; }
+  PartId best_part() const {
+    return static_cast<PartId>(std::ranges::max_element(scores_) - scores_.begin());
+  }
   bool crosses(FlowId id, PartId part) const {
     return std::ranges::find(readings_.parts(id), part) != readings_.parts(id).end();
   }
-  bool accused_of(FlowId id) const {
-    return std::ranges::any_of(readings_.parts(id), [&](PartId part) {
-      return scores_[part] == -std::numeric_limits<float>::infinity();
-    });
+  bool is_accused(FlowId id) const {
+    return std::ranges::any_of(readings_.parts(id),
+                               [&](PartId part) { return accused_.contains(part); });
   }
 
   /// What dips by itself is fast when it is measured again.
@@ -69,15 +98,36 @@ class Search {
     std::erase_if(slow, [&](FlowId id) { return std::exchange(left_out.at(key_of(id)), true); });
   }
 
-  Suspicion suspect(PartId best) {
+  void put(Suspicion suspicion) {
+    explain(suspicion);
+    const bool one = suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
+    const bool sure = one && suspicion.level < 1 - sure_of(suspicion.parts.front()) &&
+                      !is_contradicted(suspicion.parts.front(), suspicion.score);
+    (sure ? found_.named : found_.open).push_back(std::move(suspicion));
+  }
+
+  /// What little speaks against it is more than chance would have it.
+  bool is_contradicted(PartId part, double score) const {
+    constexpr double kLittle = 4, kShare = 0.1;
+    const double against = -static_cast<double>(against_[part]);
+    return against > std::max(kLittle, kShare * (score + against));
+  }
+
+  double sure_of(PartId part) const {
+    const auto kind = topology_.part(part).kind;
+    const bool across = kind == PartKind::uplink || kind == PartKind::spine;
+    return readings_.limits()[across ? 1 : 0].sure;
+  }
+
+  template <class Counts>
+  Suspicion suspect(PartId best, const Counts& counts) const {
     std::vector<FlowId> mine;
     std::ranges::copy_if(left_, std::back_inserter(mine),
-                         [&](FlowId id) { return crosses(id, best); });
+                         [&](FlowId id) { return counts(id) && crosses(id, best); });
     Suspicion found;
     found.score = scores_[best];
     found.parts = alike(best, mine);
     found.level = level_of(mine);
-    explain(found);
     return found;
   }
 
@@ -87,7 +137,7 @@ class Search {
     std::map<PartId, std::size_t> on;
     for (const auto id : mine)
       for (const auto part : readings_.parts(id))
-        if (scores_[part] >= scores_[best] - kAlike) ++on[part];
+        if (scores_[part] >= scores_[best] - kAlike && !is_cleared(part)) ++on[part];
     std::map<PartId, PartId> chosen;  // by the link as a whole
     for (const auto& [part, count] : on) {
       if (count != mine.size() && part != best) continue;
@@ -101,56 +151,148 @@ class Search {
   }
 
   double level_of(const std::vector<FlowId>& mine) const {
-    if (mine.empty()) return 1;
-    std::vector<double> best;
-    for (const auto id : mine) best.push_back(readings_.best(id));
-    const auto upper = best.begin() + static_cast<std::ptrdiff_t>(best.size() * 3 / 4);
-    std::ranges::nth_element(best, upper);
+    auto levels = readings_.middles(mine);
+    if (levels.empty()) return 1;
+    const auto upper = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() * 3 / 4);
+    std::ranges::nth_element(levels, upper);
     return *upper;
   }
 
   void explain(const Suspicion& by) {
-    for (const auto part : by.parts) {
-      scores_[topology_.whole(part)] = -std::numeric_limits<float>::infinity();
-      scores_[part] = -std::numeric_limits<float>::infinity();
-    }
+    for (const auto part : by.parts)
+      for (const auto each : {part, topology_.whole(part)}) {
+        scores_[each] = kSettled;
+        accused_.insert(each);
+      }
     std::erase_if(left_, [&](FlowId id) {
       if (readings_.best(id) < by.level - slack_) return false;
       if (std::ranges::none_of(by.parts, [&](PartId part) { return crosses(id, part); }))
         return false;
+      explained_[id] = true;
+      if (!speaks(id)) return true;
       for (const auto part : readings_.parts(id))
         scores_[part] -= static_cast<float>(readings_.evidence(id));
       return true;
     });
   }
 
-  /// For people, and once: it reads all flows.
-  void count_flows(Culprits& found) const {
-    std::vector<std::pair<PartId, Suspicion*>> of;
-    for (auto* all : {&found.named, &found.open})
-      for (auto& each : *all) of.emplace_back(each.parts.front(), &each);
-    if (of.empty()) return;
-    std::vector<bool> wanted(topology_.part_count());
-    for (const auto& [part, suspicion] : of) wanted[part] = true;
-    for (FlowId id = 0; id < readings_.size(); ++id)
-      for (const auto crossed : readings_.parts(id)) {
-        if (!wanted[crossed]) continue;
-        const auto at = std::ranges::find(of, crossed, &std::pair<PartId, Suspicion*>::first);
-        ++(readings_.evidence(id) > 0 ? at->second->slow : at->second->fast);
+  /// A node alone at its leaf has no flow whose route is known: where each of its flows is slow, it
+  /// is in doubt, and the others are not. Never more than that.
+  void find_parts_without_known_routes() {
+    constexpr std::size_t kLeastFlows = 3;
+    constexpr float kAnyFast = -2;
+    std::ranges::fill(scores_, 0.0F);
+    std::vector<std::uint32_t> slow(scores_.size());
+    for (const auto id : left_)
+      for (const auto part : readings_.parts(id)) {
+        if (accused_.contains(part)) continue;
+        scores_[part] += static_cast<float>(readings_.evidence(id));
+        ++slow[part];
       }
+    for (;;) {
+      const auto best = best_part();
+      if (scores_[best] < kBeyondDoubt) return;
+      if (slow[best] < kLeastFlows || against_[best] < kAnyFast) {
+        scores_[best] = kSettled;
+        continue;
+      }
+      auto suspicion = suspect(best, [](FlowId) { return true; });
+      explain_all(suspicion);
+      found_.open.push_back(std::move(suspicion));
+    }
+  }
+
+  void explain_all(const Suspicion& by) {
+    accused_.insert(by.parts.begin(), by.parts.end());
+    for (const auto part : by.parts) scores_[part] = kSettled;
+    std::erase_if(left_, [&](FlowId id) {
+      if (std::ranges::none_of(by.parts, [&](PartId part) { return crosses(id, part); }))
+        return false;
+      explained_[id] = true;
+      for (const auto part : readings_.parts(id))
+        scores_[part] -= static_cast<float>(readings_.evidence(id));
+      return true;
+    });
+  }
+
+  void find_who_comes_and_goes() {
+    constexpr int kMost = 64;  // of a fleet
+    Dips dips{readings_, explained_, true};
+    for (int i = 0; i < kMost; ++i) {
+      const auto& scores = dips.scores();
+      const auto best = static_cast<PartId>(std::ranges::max_element(scores) - scores.begin());
+      if (scores.empty() || scores[best] < kDipsInDoubt) return;
+      Suspicion found{.score = scores[best]};
+      for (PartId part = 0; part < scores.size(); ++part)
+        if (part == best ||
+            (scores[part] >= scores[best] - kAlike &&
+             topology_.whole(part) != topology_.whole(best) && dips.covers(best, part)))
+          found.parts.push_back(part);
+      const auto count = dips.of(best);
+      found.level = count.level;
+      found.dips = count.dips;
+      found.readings = count.readings;
+      for (const auto part : found.parts) {
+        accused_.insert(part);
+        accused_.insert(topology_.whole(part));
+        dips.explain(part);
+      }
+      const bool one = found.parts.size() == 1 && found.score >= kBeyondDoubt;
+      (one ? found_.named : found_.open).push_back(std::move(found));
+    }
+  }
+
+  /// Where many nodes would be to blame, it is no part of them: the fleet is of two kinds, or what
+  /// is usual was not learned. None of them is beyond doubt then.
+  void name_no_multitude() {
+    constexpr std::size_t kFew = 5, kOneOf = 4;
+    std::set<int> nodes;
+    const auto of_node = [&](const Suspicion& each) {
+      const auto part = topology_.part(each.parts.front());
+      const bool is = part.kind == PartKind::node || part.kind == PartKind::access;
+      if (is) nodes.insert(part.owner);
+      return is;
+    };
+    for (const auto& each : found_.named) of_node(each);
+    const auto all = static_cast<std::size_t>(std::max(topology_.wiring().nodes, 0));
+    if (nodes.size() <= std::max(kFew, all / kOneOf)) return;
+    const auto doubted = std::ranges::stable_partition(
+        found_.named, [&](const Suspicion& each) { return !of_node(each); });
+    std::ranges::move(doubted, std::back_inserter(found_.open));
+    found_.named.erase(doubted.begin(), doubted.end());
+  }
+
+  /// For people, and once: it reads all flows.
+  void count_flows() {
+    if (found_.named.empty() && found_.open.empty()) return;
+    std::vector<Suspicion*> of(topology_.part_count());
+    for (auto* all : {&found_.named, &found_.open})
+      for (auto& each : *all)
+        if (auto& first = of[each.parts.front()]; first == nullptr) first = &each;
+    for (FlowId id = 0; id < readings_.size(); ++id)
+      for (const auto crossed : readings_.parts(id))
+        if (auto* each = of[crossed]; each != nullptr)
+          ++(readings_.evidence(id) > 0 ? each->slow : each->fast);
   }
 
   const Topology& topology_;
   const Readings& readings_;
-  double slack_;
+  double slack_ = 0.02;
   std::vector<float> scores_;
-  std::vector<FlowId> left_;  // slow, and not explained
+  std::vector<float> fast_;     // of clearly fast flows alone
+  std::vector<float> against_;  // of all that are fast
+  std::vector<FlowId> left_;    // slow, and not explained
+  std::vector<bool> explained_;
+  std::set<PartId> accused_;
+  Culprits found_;
 };
 
 }  // namespace
 
-Culprits find_culprits(const Topology& topology, const Readings& readings, double noise) {
-  return Search{topology, readings, noise}.run();
+Culprits find_culprits(const Readings& readings) { return Search{readings}.run(); }
+
+std::vector<float> dip_scores(const Readings& readings) {
+  return Dips{readings, std::vector<bool>(readings.size()), false}.scores();
 }
 
 }  // namespace cupel::burnin::fabric

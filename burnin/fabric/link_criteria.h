@@ -24,9 +24,12 @@ struct LinkCase {
 struct Opinion {
   std::vector<LinkDefect> defects{};
   std::vector<std::pair<std::string, PortId>> unassessed{};  // reason, end
+  std::vector<std::string> listed{};                         // counts that no rule is known for
 };
 
 void judge_counters(const LinkCase& one, Opinion& opinion);
+/// What no rule judges: by one look what was counted, by two what grew.
+void list_counters(const LinkCase& one, const PortId& port, Opinion& opinion);
 void judge_ber(const LinkCase& one, Opinion& opinion);
 void judge_optics(const LinkCase& one, Opinion& opinion);
 

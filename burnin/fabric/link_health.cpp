@@ -1,5 +1,7 @@
 #include "burnin/fabric/link_health.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -98,9 +100,14 @@ class Judge {
             devices.emplace(port.device, port.hca);
           }
     // A port without a cable may have counted long ago.
-    for (const auto& [port, counters] : after_.counters)
-      if (!devices.contains({port.device, port.hca}))
-        unassessed_["counters of a device that is not among the links"].insert(port);
+    for (const auto& [port, counters] : after_.counters) {
+      if (devices.contains({port.device, port.hca})) continue;
+      unassessed_["counters of a device that is not among the links"].insert(port);
+      Opinion opinion;
+      const LookedLink alone{.from = port, .to = {}};
+      list_counters({.before = before_, .after = after_, .link = alone}, port, opinion);
+      keep_listed(opinion);
+    }
     for (const auto& [port, report] : after_.reports)
       if (!linked.contains(port)) add_stray(port, report);
   }
@@ -123,13 +130,21 @@ class Judge {
   void add(const LookedLink& link, Opinion opinion) {
     ++health_.links;
     for (auto& [reason, port] : opinion.unassessed) unassessed_[reason].insert(port);
+    keep_listed(opinion);
     if (opinion.defects.empty()) return;
     std::ranges::stable_sort(opinion.defects, {}, &LinkDefect::fault);
     auto repair = steps_of(link, opinion.defects, medium_at(after_, link));
     health_.findings.push_back({link, std::move(opinion.defects), std::move(repair)});
   }
 
+  void keep_listed(Opinion& opinion) {
+    for (auto& line : opinion.listed)
+      if (++listed_ <= kMostListed) health_.listed.push_back(std::move(line));
+  }
+
   LinkHealth finished() {
+    if (listed_ > kMostListed)
+      health_.listed.push_back(fmt::format("and {} more", listed_ - kMostListed));
     for (const auto& [reason, ports] : unassessed_)
       health_.unassessed.push_back({reason, {ports.begin(), ports.end()}});
     for (const auto* look : {before_, &after_})
@@ -145,6 +160,7 @@ class Judge {
   const inventory::Fabric* plan_;
   std::set<Ends> known_{};
   std::map<std::string, std::set<PortId>> unassessed_{};
+  std::size_t listed_ = 0;
   LinkHealth health_{};
 };
 

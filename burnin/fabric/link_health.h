@@ -63,15 +63,21 @@ struct LinkHealth {
   std::vector<LinkFinding> findings{};
   std::vector<Unassessed> unassessed{};
   std::vector<std::string> doubts{};  // of the looks
+  /// What was counted and has no rule: neither good nor bad. At most kMostListed, and a last one
+  /// that counts the rest.
+  std::vector<std::string> listed{};
   bool passed() const { return findings.empty() && unassessed.empty() && doubts.empty(); }
 };
+
+inline constexpr std::size_t kMostListed = 1'000;
 
 /// Minutes that a link has to be up before a BER of it counts.
 /// Source: NVIDIA, InfiniBand Cluster Bring-up Procedure, "UFM Telemetry".
 inline constexpr double kMinutesOfBer = 125;
 
-/// `before`: nothing where there was one look only; counters are then not judged, but states, BER,
-/// optics and what is unlike the others are. `plan`: nothing where there is none; cables and
+/// `before`: nothing where there was one look only. Counters of which it is known when they were
+/// cleared are then judged by that time, others are listed; states, BER, optics and what is unlike
+/// the others are judged. `plan`: nothing where there is none; cables and
 /// transceivers are then not compared with it.
 LinkHealth judge_links(const LinkLook* before, const LinkLook& after,
                        const inventory::Fabric* plan = nullptr);

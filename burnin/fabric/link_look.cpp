@@ -45,7 +45,8 @@ void add_links(LinkLook& look, const inventory::SeenFabric& seen) {
       ++nameless;
       continue;
     }
-    auto one = LookedLink{id_of(seen, link.from), id_of(seen, link.to), link.width, link.speed};
+    auto one = LookedLink{id_of(seen, link.from), id_of(seen, link.to), link.width, link.speed,
+                          from.kind == hca ? from.type : to.type};
     // The HCA first: reports that list either end first are then the same.
     if (one.from.hca.empty() && (!one.to.hca.empty() || one.to < one.from))
       std::swap(one.from, one.to);
@@ -69,6 +70,35 @@ void add_counters(LinkLook& look, const QueryErrors& found) {
   if (found.filtered)
     look.doubts.push_back(
         "ibqueryerrors ran with thresholds or left out counters: what it did not print is unknown");
+}
+
+void add_ibdiagnet(LinkLook& look, const IbdiagnetReport& found) {
+  std::map<std::uint64_t, const SeenDevice*> devices;
+  for (const auto& device : found.seen.devices) devices.emplace(device.guid, &device);
+  const auto port_of = [&](std::uint64_t guid, int port) -> std::optional<PortId> {
+    const auto device = devices.find(guid);
+    if (device == devices.end() || device->second->name.empty()) return std::nullopt;
+    return PortId{device->second->name, device->second->hca, port};
+  };
+  const bool has_counters = !look.counters.empty() || look.absent_is_zero;
+  for (const auto& port : found.ports)
+    if (const auto id = port_of(port.guid, port.port); id && !has_counters)
+      look.counters[*id] = port.counters;
+  for (const auto& [end, module] : found.cables) {
+    const auto id = port_of(end.first, end.second);
+    if (!id || look.reports.contains(*id)) continue;
+    MlxlinkReport report{.state = "Active", .module = module};
+    if (const auto version = found.firmware.find(end.first); version != found.firmware.end())
+      report.firmware = version->second;
+    look.reports.emplace(*id, std::move(report));
+  }
+}
+
+void add_host_counters(LinkLook& look, const std::string& node, const HostCounters& found) {
+  for (const auto& [port, counters] : found) {
+    auto& known = look.counters[{node, port.first, port.second}];
+    for (const auto& [name, value] : counters) known.try_emplace(name, value);
+  }
 }
 
 std::optional<std::uint64_t> count_of(const LinkLook& look, const PortId& port,

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "burnin/fabric/discovery/ibdiagnet.h"
 #include "burnin/fabric/discovery/mlxlink.h"
 #include "burnin/fabric/discovery/port_counters.h"
+#include "burnin/fabric/discovery/rdma_counters.h"
 #include "inventory/seen_fabric.h"
 
 namespace cupel::burnin {
@@ -29,6 +31,7 @@ struct LookedLink {
   PortId to{};  // without a device where the other end is not known
   int width = 0;
   std::string speed{};
+  std::uint32_t hca_type = 0;  // DeviceID of the HCA, as SeenDevice::type
   friend bool operator==(const LookedLink&, const LookedLink&) = default;
 };
 
@@ -53,6 +56,13 @@ void add_links(LinkLook& look, const inventory::SeenFabric& seen);
 /// Adds what ibqueryerrors found. Ports that did not answer become a doubt, and absent counters
 /// are then unknown; so they are where it was run with thresholds.
 void add_counters(LinkLook& look, const QueryErrors& found);
+
+/// Adds the counters of what ibdiagnet found, unless the look has some, and the cables and firmware
+/// of ports that have no report.
+void add_ibdiagnet(LinkLook& look, const IbdiagnetReport& found);
+
+/// Adds what a node reports of its own HCAs to what is known of their ports.
+void add_host_counters(LinkLook& look, const std::string& node, const HostCounters& found);
 
 /// A count; nothing where it is unknown.
 std::optional<std::uint64_t> count_of(const LinkLook& look, const PortId& port,

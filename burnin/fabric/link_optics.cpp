@@ -56,12 +56,26 @@ void judge_heat(const LinkCase& one, const MlxlinkReport& report, const PortId& 
                      to_string(port), plain(rise), kFastestRise)});
 }
 
+/// From here down a receiver has no signal, whatever its range. Source: IEEE 802.3, 95.5.4 and
+/// 121.5.4, "PMD global signal detect function".
+constexpr double kNoSignal = -30;  // dBm
+
 void judge_light(const MlxlinkReport& report, const PortId& port, Opinion& opinion) {
   const auto& lanes = report.module.rx_dbm;
+  const bool has_range = std::ranges::any_of(
+      lanes, [](const Ranged& lane) { return lane.low.has_value() || lane.high.has_value(); });
+  if (!lanes.empty() && !has_range)
+    opinion.unassessed.emplace_back(
+        "received light: the transceiver reports no range that is allowed", port);
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const auto& [value, low, high] = lanes[lane];
     const bool outside = (low && value < *low) || (high && value > *high);
-    if (outside)
+    if (!low && value <= kNoSignal)
+      opinion.defects.push_back(
+          {LinkFault::optical_power,
+           fmt::format("lane {} at {} receives {} dBm; at {} dBm and below there is no signal",
+                       lane + 1, to_string(port), plain(value), plain(kNoSignal))});
+    else if (outside)
       opinion.defects.push_back(
           {LinkFault::optical_power,
            fmt::format("lane {} at {} receives {} dBm; the transceiver allows {} to {}", lane + 1,

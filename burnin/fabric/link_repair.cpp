@@ -14,7 +14,9 @@ RepairStep clear_step() {
 }
 
 RepairStep reseat_step(const LookedLink& link, Medium medium) {
-  const bool copper = medium == Medium::passive_copper || medium == Medium::active_copper;
+  // Nothing of a cable in one piece can be cleaned.
+  const bool copper = medium == Medium::passive_copper || medium == Medium::active_copper ||
+                      medium == Medium::active;
   const auto other = link.to.device.empty() ? "its other end" : to_string(link.to);
   return {Repair::reseat,
           fmt::format("Pull the plugs at {} and at {}, {}plug them in again.", to_string(link.from),
@@ -27,6 +29,7 @@ std::vector<RepairStep> replace_steps(Medium medium) {
   switch (medium) {
     case Medium::passive_copper:
     case Medium::active_copper:
+    case Medium::active:
       return {{Repair::cable, "Replace the cable."}};
     case Medium::optical:
       return {{Repair::transceivers,

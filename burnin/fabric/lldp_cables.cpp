@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "burnin/script.h"
@@ -46,24 +47,80 @@ fi
 )sh";
 
 /// "leaf1-r1.site.example" is leaf1-r1 where the plan has that.
-const FabricSwitch* switch_of(const inventory::Fabric& plan, std::string_view system) {
-  const auto whole = lower_case(system);
-  const auto host = whole.substr(0, whole.find('.'));
-  const FabricSwitch* by_host = nullptr;
-  for (const auto& one : plan.switches) {
-    const auto name = lower_case(one.name);
-    if (name == whole) return &one;
-    if (name == host) by_host = &one;
+class SwitchNames {
+ public:
+  explicit SwitchNames(const inventory::Fabric& plan) {
+    for (const auto& one : plan.switches) by_name_.try_emplace(lower_case(one.name), &one);
   }
-  return by_host;
-}
+
+  const FabricSwitch* find(std::string_view system) const {
+    const auto whole = lower_case(system);
+    auto found = by_name_.find(whole);
+    if (found == by_name_.end()) found = by_name_.find(whole.substr(0, whole.find('.')));
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, const FabricSwitch*> by_name_{};
+};
+
+/// How each switch of the plan counts its ports in their names, by those that were seen.
+class PortNumbers {
+ public:
+  explicit PortNumbers(const inventory::Fabric& plan) : map_{plan} {}
+
+  /// A name of a port of that switch, and what is at its other end.
+  void add(const FabricSwitch& at, const std::string& name, CableEnd other) {
+    if (inventory::is_port_name(name, at.ports_per_cage)) seen_[at.name][name] = std::move(other);
+  }
+
+  /// Of a neighbour between switches the other port's number is not known yet: its device decides.
+  void decide() {
+    for (const auto& [name, ports] : seen_) {
+      const auto& at = *map_.find_switch(name);
+      std::set<std::string> names;
+      for (const auto& [port, other] : ports) names.insert(port);
+      namings_[name] =
+          inventory::naming_of(names, at.ports_per_cage, [&](const std::string& port, int counted) {
+            const auto* cable = map_.cable_at({name, "", counted});
+            if (cable == nullptr) return false;
+            const auto& other = ports.at(port);
+            const auto& planned =
+                cable->to == CableEnd{name, "", counted} ? cable->from : cable->to;
+            return planned.device == other.device && planned.hca == other.hca;
+          });
+    }
+  }
+
+  std::optional<int> port(const FabricSwitch& at, const std::string& name) const {
+    const auto found = namings_.find(at.name);
+    if (found == namings_.end() || !found->second) return std::nullopt;
+    return inventory::port_of_name(name, at.ports_per_cage, *found->second);
+  }
+
+ private:
+  FabricMap map_;
+  std::map<std::string, std::map<std::string, CableEnd>> seen_{};  // by switch, by name of port
+  std::map<std::string, std::optional<inventory::PortNaming>> namings_{};
+};
+
+constexpr std::string_view kCounts =
+    "which port that is cannot be said: name the ports in the plan as the switch does, set "
+    "ports_per_cage, or let the switch send its ports' aliases";
 
 class LldpComparison {
  public:
   LldpComparison(const inventory::Fabric& plan, std::span<const EthernetNode> nodes)
-      : plan_{plan}, map_{plan}, nodes_{nodes} {}
+      : plan_{plan}, map_{plan}, switches_{plan}, nodes_{nodes}, numbers_of_ports_{plan} {}
 
   Result<LldpAudit> compare() {
+    for (const auto& node : nodes_)
+      for (const auto& [name, interface] : node.interfaces) {
+        const auto* seen = neighbour_of(node, name);
+        const auto* at = seen == nullptr ? nullptr : switches_.find(seen->device);
+        if (at != nullptr) numbers_of_ports_.add(*at, seen->remote, {node.node, interface.hca, 1});
+      }
+    numbers_of_ports_.decide();
     for (const auto& node : nodes_) add(node);
     if (links_ == 0) return Error{Code::kNoMeasurement, "LLDP: " + why_none()};
     made_.compared = {.switches = plan_.switches, .nodes = plan_.nodes, .cables = {}};
@@ -114,21 +171,27 @@ class LldpComparison {
   }
 
   /// Of several neighbours of a port the first that the plan has.
-  bool add_link(const EthernetNode& node, std::string_view name,
-                const EthernetNode::Interface& interface) {
+  const LldpNeighbour* neighbour_of(const EthernetNode& node, std::string_view name) const {
     const LldpNeighbour* chosen = nullptr;
     for (const auto& each : node.neighbours) {
       if (each.port != name || each.device.empty()) continue;
-      const bool of_plan = switch_of(plan_, each.device) != nullptr;
-      if (chosen == nullptr || (of_plan && switch_of(plan_, chosen->device) == nullptr))
+      const bool of_plan = switches_.find(each.device) != nullptr;
+      if (chosen == nullptr || (of_plan && switches_.find(chosen->device) == nullptr))
         chosen = &each;
     }
+    return chosen;
+  }
+
+  bool add_link(const EthernetNode& node, std::string_view name,
+                const EthernetNode::Interface& interface) {
+    const auto* chosen = neighbour_of(node, name);
     if (chosen == nullptr) return false;
-    const auto* at = switch_of(plan_, chosen->device);
-    const auto port = inventory::port_of_name(chosen->remote, at ? at->ports_per_cage : 1);
+    const auto* at = switches_.find(chosen->device);
+    const auto port = at != nullptr ? numbers_of_ports_.port(*at, chosen->remote)
+                                    : inventory::port_of_name(chosen->remote, 1);
     if (!port) {
-      made_.undecided[{node.node, interface.hca, 1}] = fmt::format(
-          "LLDP reports port '{}' of {}, which has no number", chosen->remote, chosen->device);
+      made_.undecided[{node.node, interface.hca, 1}] =
+          fmt::format("LLDP reports port '{}' of {}; {}", chosen->remote, chosen->device, kCounts);
       return false;
     }
     const auto hca = device(SeenDevice::Kind::hca, node.node + " " + interface.hca);
@@ -146,7 +209,9 @@ class LldpComparison {
 
   const inventory::Fabric& plan_;
   FabricMap map_;
+  SwitchNames switches_;
   std::span<const EthernetNode> nodes_;
+  PortNumbers numbers_of_ports_;
   inventory::SeenFabricBuilder builder_{};
   std::map<std::string, std::uint64_t> numbers_{};
   std::set<CableEnd> compared_{};
@@ -156,10 +221,23 @@ class LldpComparison {
 
 class SwitchComparison {
  public:
-  explicit SwitchComparison(const inventory::Fabric& plan) : plan_{plan} {}
+  explicit SwitchComparison(const inventory::Fabric& plan)
+      : plan_{plan}, switches_{plan}, numbers_of_ports_{plan} {}
+
+  /// Before any add().
+  void count(std::span<const SwitchNeighbours> switches) {
+    for (const auto& reporter : switches)
+      if (const auto* at = switches_.find(reporter.name))
+        for (const auto& each : reporter.neighbours)
+          if (const auto* other = switches_.find(each.device)) {
+            numbers_of_ports_.add(*at, each.port, {other->name, "", 0});
+            numbers_of_ports_.add(*other, each.remote, {at->name, "", 0});
+          }
+    numbers_of_ports_.decide();
+  }
 
   void add(const SwitchNeighbours& reporter) {
-    const auto* at = switch_of(plan_, reporter.name);
+    const auto* at = switches_.find(reporter.name);
     if (at == nullptr) {
       doubts_.push_back(fmt::format("{} is no switch of the plan", reporter.name));
       return;
@@ -173,10 +251,12 @@ class SwitchComparison {
     }
     reported_.insert(at->name);
     for (const auto& each : reporter.neighbours)
-      if (const auto* other = switch_of(plan_, each.device)) add_link(*at, *other, each);
+      if (const auto* other = switches_.find(each.device)) add_link(*at, *other, each);
   }
 
   Result<SwitchAudit> compare() {
+    if (seen_.empty() && !unclear_.empty())
+      return Error{Code::kNoMeasurement, "LLDP: " + doubts_.front()};
     if (seen_.empty())
       return Error{
           Code::kNoMeasurement,
@@ -187,7 +267,9 @@ class SwitchComparison {
       if (cable.is_access()) continue;
       const bool both =
           reported_.contains(cable.from.device) && reported_.contains(cable.to.device);
-      if (!both && !seen_.contains(cable.from) && !seen_.contains(cable.to)) continue;
+      const bool known = seen_.contains(cable.from) || seen_.contains(cable.to);
+      const bool unclear = unclear_.contains(std::minmax(cable.from.device, cable.to.device));
+      if (!known && (!both || unclear)) continue;
       made.compared.cables.push_back(cable);
       // Without a link it is not absent: it may be one that did not report.
       device(cable.from.device);
@@ -201,11 +283,12 @@ class SwitchComparison {
 
  private:
   void add_link(const FabricSwitch& at, const FabricSwitch& other, const LldpNeighbour& seen) {
-    const auto port = inventory::port_of_name(seen.port, at.ports_per_cage);
-    const auto remote = inventory::port_of_name(seen.remote, other.ports_per_cage);
+    const auto port = numbers_of_ports_.port(at, seen.port);
+    const auto remote = numbers_of_ports_.port(other, seen.remote);
     if (!port || !remote) {
-      doubts_.push_back(fmt::format("{} port '{}' - {} port '{}': a port without a number", at.name,
-                                    seen.port, other.name, seen.remote));
+      unclear_.insert(std::minmax(at.name, other.name));
+      doubts_.push_back(fmt::format("{} port '{}' - {} port '{}': {}", at.name, seen.port,
+                                    other.name, seen.remote, kCounts));
       return;
     }
     // Both ends report a cable.
@@ -225,9 +308,12 @@ class SwitchComparison {
   using End = std::pair<std::string, int>;
 
   const inventory::Fabric& plan_;
+  SwitchNames switches_;
   inventory::SeenFabricBuilder builder_{};
   std::map<std::string, std::uint64_t> numbers_{};
+  PortNumbers numbers_of_ports_;
   std::set<std::string> reported_{};
+  std::set<std::pair<std::string, std::string>> unclear_{};  // switches with a cable of no number
   std::set<CableEnd> seen_{};
   std::set<std::pair<End, End>> links_{};
   std::vector<std::string> doubts_{};
@@ -282,6 +368,7 @@ Result<LldpAudit> audit_by_lldp(const inventory::Fabric& plan,
 Result<SwitchAudit> audit_switches_by_lldp(const inventory::Fabric& plan,
                                            std::span<const SwitchNeighbours> switches) {
   SwitchComparison comparison{plan};
+  comparison.count(switches);
   for (const auto& each : switches) comparison.add(each);
   return comparison.compare();
 }

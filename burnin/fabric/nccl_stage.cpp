@@ -268,6 +268,7 @@ class NcclRounds : public GroupRounds {
       add_facts(reports[i] == nullptr ? "" : reports[i]->burn.nccl, found.members[i]);
     const auto differs = fabric::what_differs(reports, names_);
     if (bisection_) add_bisection(differs, found);
+    say_who_was_left_out(found);
     found.reasons.insert(found.reasons.end(), differs.begin(), differs.end());
     return found;
   }
@@ -299,9 +300,45 @@ class NcclRounds : public GroupRounds {
     return collectives_.operations.substr(0, collectives_.operations.find(','));
   }
 
+  /// What is between nodes is no fault of theirs.
+  static bool accuses(Bisection::Kind kind) {
+    return kind == Bisection::Kind::node || kind == Bisection::Kind::alike;
+  }
+
+  /// Whoever did not come in an earlier step of this run would keep all others waiting.
+  void leave_out_the_absent() {
+    if (!found_before_) return;
+    const auto before = found_before_("fabric-nccl");
+    for (std::size_t node = 0; node < before.size() && node < names_.size(); ++node) {
+      if (!before[node]) continue;
+      const bool is_absent = std::ranges::any_of(before[node]->measurements, [](const auto& each) {
+        return each.name == "nccl.absent" && each.value > 0;
+      });
+      if (!is_absent) continue;
+      bisection_->leave(node);
+      left_out_.push_back(node);
+    }
+  }
+
+  /// They are not measured here; what is wrong with them, the earlier step says.
+  void say_who_was_left_out(GroupFindings& found) const {
+    constexpr std::string_view kWhy =
+        "left out: an earlier step of this run found that its ranks do not come (nccl.absent)";
+    std::vector<std::string> names;
+    for (const auto node : left_out_) {
+      names.push_back(names_[node]);
+      auto& own = found.members[node];
+      own.measurements = {{"nccl.undecided", names_[node], 1, "count", std::string{kWhy}}};
+      own.unknown = {{"nccl.all_reduce.busbw", "collectives", std::string{kWhy}}};
+    }
+    if (!names.empty()) found.reasons.push_back(inventory::fold(names) + ": " + std::string{kWhy});
+  }
+
   /// The next round, if there is one. Halves are compared at the largest size of one operation.
   void bisect() {
-    if (bisection_->wants_halves() && !links_) {
+    if (rounds_.empty()) leave_out_the_absent();
+    const bool halves = bisection_->wants_halves();
+    if (halves && !links_) {
       links_ = link_word_now();
       if (!links_->doubt.empty())
         bisection_->give_up("not bisected: fabric-pairs doubts the links: " + links_->doubt);
@@ -315,7 +352,7 @@ class NcclRounds : public GroupRounds {
       round.push_back(
           {names.size() == names_.size() ? "all" : inventory::fold(names), std::move(members)});
     }
-    if (rounds_.size() == 1) return;
+    if (!halves) return;
     collectives_.operations = first_operation();
     collectives_.least = collectives_.most;
   }
@@ -328,9 +365,14 @@ class NcclRounds : public GroupRounds {
   /// Of the teams of this round, which were taken last.
   void take_rates(std::size_t teams) {
     std::vector<double> rates;
-    for (const auto& run : std::span{runs_}.last(teams))
+    std::vector<std::size_t> absent;
+    for (const auto& run : std::span{runs_}.last(teams)) {
       rates.push_back(fabric::busbw_of(run, names_, first_operation()));
+      if (const auto stall = fabric::stall_of(run, names_))
+        for (const auto place : stall->nodes) absent.push_back(run.team.members[place]);
+    }
     bisection_->take(rates);
+    for (const auto node : absent) bisection_->leave(node);
     for (std::size_t i = 0; i < left_.size(); ++i)
       if (left_[i]) bisection_->leave(i);
   }
@@ -352,9 +394,16 @@ class NcclRounds : public GroupRounds {
     };
     std::vector<bool> suspected(names_.size());
     for (const auto& each : bisection_->suspicions()) {
-      for (const auto node : each.nodes) suspected[node] = true;
-      if (each.kind == Bisection::Kind::undecided) {
-        for (const auto node : each.nodes) put(node, "nccl.undecided", 1, "count", each.why);
+      auto nodes = each.nodes;
+      nodes.insert(nodes.end(), each.others.begin(), each.others.end());
+      for (const auto node : nodes) suspected[node] = true;
+      if (!accuses(each.kind)) {
+        const bool of_fabric = each.kind != Bisection::Kind::undecided;
+        if (of_fabric && ++said <= kMostReasons)
+          found.reasons.push_back("the fabric, and no node: " + each.why);
+        for (const auto node : nodes)
+          found.members[node].measurements.push_back(
+              {"nccl.undecided", of_fabric ? "fabric" : names_[node], 1, "count", each.why});
         continue;
       }
       const auto why = fmt::format(
@@ -391,6 +440,7 @@ class NcclRounds : public GroupRounds {
   std::optional<Bisection> bisection_{};
   std::optional<fabric::LinkWord> links_{};  // asked for before the first halves
   std::vector<bool> left_;
+  std::vector<std::size_t> left_out_{};  // known to be absent before the first round
   std::size_t round_ = 0;
   std::vector<Team> now_{};
   std::map<std::size_t, std::string> why_{};  // by leader

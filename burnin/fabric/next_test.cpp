@@ -12,17 +12,26 @@ constexpr int kMostTries = 4096;
 
 class Chooser {
  public:
-  Chooser(const Topology& topology, const Readings& readings, const Culprits& culprits,
-          const std::vector<bool>& absent)
-      : topology_{topology}, readings_{readings}, busy_{absent}, suspected_(topology.part_count()) {
-    busy_.resize(static_cast<std::size_t>(topology.wiring().nodes));
+  Chooser(const Readings& readings, const std::vector<bool>& absent, int turn = 0)
+      : topology_{readings.topology()},
+        readings_{readings},
+        turn_{turn},
+        busy_{absent},
+        suspected_(topology_.part_count()) {
+    busy_.resize(static_cast<std::size_t>(topology_.wiring().nodes));
+  }
+
+  void doubt(PartId part) { suspected_[topology_.whole(part)] = true; }
+  /// Of whole links and single parts. On slow flows that no part explains is nobody who is cleared.
+  void doubt(const Culprits& culprits) {
     for (const auto* all : {&culprits.named, &culprits.open})
       for (const auto& each : *all)
-        for (const auto part : each.parts) suspected_[topology.whole(part)] = true;
-    // On slow flows that no part explains: not cleared either.
+        for (const auto part : each.parts) doubt(part);
     for (const auto id : culprits.unexplained)
-      for (const auto part : readings.parts(id))
-        if (readings.scores()[part] > 0) suspected_[topology.whole(part)] = true;
+      for (const auto part : readings_.parts(id))
+        if (const auto kind = topology_.part(part).kind;
+            kind == PartKind::access || kind == PartKind::uplink)
+          doubt(part);
   }
 
   void test(PartId suspect) {
@@ -49,6 +58,7 @@ class Chooser {
   bool tells(const Flow& flow, PartId suspect) {
     ++tries_;
     if (!is_free(flow.from) || !is_free(flow.to) || !topology_.connected(flow)) return false;
+    if (!topology_.knows_parts(flow)) return false;
     crossed_.clear();
     topology_.add_parts(flow, crossed_);
     const auto whole = topology_.whole(suspect);
@@ -69,8 +79,10 @@ class Chooser {
   }
 
   std::optional<Flow> by_node(PartId suspect, const Part& part) {
-    for (int i = 1; i < nodes() && go_on(); ++i) {
-      const int other = (part.owner + i) % nodes();
+    constexpr int kStep = 5;
+    for (int i = 0; i + 1 < nodes() && go_on(); ++i) {
+      const int away = 1 + (i + kStep * turn_) % (nodes() - 1);
+      const int other = (part.owner + away) % nodes();
       for (int rail = 0; rail < rails(); ++rail) {
         if (part.kind == PartKind::access && rail != part.index) continue;
         if (const auto flow = from_or_to(part.owner, other, rail, suspect)) return flow;
@@ -79,27 +91,26 @@ class Chooser {
     return std::nullopt;
   }
 
-  /// Its own nodes first: of a pair at the same place both ways go by it.
+  /// From a node of its leaf, or to one, by the routes that the tables have.
   std::optional<Flow> by_uplink(PartId suspect, const Part& part) {
-    for (const bool same_place : {true, false})
-      for (int node = 0; node < nodes() && go_on(); ++node)
-        for (int rail = 0; rail < rails(); ++rail) {
-          const auto& mine = topology_.port(node, rail);
-          if (mine.leaf != part.owner || !is_free(node)) continue;
-          if (same_place != (topology_.uplink_to(std::max(mine.place, 0)) == part.index)) continue;
-          if (const auto flow = to_another_leaf(node, rail, suspect, part)) return flow;
+    for (int node = 0; node < nodes() && go_on(); ++node)
+      for (int rail = 0; rail < rails(); ++rail) {
+        if (topology_.port(node, rail).leaf != part.owner || !is_free(node)) continue;
+        for (int i = 0; i < nodes() && go_on(); ++i) {
+          const int other = (i + turn_ * nodes() / 3) % nodes();
+          if (other == node || !is_free(other)) continue;
+          const auto out = route_of({node, other, rail}), in = route_of({other, node, rail});
+          const bool takes_it = out.up == part.index || in.down == part.index;
+          if (!takes_it) continue;
+          if (const auto flow = from_or_to(node, other, rail, suspect)) return flow;
         }
+      }
     return std::nullopt;
   }
 
-  std::optional<Flow> to_another_leaf(int node, int rail, PartId suspect, const Part& part) {
-    for (int other = 0; other < nodes() && go_on(); ++other) {
-      const auto& port = topology_.port(other, rail);
-      if (port.leaf < 0 || port.leaf == part.owner) continue;
-      if (topology_.uplink_to(port.place) != part.index && part.way != Way::in) continue;
-      if (const auto flow = from_or_to(node, other, rail, suspect)) return flow;
-    }
-    return std::nullopt;
+  Route route_of(const Flow& flow) const {
+    if (!topology_.connected(flow) || !topology_.across(flow)) return {};
+    return topology_.route(flow).value_or(Route{});
   }
 
   /// A leaf or a spine: one of the flows that cross it already, with other partners.
@@ -117,6 +128,7 @@ class Chooser {
 
   const Topology& topology_;
   const Readings& readings_;
+  int turn_;
   std::vector<bool> busy_, suspected_;
   std::vector<PartId> crossed_;
   std::vector<Flow> chosen_;
@@ -125,11 +137,20 @@ class Chooser {
 
 }  // namespace
 
-std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
-                            const Culprits& culprits, const std::vector<bool>& absent) {
-  Chooser chooser{topology, readings, culprits, absent};
+std::vector<Flow> next_test(const Readings& readings, const Culprits& culprits,
+                            const std::vector<bool>& absent) {
+  Chooser chooser{readings, absent};
+  chooser.doubt(culprits);
   for (const auto& each : culprits.open)
     for (const auto part : each.parts) chooser.test(part);
+  return chooser.chosen();
+}
+
+std::vector<Flow> test_of_parts(const Readings& readings, std::span<const PartId> parts,
+                                const std::vector<bool>& absent, int turn) {
+  Chooser chooser{readings, absent, turn};
+  for (const auto part : parts) chooser.doubt(part);
+  for (const auto part : parts) chooser.test(part);
   return chooser.chosen();
 }
 

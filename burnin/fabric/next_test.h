@@ -8,8 +8,12 @@ namespace cupel::burnin::fabric {
 
 /// Flows of disjoint pairs. Empty: no pair of these nodes would tell more. `absent`: nodes that no
 /// longer take part.
-std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
-                            const Culprits& culprits, const std::vector<bool>& absent);
+std::vector<Flow> next_test(const Readings& readings, const Culprits& culprits,
+                            const std::vector<bool>& absent);
+
+/// The same of these parts, the first of them first; with other partners in each `turn`.
+std::vector<Flow> test_of_parts(const Readings& readings, std::span<const PartId> parts,
+                                const std::vector<bool>& absent, int turn);
 
 /// The slow flows that no part explains, once more: those of disjoint pairs that are not in
 /// `already`. Readings dip by themselves; a flow that is slow in two rounds does not.

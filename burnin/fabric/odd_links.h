@@ -12,8 +12,10 @@ struct OddLink {
   LinkDefect defect{};
 };
 
-/// Links of one HCA name are of a kind (mlx5_3 of all nodes), and those between switches. A value
-/// is odd where at least four others of its kind, and three of four, have another one. Firmware is
+/// Links of one HCA name and DeviceID are of a kind (mlx5_3 of all nodes), and those between
+/// switches; transceivers and cables of one type at one side of them. A value is odd where at least
+/// four others of its kind, and three of four, have another one; a wider or faster link is not, and
+/// neither is another length of cable. Firmware is
 /// compared among HCAs (switches) whose version begins with the same number, and among transceivers
 /// of one part number.
 std::vector<OddLink> odd_links(const LinkLook& look);

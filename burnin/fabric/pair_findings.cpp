@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
+
+#include "base/text.h"
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -22,7 +25,8 @@ class Writer {
         topology_{screen.topology()},
         names_{names},
         left_{left},
-        culprits_{screen.culprits()} {
+        culprits_{screen.culprits()},
+        fabric_{whole_fabric(screen.readings(), culprits_)} {
     found_.members.resize(static_cast<std::size_t>(topology_.wiring().nodes));
     loss_.resize(topology_.part_count());
     open_.resize(topology_.part_count());
@@ -40,8 +44,10 @@ class Writer {
     for (const auto id : culprits_.unexplained)
       for (const int node : {screen_.readings().flow(id).from, screen_.readings().flow(id).to})
         unexplained_[static_cast<std::size_t>(node)].push_back(id);
+    for (auto& line : fabric_lines(topology_, names_, fabric_))
+      fabric_words_ += (fabric_words_.empty() ? "" : "; ") + line;
     for (int node = 0; node < topology_.wiring().nodes; ++node) write_node(node);
-    found_.reasons = reasons(screen_, culprits_, names_);
+    found_.reasons = reasons(screen_, culprits_, fabric_, names_);
     return std::move(found_);
   }
 
@@ -53,6 +59,7 @@ class Writer {
 
   void count_flows() {
     flows_.resize(found_.members.size());
+    goes_across_.resize(found_.members.size());
     best_.resize(topology_.wiring().ports.size(), -1);
     const auto& readings = screen_.readings();
     for (FlowId id = 0; id < readings.size(); ++id) {
@@ -64,6 +71,7 @@ class Writer {
       measured_.insert({flow.to, flow.rail, 1});
       for (const int node : {flow.from, flow.to}) {
         ++flows_[static_cast<std::size_t>(node)];
+        if (topology_.across(flow)) goes_across_[static_cast<std::size_t>(node)] = true;
         auto& best = best_[port_of(node, flow.rail)];
         best = std::max(best, gigabits);
       }
@@ -73,9 +81,12 @@ class Writer {
   void accuse(const Suspicion& suspicion) {
     const auto id = suspicion.parts.front();
     const double loss = kPercent * (1 - suspicion.level);
-    if (is_of_a_node(id))
+    if (is_of_a_node(id)) {
       loss_[topology_.whole(id)] = loss;
-    else
+      if (suspicion.comes_and_goes())
+        comes_and_goes_[topology_.whole(id)] =
+            fmt::format(", in {} of {} readings", suspicion.dips, suspicion.readings);
+    } else
       put_switch({"fabric.switch.loss", "", loss, "%", name_of(topology_, names_, id)}, id);
   }
 
@@ -144,8 +155,20 @@ class Writer {
       findings.measurements.push_back({"fabric.undecided", std::move(part), 1, "count", open_[id]});
       return;
     }
-    findings.measurements.push_back({std::move(measure), std::move(part), loss_[id], "%",
-                                     loss_[id] > 0 ? name_of(topology_, names_, id) : ""});
+    findings.measurements.push_back(
+        {std::move(measure), std::move(part), loss_[id], "%",
+         loss_[id] > 0 ? name_of(topology_, names_, id) + words_on(id) : ""});
+  }
+
+  std::string words_on(PartId id) const {
+    const auto found = comes_and_goes_.find(id);
+    return found == comes_and_goes_.end() ? "" : found->second;
+  }
+
+  /// All jobs of the node that leave its leaf are held back, and by no part of it.
+  void put_slow_across(Findings& findings, std::size_t node) const {
+    if (fabric_.loss <= 0 || !goes_across_[node]) return;
+    findings.measurements.push_back({"fabric.undecided", "across", 1, "count", fabric_words_});
   }
 
   /// Slow without a cause is no pass: where routing is not by destination an uplink or a spine may
@@ -160,13 +183,16 @@ class Writer {
       words += fmt::format(" and {} more", slow.size() - kMostFlowsOfANode);
     findings.measurements.push_back(
         {"fabric.undecided", "flows", 1, "count",
-         fmt::format("slow flows that no part explains: {}{}", words, routing_text())});
+         fmt::format("slow flows that no part explains: {}{}{}{}", words, routing_text(),
+                     fabric_words_.empty() ? "" : "; ", shortened(fabric_words_, kLongestWords))});
   }
 
   std::string_view routing_text() const {
     switch (topology_.wiring().routing) {
       case Routing::by_destination:
-        return "";
+        return topology_.wiring().routes.empty() ? "; the forwarding tables are not known" : "";
+      case Routing::ecmp:
+        return "; routing is by a hash of each connection";
       case Routing::adaptive:
         return "; routing is adaptive";
       case Routing::unknown:
@@ -217,11 +243,12 @@ class Writer {
       findings.measurements.push_back(
           {"fabric.link.bandwidth", names_.hcas[port], best_[port], "Gb/s"});
     }
+    put_slow_across(findings, at);
     put_unexplained(findings, unexplained_[at]);
   }
 
   static constexpr double kLeast = 1e-3;  // Gb/s
-  static constexpr std::size_t kMostFlowsOfANode = 4;
+  static constexpr std::size_t kMostFlowsOfANode = 4, kLongestWords = 600;
 
   const Unmeasured& unmeasured_;
   const PairScreen& screen_;
@@ -229,6 +256,10 @@ class Writer {
   const Names& names_;
   const std::vector<bool>& left_;
   Culprits culprits_;
+  WholeFabric fabric_;
+  std::string fabric_words_{};
+  std::map<PartId, std::string> comes_and_goes_{};
+  std::vector<bool> goes_across_{};
   GroupFindings found_;
   std::vector<double> loss_, best_;
   std::vector<std::string> open_;  // of each part: what it is suspected with

@@ -25,6 +25,7 @@ std::string options(const Perftest& perftest, const PairNode& node, int rail) {
   words += perftest.latency
                ? std::string{" -n 2000 -s 2 -F"}
                : fmt::format(" -D {} -s 1048576 -F --report_gbits", perftest.duration.count());
+  if (perftest.queue_pairs > 1) words += fmt::format(" -q {}", perftest.queue_pairs);
   if (perftest.gid) words += fmt::format(" -x {}", *perftest.gid);
   if (perftest.tclass) words += fmt::format(" --tclass={}", *perftest.tclass);
   if (perftest.gpu_memory) words += fmt::format(" $gpu{}", rail);
@@ -36,13 +37,16 @@ constexpr std::string_view kMemory = "cupel-memory: ";
 constexpr std::string_view kNoGpuMemory =
     "No GPU memory: nvidia-peermem is not loaded, perftest has no --use_cuda_dmabuf. Load the "
     "module (modprobe nvidia-peermem), or build perftest with dma-buf";
+constexpr std::string_view kNoCuda =
+    "No GPU memory: perftest is built without CUDA (its --help lists no --use_cuda). Install one "
+    "that is built with it, or measure with memory: host";
 
 /// What perftest of this node was built with, and what its kernel has. The options are those that
 /// its help lists. Source: linux-rdma/perftest, src/perftest_parameters.c, usage().
 std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
   auto text = fmt::format(
       "help=$({} --help 2>&1)\n"
-      "memory=host\n"
+      "memory=no-cuda\n"
       "case $help in *use_cuda=*) memory=peermem ;; esac\n"
       "if [ $memory = peermem ] && [ ! -d /sys/module/nvidia_peermem ] &&\n"
       "  [ ! -d /sys/module/nv_peer_mem ]; then\n"
@@ -65,12 +69,17 @@ std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
 /// question. Each program's output says why instead.
 std::string unless_without_memory(const std::string& programs, std::string_view outputs) {
   return fmt::format(
-      "if [ $memory = none ]; then\n"
+      "why=\n"
+      "case $memory in\n"
+      "  none) why={} ;;\n"
+      "  no-cuda) why={} ;;\n"
+      "esac\n"
+      "if [ -n \"$why\" ]; then\n"
       "  for name in{}; do\n"
-      "    printf '%s\\n' {} >\"$folder/$name\"\n"
+      "    printf '%s\\n' \"$why\" >\"$folder/$name\"\n"
       "  done\n"
       "else\n{}wait\nfi\n",
-      outputs, shell_quoted(kNoGpuMemory), programs);
+      shell_quoted(kNoGpuMemory), shell_quoted(kNoCuda), outputs, programs);
 }
 
 /// In a folder of its own, and away with it.
@@ -193,10 +202,9 @@ std::string memory_of(const Output& output) {
   if (said == "none")
     return "none: perftest is built with CUDA, and the node has neither "
            "nvidia-peermem nor dma-buf";
-  return said == "host" ? "host: perftest of the node is built without CUDA" : "";
+  return said == "no-cuda" ? "none: perftest of the node is built without CUDA" : "";
 }
 
-bool is_host_memory(std::string_view said) { return said.starts_with("host"); }
 bool is_no_memory(std::string_view said) { return said.starts_with("none"); }
 
 std::optional<ToolError> tool_error(const Output& sender, const Output& receiver, int rail) {

@@ -14,9 +14,10 @@ namespace cupel::burnin::fabric {
 struct Perftest {
   std::string program = "ib_write_bw";
   std::chrono::seconds duration{10};
-  int port = 18515;                    // of rail 0; rail k listens on the k-th after it
-  bool gpu_memory = false;             // of GPU k on rail k, where perftest can
-  bool latency = false;                // of 2000 small messages, in place of a duration
+  int port = 18515;         // of rail 0; rail k listens on the k-th after it
+  bool gpu_memory = false;  // of GPU k on rail k; else nothing runs
+  int queue_pairs = 1;      // of each flow: a hash over connections spreads several over uplinks
+  bool latency = false;     // of 2000 small messages, in place of a duration
   std::optional<int> gid{}, tclass{};  // of RoCE; nothing: as perftest chooses
 };
 
@@ -40,12 +41,10 @@ std::optional<double> reading_of(const Output& output, int rail);
 /// In microseconds, the typical one, of the flow that this node sent on that rail.
 std::optional<double> latency_of(const Output& output, int rail);
 
-/// By which way perftest came to GPU memory on a node, or why it used the host's: for records;
-/// empty: it was not asked for, or the node did not say.
+/// By which way perftest came to GPU memory on a node, or why it did not, and nothing ran: for
+/// records; empty: it was not asked for, or the node did not say.
 std::string memory_of(const Output& output);
-/// The same as the one word for the host's memory.
-bool is_host_memory(std::string_view said);
-/// The same as the one word for a node whose HCAs reach no GPU's memory: nothing ran there.
+/// Whether that is of a node where nothing ran.
 bool is_no_memory(std::string_view said);
 
 /// What kept perftest from measuring a flow at all: no connection between the two programs, a port

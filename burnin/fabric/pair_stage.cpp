@@ -29,7 +29,8 @@ using std::chrono::seconds;
 constexpr std::array<std::string_view, 2> kTests{"write", "read"};
 constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array<std::string_view, 2> kMemories{"host", "gpu"};
-constexpr std::array<std::string_view, 3> kRoutings{"unknown", "by-destination", "adaptive"};
+constexpr std::array<std::string_view, 4> kRoutings{"unknown", "by-destination", "adaptive",
+                                                    "ecmp"};
 constexpr std::array kPairParameters{
     ParameterRow{"duration", ParameterRow::Kind::duration, "of each flow", "10s", {}, 2, 120},
     ParameterRow{"test", ParameterRow::Kind::word, "ib_write_bw or ib_read_bw", "write", kTests},
@@ -50,8 +51,15 @@ constexpr std::array kPairParameters{
                  "nccl:, else none",
                  "site"},
     ParameterRow{"routing", ParameterRow::Kind::word,
-                 "how leaves choose uplinks: only by-destination lets uplinks be named", "unknown",
-                 kRoutings},
+                 "how leaves choose uplinks: by-destination lets uplinks be named, where the "
+                 "inventory has the forwarding tables (fabric: forwarding:); ecmp is by a hash of "
+                 "each connection",
+                 "unknown", kRoutings},
+    ParameterRow{
+        "qps", ParameterRow::Kind::text,
+        "queue pairs of each flow, 1 to 256; site: 16 on RoCE (a GID or a traffic class is "
+        "set, or routing is ecmp), so that a hash spreads a flow over uplinks; else 1",
+        "site"},
     ParameterRow{"exchanged", ParameterRow::Kind::text,
                  "two ports whose plugs were exchanged since the plan was made: leaf1-r3/7,"
                  "leaf1-r3/8",
@@ -64,8 +72,13 @@ constexpr std::array kPairParameters{
 constexpr std::array<std::string_view, 8> kPairMeasures{
     "fabric.flows",       "fabric.link.bandwidth", "fabric.link.loss",    "fabric.node.loss",
     "fabric.switch.loss", "fabric.undecided",      "fabric.link.latency", "fabric.link.lag"};
-constexpr int kMostRails = 64, kMostRounds = 8, kMostLatencyRounds = 4, kMostGroup = 4096;
-constexpr seconds kOfARound{6};  // to connect, to start, to read
+constexpr int kMostRails = 64, kMostLatencyRounds = 4, kMostGroup = 4096;
+/// Readings one after the other, repeats among them, of healthy fleets of two leaf groups or more:
+/// four fixed rounds of three, and one or two rounds of nine for parts that dipped.
+constexpr int kUsualReadings = 22;
+constexpr int kMostReadings = fabric::most_readings({});
+constexpr int kMostTimeouts = 12;  // readings that end by their limit
+constexpr seconds kOfARound{6};    // to connect, to start, to read
 
 Result<int> number_between(const Parameters& parameters, std::string_view name, int least,
                            int most) {
@@ -96,6 +109,14 @@ Result<std::optional<int>> of_roce(const Parameters& parameters, std::string_vie
                            variable, shortened(printable(set->second), 80), kMost, name)};
 }
 
+Result<int> queue_pairs_of(const Parameters& parameters, bool is_roce) {
+  constexpr int kMost = 256, kOfRoce = 16;
+  if (text_parameter(kPairParameters, parameters, "qps") != "site")
+    return number_between(parameters, "qps", 1, kMost);
+  const bool hashes = text_parameter(kPairParameters, parameters, "routing") == "ecmp";
+  return is_roce || hashes ? kOfRoce : 1;
+}
+
 Result<Perftest> perftest_of(const Parameters& parameters, const inventory::NcclSettings* site) {
   constexpr int kMostPort = 65535;
   Perftest made;
@@ -105,6 +126,7 @@ Result<Perftest> perftest_of(const Parameters& parameters, const inventory::Nccl
   TRY(made.port, number_between(parameters, "port", 1024, kMostPort - kMostRails));
   TRY(made.gid, of_roce(parameters, "gid", site, "NCCL_IB_GID_INDEX"));
   TRY(made.tclass, of_roce(parameters, "tclass", site, "NCCL_IB_TC"));
+  TRY(made.queue_pairs, queue_pairs_of(parameters, made.gid || made.tclass));
   made.program = "ib_" + test + "_bw";
   made.gpu_memory = memory == "gpu";
   return made;
@@ -113,7 +135,8 @@ Result<Perftest> perftest_of(const Parameters& parameters, const inventory::Nccl
 Result<Routing> routing_of(const Parameters& parameters) {
   TRY(const auto word, word_parameter(kPairParameters, parameters, "routing"));
   const auto at = std::ranges::find(kRoutings, word) - kRoutings.begin();
-  constexpr std::array kAll{Routing::unknown, Routing::by_destination, Routing::adaptive};
+  constexpr std::array kAll{Routing::unknown, Routing::by_destination, Routing::adaptive,
+                            Routing::ecmp};
   return kAll[static_cast<std::size_t>(at)];
 }
 
@@ -267,6 +290,7 @@ class PairRounds : public GroupRounds {
     made.duration = seconds{0};
     made.latency = true;
     made.gpu_memory = false;
+    made.queue_pairs = 1;
     return made;
   }
 
@@ -281,16 +305,16 @@ class PairRounds : public GroupRounds {
   }
 
   void add_memory(GroupFindings& found) const {
-    std::vector<std::string> hosts;
+    std::vector<std::string> without;
     for (std::size_t i = 0; i < memory_.size(); ++i) {
-      if (!memory_[i].empty()) found.members[i].facts["fabric.memory"] = memory_[i];
-      if (fabric::is_host_memory(memory_[i])) hosts.push_back(names_.nodes[i]);
+      if (memory_[i].empty()) continue;
+      found.members[i].facts["fabric.memory"] = memory_[i];
+      if (fabric::is_no_memory(memory_[i])) without.push_back(names_.nodes[i]);
     }
-    if (!hosts.empty())
+    if (!without.empty())
       found.reasons.push_back(fmt::format(
-          "memory: gpu was asked for, and flows of {} used the host's: perftest there is built "
-          "without CUDA",
-          inventory::fold(hosts)));
+          "memory: gpu was asked for, and cannot be had on {}: nothing was measured there",
+          inventory::fold(without)));
   }
 
   /// Between nodes that both did their part a flow without a number carried nothing, unless
@@ -334,7 +358,7 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
                              planes)};
   std::vector<std::string> names;
   for (const auto& member : request.members) names.push_back(member.node);
-  TRY(auto planned, fabric::wiring_of(planned_fabric, names, routing));
+  TRY(auto planned, fabric::wiring_of(planned_fabric, names, routing, request.forwarding));
   const auto rails = static_cast<std::size_t>(planned.wiring.rails);
   if (rails > kMostRails)
     return Error{Code::kInvalid, fmt::format("{} rails; at most {}", rails, kMostRails)};
@@ -360,8 +384,8 @@ Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameter
   const auto round = perftest.duration + kOfARound;
   const int times = latency == "yes" ? kMostLatencyRounds : 0;
   return Job{script::head() + script::needs(perftest.program),
-             kMostRounds * round + times * kOfARound,
-             (kMostRounds + times) * fabric::pair_limit(perftest)};
+             kUsualReadings * round + times * kOfARound,
+             kMostReadings * round + (kMostTimeouts + times) * fabric::pair_limit(perftest)};
 }
 
 Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {

@@ -54,10 +54,73 @@ void add_uplinks(const FabricMap& map, const Numbers& leaves, PlannedWiring& mad
   wiring.spines = static_cast<int>(spines.names().size());
 }
 
+/// By the tables: the leaf's port to the HCA is an uplink's, and the port of the spine at its other
+/// end leads to the HCA's own leaf.
+class Routes {
+ public:
+  Routes(const FabricMap& map, const inventory::ForwardingTables& tables, PlannedWiring& made)
+      : map_{map}, tables_{tables}, made_{made} {}
+
+  void add() {
+    auto& wiring = made_.wiring;
+    std::set<std::pair<int, int>> used;
+    for (int node = 0; node < wiring.nodes; ++node)
+      for (int rail = 0; rail < wiring.rails; ++rail)
+        if (const int leaf = port(node, rail).leaf; leaf >= 0) used.insert({leaf, rail});
+    for (const auto& [leaf, rail] : used) {
+      std::vector<Route> routes;
+      bool any = false;
+      for (int node = 0; node < wiring.nodes; ++node) {
+        routes.push_back(route(leaf, node, rail));
+        any = any || routes.back().known();
+      }
+      if (any) wiring.routes.emplace(std::pair{leaf, rail}, std::move(routes));
+    }
+  }
+
+ private:
+  const Wiring::Port& port(int node, int rail) const {
+    return made_.wiring.ports[static_cast<std::size_t>(node * made_.wiring.rails + rail)];
+  }
+
+  Route route(int leaf, int node, int rail) const {
+    const auto& to = port(node, rail);
+    if (to.leaf < 0 || to.leaf == leaf) return {};
+    const auto& from_name = made_.names.leaves[static_cast<std::size_t>(leaf)];
+    const auto& to_name = made_.names.leaves[static_cast<std::size_t>(to.leaf)];
+    const auto& ups = map_.uplinks(from_name);
+    const auto& downs = map_.uplinks(to_name);
+    const auto up =
+        std::ranges::find(ups, port_to(from_name, node, rail), &inventory::Uplink::leaf_port);
+    if (up == ups.end()) return {};
+    const int spine_port = port_to(up->spine, node, rail);
+    const auto down = std::ranges::find_if(downs, [&](const inventory::Uplink& each) {
+      return each.spine == up->spine && each.spine_port == spine_port;
+    });
+    if (down == downs.end()) return {};
+    return {static_cast<std::int16_t>(up - ups.begin()),
+            static_cast<std::int16_t>(down - downs.begin())};
+  }
+
+  /// -1: no table has it.
+  int port_to(std::string_view from, int node, int rail) const {
+    const auto& name = made_.names.nodes[static_cast<std::size_t>(node)];
+    const auto& hca = made_.names.hcas[static_cast<std::size_t>(node * made_.wiring.rails + rail)];
+    const auto* planned = map_.find_node(name);
+    if (planned != nullptr && !planned->host.empty())
+      if (const auto found = tables_.port_to(from, planned->host, hca)) return *found;
+    return tables_.port_to(from, name, hca).value_or(-1);
+  }
+
+  const FabricMap& map_;
+  const inventory::ForwardingTables& tables_;
+  PlannedWiring& made_;
+};
+
 }  // namespace
 
 Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
-                                Routing routing) {
+                                Routing routing, const inventory::ForwardingTables* forwarding) {
   const FabricMap map{fabric};
   const auto ports = node_ports(fabric);
   PlannedWiring made;
@@ -94,6 +157,7 @@ Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const
   made.names.leaves = leaves.names();
   wiring.leaves = static_cast<int>(leaves.names().size());
   add_uplinks(map, leaves, made);
+  if (forwarding != nullptr && !forwarding->empty()) Routes{map, *forwarding, made}.add();
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "burnin/fabric/reasons.h"
 #include "inventory/fabric.h"
+#include "inventory/forwarding.h"
 
 namespace cupel::burnin::fabric {
 
@@ -13,9 +14,11 @@ struct PlannedWiring {
   Names names{};
 };
 
-/// Of these nodes, in their order. Errors: kInvalid: a node that the plan does not have, or none of
+/// Of these nodes, in their order. `forwarding`: the subnet manager's tables; routes that they do
+/// not have stay unknown. Errors: kInvalid: a node that the plan does not have, or none of
 /// whose HCAs is cabled.
 Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
-                                Routing routing);
+                                Routing routing,
+                                const inventory::ForwardingTables* forwarding = nullptr);
 
 }  // namespace cupel::burnin::fabric

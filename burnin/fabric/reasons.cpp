@@ -42,6 +42,10 @@ std::string usual_text(const Limits& limits, std::string_view where) {
 }
 
 std::string evidence_text(const Suspicion& suspicion) {
+  if (suspicion.comes_and_goes())
+    return fmt::format(
+        "comes and goes: {:.0f} % of the usual rate in {} of {} readings; evidence {:.0f} nats",
+        kPercent * suspicion.level, suspicion.dips, suspicion.readings, suspicion.score);
   return fmt::format("{:.0f} % of the usual rate; {} of {} flows slow; evidence {:.0f} nats",
                      kPercent * suspicion.level, suspicion.slow, suspicion.slow + suspicion.fast,
                      suspicion.score);
@@ -56,6 +60,25 @@ void add_unexplained(const PairScreen& screen, const Culprits& culprits, const N
     lines.push_back(fmt::format("unexplained: {}: {:.0f} %",
                                 name_of(screen.topology(), names, screen.readings().flow(flows[i])),
                                 kPercent * screen.readings().best(flows[i])));
+}
+
+/// Why no single uplink or spine is named; empty: they are.
+std::string_view why_no_uplink(const Wiring& wiring) {
+  switch (wiring.routing) {
+    case Routing::by_destination:
+      return wiring.spines > 0 && wiring.routes.empty()
+                 ? "the forwarding tables are not known: no single uplink or spine is named here. "
+                   "Give them as fabric: forwarding: in the inventory"
+                 : "";
+    case Routing::ecmp:
+      return "routing is by a hash of each connection: no single uplink or spine is named here";
+    case Routing::adaptive:
+    case Routing::unknown:
+      break;
+  }
+  return "routing is adaptive or not known: no single uplink or spine is named here. With adaptive "
+         "routing a bad uplink costs each flow a small share: its counters must show it, or a "
+         "service level without adaptive routing";
 }
 
 bool of_kind(const Topology& topology, const Suspicion& suspicion, PartKind kind) {
@@ -115,13 +138,73 @@ std::string deciding_swap(const Topology& topology, const Names& names,
   return fmt::format("connect another node in place of {}, and measure again", first);
 }
 
+namespace {
+
+std::string ports_of(const Wiring& wiring, const Names& names, int leaf) {
+  constexpr int kMost = 64;
+  std::vector<std::string> ports;
+  for (int i = 0; i < std::min(wiring.uplinks, kMost); ++i) {
+    const auto at = static_cast<std::size_t>(leaf * wiring.uplinks + i);
+    if (at < names.uplink_ports.size() && !names.uplink_ports[at].empty())
+      ports.push_back(names.uplink_ports[at]);
+  }
+  return ports.empty() ? "" : fmt::format(" (ports {})", fmt::join(ports, ", "));
+}
+
+std::string group_text(const Topology& topology, const Names& names, const UplinkGroup& group) {
+  const auto& wiring = topology.wiring();
+  std::vector<std::string> leaves;
+  for (const int leaf : group.leaves)
+    leaves.push_back(at_or(names.leaves, leaf, "leaf") + ports_of(wiring, names, leaf));
+  const auto what = leaves.empty() ? std::string{"a spine, or uplinks of many leaves"}
+                                   : fmt::format("an uplink of {}", fmt::join(leaves, " or "));
+  const bool is_static =
+      wiring.routing == Routing::by_destination || wiring.routing == Routing::unknown;
+  return fmt::format("{}: {} slow flows, all over it, {:.0f} % of the usual rate{}", what,
+                     group.flows.size(), kPercent * group.level,
+                     is_static
+                         ? "; which one, the subnet manager's tables say (fabric: forwarding: "
+                           "in the inventory, routing: by-destination)"
+                         : "; its error counters show which one");
+}
+
+}  // namespace
+
+std::vector<std::string> fabric_lines(const Topology& topology, const Names& names,
+                                      const WholeFabric& fabric) {
+  std::vector<std::string> lines;
+  if (fabric.loss > 0)
+    lines.push_back(fmt::format(
+        "across leaves is {:.0f} % slower than inside leaves: all uplinks alike, or the "
+        "fabric has fewer of them than it needs",
+        kPercent * fabric.loss));
+  if (fabric.collides)
+    lines.emplace_back(
+        "collisions: flows have a half or a third of the usual rate, as where a hash (ECMP) puts "
+        "several on one uplink. Measure with more queue pairs a flow (qps), or with adaptive "
+        "routing at the switches");
+  else if (fabric.split > 0)
+    lines.push_back(
+        fmt::format("split: {:.0f} % of the flows across leaves have {:.0f} % of the usual rate, "
+                    "and the others "
+                    "all of it",
+                    kPercent * fabric.split, kPercent * fabric.split_level));
+  for (const auto& group : fabric.groups) lines.push_back(group_text(topology, names, group));
+  return lines;
+}
+
 std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culprits,
-                                 const Names& names) {
+                                 const WholeFabric& fabric, const Names& names) {
   const auto& topology = screen.topology();
   std::vector<std::string> lines{
       fmt::format("{} rounds, {} flows", screen.rounds(), screen.readings().size()),
       usual_text(screen.limits(false), "inside leaves"),
       usual_text(screen.limits(true), "across leaves")};
+  if (const auto left_out = screen.left_out(); left_out > 0)
+    lines.push_back(fmt::format(
+        "{} pairs across leaves were not measured: their flows are on uplinks of other pairs in "
+        "each round",
+        left_out));
   for (const bool across : {false, true})
     if (screen.below_floor(across))
       lines.push_back(fmt::format(
@@ -138,13 +221,9 @@ std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culpr
                                 names_of(topology, names, each), evidence_text(each)));
     if (several) lines.push_back("decides: " + deciding_swap(topology, names, each));
   }
+  for (auto& line : fabric_lines(topology, names, fabric)) lines.push_back(std::move(line));
   add_unexplained(screen, culprits, names, lines);
-  if (topology.wiring().routing != Routing::by_destination)
-    lines.emplace_back(
-        "routing is adaptive or not known: uplinks and spines are not assessed here. With adaptive "
-        "routing a bad uplink costs each flow a small share: its counters must show it, or a "
-        "service "
-        "level without adaptive routing");
+  if (const auto why = why_no_uplink(topology.wiring()); !why.empty()) lines.emplace_back(why);
   return lines;
 }
 

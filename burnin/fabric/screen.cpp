@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "burnin/fabric/next_test.h"
 
@@ -9,7 +10,14 @@ namespace cupel::burnin::fabric {
 namespace {
 
 constexpr double kClearlyFast = -2, kClearlySlow = 9;  // nats of one flow
-constexpr std::size_t kControls = 256;
+/// Of each kind of flow, all over the fleet, in its first rounds: read three times, whatever the
+/// first reading is. How well noise can be told from links that differ for good depends on how many
+/// they are.
+constexpr std::size_t kControls = 2048;
+constexpr int kRoundsOfControls = 2, kRepeatsOfControls = 2;
+/// Nats: what one dip of eight readings says in a fleet that hardly dips; and what is left of it
+/// once a healthy part was read more often.
+constexpr float kMayDip = 1, kDipsAgain = 4, kDipsForCertain = 24;
 
 std::size_t flow_count(const std::vector<Round>& rounds, int rails) {
   std::size_t pairs = 0;
@@ -30,13 +38,41 @@ PairScreen::PairScreen(Wiring wiring, ScreenOptions options)
 
 void PairScreen::leave(int node) { absent_.at(static_cast<std::size_t>(node)) = true; }
 
-/// Once the fixed rounds are through: what settles open questions, and then what is slow without a
-/// cause, once more.
+/// Of parts that dipped more often than the fleet does: often enough to name or clear them.
+std::vector<Flow> PairScreen::flows_for_dips() {
+  if (rounds_for_dips_ == options_.rounds_for_dips) return {};
+  const auto scores = dip_scores(readings_);
+  const float least = rounds_for_dips_ == 0 ? kMayDip : kDipsAgain;
+  std::vector<PartId> suspects;
+  for (PartId part = 0; part < scores.size(); ++part) {
+    const auto kind = topology_.part(part).kind;
+    // A node whose links all come and go shows by them.
+    const bool can_be = kind == PartKind::access || kind == PartKind::uplink;
+    if (can_be && topology_.whole(part) == part && scores[part] >= least &&
+        scores[part] < kDipsForCertain)
+      suspects.push_back(part);
+  }
+  std::ranges::stable_sort(suspects, std::greater{}, [&](PartId part) { return scores[part]; });
+  auto flows = test_of_parts(readings_, suspects, absent_, rounds_for_dips_);
+  if (!flows.empty()) ++rounds_for_dips_;
+  return flows;
+}
+
+/// Once the fixed rounds are through: what settles open questions, who comes and goes, and then
+/// what is slow without a cause, once more.
 std::vector<Flow> PairScreen::flows_beyond() {
   const auto found = culprits();
-  const auto asked = round_ - fixed_.size();
-  if (again_.empty() && asked < static_cast<std::size_t>(options_.more_rounds))
-    if (auto flows = next_test(topology_, readings_, found, absent_); !flows.empty()) return flows;
+  for_dips_ = false;
+  if (again_.empty() && rounds_for_dips_ == 0 && rounds_of_questions_ < options_.more_rounds)
+    if (auto flows = next_test(readings_, found, absent_); !flows.empty()) {
+      ++rounds_of_questions_;
+      return flows;
+    }
+  if (again_.empty())
+    if (auto flows = flows_for_dips(); !flows.empty()) {
+      for_dips_ = true;
+      return flows;
+    }
   if (rounds_again_ == options_.rounds_again) return {};
   ++rounds_again_;
   auto flows = unexplained_again(readings_, found, again_, absent_);
@@ -68,17 +104,16 @@ void PairScreen::begin_round() {
   for (const auto& flow : asked_) ids_.push_back(readings_.add(flow));
 }
 
-/// Of each kind of flow so many, all over the fleet.
 bool PairScreen::is_control(FlowId id) const {
+  if (round_ > fixed_.size() || rounds_of_controls_[readings_.kind(id)] == kRoundsOfControls)
+    return false;
   return (id - begin_) % std::max(first_.size() / kControls, std::size_t{1}) == 0;
 }
 
 bool PairScreen::wants_repeat(FlowId id) const {
-  const double first = first_[id - begin_];
-  const auto kind = kind_of(id);
-  if (std::isnan(first)) return false;
-  if (!known_[kind] && is_control(id)) return true;
-  const double evidence = known_[kind] ? readings_.evidence(id) : limits_[kind].evidence(first);
+  if (std::isnan(first_[id - begin_])) return false;
+  if (for_dips_ || (repeat_ < kRepeatsOfControls && is_control(id))) return true;
+  const double evidence = readings_.evidence(id);
   return evidence > kClearlyFast && evidence < kClearlySlow;
 }
 
@@ -97,71 +132,54 @@ bool PairScreen::begin_repeat() {
   return !asked_.empty();
 }
 
-void PairScreen::keep(FlowId id, double share) {
-  if (std::isnan(share)) return;
-  const auto& limits = limits_[kind_of(id)];
-  readings_.read(id, share / limits.usual, limits.evidence(share));
-}
-
-/// Of kinds that were never measured before, by these alone.
-void PairScreen::learn_first(std::span<const double> readings) {
-  first_.assign(readings.begin(), readings.end());
-  first_.resize(ids_.size(), std::nan(""));
-  for (const std::size_t kind : {0, 1}) {
-    if (known_[kind]) continue;
-    std::vector<double> of_kind;
-    for (const auto id : ids_)
-      if (kind_of(id) == kind && !std::isnan(first_[id - begin_]))
-        of_kind.push_back(first_[id - begin_]);
-    if (!of_kind.empty()) limits_[kind] = learn_limits(of_kind, {}, options_.floor);
-  }
-  for (const auto id : ids_)
-    if (known_[kind_of(id)]) keep(id, first_[id - begin_]);
-}
-
-/// Once how readings of one flow differ is known too, the first readings count.
-void PairScreen::learn_repeated(std::span<const double> readings) {
-  const auto end = static_cast<FlowId>(readings_.size());
-  for (const std::size_t kind : {0, 1}) {
-    if (known_[kind]) continue;
-    std::vector<double> of_kind;
-    for (auto id = begin_; id < end; ++id)
-      if (kind_of(id) == kind && !std::isnan(first_[id - begin_]))
-        of_kind.push_back(first_[id - begin_]);
-    if (of_kind.empty()) continue;
-    std::vector<Repeated> repeated;
-    for (std::size_t i = 0; i < readings.size(); ++i)
-      if (kind_of(ids_[i]) == kind && is_control(ids_[i]) && !std::isnan(readings[i]))
-        repeated.push_back({first_[ids_[i] - begin_], readings[i]});
-    limits_[kind] = learn_limits(of_kind, repeated, options_.floor);
-    known_[kind] = true;
-    for (auto id = begin_; id < end; ++id)
-      if (kind_of(id) == kind) keep(id, first_[id - begin_]);
-  }
+/// By all fixed rounds so far, so that what the first of them taught is not all: a few slow nodes
+/// are many flows of one round.
+void PairScreen::learn() {
+  LimitsOfKinds limits;
+  limits[0] = learn_limits(firsts_[0], repeated_[0], options_.floor);
+  const bool has_inside = firsts_[0].size() >= 8;
+  limits[1] =
+      learn_limits(firsts_[1], repeated_[1], options_.floor, has_inside ? &limits[0] : nullptr);
+  readings_.judge_by(limits);
 }
 
 void PairScreen::take(std::span<const double> readings) {
   readings = readings.first(std::min(readings.size(), ids_.size()));
+  const bool fixed = round_ <= fixed_.size();
   if (repeat_ == 0) {
-    learn_first(readings);
-  } else {
-    if (repeat_ == 1) learn_repeated(readings);
-    for (std::size_t i = 0; i < readings.size(); ++i) keep(ids_[i], readings[i]);
+    first_.assign(readings.begin(), readings.end());
+    first_.resize(ids_.size(), std::nan(""));
+    second_.assign(ids_.size(), std::nan(""));
   }
+  std::array<bool, 2> has_controls{};
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (std::isnan(readings[i])) continue;
+    const auto kind = readings_.kind(ids_[i]);
+    const auto at = ids_[i] - begin_;
+    if (fixed && repeat_ == 0) firsts_[kind].push_back(readings[i]);
+    if (repeat_ == 1) second_[at] = readings[i];
+    if (repeat_ == kRepeatsOfControls && is_control(ids_[i]) && !std::isnan(second_[at])) {
+      repeated_[kind].push_back({first_[at], second_[at], readings[i]});
+      has_controls[kind] = true;
+    }
+    readings_.read(ids_[i], readings[i]);
+  }
+  for (const std::size_t kind : {0, 1}) rounds_of_controls_[kind] += has_controls[kind] ? 1 : 0;
+  if (fixed && repeat_ <= kRepeatsOfControls) learn();
   if (begin_repeat()) return;
-  if (repeat_ <= 1) {  // nothing was repeated
-    ids_.clear();
-    learn_repeated({});
-  }
   begin_round();
 }
 
-Culprits PairScreen::culprits() const {
-  return find_culprits(topology_, readings_, std::max(limits_[0].noise, limits_[1].noise));
-}
+Culprits PairScreen::culprits() const { return find_culprits(readings_); }
 
 bool PairScreen::below_floor(bool across) const {
-  return options_.floor > 0 && limits(across).usual < options_.floor;
+  if (options_.floor <= 0) return false;
+  const auto& readings = firsts_[across ? 1 : 0];
+  if (readings.empty()) return limits(across).usual < options_.floor;
+  std::vector<double> all{readings};
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  return *middle < options_.floor;
 }
 
 }  // namespace cupel::burnin::fabric

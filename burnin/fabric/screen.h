@@ -6,7 +6,6 @@
 #include <span>
 
 #include "burnin/fabric/culprits.h"
-#include "burnin/fabric/limits.h"
 #include "burnin/fabric/rounds.h"
 
 namespace cupel::burnin::fabric {
@@ -14,10 +13,22 @@ namespace cupel::burnin::fabric {
 struct ScreenOptions {
   double floor = 0;          // what a flow must carry, whatever the fleet reads
   int more_rounds = 1;       // beyond the fixed ones, where questions are open
+  int rounds_for_dips = 3;   // at most, of parts that dip more often than others
   int rounds_again = 3;      // at most, of slow flows that no part explains
   int repeats = 2;           // of a reading that is not clearly fast
   int repeats_in_doubt = 8;  // the same, in the rounds beyond the fixed ones
 };
+
+/// Rounds beyond the fixed ones, at most.
+constexpr int most_rounds_beyond(const ScreenOptions& options) {
+  return options.more_rounds + options.rounds_for_dips + options.rounds_again;
+}
+
+/// Readings one after the other, at most: of each round the first and its repeats.
+constexpr int most_readings(const ScreenOptions& options) {
+  return kMostFixedRounds * (1 + options.repeats) +
+         most_rounds_beyond(options) * (1 + options.repeats_in_doubt);
+}
 
 class PairScreen {
  public:
@@ -37,39 +48,43 @@ class PairScreen {
 
   Culprits culprits() const;
   /// Of flows inside a leaf, and across.
-  const Limits& limits(bool across) const { return limits_[across ? 1 : 0]; }
+  const Limits& limits(bool across) const { return readings_.limits()[across ? 1 : 0]; }
   /// The median of all flows of this kind is below the floor: no single part can be blamed.
   bool below_floor(bool across) const;
   int rounds() const { return static_cast<int>(round_); }
+  /// Of the fixed rounds; what is between these nodes was not measured.
+  std::size_t left_out() const { return pairs_left_out(topology_, fixed_); }
   const Topology& topology() const { return topology_; }
   const Readings& readings() const { return readings_; }
 
  private:
   std::vector<Flow> flows_of_round();
   std::vector<Flow> flows_beyond();
+  std::vector<Flow> flows_for_dips();
   void begin_round();
   bool begin_repeat();
-  void learn_first(std::span<const double> readings);
-  void learn_repeated(std::span<const double> readings);
+  void learn();
   bool wants_repeat(FlowId id) const;
-  void keep(FlowId id, double share);
   bool is_control(FlowId id) const;
-  std::size_t kind_of(FlowId id) const { return topology_.across(readings_.flow(id)) ? 1 : 0; }
 
   Topology topology_;
   ScreenOptions options_;
   std::vector<Round> fixed_;
   Readings readings_;
   std::vector<bool> absent_;
-  std::array<Limits, 2> limits_{};
-  std::array<bool, 2> known_{};  // by repeated readings too
+  // Of the fixed rounds, by kind: what limits are learned from.
+  std::array<std::vector<double>, 2> firsts_{};
+  std::array<std::vector<Repeated>, 2> repeated_{};
+  std::array<int, 2> rounds_of_controls_{};
   std::vector<Flow> asked_;
   std::vector<FlowId> ids_;    // of what is asked
   std::vector<double> first_;  // of the round's flows
-  FlowId begin_ = 0;           // the round's first flow
+  std::vector<double> second_;
+  FlowId begin_ = 0;  // the round's first flow
   std::size_t round_ = 0;
   std::vector<Flow> again_;  // slow, explained by no part, and measured once more
-  int rounds_again_ = 0;
+  int rounds_again_ = 0, rounds_for_dips_ = 0, rounds_of_questions_ = 0;
+  bool for_dips_ = false;  // this round: each flow is read as often
   int repeat_ = 0;
 };
 

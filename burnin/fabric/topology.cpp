@@ -45,15 +45,14 @@ bool Topology::across(const Flow& flow) const {
   return port(flow.from, flow.rail).leaf != port(flow.to, flow.rail).leaf;
 }
 
-int Topology::uplink_from(int leaf, int spine, int place) const {
-  const auto spine_at = [&](int uplink) {
-    return wiring_.spine_of_uplink[at(leaf, wiring_.uplinks, uplink)];
-  };
-  for (int i = 0; i < wiring_.uplinks; ++i) {
-    const int uplink = (uplink_to(place) + i) % wiring_.uplinks;
-    if (spine_at(uplink) == spine) return uplink;
-  }
-  return -1;
+std::optional<Route> Topology::route(const Flow& flow) const {
+  if (wiring_.routing != Routing::by_destination) return std::nullopt;
+  const auto found = wiring_.routes.find({port(flow.from, flow.rail).leaf, flow.rail});
+  const auto to = static_cast<std::size_t>(flow.to);
+  if (found == wiring_.routes.end() || to >= found->second.size()) return std::nullopt;
+  const auto route = found->second[to];
+  const bool there = route.known() && route.up < wiring_.uplinks && route.down < wiring_.uplinks;
+  return there ? std::optional{route} : std::nullopt;
 }
 
 void Topology::add_link(PartId both, std::uint32_t count, bool out,
@@ -63,16 +62,14 @@ void Topology::add_link(PartId both, std::uint32_t count, bool out,
 }
 
 void Topology::add_way_up(const Flow& flow, std::vector<PartId>& parts) const {
-  if (wiring_.routing != Routing::by_destination || wiring_.uplinks <= 0) return;
-  const auto &from = port(flow.from, flow.rail), &to = port(flow.to, flow.rail);
-  const auto up = unsigned_of(from.leaf * wiring_.uplinks + uplink_to(to.place));
-  const int spine = wiring_.spine_of_uplink[up];
-  if (spine < 0) return;
+  const auto taken = route(flow);
+  if (!taken) return;
+  const int from = port(flow.from, flow.rail).leaf, to = port(flow.to, flow.rail).leaf;
+  const auto up = unsigned_of(from * wiring_.uplinks + taken->up);
   add_link(uplink_ + up, uplinks_, true, parts);
-  parts.push_back(spine_ + unsigned_of(spine));
-  const int down = uplink_from(to.leaf, spine, to.place);
-  if (down >= 0)
-    add_link(uplink_ + unsigned_of(to.leaf * wiring_.uplinks + down), uplinks_, false, parts);
+  if (const int spine = wiring_.spine_of_uplink[up]; spine >= 0)
+    parts.push_back(spine_ + unsigned_of(spine));
+  add_link(uplink_ + unsigned_of(to * wiring_.uplinks + taken->down), uplinks_, false, parts);
 }
 
 void Topology::add_parts(const Flow& flow, std::vector<PartId>& parts) const {

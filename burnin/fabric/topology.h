@@ -4,15 +4,25 @@
 // plan fills `Wiring`. A link may fail in one direction alone, so it is three parts: the link, and
 // each of its directions.
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace cupel::burnin::fabric {
 
 using PartId = std::uint32_t;
 
-/// How a leaf chooses the uplink of a packet. Only `by_destination` says which uplink and which
-/// spine a stream crosses; otherwise neither can be named by its bandwidth.
-enum class Routing : std::uint8_t { by_destination, adaptive, unknown };
+/// How a leaf chooses the uplink of a packet. `by_destination` alone lets tables say which uplinks
+/// a stream crosses (Wiring::routes); `ecmp`: by a hash of each connection, as Ethernet has it.
+enum class Routing : std::uint8_t { by_destination, adaptive, unknown, ecmp };
+
+/// Numbers of uplinks: of the sender's leaf, and of the receiver's. -1: not known.
+struct Route {
+  std::int16_t up = -1, down = -1;
+  bool known() const { return up >= 0 && down >= 0; }
+  friend bool operator==(const Route&, const Route&) = default;
+};
 
 /// A fat tree of one or two levels.
 struct Wiring {
@@ -25,7 +35,10 @@ struct Wiring {
   std::vector<Port> ports{};           // of the node's rail, at node * rails + rail
   int uplinks = 0;                     // of each leaf
   std::vector<int> spine_of_uplink{};  // at leaf * uplinks + uplink; -1: not cabled
-  Routing routing = Routing::by_destination;
+  Routing routing = Routing::unknown;
+  /// As the subnet manager's tables have it: of a leaf and a rail, the route to each node's port of
+  /// that rail. Empty: the tables are not known, and no uplink can be told from another.
+  std::map<std::pair<int, int>, std::vector<Route>> routes{};
 };
 
 /// One direction of one pair on one rail.
@@ -58,6 +71,11 @@ class Topology {
   /// Both ends have a link on that rail.
   bool connected(const Flow& flow) const;
   bool across(const Flow& flow) const;
+  /// Of a flow across leaves; nothing where no table says it.
+  std::optional<Route> route(const Flow& flow) const;
+  /// All parts that the flow crosses are known. Of another flow a part that is not known may be
+  /// what is slow.
+  bool knows_parts(const Flow& flow) const { return !across(flow) || route(flow).has_value(); }
   /// Appends what the flow crosses: each link as a whole and in the direction that is used.
   void add_parts(const Flow& flow, std::vector<PartId>& parts) const;
 
@@ -66,12 +84,7 @@ class Topology {
   /// The link that it is a direction of; itself, where it is no direction.
   PartId whole(PartId id) const;
 
-  /// The uplink by which a leaf sends what is for this place.
-  int uplink_to(int place) const { return place % wiring_.uplinks; }
-
  private:
-  /// The uplink by which a spine reaches the leaf; -1: none.
-  int uplink_from(int leaf, int spine, int place) const;
   void add_link(PartId both, std::uint32_t count, bool out, std::vector<PartId>& parts) const;
   void add_way_up(const Flow& flow, std::vector<PartId>& parts) const;
 

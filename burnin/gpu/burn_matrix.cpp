@@ -29,23 +29,24 @@ void add(Findings& findings, std::string_view measure, std::string part, double 
       {std::string{measure}, std::move(part), value, std::string{unit}});
 }
 
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-/// A GPU that is slow is slow with everybody, and everybody's slowest pair is the one with it: its
-/// median says so, and theirs does not.
-std::map<std::string, double> medians_of(const Pairs& pairs) {
-  std::map<std::string, std::vector<double>> of_gpu;
-  for (const auto& [pair, rate] : pairs) {
-    of_gpu[pair.first].push_back(rate);
-    of_gpu[pair.second].push_back(rate);
+/// A GPU that is slow is slow with everybody. One that is well is fast with each other one that is,
+/// and there may be few: where four of eight are slow, its median is as slow as theirs. So it is
+/// the rate with its second best partner, the slower way; of one or two partners the better.
+std::map<std::string, double> own_rates_of(const Pairs& pairs) {
+  std::map<std::string, std::map<std::string, double>> of_gpu;
+  for (const auto& [pair, rate] : pairs)
+    for (const auto& [gpu, partner] : {pair, Pair{pair.second, pair.first}}) {
+      const auto [at, fresh] = of_gpu[gpu].try_emplace(partner, rate);
+      at->second = std::min(at->second, rate);
+    }
+  std::map<std::string, double> own;
+  for (const auto& [gpu, partners] : of_gpu) {
+    std::vector<double> rates;
+    for (const auto& [partner, rate] : partners) rates.push_back(rate);
+    std::ranges::sort(rates, std::greater{});
+    own[gpu] = rates[rates.size() > 2 ? 1 : 0];
   }
-  std::map<std::string, double> medians;
-  for (auto& [gpu, rates] : of_gpu) medians[gpu] = median_of(std::move(rates));
-  return medians;
+  return own;
 }
 
 struct Way {
@@ -72,12 +73,12 @@ Pairs pairs_of(std::span<const NamedResult> results, const Way& way) {
 }
 
 /// Each pair by itself, and what is wrong with it beyond its two GPUs.
-void add_each_pair(const Pairs& pairs, const std::map<std::string, double>& medians,
+void add_each_pair(const Pairs& pairs, const std::map<std::string, double>& own_rates,
                    Findings& findings) {
   std::map<std::string, double> told;
   for (const auto& [pair, rate] : pairs) {
     const auto part = pair.first + "-" + pair.second;
-    const double usual = std::min(medians.at(pair.first), medians.at(pair.second));
+    const double usual = std::min(own_rates.at(pair.first), own_rates.at(pair.second));
     add(findings, "p2p.pair.bandwidth", part, rate, "GB/s");
     if (usual > 0)
       add(findings, "p2p.pair.below_best", part, std::max(0.0, 100 * (usual - rate) / usual), "%");
@@ -152,9 +153,9 @@ std::map<std::string, Sized> extremes(std::span<const NamedResult> results, std:
 void add_pairs(std::span<const NamedResult> results, Findings& findings) {
   for (const auto& way : kWays) {
     const auto pairs = pairs_of(results, way);
-    const auto medians = medians_of(pairs);
-    for (const auto& [gpu, rate] : medians) add(findings, way.measure, gpu, rate, "GB/s");
-    if (way.measure == "p2p.bandwidth") add_each_pair(pairs, medians, findings);
+    const auto own_rates = own_rates_of(pairs);
+    for (const auto& [gpu, rate] : own_rates) add(findings, way.measure, gpu, rate, "GB/s");
+    if (way.measure == "p2p.bandwidth") add_each_pair(pairs, own_rates, findings);
   }
   charge_pairs(results, "p2p.refused", "count", findings);
   charge_pairs(results, "p2p.errors", "errors", findings);

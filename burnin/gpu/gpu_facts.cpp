@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/gpu/gpu_condition.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/nvlink.h"
 #include "burnin/gpu/smi_xml.h"
@@ -93,18 +94,20 @@ constexpr std::array kFields{
           "W"},
 };
 
-constexpr std::array<std::string_view, 16> kCounted{
+constexpr std::array<std::string_view, 17> kCounted{
     "gpu.count", "gpu.reset_required", "gpu.ecc.uncorrected", "gpu.ecc.uncorrected.lifetime",
-    "gpu.fabric.ready", "gpu.xid", "nvswitch.sxid", "nvlink.active", "nvlink.crc_errors",
-    "nvlink.replays", "nvlink.recoveries", "fabricmanager.active", "fabricmanager.matches",
-    "driver.mismatch",
+    "gpu.fabric.ready", "gpu.xid", "nvswitch.sxid", "nvlink.active", "nvlink.counted",
+    "nvlink.crc_errors", "nvlink.replays", "nvlink.recoveries", "fabricmanager.active",
+    "fabricmanager.matches", "driver.mismatch",
     // of a later reading: burnin/gains.h
     "gpu.remap.new", "nvlink.replays.new"};
 
 constexpr auto kMeasures = [] {
-  std::array<std::string_view, kCounted.size() + kFields.size()> names{};
+  std::array<std::string_view, kCounted.size() + kFields.size() + kConditionMeasures.size()>
+      names{};
   std::ranges::copy(kCounted, names.begin());
   std::ranges::transform(kFields, names.begin() + kCounted.size(), &Field::measure);
+  std::ranges::copy(kConditionMeasures, names.end() - kConditionMeasures.size());
   return names;
 }();
 
@@ -283,7 +286,33 @@ Part part_of(const Gpu& gpu) {
 /// One that the driver lists but cannot ask has no model and no memory.
 bool answers(const Part& part) { return !part.model.empty() && part.size_bytes.has_value(); }
 
-void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
+/// How many GPUs report the same text at `path`.
+std::map<std::string, int> reported(const std::vector<Gpu>& gpus, const char* path) {
+  std::map<std::string, int> count;
+  for (const auto& gpu : gpus)
+    if (const auto text = lower_case(told(gpu.xml, path)); !text.empty() && !gpu.again)
+      ++count[text];
+  return count;
+}
+
+/// Whether each GPU has an identity of its own. The serial number is its board's: where boards
+/// carry several GPUs each number comes equally often.
+void add_unique(const std::vector<Gpu>& gpus, Findings& findings) {
+  const auto uuids = reported(gpus, "uuid"), serials = reported(gpus, "serial");
+  const bool one_a_board =
+      std::ranges::any_of(serials, [](const auto& each) { return each.second == 1; });
+  for (const auto& gpu : gpus) {
+    const auto uuid = uuids.find(lower_case(told(gpu.xml, "uuid")));
+    const auto serial = serials.find(lower_case(told(gpu.xml, "serial")));
+    const bool known = uuid != uuids.end() || serial != serials.end();
+    if (!known || gpu.again || !answers(part_of(gpu))) continue;
+    const bool twice = (uuid != uuids.end() && uuid->second > 1) ||
+                       (one_a_board && serial != serials.end() && serial->second > 1);
+    findings.measurements.push_back({"gpu.unique", gpu.name, twice ? 0.0 : 1.0, ""});
+  }
+}
+
+void add_gpus(const std::vector<Gpu>& gpus, std::string_view log, Findings& findings) {
   double count = 0;
   for (const auto& gpu : gpus) {
     auto part = part_of(gpu);
@@ -301,7 +330,9 @@ void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
     add_ecc(gpu, findings);
     add_reset(gpu, findings);
     add_fabric(gpu, findings);
+    add_condition(gpu.xml, gpu.name, gpu.address, log, findings);
   }
+  add_unique(gpus, findings);
   findings.measurements.insert(findings.measurements.begin(), {"gpu.count", "", count, "GPUs"});
 }
 
@@ -396,13 +427,16 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   auto gpus = gpus_of(*log, findings);
   const auto places = gpu_places(profile);
   name_gpus(gpus, places, findings);
-  add_gpus(gpus, findings);
+  add_gpus(gpus, output.text, findings);
   const auto driver = add_driver(*log, findings);
   const auto named = known(gpus);
   add_nvlinks(output.text, named, findings);
   add_xids(output.text, named, places, findings);
   add_fabric_manager(output, driver, findings);
   add_lost(output.text, places, findings);
+  if (log->cut)
+    inventory::add_partial(findings.partial,
+                           {PartKind::gpu, std::string{kSource}, "its output is cut short", true});
   if (log->cut)
     findings.unknown.push_back({"GPUs", std::string{kSource}, "its output is cut short"});
   return findings;

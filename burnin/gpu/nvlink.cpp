@@ -138,6 +138,9 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
     if (!told.why.empty())
       findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, told.why});
     const auto active = std::ranges::count_if(told.active, [](auto& link) { return link.second; });
+    const bool has_links = !told.active.empty() || told.counted > 0 || told.uncounted > 0;
+    if (has_links || !told.why.empty())
+      add("nvlink.counted", gpu.name, told.counted > 0 && told.uncounted == 0 ? 1 : 0, "");
     if (!told.active.empty()) add("nvlink.active", gpu.name, static_cast<double>(active), "links");
     // What is told suffices to know that it is not nought, not that it is.
     const bool bad = told.crc + told.replays + told.recoveries > 0;
@@ -170,15 +173,15 @@ void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
     }
     const auto sxid = event_of(line, ": SXid (");
     const auto begin = line.find("nvidia-nvswitch");
-    if (!sxid || begin == line.npos || !sxid->rest.starts_with("Fatal")) continue;
+    if (!sxid || begin == line.npos) continue;
+    const bool head = sxid->rest.starts_with("Fatal") || sxid->rest.starts_with("Non-fatal");
+    if (!head || weight_of_sxid(sxid->code, sxid->rest) != XidWeight::error) continue;
     const auto word = line.substr(begin + 7, line.find(':', begin) - begin - 7);
     by_switch.emplace(script::clean(word), sxid->code);
   }
   for (const auto& [part, code] : by_gpu) {
-    const auto* known = xid_of(code);
-    const auto meaning = known == nullptr ? std::string_view{} : known->meaning;
     findings.measurements.push_back(
-        {"gpu.xid", part, static_cast<double>(code), "", std::string{meaning}});
+        {"gpu.xid", part, static_cast<double>(code), "", std::string{meaning_of_xid(code)}});
   }
   for (const auto& [part, code] : by_switch)
     findings.measurements.push_back({"nvswitch.sxid", part, static_cast<double>(code), ""});

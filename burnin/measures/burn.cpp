@@ -39,7 +39,7 @@ constexpr std::array kBurnMeasures{
     MeasureRow{"pcie.errors", "errors", "copies that arrived damaged", Better::less},
     MeasureRow{"pcie.below_best", "%", "behind the best of the node's GPUs", Better::less},
     MeasureRow{"p2p.errors", "errors", "copies that arrived damaged", Better::less},
-    MeasureRow{"p2p.bandwidth", "GB/s", "from one GPU to another, one pair at a time",
+    MeasureRow{"p2p.bandwidth", "GB/s", "to and from its second best partner, one pair at a time",
                Better::more},
     MeasureRow{"p2p.read", "GB/s", "from one GPU to another, by reads", Better::more},
     MeasureRow{"p2p.sm.bandwidth", "GB/s", "one pair at a time, copied by the SMs", Better::more},

@@ -19,6 +19,8 @@ struct MeasureRow {
   /// came to its end, that the kernel's log could be read. Where its criterion is not met, the
   /// stage has proven nothing.
   bool precondition = false;
+  /// Of the node itself: what it was traced to is a time or a reason, and never a part.
+  bool of_node = false;
 };
 
 /// All of them, in groups of one subject.

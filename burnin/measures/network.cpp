@@ -46,8 +46,8 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{
         "fabric.undecided", "count",
         "1: the part is suspected, and no measurement tells it from another one; of `flows`: "
-        "some of the node are slow, and no part explains it; of `unmeasured`: perftest did "
-        "not come so far",
+        "some of the node are slow, and no part explains it; of `across`: all flows that leave the "
+        "leaf are slower than those inside; of `unmeasured`: perftest did not come so far",
         Better::less, true},
     MeasureRow{"nccl.groups", "count", "collectives over several nodes that came to their end",
                Better::more},
@@ -63,13 +63,14 @@ constexpr std::array kNetworkMeasures{
                Better::less},
     MeasureRow{
         "nccl.slow", "%",
-        "what NCCL loses over the node, or over the nodes that are slow only together, found "
-        "by halves of them where their links are well",
+        "what NCCL loses over the node, found by halves of the nodes where their links are well",
         Better::less},
-    MeasureRow{"nccl.undecided", "count",
-               "1: it is slow with both partners, and each of them with another one too; no half "
-               "of the nodes tells it from others; or it waited for a node that is named",
-               Better::less, true},
+    MeasureRow{
+        "nccl.undecided", "count",
+        "1: it is slow with both partners, and each of them with another one too; no half "
+        "of the nodes tells it from others; it waited for a node that is named; of `fabric`: "
+        "what joins it with others is slow",
+        Better::less, true},
     MeasureRow{"nccl.train.step", "s", "of training over several nodes, of all ranks together",
                Better::less},
     MeasureRow{"nccl.train.tokens", "tokens/s", "of the same", Better::more},

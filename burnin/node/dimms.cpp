@@ -84,6 +84,8 @@ void add_dimm(const Block& block, const std::string& slot, Findings& findings) {
   dimm.size_bytes = size_of(block);
   dimm.source = kSource;
   if (dimm.slot.empty() || !dimm.size_bytes) {
+    inventory::add_partial(findings.partial, {PartKind::dimm, std::string{kSource},
+                                              "a DIMM is listed without a size", false});
     findings.unknown.push_back({dimm.slot.empty() ? "a DIMM" : "size of " + dimm.name,
                                 std::string{kSource}, "not reported"});
     return;
@@ -138,6 +140,17 @@ void add_dimms(std::string_view text, Findings& findings) {
   if (blocks.empty())
     findings.unknown.push_back({"DIMMs", std::string{kSource}, why_no_dimms(text)});
   for (std::size_t i = 0; i < blocks.size(); ++i) add_dimm(blocks[i], slots[i], findings);
+}
+
+void compare_dimm_speeds(Findings& findings) {
+  double fastest = 0;
+  std::vector<Measurement> speeds;
+  for (const auto& each : findings.measurements)
+    if (each.name == "dimm.speed" && !each.part.empty() && each.value > 0) speeds.push_back(each);
+  for (const auto& each : speeds) fastest = std::max(fastest, each.value);
+  for (const auto& each : speeds)
+    findings.measurements.push_back(
+        {"dimm.speed.below_fastest", each.part, 100 * (1 - each.value / fastest), "%"});
 }
 
 }  // namespace cupel::burnin

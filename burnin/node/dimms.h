@@ -13,6 +13,10 @@ namespace cupel::burnin {
 /// Where it told of none: an Unknown. Pure; lines of other tools in between do not matter.
 void add_dimms(std::string_view text, Findings& findings);
 
+/// "dimm.speed.below_fastest" (%) of each DIMM whose "dimm.speed" is there: a memory controller
+/// runs all of its DIMMs at one rate, and a board all of its controllers.
+void compare_dimm_speeds(Findings& findings);
+
 /// Where a memory device sits, as SMBIOS reports it (DSP0134 3.7, 7.18: Device Locator, Bank
 /// Locator).
 struct DimmPlace {

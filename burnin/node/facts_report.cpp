@@ -26,6 +26,7 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "cpu.threads",
     "cpu.throttled",
     "dimm.speed",
+    "dimm.speed.below_fastest",
     "edac.uncorrected",
     "edac.corrected",
     "iommu.on",
@@ -65,6 +66,8 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "ib.port.symbol_errors",
     "hca.pcie.width",
     "nic.rate",
+    "nic.slow",
+    "nvme.health_read",
     "nvme.used",
     "nvme.spare",
     "nvme.warnings",
@@ -202,6 +205,8 @@ void add_dimms(const json::value& facts, Findings& findings) {
     if (slot.empty() || bytes == 0) continue;
     auto part = part_of(PartKind::dimm, dimm_name(slot));
     if (!bytes) {
+      inventory::add_partial(findings.partial, {PartKind::dimm, std::string{kSource},
+                                                "a DIMM is listed without a size", false});
       findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not reported"});
       continue;
     }
@@ -383,7 +388,8 @@ void add_hcas(const json::value& facts, Findings& findings) {
     auto part = part_of(PartKind::hca, name);
     part.model = word_at(hca, "type");
     part.part_number = word_at(hca, "board_id");
-    part.serial = word_at(hca, "node_guid");
+    part.serial = word_at(hca, "serial");
+    if (auto guid = word_at(hca, "node_guid"); !guid.empty()) part.macs = {std::move(guid)};
     part.firmware = word_at(hca, "firmware");
     part.slot = word_at(hca, "pci");
     add(findings, "hca.pcie.width", name, count_at(hca, "pcie_width"), "lanes");
@@ -398,7 +404,11 @@ void add_nics(const json::value& facts, Findings& findings) {
     part.model = word_at(nic, "driver");
     part.serial = word_at(nic, "address");
     part.slot = word_at(nic, "pci");
-    add(findings, "nic.rate", part.name, count_at(nic, "gbits"), "Gb/s");
+    const auto gigabits = count_at(nic, "gbits");
+    add(findings, "nic.rate", part.name, gigabits, "Gb/s");
+    // Not of the BMC's USB network, which has no slot and what speed it likes.
+    if (gigabits && *gigabits > 0 && !part.slot.empty())
+      add(findings, "nic.slow", part.name, *gigabits < 1 ? 1 : 0, "");
     findings.parts.push_back(std::move(part));
   }
 }
@@ -417,7 +427,9 @@ void add_drives(const json::value& facts, Findings& findings) {
     part.health = state == "live" ? "OK" : state;
     findings.parts.push_back(std::move(part));
     add(findings, "nvme.pcie.width", name, count_at(drive, "pcie_width"), "lanes");
-    add(findings, "nvme.used", name, count_at(drive, "smart/used"), "%");
+    const auto used = count_at(drive, "smart/used");
+    add(findings, "nvme.health_read", name, used ? 1 : 0, "");
+    add(findings, "nvme.used", name, used, "%");
     add(findings, "nvme.spare", name, count_at(drive, "smart/spare"), "%");
     add(findings, "nvme.warnings", name, count_at(drive, "smart/warnings"), "");
     add(findings, "nvme.media_errors", name, count_at(drive, "smart/media_errors"), "errors");
@@ -443,6 +455,7 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   add_settings(facts, findings);
   add_cpus(facts, findings);
   add_dimms(facts, findings);
+  compare_dimm_speeds(findings);
   add_edac(facts, findings);
   add_gpus(facts, names, findings);
   add_pci(facts, names, findings);

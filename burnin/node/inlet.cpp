@@ -72,11 +72,13 @@ void add_inlet(std::string_view in_band, std::string_view beside, Findings& find
   const json::value root = read ? *read : json::value{};
   const auto by_bmc = degrees(number_at(root, "inlet"));
   const auto told = told_in_band(in_band);
-  if (told || by_bmc)
-    findings.measurements.push_back({"thermal.inlet", "", told.value_or(by_bmc.value_or(0)), "C"});
-  else
+  if (const auto celsius = told ? told : by_bmc) {
+    findings.measurements.push_back({"thermal.inlet", "", *celsius, "C"});
+    findings.facts["thermal.inlet"] = plain(*celsius);
+  } else {
     findings.unknown.push_back({"thermal.inlet", "the BMC",
                                 "it tells no inlet temperature, in-band or to the controller"});
+  }
   auto neighbours = neighbours_in(root);
   // One sensor against the same kind of sensors: in-band they may be rounded otherwise.
   if (!by_bmc || neighbours.size() < kFewest) {

@@ -17,6 +17,7 @@ struct Messages {
 };
 constexpr std::array kMessages{
     Messages{"kernel.gpu", "gpu", "error"},
+    Messages{"kernel.gpu.reset", "gpu-reset", "error"},
     Messages{"kernel.mce", "mce", "error"},
     Messages{"kernel.edac.uncorrected", "edac", "error"},
     Messages{"kernel.edac.corrected", "edac", "corrected"},
@@ -29,6 +30,9 @@ constexpr std::array kMessages{
     Messages{"kernel.link", "link", "error"},
     Messages{"kernel.oom", "oom", "error"},
     Messages{"kernel.hang", "hang", "error"},
+    Messages{"kernel.net", "net", "error"},
+    Messages{"kernel.iommu", "iommu", "error"},
+    Messages{"kernel.nmi", "nmi", "error"},
     Messages{"kernel.thermal", "thermal", ""},
 };
 
@@ -36,12 +40,6 @@ struct Counted {
   double count = 0;
   std::string detail{};
 };
-
-/// "contained memory error".
-std::string meaning_of(double code) {
-  const auto* known = xid_of(static_cast<int>(code));
-  return known == nullptr ? std::string{} : std::string{known->meaning};
-}
 
 /// "kernel.aer.corrected", "kernel.xid.79"; empty: no measure counts such messages.
 std::string event_of(const json::value& told) {
@@ -92,16 +90,19 @@ void add_kernel_messages(std::span<const json::value> rows, const Names& names,
 
 void add_kernel_xids(std::span<const json::value> rows, const json::value& hello,
                      const Names& names, Findings& findings) {
-  std::map<std::string, double> first;
+  std::map<std::string, double> first, events;
   double count = 0;
   if (const auto* places = find(hello, "places"); places != nullptr && places->is_object())
     for (const auto& [part, address] : places->as_object())
       if (part.starts_with("gpu") && first.size() < kMostRows) first[names.of(part)] = 0;
   for (const auto& told : rows) {
     const auto kind = text_at(told, "class");
-    if (kind == "xid") count += std::max(0.0, number_at(told, "count").value_or(0));
+    const double times = std::max(0.0, number_at(told, "count").value_or(0));
+    if (kind == "xid") count += times;
     const auto code = number_at(told, "code");
     const auto part = text_at(told, "part");
+    const bool placed = part && !part->empty() && (kind == "xid" || kind == "sxid");
+    if (placed) events[names.of(*part)] += times;
     if (!code || !part || *code <= 0 || text_at(told, "weight") != "error") continue;
     if (kind == "sxid") add(findings, "kernel.sxid", names.of(*part), code, "");
     if (kind != "xid") continue;
@@ -110,9 +111,12 @@ void add_kernel_xids(std::span<const json::value> rows, const json::value& hello
   }
   for (const auto& [part, code] : first) {
     add(findings, "kernel.xid", part, code, "");
-    findings.measurements.back().traced_to = meaning_of(code);
+    findings.measurements.back().traced_to = meaning_of_xid(static_cast<int>(code));
   }
   add(findings, "kernel.xid.count", "", count, "count");
+  for (const auto& [part, times] : events)
+    add(findings, part.starts_with("nvswitch") ? "kernel.sxid.count" : "kernel.xid.count", part,
+        times, "count");
 }
 
 void add_first_messages(std::span<const json::value> rows, std::string_view clock,

@@ -7,10 +7,12 @@
 
 namespace cupel::burnin {
 
-inline constexpr std::array<std::string_view, 19> kKernelMeasures{"kernel.xid",
+inline constexpr std::array<std::string_view, 24> kKernelMeasures{"kernel.xid",
                                                                   "kernel.xid.count",
                                                                   "kernel.sxid",
+                                                                  "kernel.sxid.count",
                                                                   "kernel.gpu",
+                                                                  "kernel.gpu.reset",
                                                                   "kernel.mce",
                                                                   "kernel.edac.uncorrected",
                                                                   "kernel.edac.corrected",
@@ -23,6 +25,9 @@ inline constexpr std::array<std::string_view, 19> kKernelMeasures{"kernel.xid",
                                                                   "kernel.link",
                                                                   "kernel.oom",
                                                                   "kernel.hang",
+                                                                  "kernel.net",
+                                                                  "kernel.iommu",
+                                                                  "kernel.nmi",
                                                                   "kernel.thermal",
                                                                   "first.kernel.*",
                                                                   "first.kernel.*.*"};

@@ -1,6 +1,10 @@
 #include "burnin/node/log_readings.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "burnin/node/kernel_report.h"
@@ -16,8 +20,9 @@ constexpr std::string_view kLog = "the kernel's log", kSource = "cupel-node kern
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 
 constexpr auto kMeasures = [] {
-  std::array<std::string_view, kKernelMeasures.size() + 1> names{};
+  std::array<std::string_view, kKernelMeasures.size() + 2> names{};
   std::ranges::copy(kKernelMeasures, names.begin());
+  names[kKernelMeasures.size()] = "node.restarted";
   names.back() = "kernel_log.complete";
   return names;
 }();
@@ -35,6 +40,22 @@ Findings unknown_log(std::string why, bool reads_later = true) {
   return found;
 }
 
+std::string utc_text(double since_1970) {
+  constexpr double kYear10000 = 253402300800.0;
+  const auto whole = static_cast<long long>(std::clamp(since_1970, 0.0, kYear10000 - 1));
+  return fmt::format("{:%F %T} UTC", std::chrono::sys_seconds{std::chrono::seconds{whole}});
+}
+
+/// What every machine logs while it starts, and no fault by itself: ports without a link yet,
+/// devices that their firmware still uses, processors that warm up.
+bool belongs_to_a_boot(const json::value& row) {
+  constexpr std::array<std::string_view, 4> kStarting{"link", "net", "iommu", "oom"};
+  const auto kind = text_at(row, "class").value_or("");
+  if (kind == "thermal") return text_at(row, "weight") != "error";
+  if (kind == "pcie") return text_at(row, "detail").value_or("").contains("Link Down");
+  return std::ranges::find(kStarting, kind) != kStarting.end();
+}
+
 /// What all readings of one stage say together. GPUs go by the address at which they were found
 /// first: one that fell off its bus moves the others up.
 class Readings {
@@ -44,11 +65,16 @@ class Readings {
       if (!places_.contains(part) && by_address_.emplace(address, part).second)
         places_[part] = address;
     since_known_ = since_known_ || find(reading, "messages") != nullptr;
-    restarted_ = restarted_ || flag_at(reading, "restarted") == 1;
+    const bool restarted = flag_at(reading, "restarted") == 1;
+    const bool from_boot = flag_at(reading, "from_boot") == 1;
+    if (restarted) booted_ = number_at(reading, "booted");
+    restarted_ = restarted_ || restarted;
     const double before = latest_;
-    lost_ += std::max(0.0, number_at(reading, "lost").value_or(0));
+    const double lost = std::max(0.0, number_at(reading, "lost").value_or(0));
+    (from_boot ? lost_of_boot_ : lost_) += lost;
     for (const auto& row : rows_at(reading, "messages")) {
       if (rows_.size() == kMostRows || !row.is_object()) continue;
+      if ((restarted || from_boot) && belongs_to_a_boot(row)) continue;
       rows_.push_back(row);
       note_time(number_at(row, "since_boot"), before);
       auto& kept = rows_.back().get_object();
@@ -67,6 +93,14 @@ class Readings {
     add_kernel_messages(rows, names, found);
     add_kernel_xids(rows, hello, names, found);
     if (!restarted_ && !clock_jumped_) add_first_messages(rows, "since_boot", names, found);
+    add(found, "node.restarted", "", restarted_ ? 1 : 0, "");
+    if (restarted_ && booted_ && std::isfinite(*booted_))
+      found.measurements.back().traced_to =
+          fmt::format("at {} by the node's clock", utc_text(*booted_));
+    if (lost_of_boot_ > 0)
+      found.unknown.push_back(
+          {"the beginning of the boot's log", std::string{kSource},
+           fmt::format("the kernel had overwritten {:.0f} records", lost_of_boot_)});
     const auto why = why_not_whole();
     add(found, "kernel_log.complete", "", why.empty() ? 1 : 0, "");
     if (!why.empty())
@@ -89,7 +123,7 @@ class Readings {
     auto rows = rows_;
     for (auto& row : rows) {
       const auto kind = text_at(row, "class"), part = text_at(row, "part");
-      const bool of_gpu = kind == "xid" || kind == "gpu";
+      const bool of_gpu = kind == "xid" || kind == "gpu" || kind == "gpu-reset";
       if (!of_gpu || !part || !part->starts_with(kUnnamed)) continue;
       const auto address = part->substr(kUnnamed.size());
       const Names place{profile, {{"gpu", address}}};
@@ -127,7 +161,8 @@ class Readings {
   std::vector<json::value> rows_{};
   bool since_known_ = false, restarted_ = false, clock_jumped_ = false;
   double latest_ = 0;  // seconds since the boot
-  double lost_ = 0;
+  double lost_ = 0, lost_of_boot_ = 0;
+  std::optional<double> booted_{};  // when, of the newest restart
 };
 
 Result<Findings> parse(const Profile& profile, const Output& output) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <set>
 
 #include "base/bytes.h"
+#include "base/pci_vpd.h"
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/drive_health.h"
@@ -18,16 +20,18 @@ using inventory::Part;
 using inventory::PartKind;
 using inventory::Profile;
 
-constexpr std::array<std::string_view, 19> kMeasures{
-    "nvme.used",         "nvme.spare",      "nvme.warnings",
-    "nvme.media_errors", "cpu.throttled",   "memory.total",
-    "edac.uncorrected",  "edac.corrected",  "cpu.count",
-    "cpu.threads",       "dimm.speed",      "ib.port.rate",
-    "ib.port.active",    "ib.port.downed",  "ib.port.symbol_errors",
-    "hca.pcie.width",    "nvme.pcie.width", "nic.rate",
+constexpr std::array<std::string_view, 22> kMeasures{
+    "nvme.used",         "nvme.spare",       "nvme.warnings",
+    "nvme.media_errors", "cpu.throttled",    "memory.total",
+    "edac.uncorrected",  "edac.corrected",   "cpu.count",
+    "cpu.threads",       "dimm.speed",       "ib.port.rate",
+    "ib.port.active",    "ib.port.downed",   "ib.port.symbol_errors",
+    "hca.pcie.width",    "nvme.pcie.width",  "nic.rate",
+    "nic.slow",          "nvme.health_read", "dimm.speed.below_fastest",
     "ib.port.downed.new"};  // of a later reading: burnin/gains.h
 
-constexpr double kSector = 512;  // /sys/block/*/size counts these whatever the drive has
+constexpr double kSlowestPort = 1000;  // Mb/s: what every server's port has had for twenty years
+constexpr double kSector = 512;        // /sys/block/*/size counts these whatever the drive has
 
 /// A file that is not there is no error here: what it would have told stays unknown.
 constexpr std::string_view kRead = R"sh(
@@ -50,6 +54,11 @@ grep -sH . $ib/*/hca_type $ib/*/fw_ver $ib/*/board_id $ib/*/node_guid $ib/*/devi
 grep -sH . $ib/*/ports/*/state $ib/*/ports/*/phys_state $ib/*/ports/*/rate $ib/*/ports/*/link_layer
 grep -sH . $ib/*/ports/*/counters/link_downed $ib/*/ports/*/counters/symbol_error
 grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
+for vpd in $ib/*/device/vpd; do
+  if [ ! -r "$vpd" ]; then continue; fi
+  hca=${vpd#$ib/}
+  echo "cupel-vpd: ${hca%%/*} $(od -An -v -tx1 -N4096 "$vpd" 2>/dev/null | tr -d ' \n')"
+done
 net=/sys/class/net
 grep -sH . $net/*/address $net/*/type $net/*/speed
 grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
@@ -317,7 +326,23 @@ void add_ports(const std::string& name, const Attributes& hca, Findings& finding
     add_port(port == "1" ? name : name + "/" + port, hca, "ports/" + port, findings);
 }
 
-void add_hcas(const Sysfs& sysfs, Findings& findings) {
+/// As the card's maker wrote it, by a line "cupel-vpd: mlx5_0 8215004e56..." in hexadecimal.
+std::string card_serial(std::string_view text, const std::string& name) {
+  const auto line = script::said_in(text, "cupel-vpd: " + name + " ");
+  if (!line || line->size() % 2 != 0 || line->size() / 2 > kMostVpd) return {};
+  std::string bytes;
+  for (std::size_t i = 0; i < line->size(); i += 2) {
+    unsigned value = 0;
+    const auto* end = line->data() + i + 2;
+    const auto [stop, failure] = std::from_chars(line->data() + i, end, value, 16);
+    if (failure != std::errc{} || stop != end) return {};
+    bytes += static_cast<char>(value);
+  }
+  const auto vpd = parse_pci_vpd(bytes);
+  return vpd ? script::clean(vpd->serial) : std::string{};
+}
+
+void add_hcas(const Sysfs& sysfs, std::string_view text, Findings& findings) {
   constexpr std::string_view kFolder = "/sys/class/infiniband";
   for (const auto& [name, hca] : sysfs.below(kFolder)) {
     add_ports(name, hca, findings);
@@ -328,7 +353,8 @@ void add_hcas(const Sysfs& sysfs, Findings& findings) {
     part.name = name;
     part.model = at(hca, "hca_type");
     part.part_number = at(hca, "board_id");
-    part.serial = at(hca, "node_guid");
+    part.serial = card_serial(text, name);
+    if (const auto guid = at(hca, "node_guid"); !guid.empty()) part.macs = {std::string{guid}};
     part.firmware = at(hca, "fw_ver");
     part.slot = slot_of(hca);
     part.source = kFolder;
@@ -352,8 +378,22 @@ void add_nics(const Sysfs& sysfs, Findings& findings) {
     part.source = kFolder;
     const auto megabits = count_at(nic, "speed");  // -1 where there is no link
     if (megabits) add(findings, "nic.rate", name, *megabits / 1000, "Gb/s");
+    // Not of the BMC's USB network, which has no slot and what speed it likes.
+    if (megabits && *megabits > 0 && !part.slot.empty())
+      add(findings, "nic.slow", name, *megabits < kSlowestPort ? 1 : 0, "");
     findings.parts.push_back(std::move(part));
   }
+}
+
+/// A drive whose health nobody could read, for want of smartctl or of an answer, has proven
+/// nothing.
+void note_unread_drives(Findings& findings) {
+  std::set<std::string> read;
+  for (const auto& each : findings.measurements)
+    if (each.name == "nvme.used") read.insert(each.part);
+  for (const auto& part : findings.parts)
+    if (part.kind == PartKind::nvme)
+      add(findings, "nvme.health_read", part.name, read.contains(part.name) ? 1 : 0, "");
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
@@ -375,9 +415,11 @@ Result<Findings> parse(const Profile&, const Output& output) {
     findings.facts["node.epoch"] = script::clean(*epoch);
   add_edac(sysfs, findings);
   add_dimms(output.text, findings);
+  compare_dimm_speeds(findings);
   add_drives(sysfs, findings);
   add_drive_health(output.text, findings);
-  add_hcas(sysfs, findings);
+  note_unread_drives(findings);
+  add_hcas(sysfs, output.text, findings);
   add_nics(sysfs, findings);
   return findings;
 }

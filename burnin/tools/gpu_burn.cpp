@@ -9,6 +9,7 @@
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
+#include "burnin/tools/site_tool.h"
 #include "burnin/tools/tool_gpus.h"
 
 namespace cupel::burnin {
@@ -63,12 +64,11 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
                                              shortened(printable(precision), 80))};
   TRY(const auto pin, pin_script(parameters));
   const auto option = kOptions[static_cast<std::size_t>(found - kPrecisions.begin())];
-  auto text = script::head() + fmt::format("PATH=$PATH:{}\n", shell_quoted(directory)) +
-              script::needs("gpu_burn") + idle_gpus_script() + pin +
+  auto text = script::head() + needs_site_tool(directory, "gpu_burn") + idle_gpus_script() + pin +
               script::asks("seconds", static_cast<double>(duration.count())) +
               fmt::format("echo 'cupel-precision: {}'\n", precision) +
-              "cd \"$(dirname \"$(command -v gpu_burn)\")\" || exit 1\n" +
-              fmt::format("gpu_burn {} {}", option, duration.count()) + std::string{kKeep};
+              "cd \"$(dirname \"$tool\")\" || exit 1\n" +
+              fmt::format("\"$tool\" {} {}", option, duration.count()) + std::string{kKeep};
   // Each GPU fills its memory first, and is given half a minute to end.
   return Job{std::move(text), duration + seconds{60}, duration + duration / 10 + seconds{600}};
 }

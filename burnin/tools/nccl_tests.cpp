@@ -8,6 +8,7 @@
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
 #include "burnin/tools/nccl_report.h"
+#include "burnin/tools/site_tool.h"
 #include "burnin/tools/tool_gpus.h"
 
 namespace cupel::burnin {
@@ -65,9 +66,8 @@ std::span<const std::string_view> measures() {
 std::string script_of(const std::string& operation, double largest, bool nvls,
                       const std::string& directory, const std::string& pin) {
   constexpr double kSmallest = 8;
-  return script::head() + fmt::format("PATH=$PATH:{}\n", shell_quoted(directory)) +
-         script::needs(operation + "_perf") + idle_gpus_script() + pin +
-         script::asks("bytes", largest) +
+  return script::head() + needs_site_tool(directory, operation + "_perf") + idle_gpus_script() +
+         pin + script::asks("bytes", largest) +
          fmt::format("echo 'cupel-operation: {}'\necho 'cupel-nvls: {}'\n", operation,
                      nvls ? "on" : "off") +
          fmt::format(
@@ -76,15 +76,15 @@ std::string script_of(const std::string& operation, double largest, bool nvls,
              "trap 'rm -rf \"$folder\"' EXIT\n"
              "trap 'exit 143' TERM INT HUP\n"
              "json=\n"
-             "if {0}_perf -h 2>&1 | grep -q -e '--output_file'; then json=\"-J $folder/out\"; fi\n"
+             "if \"$tool\" -h 2>&1 | grep -q -e '--output_file'; then json=\"-J $folder/out\"; fi\n"
              "env -i PATH=\"$PATH\" LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" LC_ALL=C "
-             "CUDA_DEVICE_ORDER=PCI_BUS_ID NCCL_NVLS_ENABLE={1} NCCL_DEBUG=INFO "
-             "NCCL_DEBUG_SUBSYS=INIT {0}_perf -b {2:.0f} -e {3:.0f} -f 2 -g \"$gpus\" -c 1 $json "
+             "CUDA_DEVICE_ORDER=PCI_BUS_ID NCCL_NVLS_ENABLE={0} NCCL_DEBUG=INFO "
+             "NCCL_DEBUG_SUBSYS=INIT \"$tool\" -b {1:.0f} -e {2:.0f} -f 2 -g \"$gpus\" -c 1 $json "
              "2>&1\n"
              "status=$?\n"
              "if [ -s \"$folder/out\" ]; then cat \"$folder/out\"; echo; fi\n"
              "exit $status\n",
-             operation, nvls ? 1 : 0, kSmallest, largest);
+             nvls ? 1 : 0, kSmallest, largest);
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {

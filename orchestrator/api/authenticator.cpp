@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/report/run_progress.h"
 
@@ -94,20 +95,20 @@ std::string session_in(const Request& request) {
   return {};
 }
 
-std::variant<Identity, Problem> Authenticator::refuse(const Request& request,
-                                                      std::string_view token) {
+/// Whoever has guessed too often is not even told that this one was wrong.
+std::variant<Identity, Problem> Authenticator::refuse(const Request& request) {
+  if (request.peer.local) return refused_token();
+  const auto from = network_of(request.peer.address);
   const auto now = LoginLimits::Clock::now();
-  if (!request.peer.local) limits_.refused(request.peer.address, now);
-  if (!token.empty()) limits_.refused("token " + std::string{token}, now);
+  if (const auto wait = limits_.wait(from, now); wait.count() > 0)
+    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
+  limits_.refused(from, now);
   return refused_token();
 }
 
 std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
                                                         const std::string& token, bool session) {
   const std::string id{store::token_id(token)};
-  const auto wait = limits_.wait("token " + id, LoginLimits::Clock::now());
-  if (!id.empty() && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins with this token", {}, wait};
   const auto found = tokens_.find(token);
   if (!found && found.error().code == Code::kStorage) return problem_of(found.error());
   const auto now = report::wall_now();
@@ -116,9 +117,8 @@ std::variant<Identity, Problem> Authenticator::of_token(const Request& request,
   const auto role = found ? role_of(found->role) : std::nullopt;
   // Its secret is right: it has expired or was revoked, and no one guesses.
   if (found && (!good || !role)) return refused_token();
-  if (!found) return refuse(request, id);
-  limits_.accepted("token " + id);
-  if (!request.peer.local) limits_.accepted(request.peer.address);
+  if (!found) return refuse(request);
+  if (!request.peer.local) limits_.accepted(network_of(request.peer.address));
   if (auto& last = noted_[id]; now - last > minutes{1}) {
     if (noted_.size() > 10'000) noted_.clear();
     noted_[id] = now;
@@ -187,27 +187,47 @@ std::optional<Identity> Authenticator::of_peer(const Request& request, const Sit
   // Root and the service's own user can read and write all that the service has.
   if (peer.user != 0 && peer.user != ::geteuid()) return std::nullopt;
   identity.role = Role::admin;
+  identity.racks = inventory::RackScope::all();
   return identity;
+}
+
+Result<void> Authenticator::check_again(const Identity& known, const Site& site) const {
+  const auto among = [&](const auto& grants) -> Result<void> {
+    const auto grant = grants.find(known.name);
+    if (grant != grants.end() && grant->second.role >= known.role) return ok();
+    return Error{Code::kRefused, "service.yaml does not give that role any more"};
+  };
+  switch (known.kind) {
+    case Identity::Kind::token:
+      return tokens_.check(known.token, report::wall_now());
+    case Identity::Kind::session:
+      return tokens_.check_parent(known.token, report::wall_now());
+    case Identity::Kind::certificate:
+      return among(site.settings.certificates);
+    case Identity::Kind::peer: {
+      // Root and the service's own user need no entry; one that they have counts, as in of_peer().
+      const bool own = known.name == user_name(0) || known.name == user_name(::geteuid());
+      return own && !site.settings.users.contains(known.name) ? ok() : among(site.settings.users);
+    }
+    case Identity::Kind::oidc:
+    case Identity::Kind::schedule:
+      return ok();
+  }
+  return Error{Code::kRefused, "unknown"};
 }
 
 std::variant<Identity, Problem> Authenticator::identify_token(const Request& request,
                                                               const std::string& token) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   return of_token(request, token, false);
 }
 
 std::variant<Identity, Problem> Authenticator::identify(const Request& request, const Site& site) {
-  const auto wait = limits_.wait(request.peer.address, LoginLimits::Clock::now());
-  if (!request.peer.local && wait.count() > 0)
-    return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   if (!request.field("authorization").empty()) {
     const std::string token{bearer_token(request)};
     if (token.empty()) return unauthenticated("Authorization takes Bearer and a token");
     if (token.starts_with("cupel_")) return of_token(request, token, false);
     if (auto identity = of_web_token(request, token, site)) return *std::move(identity);
-    return refuse(request, {});
+    return refuse(request);
   }
   if (const auto session = session_in(request); !session.empty())
     return of_token(request, session, true);

@@ -42,10 +42,15 @@ class Authenticator {
   /// Of a token that a page sends to log in.
   std::variant<Identity, Problem> identify_token(const Request& request, const std::string& token);
 
+  /// Whether what this person or program was known by is valid still: a token that is not revoked,
+  /// a certificate or a user that the site still gives this role. A web token's groups cannot be
+  /// asked for again. Errors: kRefused; kStorage.
+  Result<void> check_again(const Identity& known, const Site& site) const;
+
   store::AccessTokens& tokens() { return tokens_; }
 
  private:
-  std::variant<Identity, Problem> refuse(const Request& request, std::string_view token);
+  std::variant<Identity, Problem> refuse(const Request& request);
   std::variant<Identity, Problem> of_token(const Request& request, const std::string& token,
                                            bool session);
   std::optional<Identity> of_web_token(const Request& request, const std::string& token,

@@ -72,7 +72,8 @@ Reply begin(Desk& desk, const Call& call, const controller::Planned& planned,
   const auto submitted = controller::submit(desk.store(), planned,
                                             {.flags = std::move(flags),
                                              .begun_by = call.identity.signature(),
-                                             .where = controller::Where::background});
+                                             .where = controller::Where::background,
+                                             .request = call.change});
   if (!submitted) return failed(desk, call, what, submitted.error());
   const auto run = submitted->run.id;
   [[maybe_unused]] const auto numbered =

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "orchestrator/api/entity_tag.h"
 #include "orchestrator/api/pending_approvals.h"
@@ -68,7 +69,7 @@ Answer answer_of(Reply reply) {
 /// Whose requests are counted before it is known who asks.
 std::string address_of(const Request& request) {
   const auto& peer = request.peer;
-  return peer.local ? fmt::format("unix user {}", peer.user) : peer.address;
+  return peer.local ? fmt::format("unix user {}", peer.user) : network_of(peer.address);
 }
 
 /// What the store keeps of an answer. That of a change is small; a list of faults may not be.
@@ -93,7 +94,7 @@ Answer replayed(const store::KeptReply& kept) {
 
 /// Who sees the same racks gets the same answer.
 std::string key_of(const Call& call) {
-  auto key = fmt::format("{}\n{}", call.request.path, call.identity.scope());
+  auto key = fmt::format("{}\n{}", call.request.path, call.identity.racks.text());
   for (const auto& [name, value] : call.request.query) key += fmt::format("\n{}={}", name, value);
   return key;
 }
@@ -154,6 +155,8 @@ Answer Desk::answer(const Operation& operation, const Route& route, const Reques
     answer = api::answer_of(Problem{500, "internal", "this is a fault of Cupel; see its log"});
   }
   tag(request, answer);
+  // A login is the one change that asks for none.
+  answer.to_known = answer.status < 400 && (!operation.login || changes(operation));
   // Of a token that was shown: a page that asks who is there has none yet.
   const bool shown = operation.login || !bearer_token(request).empty();
   if (answer.status == 401 && shown) ++shared_.counters.refused_logins;
@@ -208,7 +211,7 @@ std::optional<Problem> Desk::too_many(const std::string& who) const {
                  std::chrono::seconds{1}};
 }
 
-Answer Desk::change(const Operation& operation, const Call& call) {
+Answer Desk::change(const Operation& operation, Call& call) {
   const auto key = call.request.field("idempotency-key");
   if (!is_sound_key(key))
     return api::answer_of(
@@ -221,6 +224,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
   reply.request = sha256_hex(
       fmt::format("{}\n{}\n{}", call.request.method, call.request.path, call.request.body));
   reply.at = report::wall_now();
+  reply.body = fmt::format("{} {}", call.request.method, call.request.path);
   const auto claimed = replies_.claim(reply);
   if (!claimed) return api::answer_of(problem_of(claimed.error()));
   if (*claimed) {
@@ -231,6 +235,7 @@ Answer Desk::change(const Operation& operation, const Call& call) {
       return api::answer_of(Problem{409, "conflict", "the same request is being worked on"});
     return replayed(kept);
   }
+  call.change = reply.id();
   Reply made;
   const auto site = shared_.site.get();
   if (needs_two(*site, operation, call))
@@ -290,11 +295,11 @@ std::string Desk::rack_of(engine::RunId run, std::string_view node) {
 }
 
 bool Desk::sees(const Call& call, engine::RunId run, std::string_view node) {
-  return call.identity.racks.empty() || call.identity.sees_rack(rack_of(run, node));
+  return call.identity.sees_all_racks() || call.identity.sees_rack(rack_of(run, node));
 }
 
 bool Desk::sees_part(const Identity& identity, engine::RunId run) {
-  if (identity.racks.empty()) return true;
+  if (identity.sees_all_racks()) return true;
   const auto head = head_of(run);
   if (head && !(*head)->places.empty())
     return std::ranges::any_of(
@@ -306,7 +311,7 @@ bool Desk::sees_part(const Identity& identity, engine::RunId run) {
 }
 
 bool Desk::sees_all(const Call& call, const store::Run& run) {
-  return call.identity.racks.empty() ||
+  return call.identity.sees_all_racks() ||
          std::ranges::all_of(run.nodes,
                              [&](const std::string& node) { return sees(call, run.id, node); });
 }
@@ -323,7 +328,7 @@ Result<std::shared_ptr<const store::Run>> Desk::known_run(engine::RunId run) {
 Result<std::shared_ptr<const store::Run>> Desk::run_for(const Call& call) {
   const auto id = call.integer("run", 0);
   TRY(auto run, known_run(id));
-  const bool seen = call.identity.racks.empty() ||
+  const bool seen = call.identity.sees_all_racks() ||
                     std::ranges::any_of(
                         run->nodes, [&](const std::string& node) { return sees(call, id, node); });
   if (!seen) return Error{Code::kNotFound, fmt::format("there is no run {}", id)};

@@ -75,7 +75,7 @@ class Desk {
   std::optional<Problem> refusal(const Operation& operation, const Request& request,
                                  const Identity& identity) const;
   std::optional<Problem> too_many(const std::string& who) const;
-  Answer change(const Operation& operation, const Call& call);
+  Answer change(const Operation& operation, Call& call);
 
   struct Kept {
     std::string key{}, version{};

@@ -61,7 +61,7 @@ bool ends_a_run(std::string_view kind) { return kind == "run-ended" || kind == "
 class EventFeed final : public Feed {
  public:
   EventFeed(Bell& bell, OnDesk on_desk, StreamPlace place, Identity identity,
-            std::unique_ptr<FeedSlot> slot, FeedPace pace)
+            std::unique_ptr<FeedSlots::Slot> slot, FeedPace pace)
       : bell_{bell},
         on_desk_{std::move(on_desk)},
         place_{std::move(place)},
@@ -122,7 +122,7 @@ class EventFeed final : public Feed {
   OnDesk on_desk_;
   StreamPlace place_;
   Identity identity_;
-  std::unique_ptr<FeedSlot> slot_;
+  std::unique_ptr<FeedSlots::Slot> slot_;
   FeedPace pace_;
   Clock::time_point sent_ = Clock::now();
   std::optional<Clock::time_point> checked_{};  // however busy the stream is
@@ -211,16 +211,29 @@ Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity&
   return text;
 }
 
-std::unique_ptr<FeedSlot> FeedSlot::take(std::atomic<std::size_t>& taken, std::size_t most) {
-  if (++taken > most) {
-    --taken;
-    return nullptr;
-  }
-  return std::unique_ptr<FeedSlot>{new FeedSlot{taken}};
+std::unique_ptr<FeedSlots::Slot> FeedSlots::take(const std::string& who) {
+  const std::scoped_lock lock{mutex_};
+  if (open_ >= most_) return nullptr;
+  auto& mine = taken_[who];
+  if (mine >= most_of_one_) return nullptr;
+  ++mine;
+  ++open_;
+  return std::make_unique<Slot>(*this, who);
+}
+
+void FeedSlots::give_back(const std::string& who) {
+  const std::scoped_lock lock{mutex_};
+  --open_;
+  if (--taken_[who] == 0) taken_.erase(who);
+}
+
+std::size_t FeedSlots::open() const {
+  const std::scoped_lock lock{mutex_};
+  return open_;
 }
 
 std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, StreamPlace place,
-                                const Identity& identity, std::unique_ptr<FeedSlot> slot,
+                                const Identity& identity, std::unique_ptr<FeedSlots::Slot> slot,
                                 FeedPace pace) {
   return std::make_shared<EventFeed>(bell, std::move(on_desk), std::move(place), identity,
                                      std::move(slot), pace);

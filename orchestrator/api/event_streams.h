@@ -1,6 +1,8 @@
 #pragma once
 // The journals of runs as streams of events: what is in the store, from where a reader left off,
 // and then what is written. A reader wakes when the controller has written; nothing is kept for it.
+#include <map>
+#include <mutex>
 #include <set>
 
 #include "orchestrator/api/desk.h"
@@ -37,18 +39,35 @@ Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity&
 /// A desk's own thread, as streams use it.
 using OnDesk = std::function<Task<Result<std::string>>(std::function<Result<std::string>(Desk&)>)>;
 
-/// One of the streams that may be open at a time; its place is free again at its end.
-class FeedSlot {
+/// How many streams are open, and whose. From any thread.
+class FeedSlots {
  public:
-  /// nullptr: `most` are taken. From any thread; `taken` must outlive it.
-  static std::unique_ptr<FeedSlot> take(std::atomic<std::size_t>& taken, std::size_t most);
-  FeedSlot(const FeedSlot&) = delete;
-  FeedSlot& operator=(const FeedSlot&) = delete;
-  ~FeedSlot() { --taken_; }
+  /// One of the streams that may be open at a time; its place is free again at its end.
+  class Slot {
+   public:
+    Slot(FeedSlots& slots, std::string who) : slots_{slots}, who_{std::move(who)} {}
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    ~Slot() { slots_.give_back(who_); }
+
+   private:
+    FeedSlots& slots_;
+    std::string who_;
+  };
+
+  /// `most` in all, and `most_of_one` of one person or program: nobody takes those of all others.
+  FeedSlots(std::size_t most, std::size_t most_of_one) : most_{most}, most_of_one_{most_of_one} {}
+  /// nullptr: as many are open. This object must outlive it.
+  std::unique_ptr<Slot> take(const std::string& who);
+  std::size_t open() const;
 
  private:
-  explicit FeedSlot(std::atomic<std::size_t>& taken) : taken_{taken} {}
-  std::atomic<std::size_t>& taken_;
+  void give_back(const std::string& who);
+
+  const std::size_t most_, most_of_one_;
+  mutable std::mutex mutex_{};
+  std::map<std::string, std::size_t> taken_{};  // by name
+  std::size_t open_ = 0;
 };
 
 /// How a stream shows that it lives, and how often it asks whether its login is still valid.
@@ -58,7 +77,7 @@ struct FeedPace {
 
 /// Ends where the login has expired or was revoked.
 std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, StreamPlace place,
-                                const Identity& identity, std::unique_ptr<FeedSlot> slot,
+                                const Identity& identity, std::unique_ptr<FeedSlots::Slot> slot,
                                 FeedPace pace = {});
 
 }  // namespace cupel::api

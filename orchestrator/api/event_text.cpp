@@ -59,7 +59,7 @@ std::string object_of(const store::EventText& event, const Identity& identity, s
   if (!event.step.empty()) text += ",\"step\":" + json_text(event.step);
   const auto end = fmt::format(",\"hash\":\"{}\"}}", event.hash);
   // Events of the run as a whole may list nodes of all racks.
-  if (!identity.racks.empty() && event.node.empty()) return text + ",\"data\":{}" + end;
+  if (!identity.sees_all_racks() && event.node.empty()) return text + ",\"data\":{}" + end;
   const bool is_long = event.data.size() > most;
   const bool has_words = event.data.size() <= kLongestWorded;
   json::object data;
@@ -74,7 +74,7 @@ std::string object_of(const store::EventText& event, const Identity& identity, s
 }  // namespace
 
 bool may_see(Desk& desk, const Identity& identity, const store::EventText& event) {
-  if (identity.racks.empty()) return true;
+  if (identity.sees_all_racks()) return true;
   if (event.node.empty()) return desk.sees_part(identity, event.run);
   return identity.sees_rack(desk.rack_of(event.run, event.node));
 }

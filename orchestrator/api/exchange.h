@@ -52,6 +52,7 @@ struct Answer {
   std::vector<std::pair<std::string, std::string>> fields{};
   std::shared_ptr<Feed> feed{};  // instead of a body
   bool close = false;            // the connection ends with it
+  bool to_known = false;         // whoever asked has shown who they are
 };
 
 inline std::shared_ptr<const std::string> shared_text(std::string text) {

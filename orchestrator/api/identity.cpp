@@ -1,9 +1,7 @@
 #include "orchestrator/api/identity.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/enum_words.h"
@@ -24,12 +22,6 @@ std::optional<Role> role_of(std::string_view word) {
 }
 
 std::string_view to_string(Identity::Kind kind) { return enum_word<'-'>(kind); }
-
-bool Identity::sees_rack(std::string_view rack) const {
-  return racks.empty() || std::ranges::find(racks, rack) != racks.end();
-}
-
-std::string Identity::scope() const { return fmt::format("{}", fmt::join(racks, ",")); }
 
 std::string Identity::signature() const { return fmt::format("{} ({})", name, origin); }
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "inventory/rack_scope.h"
 #include "orchestrator/engine/event.h"
 
 namespace cupel::api {
@@ -17,20 +17,19 @@ std::string_view to_string(Role role);  // "viewer", "operator", "admin"
 std::optional<Role> role_of(std::string_view word);
 
 struct Identity {
-  enum class Kind { peer, token, session, certificate, oidc };
+  enum class Kind { peer, token, session, certificate, oidc, schedule };
   std::string name{};
   Kind kind = Kind::token;
   Role role = Role::viewer;
-  std::vector<std::string> racks{};  // empty: all of them
-  std::string token{};               // id of the token or session; no secret
-  std::string csrf{};                // what a session must show with each change
-  std::string origin{};              // for the journal: "10.0.0.5 token 0123456789abcdef"
-  engine::WallTime expires{};        // the epoch: it does not
+  inventory::RackScope racks{};
+  std::string token{};         // id of the token or session; no secret
+  std::string csrf{};          // what a session must show with each change
+  std::string origin{};        // for the journal: "10.0.0.5 token 0123456789abcdef"
+  engine::WallTime expires{};  // the epoch: it does not
 
   bool may(Role least) const { return role >= least; }
-  bool sees_rack(std::string_view rack) const;
-  /// The racks as one text: two identities that see the same have the same.
-  std::string scope() const;
+  bool sees_rack(std::string_view rack) const { return racks.has(rack); }
+  bool sees_all_racks() const { return racks.is_all(); }
   /// For the journal: who, and from where: "alice (10.0.0.5 token 0123456789abcdef)".
   std::string signature() const;
 };

@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include "base/log.h"
+#include "base/network_of.h"
 #include "base/text.h"
 #include "base/transfer_coding.h"
 #include "orchestrator/api/endpoint.h"
@@ -104,10 +105,25 @@ struct Listener::Impl {
   void open_door(int descriptor, int family, bool is_local);
   Task<void> accept(Door& door);
   void begin(Socket socket, bool is_local);
-  Task<void> serve(PlainStream stream, Peer peer);
-  Task<void> serve_tls(PlainStream stream, Peer peer);
+  struct Count {
+    std::size_t open = 0, strangers = 0;
+  };
+  /// The Unix sockets, or the network: neither takes the other's connections.
+  struct Side {
+    Count all{};
+    std::map<std::string, Count> of_each{};
+  };
+  /// A connection that is counted.
+  struct Guest {
+    Side* side;
+    std::string who{};
+    bool is_known = false;
+  };
+  using GuestPtr = std::shared_ptr<Guest>;
+  Task<void> serve(PlainStream stream, Peer peer, GuestPtr guest);
+  Task<void> serve_tls(PlainStream stream, Peer peer, GuestPtr guest);
   template <class Stream>
-  Task<void> answer_all(Stream& stream, const Peer& peer);
+  Task<void> answer_all(Stream& stream, const Peer& peer, Guest& guest);
   template <class Stream>
   Task<std::optional<Incoming>> read(Stream& stream, boost::beast::flat_buffer& buffer,
                                      std::chrono::milliseconds patience);
@@ -117,16 +133,21 @@ struct Listener::Impl {
   Task<bool> write_text(Stream& stream, std::string_view text);
   template <class Stream>
   Task<void> linger(Stream& stream);
-  bool enter(const std::string& address);
-  void leave(const std::string& address);
+  /// nullptr: there is no room.
+  GuestPtr enter(const Peer& peer);
+  void know(Guest& guest);
+  void leave(Guest& guest);
 
+  std::function<void(std::exception_ptr)> when_lost = [](std::exception_ptr bug) {
+    log_bug("listener-stopped", std::move(bug));
+  };
   ListenerLimits limits;
   Handler handler;
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work;
   std::shared_ptr<asio::ssl::context> tls{};
   std::list<Door> doors{};
-  std::map<std::string, std::size_t> per_address{};
+  Side local{}, network{};
   std::atomic<std::size_t> open{0};
   std::vector<std::filesystem::path> made{};
   std::thread thread{};
@@ -196,10 +217,12 @@ void log_bug(std::string_view event, std::exception_ptr bug) {
   }
 }
 
+void Listener::on_lost(std::function<void(std::exception_ptr)> lost) {
+  impl_->when_lost = std::move(lost);
+}
+
 void Listener::start() {
-  for (auto& door : impl_->doors)
-    asio::co_spawn(impl_->io, impl_->accept(door),
-                   [](std::exception_ptr bug) { log_bug("listener-stopped", bug); });
+  for (auto& door : impl_->doors) asio::co_spawn(impl_->io, impl_->accept(door), impl_->when_lost);
   impl_->thread = std::thread{[impl = impl_.get()] {
     while (!impl->io.stopped()) try {
         impl->io.run();
@@ -209,19 +232,36 @@ void Listener::start() {
   }};
 }
 
-bool Listener::Impl::enter(const std::string& address) {
-  if (open >= limits.connections) return false;
-  auto& count = per_address[address];
-  if (count >= limits.connections_per_address) return false;
-  ++count;
+Listener::Impl::GuestPtr Listener::Impl::enter(const Peer& peer) {
+  auto& side = peer.local ? local : network;
+  const auto who = peer.local ? fmt::format("user {}", peer.user) : network_of(peer.address);
+  auto& count = side.of_each[who];
+  const bool full =
+      side.all.open >= limits.connections || count.open >= limits.connections_per_address;
+  const bool strangers = !peer.local && (side.all.strangers >= limits.strangers ||
+                                         count.strangers >= limits.strangers_per_address);
+  if (full || strangers) {
+    // Or each address that is refused would stay.
+    if (count.open == 0) side.of_each.erase(who);
+    return nullptr;
+  }
+  for (auto* each : {&side.all, &count}) ++each->open, ++each->strangers;
   ++open;
-  return true;
+  return std::make_shared<Guest>(Guest{&side, who});
 }
 
-void Listener::Impl::leave(const std::string& address) {
+void Listener::Impl::know(Guest& guest) {
+  if (std::exchange(guest.is_known, true)) return;
+  --guest.side->all.strangers;
+  --guest.side->of_each[guest.who].strangers;
+}
+
+void Listener::Impl::leave(Guest& guest) {
+  know(guest);
   --open;
-  const auto at = per_address.find(address);
-  if (at != per_address.end() && --at->second == 0) per_address.erase(at);
+  --guest.side->all.open;
+  const auto at = guest.side->of_each.find(guest.who);
+  if (--at->second.open == 0) guest.side->of_each.erase(at);
 }
 
 Task<void> Listener::Impl::accept(Door& door) {
@@ -241,22 +281,23 @@ Task<void> Listener::Impl::accept(Door& door) {
 void Listener::Impl::begin(Socket socket, bool is_local) {
   const auto peer = peer_of(socket.native_handle(), is_local);
   if (!peer) return;
-  const auto counted = is_local ? fmt::format("user {}", peer->user) : peer->address;
-  if (!enter(counted)) return;
+  const auto guest = enter(*peer);
+  if (!guest) return;
   set_no_delay(socket.native_handle());
   PlainStream stream{std::move(socket)};
-  auto serving = is_local ? serve(std::move(stream), *peer) : serve_tls(std::move(stream), *peer);
-  asio::co_spawn(io, std::move(serving), [this, counted](std::exception_ptr bug) {
-    leave(counted);
+  auto serving = is_local ? serve(std::move(stream), *peer, guest)
+                          : serve_tls(std::move(stream), *peer, guest);
+  asio::co_spawn(io, std::move(serving), [this, guest](std::exception_ptr bug) {
+    leave(*guest);
     log_bug("service-bug", bug);
   });
 }
 
-Task<void> Listener::Impl::serve(PlainStream stream, Peer peer) {
-  co_await answer_all(stream, peer);
+Task<void> Listener::Impl::serve(PlainStream stream, Peer peer, GuestPtr guest) {
+  co_await answer_all(stream, peer, *guest);
 }
 
-Task<void> Listener::Impl::serve_tls(PlainStream plain, Peer peer) {
+Task<void> Listener::Impl::serve_tls(PlainStream plain, Peer peer, GuestPtr guest) {
   const auto context = tls;
   if (!context) co_return;
   TlsStream stream{std::move(plain), *context};
@@ -264,11 +305,11 @@ Task<void> Listener::Impl::serve_tls(PlainStream plain, Peer peer) {
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwaited);
   if (refused) co_return;
   peer.certificate = printable(certificate_name(stream.native_handle()));
-  co_await answer_all(stream, peer);
+  co_await answer_all(stream, peer, *guest);
 }
 
 template <class Stream>
-Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer) {
+Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer, Guest& guest) {
   boost::beast::flat_buffer buffer{limits.head + static_cast<std::size_t>(limits.body)};
   auto patience = limits.head_patience;
   for (int served = 0; served < kMostRequestsOfOne; ++served) {
@@ -282,6 +323,7 @@ Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer) {
       answer = answer_of(*incoming->refused);
     else
       answer = co_await handler(std::move(request));
+    if (answer.to_known) know(guest);
     const bool keep = incoming->keep && !answer.close && !answer.feed;
     const bool whole = co_await write(stream, answer, head_only, keep);
     if (!whole) co_return;
@@ -326,7 +368,8 @@ Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
   Result<void> taken = ok();
   if (!failure) {
     const auto& known = parser.get();
-    if (!has_known_coding(known)) {
+    constexpr auto kCoding = http::field::transfer_encoding;
+    if (!has_known_coding(known.count(kCoding), known[kCoding])) {
       incoming.refused = {501, "invalid", "the only transfer coding that is known here is chunked"};
       co_return incoming;
     }

@@ -25,8 +25,14 @@ struct TlsFiles {
 struct ListenerLimits {
   std::uint32_t head = 16 * 1024;
   std::uint64_t body = 1024 * 1024;
+  // Of the network; local ones have as many of their own, and nobody on the network takes them.
+  // Of IPv6 an address is its /64.
   std::size_t connections = 1024;
   std::size_t connections_per_address = 64;
+  // Of these, connections that have not got an answer to a request that was let in: what has just
+  // connected leaves room for who is known.
+  std::size_t strangers = 768;
+  std::size_t strangers_per_address = 32;
   std::chrono::milliseconds head_patience{10'000};  // for the handshake, and for a whole head
   std::chrono::milliseconds idle{75'000};           // between two requests
   std::chrono::milliseconds body_patience{30'000};
@@ -59,6 +65,8 @@ class Listener {
   /// For connections from now on. Errors: kInvalid: no certificate, or a key of another one.
   Result<void> use(const TlsFiles& files);
 
+  /// Called with what ended a door, on the listener's thread. Before start().
+  void on_lost(std::function<void(std::exception_ptr)> lost);
   /// Serves, on a thread of its own, until the end of this object.
   void start();
   /// No handler is called any more; what is under way stays as it is until the end of this object.

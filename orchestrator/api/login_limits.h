@@ -1,6 +1,7 @@
 #pragma once
-// Slows down whoever guesses: after some refused logins from an address, or with a token's id, it
-// must wait, twice as long each time. Bounded; used from several threads.
+// Slows down whoever guesses: after some refused logins from an address, of IPv6 from its /64, it
+// must wait, twice as long each time. Who shows a right secret is never slowed down: 256 bits are
+// not guessed, and others could shut them out. Bounded; used from several threads.
 #include <chrono>
 #include <map>
 #include <mutex>

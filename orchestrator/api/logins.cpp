@@ -26,7 +26,7 @@ json::object token_row(const store::AccessToken& token) {
                    {"made_by", token.made_by},
                    {"created", utc_ms(token.made)},
                    {"expires", utc_ms(token.expires)}};
-  if (!token.racks.empty()) row["racks"] = json::array(token.racks.begin(), token.racks.end());
+  if (!token.racks.is_all()) row["racks"] = json::value_from(token.racks.racks());
   if (token.used != engine::WallTime{}) row["last_used"] = utc_ms(token.used);
   if (token.revoked != engine::WallTime{}) row["revoked"] = utc_ms(token.revoked);
   return row;
@@ -35,11 +35,9 @@ json::object token_row(const store::AccessToken& token) {
 /// Those whose racks the person may all see. Errors: kStorage.
 Result<std::vector<store::AccessToken>> tokens_for(Desk& desk, const Identity& identity) {
   TRY(auto tokens, desk.authenticator().tokens().list());
-  if (identity.racks.empty()) return tokens;
+  if (identity.sees_all_racks()) return tokens;
   std::erase_if(tokens, [&](const store::AccessToken& token) {
-    return token.racks.empty() || !std::ranges::all_of(token.racks, [&](const std::string& rack) {
-             return identity.sees_rack(rack);
-           });
+    return !identity.racks.includes(token.racks);
   });
   return tokens;
 }
@@ -106,7 +104,7 @@ Reply list_tokens(Desk& desk, const Call& call) {
 
 Reply revoke_token(Desk& desk, const Call& call) {
   const auto id = call.text("id");
-  if (!call.identity.racks.empty()) {
+  if (!call.identity.sees_all_racks()) {
     const auto theirs = tokens_for(desk, call.identity);
     if (!theirs) return problem_of(theirs.error());
     if (std::ranges::find(*theirs, id, &store::AccessToken::id) == theirs->end())

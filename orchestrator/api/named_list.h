@@ -17,12 +17,12 @@ struct NamedList {
   std::size_t most;
 };
 
-/// Entries as `read(YamlFields&)` gives them; each has a `name`. More than `most` of them and two
-/// of one name are problems.
+/// Entries as `read(YamlFields&, const YamlValue&)` gives them of their fields and their maps; each
+/// has a `name`. More than `most` of them and two of one name are problems.
 template <class Read>
 auto read_named(inventory::YamlFields& above, const NamedList& list, const std::string& file,
                 std::vector<inventory::Problem>& problems, Read read) {
-  using Item = std::invoke_result_t<Read, inventory::YamlFields&>;
+  using Item = std::invoke_result_t<Read, inventory::YamlFields&, const inventory::YamlValue&>;
   std::vector<Item> read_items;
   const auto items = above.list(list.key);
   if (items.size() > list.most) {
@@ -31,7 +31,7 @@ auto read_named(inventory::YamlFields& above, const NamedList& list, const std::
   }
   for (const auto& each : items) {
     inventory::YamlFields fields{each, list.item, file, problems};
-    auto item = read(fields);
+    auto item = read(fields, each);
     if (std::ranges::find(read_items, item.name, &Item::name) != read_items.end())
       fields.report(fields.place("name"), fmt::format("'{}' is here twice", item.name));
     read_items.push_back(std::move(item));

@@ -70,8 +70,8 @@ void Look::put(std::string_view what, json::object body, const std::set<std::str
   json::value sendable = std::move(body);
   make_sendable(sendable);
   for (const auto& hook : hooks) {
-    const bool here = hook.racks.empty() || std::ranges::any_of(hook.racks, [&](const auto& each) {
-                        return racks.contains(each);
+    const bool here = hook.racks.is_all() || std::ranges::any_of(racks, [&](const auto& rack) {
+                        return hook.racks.has(rack);
                       });
     if (!here || !hook.on.contains(what)) continue;
     Notice notice{std::string{what}, now, sendable.get_object()};

@@ -13,6 +13,7 @@
 
 #include "base/enum_words.h"
 #include "base/never_null.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/names.h"
 #include "inventory/read_access.h"
@@ -152,9 +153,9 @@ void take_quiet(YamlFields& above, const std::string& file,
   hook.quiet = quiet;
 }
 
-NoticeHook hook_of(YamlFields& fields, const std::string& file,
+NoticeHook hook_of(YamlFields& fields, const inventory::YamlValue& map, const std::string& file,
                    std::vector<inventory::Problem>& problems) {
-  HookReading reading{fields, std::filesystem::absolute(file).parent_path()};
+  HookReading reading{fields, absolute_path(file).parent_path()};
   NoticeHook hook;
   hook.name = fields.required("name");
   if (const auto fault = inventory::fault_in_name(inventory::Named::rack, hook.name);
@@ -164,7 +165,7 @@ NoticeHook hook_of(YamlFields& fields, const std::string& file,
   hook.on = reading.kinds("on");
   if (hook.on.empty()) hook.on = {std::begin(kNoticeKinds), std::end(kNoticeKinds)};
   hook.urgent = reading.kinds("urgent");
-  hook.racks = fields.texts("racks");
+  hook.racks = inventory::scope_in(fields, map);
   hook.group = fields.duration("group").value_or(hook.group);
   if (hook.group > kLongestGroup) fields.report(fields.place("group"), "is 24h at most");
   take_quiet(fields, file, problems, hook);
@@ -179,7 +180,9 @@ NoticeHook hook_of(YamlFields& fields, const std::string& file,
 std::vector<NoticeHook> notice_hooks_of(YamlFields& above, const std::string& file,
                                         std::vector<inventory::Problem>& problems) {
   return read_named(above, {"notices", "notice", kMostHooks}, file, problems,
-                    [&](YamlFields& fields) { return hook_of(fields, file, problems); });
+                    [&](YamlFields& fields, const inventory::YamlValue& map) {
+                      return hook_of(fields, map, file, problems);
+                    });
 }
 
 std::string_view to_string(Kind kind) { return enum_word<'-'>(kind); }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "inventory/problem.h"
+#include "inventory/rack_scope.h"
 #include "inventory/secret_ref.h"
 #include "orchestrator/api/schedule.h"
 
@@ -30,8 +31,8 @@ struct NoticeHook {
   std::vector<std::string> to{};
   std::set<std::string, std::less<>> on{};      // of kNoticeKinds
   std::set<std::string, std::less<>> urgent{};  // that are sent in quiet hours too
-  std::vector<std::string> racks{};             // empty: all
-  std::chrono::seconds group{30};               // what comes within it is sent as one
+  inventory::RackScope racks = inventory::RackScope::all();
+  std::chrono::seconds group{30};  // what comes within it is sent as one
   std::optional<QuietHours> quiet{};
 
   bool is_urgent(std::string_view what) const { return urgent.contains(what); }

@@ -47,6 +47,9 @@ struct Notices::Impl {
   Result<void> look(const std::vector<NoticeHook>& hooks, WallTime now);
   void save();
 
+  std::function<void(std::exception_ptr)> when_lost = [](std::exception_ptr bug) {
+    log_bug("notices-stopped", std::move(bug));
+  };
   Shared& shared;
   asio::io_context io{1};
   std::unique_ptr<Desk> desk{};
@@ -176,11 +179,13 @@ Result<std::unique_ptr<Notices>> Notices::open(Shared& shared) {
   return std::unique_ptr<Notices>{new Notices{std::move(impl)}};
 }
 
+void Notices::on_lost(std::function<void(std::exception_ptr)> lost) {
+  impl_->when_lost = std::move(lost);
+}
+
 void Notices::start() {
   asio::co_spawn(impl_->io, impl_->serve(),
-                 asio::bind_cancellation_slot(impl_->stop.slot(), [](std::exception_ptr bug) {
-                   log_bug("notices-stopped", std::move(bug));
-                 }));
+                 asio::bind_cancellation_slot(impl_->stop.slot(), impl_->when_lost));
   impl_->thread = std::thread{[this] { impl_->io.run(); }};
 }
 

@@ -16,6 +16,8 @@ class Notices {
   /// Breaks off what is under way; it is sent again after a restart.
   ~Notices();
 
+  /// Called with what ended it, on a thread of its own. Before start().
+  void on_lost(std::function<void(std::exception_ptr)> lost);
   void start();
   /// Something was written. From any thread.
   void wake();

@@ -25,6 +25,7 @@ struct Call {
   const Identity& identity;
   std::map<std::string, std::string, std::less<>> values{};  // of path and query
   boost::json::object body{};
+  std::string change{};  // store::KeptReply::id(), of what has an Idempotency-Key
 
   /// Empty where it is absent.
   std::string text(std::string_view name) const;

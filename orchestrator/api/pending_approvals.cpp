@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/digest.h"
+#include "base/enum_words.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "inventory/model.h"
@@ -33,7 +34,11 @@ json::object row_of(const store::PendingRequest& pending) {
                    {"origin", pending.origin},
                    {"at", utc_ms(pending.at)},
                    {"expires", utc_ms(pending.expires)}};
-  if (auto what = parse_json(pending.request)) row["what"] = *std::move(what);
+  if (auto what = parse_json(pending.request)) {
+    if (auto* asked = what->if_object())
+      for (const auto* ours : {"kind", "role", "token"}) asked->erase(ours);
+    row["what"] = *std::move(what);
+  }
   return row;
 }
 
@@ -58,7 +63,7 @@ bool sees_node(Desk& desk, const Identity& identity, const std::string& name) {
 /// Whether all that the request is about is in racks that the person may see. What cannot be found
 /// out is not.
 bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pending) {
-  if (call.identity.racks.empty()) return true;
+  if (call.identity.sees_all_racks()) return true;
   const auto what = parse_json(pending.request);
   const auto* path = what ? find(*what, "path") : nullptr;
   const auto* body = what ? find(*what, "body") : nullptr;
@@ -76,23 +81,17 @@ bool sees_request(Desk& desk, const Call& call, const store::PendingRequest& pen
   return node ? desk.sees(call, *id, *node) : desk.sees_all(call, *run);
 }
 
-/// The racks that both may see: what one may not change, two may not either.
-std::vector<std::string> common_racks(const std::vector<std::string>& one,
-                                      const std::vector<std::string>& other) {
-  if (one.empty()) return other;
-  if (other.empty()) return one;
-  std::vector<std::string> both;
-  for (const auto& rack : one)
-    if (std::ranges::find(other, rack) != other.end()) both.push_back(rack);
-  // Empty would mean all of them; no rack is called so.
-  if (both.empty()) both.emplace_back("/");
-  return both;
-}
-
-std::vector<std::string> racks_in(const json::object& asked) {
-  std::vector<std::string> racks;
-  for (const auto& each : asked.at("racks").as_array()) racks.emplace_back(each.as_string());
-  return racks;
+/// What a person may not do any more is not done in that person's name.
+Result<void> check_asker(Desk& desk, const json::value& asked, const std::string& name) {
+  Identity known{.name = name};
+  const auto kind = enum_of<Identity::Kind, '-'>(text_at(asked, "kind").value_or(""));
+  const auto role = role_of(text_at(asked, "role").value_or(""));
+  // Of an older Cupel, which did not keep them.
+  if (!kind || !role) return Error{Code::kRefused, "it is not known who asked; ask again"};
+  known.kind = *kind;
+  known.role = *role;
+  known.token = text_at(asked, "token").value_or("");
+  return desk.authenticator().check_again(known, *desk.shared().site.get());
 }
 
 /// The request as it was asked for, done now. `second` has agreed.
@@ -102,11 +101,17 @@ Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pendi
   const auto& asked = what->get_object();
   const auto route = route_of("POST", std::string{asked.at("path").get_string()});
   if (route.operation == nullptr) return not_found("what was asked for is not there any more");
+  if (auto valid = check_asker(desk, *what, pending.asked_by); !valid)
+    return Problem{409, "conflict",
+                   fmt::format("{} may not do it any more: {}; it was not done", pending.asked_by,
+                               valid.error().what)};
   Identity both = call.identity;
-  both.racks = common_racks(racks_in(asked), call.identity.racks);
+  // What one may not change, two may not either.
+  both.racks =
+      inventory::RackScope::parse(asked.at("racks").get_string()).common_with(call.identity.racks);
   both.name = fmt::format("{} (approved by {})", pending.asked_by, call.identity.name);
   both.origin = fmt::format("{}; approved from {}", pending.origin, call.identity.origin);
-  Call again{call.request, both, route.values, asked.at("body").get_object()};
+  Call again{call.request, both, route.values, asked.at("body").get_object(), call.change};
   return route.operation->handle(desk, again);
 }
 
@@ -121,11 +126,13 @@ Reply ask_second(Desk& desk, const Operation& operation, const Call& call) {
   const auto now = report::wall_now();
   store::PendingRequest pending;
   pending.id = random_hex(8);
-  pending.request = json::serialize(
-      json::object{{"operation", operation.id},
-                   {"path", call.request.path},
-                   {"body", call.body},
-                   {"racks", json::array(call.identity.racks.begin(), call.identity.racks.end())}});
+  pending.request = json::serialize(json::object{{"operation", operation.id},
+                                                 {"path", call.request.path},
+                                                 {"body", call.body},
+                                                 {"racks", call.identity.racks.text()},
+                                                 {"kind", to_string(call.identity.kind)},
+                                                 {"role", to_string(call.identity.role)},
+                                                 {"token", call.identity.token}});
   pending.asked_by = call.identity.name;
   pending.origin = call.identity.origin;
   pending.at = now;

@@ -38,7 +38,7 @@ json::object cable_row(const FabricMap& map, const Cable& cable) {
 
 /// Of a node: whether its rack is theirs. Between switches: who may see all racks.
 bool may_see(const Call& call, const inventory::Inventory& inventory, const Cable& cable) {
-  if (call.identity.racks.empty()) return true;
+  if (call.identity.sees_all_racks()) return true;
   const auto* node = cable.is_access() ? inventory.node(cable.from.device) : nullptr;
   return node != nullptr && call.identity.sees_rack(node->rack);
 }

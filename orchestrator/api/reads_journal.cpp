@@ -74,7 +74,7 @@ Reply stream(Desk& desk, const Call& call, engine::RunId run) {
   if (!answer.feed)
     return Problem{503,
                    "busy",
-                   "as many event streams are open as there may be",
+                   "as many event streams are open as there may be, of yours or of all",
                    {},
                    std::chrono::seconds{10}};
   answer.fields.emplace_back("X-Accel-Buffering", "no");
@@ -137,7 +137,7 @@ Reply list_events(Desk& desk, const Call& call) {
   if (!run) return problem_of(run.error());
   // Events are only added: a page with others behind it stays as it is. Which racks have which
   // nodes may change.
-  const bool stays = call.identity.racks.empty();
+  const bool stays = call.identity.sees_all_racks();
   if (const auto* whole = stays ? desk.kept_answer(call, kWhole) : nullptr) return *whole;
   auto mark = std::to_string(*version);
   if (const auto* same = desk.kept_answer(call, mark)) return *same;
@@ -184,7 +184,7 @@ Reply read_command(Desk& desk, const Call& call) {
 }
 
 Reply list_audit(Desk& desk, const Call& call) {
-  if (!call.identity.racks.empty())
+  if (!call.identity.sees_all_racks())
     return Problem{403, "forbidden", "this is of all racks, and you may see some of them"};
   const auto most = static_cast<std::size_t>(call.integer("limit", 100));
   const auto page = desk.audit().page(number<std::int64_t>(call.text("cursor")).value_or(0), most);

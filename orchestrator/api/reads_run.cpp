@@ -208,9 +208,9 @@ Reply runs_of(Desk& desk, const Call& call) {
       before = id;
       const auto run = desk.store().run(id);
       if (!run) continue;  // removed meanwhile
-      if (!call.identity.racks.empty() && std::ranges::none_of(run->nodes, [&](const auto& node) {
-            return desk.sees(call, id, node);
-          }))
+      if (!call.identity.sees_all_racks() &&
+          std::ranges::none_of(run->nodes,
+                               [&](const auto& node) { return desk.sees(call, id, node); }))
         continue;
       auto row = run_row(desk, call, *run);
       if (!row) return problem_of(row.error());
@@ -228,7 +228,7 @@ Reply run_of(Desk& desk, const Call& call, const store::Run& run) {
   if (is_over(run)) {
     const auto summary = report::kept_summary(desk.store(), run, desk.shared().version);
     const auto* failures = summary ? summary->if_contains("failures") : nullptr;
-    const bool all = call.identity.racks.empty();
+    const bool all = call.identity.sees_all_racks();
     if (failures != nullptr && all) (*row)["failures"] = *failures;
     return json_answer(*row);
   }

@@ -81,10 +81,10 @@ json::object hook_row(const NoticeHook& hook, const Identity& identity) {
                    {"on", json::array(hook.on.begin(), hook.on.end())},
                    {"group_s", hook.group.count()}};
   json::array racks;
-  for (const auto& rack : hook.racks)
+  for (const auto& rack : hook.racks.racks())
     if (identity.sees_rack(rack)) racks.emplace_back(rack);
   if (!racks.empty()) row["racks"] = std::move(racks);
-  if (identity.racks.empty() && !hook.url.empty()) row["host"] = hook_host(hook.url);
+  if (identity.sees_all_racks() && !hook.url.empty()) row["host"] = hook_host(hook.url);
   if (hook.quiet)
     row["quiet"] =
         fmt::format("{} to {}", time_of_day(hook.quiet->from), time_of_day(hook.quiet->to));
@@ -98,7 +98,7 @@ void put_tally(json::object& row, const NoticeTally& tally, const Identity& iden
   if (tally.sent_at != engine::WallTime{}) row["last_sent"] = utc_ms(tally.sent_at);
   if (tally.failed_at == engine::WallTime{}) return;
   row["last_failed"] = utc_ms(tally.failed_at);
-  if (identity.racks.empty()) row["why"] = printable(tally.why);
+  if (identity.sees_all_racks()) row["why"] = printable(tally.why);
 }
 
 void put_queue(json::object& row, const NoticeQueue& queue, const NoticeHook& hook) {
@@ -120,7 +120,7 @@ Reply who_am_i(Desk& desk, const Call& call) {
   json::object who{{"name", identity.name},
                    {"kind", to_string(identity.kind)},
                    {"role", to_string(identity.role)}};
-  if (!identity.racks.empty()) who["racks"] = texts_json(identity.racks);
+  if (!identity.sees_all_racks()) who["racks"] = texts_json(identity.racks.racks());
   if (identity.expires != engine::WallTime{}) who["expires"] = utc_ms(identity.expires);
   if (!identity.csrf.empty()) who["csrf"] = identity.csrf;
   const auto& words = site->settings.two_person;
@@ -135,7 +135,7 @@ Reply read_status(Desk& desk, const Call& call) {
   if (const auto status = controller::read_status(shared.state))
     for (const auto& each : status->runs) {
       const auto run = desk.store().run(each.run);
-      const bool seen = run && (call.identity.racks.empty() || desk.sees_all(call, *run));
+      const bool seen = run && (call.identity.sees_all_racks() || desk.sees_all(call, *run));
       if (seen) runs.push_back(controller::to_json(each));
     }
   const auto inventory = shared.inventory.get();
@@ -281,7 +281,7 @@ Reply list_schedules(Desk& desk, const Call& call) {
         {"when", when_of(each)},       {"next", utc_ms(next_due(each, report::wall_now()))},
         {"idle_only", each.idle_only}, {"missed", each.skips_missed ? "skip" : "once"}};
     // Both may name nodes of racks that this person may not see.
-    const bool sees_all = call.identity.racks.empty();
+    const bool sees_all = call.identity.sees_all_racks();
     if (sees_all) item["nodes"] = each.nodes;
     if (const auto* last = book->last(each.name)) {
       item["due"] = utc_ms(last->due);
@@ -301,10 +301,8 @@ Reply list_notices(Desk& desk, const Call& call) {
   auto book = read->value_or(NoticeBook{});
   json::array items;
   for (const auto& hook : site->settings.notices) {
-    const bool is_theirs =
-        hook.racks.empty() || std::ranges::any_of(hook.racks, [&](const auto& rack) {
-          return call.identity.sees_rack(rack);
-        });
+    const bool is_theirs = hook.racks.is_all() ||
+                           hook.racks.common_with(call.identity.racks) != inventory::RackScope{};
     if (!is_theirs) continue;
     auto row = hook_row(hook, call.identity);
     put_tally(row, book.tallies[hook.name], call.identity);

@@ -4,11 +4,14 @@
 
 #include <boost/json.hpp>
 #include <chrono>
+#include <span>
 
 #include "base/text.h"
 #include "inventory/select.h"
+#include "inventory/yaml.h"
 #include "orchestrator/api/site_playbooks.h"
 #include "orchestrator/report/run_progress.h"
+#include "playbooks/site_values.h"
 
 namespace cupel::api {
 namespace {
@@ -22,7 +25,7 @@ Problem problem_of_files(const std::vector<inventory::Problem>& problems) {
     if (faults.size() == kMostFaults) break;
     faults.push_back({inventory::to_string(each.where), each.what});
   }
-  return invalid("there is no such plan: see errors", std::move(faults));
+  return invalid("there is no such plan", std::move(faults));
 }
 
 Problem problem_of_plan(const controller::NoPlan& failure) {
@@ -32,6 +35,24 @@ Problem problem_of_plan(const controller::NoPlan& failure) {
   auto problem = problem_of(error);
   problem.faults = {{"body.nodes", error.what}};
   return problem;
+}
+
+/// Which programs run as root on nodes, from which folders, in which environment, is not for who
+/// may only start runs.
+std::optional<Problem> sets_what_runs(const std::string& playbook,
+                                      const playbooks::Arguments& arguments) {
+  const auto names = playbooks::set_by_the_site(playbook, arguments);
+  if (names.empty()) return std::nullopt;
+  std::vector<Fault> faults;
+  for (const auto& name : names)
+    faults.push_back(
+        {"body.set." + name, "decides what runs on the nodes: it is the site's alone"});
+  return invalid(
+      fmt::format("'{}' decides which program, folder or environment is used on the nodes, and no "
+                  "request sets that: put it into a playbook of the service's folder, or start the "
+                  "run on the machine itself (cupel run)",
+                  printable(names.front())),
+      std::move(faults));
 }
 
 /// The inventory as its file has it now, with the node of the call: what is run is planned anew of
@@ -158,21 +179,24 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   if (!inventory) return not_found("this service has no inventory: cupel serve --inventory FILE");
   const auto name = call.body_text("playbook");
   const auto playbook = playbook_of(site->settings, name);
-  if (!playbook)
-    return invalid(
-        fmt::format("there is no playbook '{}': see GET /api/v1/playbooks", printable(name)),
-        {{"body.playbook", "is none of this service"}});
-  controller::PlanRequest request{.playbook = *playbook, .inventory = site->settings.inventory};
+  if (!playbook) {
+    std::vector<std::string> known;
+    for (auto& each : site_playbooks(site->settings)) known.push_back(std::move(each.name));
+    return invalid(fmt::format("there is no playbook '{}'{}: see GET /api/v1/playbooks",
+                               printable(name), inventory::did_you_mean(name, std::span{known})),
+                   {{"body.playbook", "is none of this service"}});
+  }
+  controller::PlanRequest request{
+      .playbook = *playbook, .inventory = site->settings.inventory, .visible = call.identity.racks};
   request.nodes = call.body_text("nodes");
   if (const auto* settings = call.body.if_contains("set"))
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});
+  // A schedule is the site's own.
+  if (call.identity.kind != Identity::Kind::schedule)
+    if (auto problem = sets_what_runs(*playbook, request.arguments)) return *std::move(problem);
   auto planned = controller::plan_run(request);
   if (!planned) return problem_of_plan(planned.error());
-  for (const auto& each : (*planned)->plan.nodes)
-    if (!call.identity.sees_rack(each.node->rack))
-      return invalid(fmt::format("no node matches '{}' among your racks", request.nodes),
-                     {{"body.nodes", "names nodes outside of your racks"}});
   return *std::move(planned);
 }
 

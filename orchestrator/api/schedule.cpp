@@ -100,7 +100,9 @@ std::optional<std::chrono::minutes> minute_of_day(std::string_view text) {
 
 std::vector<Schedule> schedules_of(YamlFields& above, const std::string& file,
                                    std::vector<inventory::Problem>& problems) {
-  return read_named(above, {"schedules", "schedule", kMostSchedules}, file, problems, schedule_of);
+  return read_named(
+      above, {"schedules", "schedule", kMostSchedules}, file, problems,
+      [](YamlFields& fields, const inventory::YamlValue&) { return schedule_of(fields); });
 }
 
 engine::WallTime last_due(const Schedule& schedule, engine::WallTime now) {

@@ -33,7 +33,8 @@ Result<engine::RunId> start(Desk& desk, const Schedule& schedule) {
   json::object set;
   for (const auto& [name, value] : schedule.set) set[name] = value;
   Identity identity{.name = "schedule " + schedule.name, .role = Role::operates};
-  identity.kind = Identity::Kind::peer;
+  identity.kind = Identity::Kind::schedule;
+  identity.racks = inventory::RackScope::all();
   identity.origin = "service.yaml";
   const Request request{};
   Call call{request, identity};

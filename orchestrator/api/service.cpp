@@ -38,6 +38,28 @@ class Counted {
   std::atomic<std::size_t>& count_;
 };
 
+/// What is answered to the same request again where the service ended over it. A run that it began
+/// names it; what it would have done else was not done, or can be done twice without harm, but for
+/// commands.
+std::optional<store::KeptReply> reply_after_crash(const store::KeptReply& claim,
+                                                  std::optional<store::RunId> begun) {
+  auto reply = claim;
+  if (begun) {
+    reply.status = 201;
+    reply.body = boost::json::serialize(boost::json::object{{"run", *begun}});
+    reply.location = fmt::format("/api/v1/runs/{}", *begun);
+    return reply;
+  }
+  if (!claim.body.ends_with("/commands")) return std::nullopt;
+  const Problem problem{
+      409, "conflict",
+      "the service ended while it took this command, and it may be in the run's journal: see its "
+      "events, and send it again with another Idempotency-Key where it is not"};
+  reply.status = 409;
+  reply.body = *answer_of(problem).body;
+  return reply;
+}
+
 /// A desk on a thread of its own.
 struct Lane {
   explicit Lane(std::size_t most_queued) : most{most_queued} {}
@@ -104,7 +126,7 @@ struct Service::Impl {
   std::string fingerprint{};
   // All streams wake at each event: a lane of their own, so that no request waits behind them.
   Lane light{kMostQueued}, heavy{kMostQueuedHeavy}, streams{kMostQueued};
-  std::atomic<std::size_t> open_streams{0};
+  FeedSlots slots{options.streams, options.streams_of_one};
   std::unique_ptr<Notices> notices{};
   Listener listener;
   Bell bell;
@@ -147,19 +169,19 @@ Result<void> Service::Impl::open() {
   }
   TRY(notices, Notices::open(shared));
   TRY(auto replies, store::KeptReplies::open(options.state));
-  TRY(replies.forget_unfinished());
+  TRY(replies.settle_unfinished(reply_after_crash));
   const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
     return streams.run<Result<std::string>>(std::move(work));
   };
   shared.feed = [this, on_desk](StreamPlace place,
                                 const Identity& identity) -> std::shared_ptr<Feed> {
-    auto slot = FeedSlot::take(open_streams, options.streams);
+    auto slot = slots.take(identity.name);
     if (!slot) return nullptr;
     return make_feed(bell, on_desk, std::move(place), identity, std::move(slot),
                      {options.heartbeat});
   };
   shared.connections = [this] { return listener.connections(); };
-  shared.streams = [this] { return open_streams.load(); };
+  shared.streams = [this] { return slots.open(); };
   return open_sockets();
 }
 
@@ -298,13 +320,15 @@ Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
 }
 
 void Service::start() {
+  const auto lost = [this](std::string_view event) {
+    return [front = &impl_->front, event](std::exception_ptr bug) { front->lose(event, bug); };
+  };
+  impl_->listener.on_lost(lost("listener-stopped"));
+  impl_->notices->on_lost(lost("notices-stopped"));
   impl_->notices->start();
-  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(),
-                 [](std::exception_ptr bug) { log_bug("schedules-stopped", bug); });
-  asio::co_spawn(impl_->listener.io(), impl_->keep_keys(),
-                 [](std::exception_ptr bug) { log_bug("oidc-keys-stopped", bug); });
-  asio::co_spawn(impl_->listener.io(), impl_->wake_notices(),
-                 [](std::exception_ptr bug) { log_bug("notices-stopped", bug); });
+  asio::co_spawn(impl_->listener.io(), impl_->keep_schedules(), lost("schedules-stopped"));
+  asio::co_spawn(impl_->listener.io(), impl_->keep_keys(), lost("oidc-keys-stopped"));
+  asio::co_spawn(impl_->listener.io(), impl_->wake_notices(), lost("notices-stopped"));
   impl_->listener.start();
 }
 const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }

@@ -31,7 +31,8 @@ struct ServiceOptions {
   /// Before and after files are read again on SIGHUP, whatever comes of it. On the controller's
   /// thread; empty: nothing is called.
   std::function<void()> reloading{}, reloaded{};
-  std::size_t streams = 600;  // open at a time; a further one gets 503
+  std::size_t streams = 600;        // open at a time; a further one gets 503
+  std::size_t streams_of_one = 60;  // of one person or program
   /// Between two signs of life of a stream, and between two looks at its login.
   std::chrono::milliseconds heartbeat{15'000};
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/buffers_iterator.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +14,7 @@
 #include <cstdlib>
 
 #include "base/digest.h"
+#include "base/json.h"
 #include "base/task.h"
 #include "base/text.h"
 
@@ -96,6 +98,23 @@ Code code_of(int status) {
   }
 }
 
+/// What the problem says, with each of its errors that its sentence does not have.
+std::string told_by(const boost::json::value& problem, int status) {
+  constexpr std::size_t kTold = 10;
+  auto text = text_at(problem, "detail").value_or(fmt::format("HTTP {}", status));
+  const auto* errors = find(problem, "errors");
+  if (errors == nullptr || !errors->is_array()) return printable(text);
+  const auto& all = errors->get_array();
+  const auto sentence = text;
+  for (std::size_t i = 0; i < std::min(kTold, all.size()); ++i) {
+    const auto what = text_at(all[i], "what").value_or("");
+    if (!sentence.contains(what))
+      text += fmt::format("; {}: {}", text_at(all[i], "where").value_or(""), what);
+  }
+  if (all.size() > kTold) text += fmt::format("; and {} more", all.size() - kTold);
+  return printable(text);
+}
+
 /// The body; a problem as its error.
 Result<std::string> body_of(std::string answer) {
   const auto end = answer.find("\r\n\r\n");
@@ -106,8 +125,8 @@ Result<std::string> body_of(std::string answer) {
   auto body = answer.substr(end + 4);
   if (*status < 400) return body;
   const auto problem = parse_json(body);
-  const auto detail = problem ? text_at(*problem, "detail") : std::nullopt;
-  return Error{code_of(*status), detail ? printable(*detail) : fmt::format("HTTP {}", *status)};
+  return Error{code_of(*status),
+               problem ? told_by(*problem, *status) : fmt::format("HTTP {}", *status)};
 }
 
 std::string request_of(const ServerAddress& server, std::string_view method,

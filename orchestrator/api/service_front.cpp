@@ -1,5 +1,9 @@
 #include "orchestrator/api/service_front.h"
 
+#include <fmt/format.h>
+
+#include "orchestrator/api/listener.h"
+
 namespace cupel::api {
 namespace {
 
@@ -29,6 +33,13 @@ class ServiceView final : public controller::RunView {
 std::unique_ptr<controller::RunView> ServiceFront::view(const playbooks::Plan&, engine::RunId run,
                                                         controller::Origin) {
   return std::make_unique<ServiceView>(bell_, waiting_, run);
+}
+
+void ServiceFront::lose(std::string_view event, const std::exception_ptr& bug) {
+  if (!bug) return;
+  log_bug(event, bug);
+  const std::scoped_lock lock{mutex_};
+  fault_ = Error{Code::kFailed, fmt::format("{}: this is a fault of Cupel; see its log", event)};
 }
 
 }  // namespace cupel::api

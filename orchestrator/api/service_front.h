@@ -3,7 +3,10 @@
 // streams.
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
+#include <mutex>
+#include <optional>
 
 #include "orchestrator/api/event_streams.h"
 #include "orchestrator/controller/front.h"
@@ -27,6 +30,13 @@ class ServiceFront final : public controller::Front {
     return false;
   }
   bool has_terminal() const override { return false; }
+  std::optional<Error> fault() override {
+    const std::scoped_lock lock{mutex_};
+    return fault_;
+  }
+
+  /// A task of the service has ended by `bug`; nullptr: it was to end.
+  void lose(std::string_view event, const std::exception_ptr& bug);
 
   /// When the controller's loop last turned.
   std::chrono::steady_clock::time_point beat() const {
@@ -38,6 +48,8 @@ class ServiceFront final : public controller::Front {
   WaitingWords& waiting_;
   std::function<void()> reload_;
   std::atomic<std::chrono::steady_clock::rep> beat_{0};
+  std::mutex mutex_{};
+  std::optional<Error> fault_{};
 };
 
 }  // namespace cupel::api

@@ -7,8 +7,10 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/self_signed.h"
 #include "base/wall_clock.h"
+#include "inventory/check_files.h"
 #include "inventory/load.h"
 #include "orchestrator/api/oidc_keys.h"
 
@@ -65,17 +67,19 @@ Result<TlsFiles> own_certificate(const std::filesystem::path& state,
   }
   TRY(auto made, make_self_signed(names, kCertificateLasts));
   TRY(write_file(key_file, made.key, 0600));
-  TRY(write_file(file, made.certificate, 0644));
+  TRY(write_file(file, made.certificate));
   return TlsFiles{std::move(made.certificate), std::move(made.key), {}};
 }
 
 /// Errors: kInvalid.
 Result<TlsFiles> certificate_of(const SiteSettings& settings) {
   TlsFiles files;
-  TRY(files.certificate, within("the certificate", read_file(settings.certificate, kLargestPem)));
+  TRY(files.certificate,
+      within("the certificate", read_trusted_file(settings.certificate, kLargestPem)));
+  TRY(within("the certificate's key", inventory::check_secret_file(settings.key)));
   TRY(files.key, within("the certificate's key", read_file(settings.key, kLargestPem)));
   if (!settings.client_ca.empty()) {
-    TRY(files.client_ca, within("client_ca", read_file(settings.client_ca, kLargestPem)));
+    TRY(files.client_ca, within("client_ca", read_trusted_file(settings.client_ca, kLargestPem)));
   }
   return files;
 }
@@ -103,10 +107,19 @@ Result<SiteFiles> read_site_files(const SiteFilesWish& wish) {
   TRY(files.inventory, inventory_in(site.settings.inventory));
   if (site.settings.oidc) site.oidc_keys = std::make_shared<Replaced<WebKeys>>();
   if (site.settings.oidc && !is_key_address(site.settings.oidc->keys)) {
-    TRY(const auto text, within("oidc.keys", read_file(site.settings.oidc->keys, kLargestKeySet)));
+    TRY(const auto text,
+        within("oidc.keys", read_trusted_file(site.settings.oidc->keys, kLargestKeySet)));
     TRY(auto keys, within(site.settings.oidc->keys, WebKeys::read(text)));
     site.oidc_keys->put(std::make_shared<const WebKeys>(std::move(keys)));
   }
+  // Who signs for the servers that are asked for keys, and told.
+  if (site.settings.oidc && !site.settings.oidc->ca.empty()) {
+    TRY(within("oidc.ca", check_ownership(site.settings.oidc->ca)));
+  }
+  for (const auto& hook : site.settings.notices)
+    if (!hook.ca.empty()) {
+      TRY(within("notices: ca", check_ownership(hook.ca)));
+    }
   auto listen = wish.listen;
   listen.insert(listen.end(), site.settings.listen.begin(), site.settings.listen.end());
   if (!site.settings.certificate.empty()) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/paths.h"
 #include "inventory/shipped.h"
 
 namespace cupel::api {
@@ -21,14 +22,12 @@ bool is_playbook_name(std::string_view name) {
 /// What load_playbook() takes, by name; the site's own before a shipped one.
 std::map<std::string, std::string> playbook_files(const SiteSettings& settings) {
   std::map<std::string, std::string> files;
-  std::error_code failure;
-  if (!settings.playbooks.empty())
-    for (const auto& entry : std::filesystem::directory_iterator{settings.playbooks, failure}) {
-      if (files.size() == kMostPlaybooks) break;
-      const auto name = entry.path().stem().string();
-      if (entry.path().extension() == ".yaml" && is_playbook_name(name))
-        files[name] = entry.path().string();
-    }
+  const auto take = [&](const std::filesystem::directory_entry& entry) {
+    const auto name = entry.path().stem().string();
+    const bool is_one = entry.path().extension() == ".yaml" && is_playbook_name(name);
+    if (is_one && files.size() < kMostPlaybooks) files[name] = entry.path().string();
+  };
+  if (!settings.playbooks.empty()) each_entry(settings.playbooks, take);
   for (const auto& shipped : inventory::shipped_files()) {
     const std::filesystem::path path{shipped.path};
     if (path.parent_path() == "playbooks")

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "inventory/yaml.h"
 #include "orchestrator/api/oidc_keys.h"
 
@@ -28,11 +29,11 @@ struct Reading {
     if (!named || named->empty()) return {};
     const std::filesystem::path path{*named};
     if (path.is_absolute()) return path.string();
-    return (std::filesystem::absolute(file).parent_path() / path).lexically_normal().string();
+    return (absolute_path(file).parent_path() / path).lexically_normal().string();
   }
 };
 
-Grant grant_of(YamlFields& fields) {
+Grant grant_of(YamlFields& fields, const YamlValue& map) {
   Grant grant;
   const auto word = fields.required("role");
   const auto role = role_of(word);
@@ -40,7 +41,7 @@ Grant grant_of(YamlFields& fields) {
     fields.report(fields.place("role"),
                   fmt::format("role is viewer, operator or admin, not '{}'", word));
   grant.role = role.value_or(Role::viewer);
-  grant.racks = fields.texts("racks");
+  grant.racks = inventory::scope_in(fields, map);
   return grant;
 }
 
@@ -50,7 +51,7 @@ std::map<std::string, Grant> grants_of(const Reading& reading, YamlFields& above
   for (const auto& item : above.list(key)) {
     YamlFields fields{item, std::string{by}, reading.file, reading.problems};
     const auto name = fields.required(by);
-    auto grant = grant_of(fields);
+    auto grant = grant_of(fields, item);
     fields.finish();
     if (!name.empty() && !grants.emplace(name, std::move(grant)).second)
       fields.report(fields.place(by), fmt::format("{} '{}' is here twice", by, name));

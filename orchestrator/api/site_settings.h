@@ -17,7 +17,7 @@ namespace cupel::api {
 
 struct Grant {
   Role role = Role::viewer;
-  std::vector<std::string> racks{};  // empty: all
+  inventory::RackScope racks{};
   friend bool operator==(const Grant&, const Grant&) = default;
 };
 

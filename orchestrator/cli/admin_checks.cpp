@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "bmc/ipmi/ping.h"
 #include "bmc/scan/scan.h"
@@ -76,7 +77,7 @@ constexpr double kLeastFree = 2e9;
 
 AdminCheck disk_check(const fs::path& state, std::size_t nodes) {
   struct statfs disk{};
-  const auto folder = existing(fs::absolute(state));
+  const auto folder = existing(absolute_path(state));
   if (::statfs(folder.c_str(), &disk) != 0)
     return {Level::failure, "disk", fmt::format("{} cannot be looked at", folder.string()),
             "see the folder's owner and mode"};
@@ -95,7 +96,7 @@ AdminCheck file_system_check(const fs::path& state) {
   constexpr long kNfs = 0x6969, kSmb = 0x517b, kSmb2 = static_cast<long>(0xfe534d42),
                  kFuse = 0x65735546;
   struct statfs disk{};
-  const auto folder = existing(fs::absolute(state));
+  const auto folder = existing(absolute_path(state));
   if (::statfs(folder.c_str(), &disk) != 0) return fine("file system", "not looked at");
   const long type = disk.f_type;
   if (type == kNfs || type == kSmb || type == kSmb2)
@@ -110,7 +111,7 @@ AdminCheck file_system_check(const fs::path& state) {
 AdminCheck store_check(const fs::path& state) {
   std::error_code failure;
   if (!fs::exists(state / "cupel.db", failure)) {
-    const auto folder = existing(fs::absolute(state));
+    const auto folder = existing(absolute_path(state));
     if (::access(folder.c_str(), W_OK) == 0)
       return fine("store", fmt::format("none yet in {}", state.string()));
     return {Level::failure, "store", fmt::format("none, and {} cannot be written", folder.string()),

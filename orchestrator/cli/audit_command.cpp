@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/compare_assets.h"
 #include "orchestrator/cli/commands.h"
@@ -73,7 +74,7 @@ struct Compared {
 };
 
 OrExit<Compared> compared_or_complain(const Context& context, const ListAsked& asked) {
-  const auto text = read_file(asked.file, kLargestList);
+  const auto text = read_trusted_file(asked.file, kLargestList);
   if (!text) return complain(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
   Compared compared;
@@ -188,6 +189,11 @@ NodeDiff diff_of(const record::NodeRecord& older, const record::NodeRecord& newe
     diff.lines.push_back(to_string(each));
   for (const auto& each : requalify::silent_sources(older, newer))
     diff.lines.push_back(each + " reports no parts any more");
+  // A BMC that never lists all is no news in each of a cron job's mails.
+  const auto were_partial = requalify::partial_sources(older);
+  for (auto& each : requalify::partial_sources(newer))
+    if (std::ranges::find(were_partial, each) == were_partial.end())
+      diff.lines.push_back(std::move(each));
   const auto before = findings_of(older), after = findings_of(newer);
   for (const auto& each : after)
     if (!before.contains(each)) diff.lines.push_back("new finding: " + each);

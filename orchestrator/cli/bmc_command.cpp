@@ -27,7 +27,8 @@ CommandRow bmc_command(Context& context) {
       "            3 interrupted.";
   row.options = {
       {"NODES", &bmc.asked->nodes, "as with run --nodes"},
-      {"-i,--inventory", &bmc.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &bmc.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--patience", &bmc.asked->patience, "with each node, such as 90s or 15m [10m]"},
       {"-f,--fanout", &bmc.asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
       {"-b,--group",

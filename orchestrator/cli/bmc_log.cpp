@@ -44,14 +44,17 @@ Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, 
     rows.push_back(row_of(entry));
     all.push_back(object_of(entry));
   }
-  auto text = fmt::format("{} entries{}", log.entries.size(),
-                          log.cut ? ", the newest of more (--last N)" : "");
+  const auto* which = log.newest_missing ? ", and newer ones that were not read"
+                      : log.cut          ? ", the newest of more (--last N)"
+                                         : "";
+  auto text = fmt::format("{} entries{}", log.entries.size(), which);
   if (!log.entries.empty()) text += "\n" + table(rows);
   for (const auto& each : log.unknown)
     text += fmt::format("\n  unknown: {}: {} ({})", printable(each.fact), printable(each.why),
                         printable(each.source));
   auto answer = said(std::move(text), "entries", std::move(all), log.by);
   answer.object["cut"] = log.cut;
+  answer.object["newest_missing"] = log.newest_missing;
   answer.object["unknown"] = record::to_json(log.unknown);
   co_return answer;
 }
@@ -123,7 +126,10 @@ std::vector<CommandRow> bmc_log_commands(const BmcCommand& command) {
   log_row.options = {
       {"WHAT", &asked->what, "show (if not said), clear", {.among = {"show", "clear"}}},
       {"--since", &asked->since, "a time in UTC (2026-11-21T10:00:00Z) or an age (2h)"},
-      {"--last", &asked->last, "so many entries at most [50]", {.range = NumberRange{1, 100'000}}}};
+      {"--last",
+       &asked->last,
+       "so many entries at most [50]",
+       {.range = NumberRange{1, bmc::EventLog::kMost}}}};
   log_row.run = [command, asked] { return log(command, *asked); };
   CommandRow events_row{"events", "print events as they come, until Ctrl-C"};
   events_row.run = [command] {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "bmc/pin_list.h"
 #include "orchestrator/cli/bmc_ask.h"
@@ -122,7 +123,7 @@ OrExit<Opened> opened(const BmcCommand& command) {
 
 Exit import_pins(const BmcCommand& command, const Import& asked) {
   TRY(const auto site, opened(command));
-  const auto text = read_file(asked.file, bmc::kLongestPinList);
+  const auto text = read_trusted_file(asked.file, bmc::kLongestPinList);
   if (!text) return complain(command.context, text.error(), Exit::invalid);
   const auto plan = planned(*site.store, showers_of(site.inventory),
                             bmc::parse_pin_list(*text, asked.file), asked.replace);

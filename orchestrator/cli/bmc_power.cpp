@@ -56,6 +56,14 @@ Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadlin
   co_return co_await read_power(bmc, ", after a power cycle", deadline);
 }
 
+Task<Result<Answer>> restart_machine(bmc::Bmc& bmc, Deadline deadline) {
+  std::optional<bmc::Protocol> by;
+  CO_TRY(co_await bmc::restart(bmc, deadline, {}, &by));
+  CO_TRY(const auto state, co_await bmc.power.state(deadline));
+  const std::string word{to_string(state.value)};
+  co_return said(word + ", after a restart", "power", word, by.value_or(state.by));
+}
+
 Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.power.reset(type, deadline));
   const std::string word{to_string(type)};
@@ -98,7 +106,7 @@ Task<Result<Answer>> change_power(bmc::Bmc& bmc, const Power& power, Deadline de
   if (power.what == "on") return turn_on(bmc, deadline);
   if (power.what == "off") return turn_off(bmc, power.force, deadline);
   if (power.what == "cycle") return turn_off_and_on(bmc, power.force, deadline);
-  if (power.what == "reset") return press(bmc, bmc::ResetType::force_restart, deadline);
+  if (power.what == "reset") return restart_machine(bmc, deadline);
   return read_power(bmc, "", deadline);
 }
 
@@ -220,8 +228,8 @@ std::vector<CommandRow> bmc_power_commands(const BmcCommand& command) {
   power_row.options = {
       {"WHAT",
        &power_asked->what,
-       "status [the default], on, off, cycle (off and on, each until the BMC says so), reset (at "
-       "once), ac-cycle (standby power too)",
+       "status [the default], on, off, cycle (off and on, each until the BMC says so), reset (a "
+       "restart at once; off and on where the BMC has none), ac-cycle (standby power too)",
        {.among = {"status", "on", "off", "cycle", "reset", "ac-cycle"}}},
       {"--force", &power_asked->force, "off and cycle: do not ask the system first"},
       {"--shared", &power_asked->shared,

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "bmc/ipmi/identity.h"
 #include "bmc/ipmi/ping.h"
@@ -81,7 +82,7 @@ Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked, const BmcCom
   if (asked.user.empty() && asked.password.empty()) return std::nullopt;
   if (asked.user.empty() || asked.password.empty())
     return Error{Code::kInvalid, "a login needs both --user and --password"};
-  const auto secret = inventory::secret_of(asked.password, std::filesystem::current_path());
+  const auto secret = inventory::secret_of(asked.password, working_folder());
   if (!secret) return Error{Code::kInvalid, "--" + std::string{inventory::kSecretForm}};
   TRY(auto proof, proof_of(asked, command));
   return bmc::scan::Login{asked.user, controller::secret_source(*secret), std::move(proof)};

@@ -113,7 +113,8 @@ CommandRow boot_command(Context& context) {
       "Exit codes: 0 printed, or stopped by a signal, 2 the input is wrong,\n"
       "            3 dnsmasq could not run.";
   dhcp_row.options = {
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"-n,--nodes", &asked->nodes, "who is answered, as with run --nodes [all]"},
       {"--tftp", &asked->programs, "folder of the iPXE programs for PXE firmware [/usr/lib/ipxe]"},
       {"--lease-file", &asked->leases,

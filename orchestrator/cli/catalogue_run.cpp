@@ -95,16 +95,18 @@ PlacedNode placed(const boost::json::object& place) {
   if (planted == nullptr) return node;
   const auto& fault = planted->as_object();
   const auto verdict = text_at(fault, "verdict");
-  node.fault = report::Planted{.fault = text_at(fault, "name"),
-                               .node = node.name,
-                               .verdict = verdict == "pass"   ? burnin::Decision::pass
-                                          : verdict == "fail" ? burnin::Decision::fail
-                                                              : burnin::Decision::inconclusive,
-                               .part = text_at(fault, "part"),
-                               .check = text_at(fault, "check"),
-                               .like = text_at(fault, "like"),
-                               .because = text_at(fault, "because"),
-                               .needs = text_at(fault, "needs")};
+  node.fault =
+      report::Planted{.fault = text_at(fault, "name"),
+                      .node = node.name,
+                      .verdict = verdict == "pass" || verdict == "slow" ? burnin::Decision::pass
+                                 : verdict == "fail"                    ? burnin::Decision::fail
+                                                     : burnin::Decision::inconclusive,
+                      .part = text_at(fault, "part"),
+                      .check = text_at(fault, "check"),
+                      .like = text_at(fault, "like"),
+                      .because = text_at(fault, "because"),
+                      .slow = verdict == "slow",
+                      .needs = text_at(fault, "needs")};
   return node;
 }
 

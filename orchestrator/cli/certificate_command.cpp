@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/login.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
@@ -96,7 +97,7 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   TRY([[maybe_unused]] const auto read,
       within("no certificate is made", certificate::read_statement(payload)));
   TRY(auto sealed, certificate::seal(payload, key));
-  TRY(write_file(asked.file, sealed));
+  TRY(write_file(asked.file, sealed, kReadableByAll));
   std::vector<engine::RunId> runs{asked.run};
   for (const auto& each : issue.kept) runs.push_back(each.summary.run.id);
   TRY(store::note_certificate(store.folder(), sha256_hex(sealed), runs, issue.expires));
@@ -161,7 +162,7 @@ struct Verified {
 
 Result<void> check_revoked(const std::string& file, const Verified& verified) {
   if (file.empty()) return ok();
-  TRY(const auto list, read_file(file, kLargestRevoked));
+  TRY(const auto list, read_trusted_file(file, kLargestRevoked));
   return within(file, certificate::check_revoked(
                           list, {verified.payload_sha256, verified.sha256, verified.key_id}));
 }
@@ -176,10 +177,18 @@ Result<std::string> check_journal(const std::string& file, const certificate::Ke
                  fmt::format("{}: it is not the journal of this certificate: {} events of run {}, "
                              "not {} of run {}, or they end in another hash",
                              file, end.events, end.run, says.events, says.run)};
+  if (says.file_sha256.empty() && end.cut > 0)
+    return Error{Code::kUntrusted,
+                 file + ": events of it are cut, and the certificate does not say its SHA-256"};
   if (!says.file_sha256.empty() && says.file_sha256 != end.sha256)
     return Error{Code::kUntrusted, file + ": it has another SHA-256 than the certificate says"};
-  return fmt::format("whole: {} events up to the run's start, each held against the one before it",
-                     end.events);
+  auto words = fmt::format(
+      "whole: {} events up to the run's start, each held against the one before it", end.events);
+  if (end.cut > 0)
+    words +=
+        fmt::format("; {} without the boot ticket that stood in {}, so its own hash is not checked",
+                    end.cut, end.cut == 1 ? "it" : "them");
+  return words;
 }
 
 /// Empty where there is none.
@@ -219,7 +228,7 @@ Result<Verified> verify(const VerifyAsked& asked) {
   TRY(const auto text, read_file(asked.file, kLargestCertificate));
   std::vector<std::string> keys;
   for (const auto& file : asked.keys) {
-    TRY(const auto text_of_key, read_file(file, kLargestKey));
+    TRY(const auto text_of_key, read_trusted_file(file, kLargestKey));
     TRY(auto key, within(file, public_key_pem(text_of_key)));
     keys.push_back(std::move(key));
   }

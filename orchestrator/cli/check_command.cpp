@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "burnin/criteria/light_check.h"
 #include "inventory/load_profile.h"
@@ -22,12 +23,12 @@ struct ConfAsked {
 
 /// A node's profile, or one by its own name: that of the inventory's folder, else a shipped one.
 OrExit<inventory::Profile> profile_of(const Context& context, const ConfAsked& asked) {
-  const auto has_inventory = std::filesystem::exists(asked.inventory);
+  const auto has_inventory = is_there(asked.inventory);
   if (has_inventory) {
     TRY(const auto site, inventory_or_complain(context, asked.inventory));
     if (const auto* node = site.node(asked.name)) return site.profile_of(*node);
   }
-  const auto folder = std::filesystem::absolute(asked.inventory).parent_path() / "profiles";
+  const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<inventory::Problem> problems;
   auto profile = source.load(asked.name, problems);
@@ -54,9 +55,9 @@ CommandRow check_command(Context& context) {
   auto asked = std::make_shared<ConfAsked>();
   CommandRow conf_row{"conf", "print what the light test compares with, from a node's profile"};
   conf_row.footer = "Example: cupel check conf dgx-h100 > check.json";
-  conf_row.options = {
-      {"NODE", &asked->name, "a node, or a profile", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"}};
+  conf_row.options = {{"NODE", &asked->name, "a node, or a profile", kRequired},
+                      {"-i,--inventory", &asked->inventory,
+                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
   conf_row.run = [&context, asked] { return conf(context, *asked); };
   CommandRow row{"check",
                  "the light test of a node for Slurm's HealthCheckProgram, prolog and epilog"};

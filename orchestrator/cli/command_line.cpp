@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
+#include <cstdlib>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/parse_command_line.h"
+#include "orchestrator/cli/state_owner.h"
 
 namespace cupel::cli {
 namespace {
@@ -33,7 +36,8 @@ constexpr RowOfCommand kCommands[] = {
 
 constexpr const char* kFooter =
     "Exit codes: 0 all nodes passed, 1 some node failed or is inconclusive,\n"
-    "            2 the input is wrong (nothing was touched), 3 the run could not finish.";
+    "            2 the input is wrong (nothing was touched), 3 the run could not finish,\n"
+    "            4 the run is halted, and waits for an operator.";
 
 /// The words up to "--", without the program's name. What follows "--" is the command line of
 /// another program, which no parser of ours reads.
@@ -81,6 +85,39 @@ std::optional<std::string> unknown_command(const CommandRow& program,
                      inventory::did_you_mean(typed, std::span<const std::string>{known}));
 }
 
+bool has_in_it(const CommandRow& row, const CommandRow* leaf) {
+  return &row == leaf || std::ranges::any_of(row.subcommands, [leaf](const CommandRow& each) {
+    return has_in_it(each, leaf);
+  });
+}
+
+/// Whether the command reads or writes records. The others work for whoever calls them: in a folder
+/// of their own, or with root's privileges.
+bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
+  constexpr std::string_view kOthers[] = {"boot",     "completion", "image", "manual",
+                                          "rehearse", "rack",       "verify"};
+  return std::ranges::none_of(program.subcommands, [&](const CommandRow& each) {
+    return std::ranges::find(kOthers, each.name) != std::end(kOthers) && has_in_it(each, chosen);
+  });
+}
+
+/// A command on the records of this machine, where $CUPEL_SERVER says that they are elsewhere: it
+/// would find none, and say so as if there were none. Named by --state, they are meant.
+std::optional<Error> meant_elsewhere(const Context& context, const CommandRow* chosen) {
+  constexpr std::string_view kHereAlone[] = {"audit", "backup", "certificate", "restore",
+                                             "rma",   "store",  "token",       "verdict"};
+  const char* server = std::getenv("CUPEL_SERVER");
+  if (server == nullptr || *server == '\0' || context.state_named) return std::nullopt;
+  for (const auto& each : context.program->subcommands)
+    if (std::ranges::find(kHereAlone, each.name) != std::end(kHereAlone) && has_in_it(each, chosen))
+      return Error{Code::kInvalid,
+                   fmt::format("cupel {} works on a state folder of this machine, and "
+                               "$CUPEL_SERVER names {}: use it on that machine with --state, or "
+                               "unset CUPEL_SERVER",
+                               each.name, printable(server))};
+  return std::nullopt;
+}
+
 /// A pipe whose reader has gone has had what it wanted; anything else has lost output.
 bool output_was_lost() {
   const bool flushed = std::fflush(stdout) == 0;
@@ -105,8 +142,22 @@ int run_command_line(int argc, char** argv) {
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
   const auto chosen = parse_command_line(program, words, wants_json);
-  auto exit = chosen ? (*chosen)->run() : chosen.error();
-  if (!chosen && exit != Exit::passed) return static_cast<int>(exit);
+  if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
+  if (chosen)
+    if (const auto elsewhere = meant_elsewhere(context, *chosen))
+      return static_cast<int>(complain(context, *elsewhere, Exit::invalid));
+  // After the options are read, and before anything else is.
+  if (chosen && works_on_state(program, *chosen)) {
+    const auto owner = act_as_owner_of(context.state);
+    if (!owner) return static_cast<int>(complain(context, owner.error(), Exit::unfinished));
+  }
+  auto exit = Exit::passed;
+  try {
+    if (chosen) exit = (*chosen)->run();
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "cupel: this is a fault of Cupel: {}\n", printable(bug.what()));
+    exit = Exit::unfinished;
+  }
   if (output_was_lost()) {
     std::fputs("cupel: standard output could not be written\n", stderr);
     if (exit == Exit::passed) exit = Exit::unfinished;

@@ -20,6 +20,7 @@ enum class Exit : int {
   failed = 1,      // some node failed or is inconclusive
   invalid = 2,     // the input is wrong: nothing was touched
   unfinished = 3,  // the run could not finish
+  halted = 4,      // the run is halted, and waits for an operator
 };
 
 /// A value; or the exit code of a command that could not have it, and has printed why. TRY hands

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/paths.h"
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/shipped.h"
@@ -230,7 +231,7 @@ std::vector<std::string> node_names() {
 std::vector<std::string> run_numbers(const Context& context) {
   std::vector<std::string> numbers;
   // To look for runs makes no store where there is none.
-  if (!std::filesystem::exists(context.state / "cupel.db")) return numbers;
+  if (!is_there(context.state / "cupel.db")) return numbers;
   const auto store = store::Store::open(context.state);
   if (!store) return numbers;
   const auto runs = (*store)->runs(kMostRuns);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/load.h"
 #include "inventory/model.h"
@@ -67,12 +68,14 @@ Result<store::Run> meant_run(const store::Store& store, engine::RunId named) {
 
 std::string default_inventory() {
   const char* named = std::getenv("CUPEL_INVENTORY");
-  return named != nullptr && *named != '\0' ? named : "inventory.yaml";
+  if (named != nullptr && *named != '\0') return named;
+  constexpr const char* kOfThePackage = "/etc/cupel/inventory.yaml";
+  return !is_there("inventory.yaml") && is_there(kOfThePackage) ? kOfThePackage : "inventory.yaml";
 }
 
-OrExit<inventory::Inventory> inventory_or_complain(const Context& context,
-                                                   const std::string& file) {
-  auto loaded = inventory::load_inventory(file);
+OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
+                                                   std::string_view cable_columns) {
+  auto loaded = inventory::load_inventory(file, cable_columns);
   if (loaded.inventory) return *std::move(loaded.inventory);
   return complain(context, loaded.problems);
 }

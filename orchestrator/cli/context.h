@@ -23,7 +23,9 @@ struct Context {
   std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
-  controller::RunFlags run{};           // how a run is accompanied
+  controller::RunFlags run{};  // how a run is accompanied
+  /// Whether a run ends that only an operator can continue; nothing: without a terminal it does.
+  std::optional<bool> ends_when_halted{};
   std::int64_t begun = 0;               // the newest run that this command began; 0: none
   std::vector<std::string> behind{};    // what stood behind "--": another command's words
   const CommandRow* program = nullptr;  // every command; set before one runs
@@ -33,11 +35,12 @@ struct Context {
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
 
-/// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
+/// `$CUPEL_INVENTORY`, ./inventory.yaml, or the package's /etc/cupel/inventory.yaml.
 std::string default_inventory();
 
-/// Loads it, or complains.
-OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file);
+/// Loads it, or complains. `cable_columns`: as of load_inventory().
+OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
+                                                   std::string_view cable_columns = {});
 
 /// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
 Result<store::Run> meant_run(const store::Store& store, engine::RunId named);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/paths.h"
 #include "inventory/model.h"
 #include "orchestrator/cli/admin_checks.h"
 #include "orchestrator/cli/commands.h"
@@ -38,7 +39,7 @@ Exit examine(const Context& context, const DoctorOptions& asked) {
   std::optional<inventory::Inventory> inventory;
   const bool named = !asked.inventory.empty();
   const auto file = named ? asked.inventory : default_inventory();
-  if (named || std::filesystem::exists(file)) {
+  if (named || is_there(file)) {
     TRY(inventory, inventory_or_complain(context, file));
   }
   if (!asked.node.empty() && (!inventory || inventory->node(asked.node) == nullptr))

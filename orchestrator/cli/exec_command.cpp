@@ -37,6 +37,7 @@ struct Asked {
   bool gather = false;
   bool input = false;
   bool accept = false;
+  bool forget = false;
 };
 
 Result<std::chrono::seconds> patience_of(const std::string& text) {
@@ -280,6 +281,25 @@ Exit accept(const Context& context, const Asked& asked) {
   return exit;
 }
 
+/// A person's word that whatever key each node brings next is its own.
+Exit forget(const Context& context, const Asked& asked) {
+  if (!context.behind.empty())
+    return complain(context, Error{Code::kInvalid, "--forget-host-key runs no command"},
+                    Exit::invalid);
+  TRY(auto reach, reach_or_complain(context, asked.inventory, asked.nodes));
+  for (const auto* node : reach.nodes) {
+    const auto name = "ssh:" + node->name;
+    const auto before = reach.store->pinned(name).value_or("none");
+    const auto forgotten = reach.store->repin(name, "");
+    if (!forgotten) return complain(context, forgotten.error(), Exit::unfinished);
+    if (context.json)
+      print_object({{"node", node->name}, {"before", before}});
+    else
+      say("{}: no host key is pinned (before: {})\n", node->name, before);
+  }
+  return Exit::passed;
+}
+
 }  // namespace
 
 CommandRow exec_command(Context& context) {
@@ -293,18 +313,25 @@ CommandRow exec_command(Context& context) {
       "            3 interrupted (the command was ended on the nodes).";
   row.options = {
       {"NODES", &asked->nodes, "as with run --nodes", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"-b,--gather",
        &asked->gather,
        "at the end, each output once with the nodes that gave it",
-       {.excludes = {"--json", "--accept-host-key"}}},
+       {.excludes = {"--json", "--accept-host-key", "--forget-host-key"}}},
       {"-f,--fanout", &asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
       {"--timeout", &asked->patience, "for each node, such as 60s or 15m [10m]"},
       {"--stdin", &asked->input, "give standard input to every node"},
       {"--accept-host-key", &asked->accept, "pin the present host key of each node"},
+      {"--forget-host-key",
+       &asked->forget,
+       "forget the pinned host key of each node",
+       {.excludes = {"--accept-host-key"}}},
       json_flag(context)};
   row.run = [&context, asked] {
-    return asked->accept ? accept(context, *asked) : execute(context, *asked);
+    return asked->forget   ? forget(context, *asked)
+           : asked->accept ? accept(context, *asked)
+                           : execute(context, *asked);
   };
   return row;
 }

@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
+#include <map>
 
 #include "base/login.h"
+#include "base/paths.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal_front.h"
 #include "orchestrator/controller/background.h"
 #include "orchestrator/controller/state_folder.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/leftovers.h"
 #include "orchestrator/report/summary.h"
@@ -76,6 +80,36 @@ std::string still_set(const store::Store& store, engine::RunId run) {
       count == 1 ? " keeps" : "s keep", run);
 }
 
+/// Why it is halted, by step; "": its canary.
+std::map<std::string, std::string> halts_of(const store::Store& store, engine::RunId run) {
+  std::map<std::string, std::string> halts;
+  const auto events = store.events(run);
+  if (!events) return halts;
+  for (const auto& event : *events) {
+    const auto step = engine::text_in(event, "step");
+    if (event.kind == engine::EventKind::run_halted)
+      halts[step] = engine::text_in(event, "why");
+    else if (event.kind == engine::EventKind::run_released && step.empty())
+      halts.clear();
+    else if (event.kind == engine::EventKind::run_released)
+      halts.erase(step);
+  }
+  return halts;
+}
+
+Exit complain_of_halts(const Context& context, const store::Store& store, engine::RunId run,
+                       const std::map<std::string, std::string>& halts) {
+  std::string why;
+  for (const auto& [step, each] : halts)
+    why += fmt::format("{}{}{}", why.empty() ? "" : "; ", step.empty() ? "" : step + ": ", each);
+  return complain(context,
+                  Error{Code::kCancelled,
+                        fmt::format("run {0} is halted: {1}. See what is wrong: cupel actions {0}; "
+                                    "then: cupel continue {0}, and cupel resume {0}{2}",
+                                    run, why, still_set(store, run))},
+                  Exit::halted);
+}
+
 /// What the run's end means, as its journal has it.
 Exit conclude(const Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
@@ -83,6 +117,9 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   print_summary(context, store, id);
   const auto phase = run->phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
+  if (phase == RunPhase::interrupted)
+    if (const auto halts = halts_of(store, id); !halts.empty())
+      return complain_of_halts(context, store, id, halts);
   const auto what =
       phase == RunPhase::cancelled
           ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))
@@ -104,8 +141,10 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   if (!logs) return complain(context, logs.error(), Exit::invalid);
   TerminalFront front{context};
   const auto run = submitted.run.id;
+  auto settings = controller_settings(context);
+  settings.ends_when_halted = context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);
   const auto drove = controller::drive(front, store, std::move(planned), std::move(submitted),
-                                       controller_settings(context));
+                                       std::move(settings));
   if (drove) return conclude(context, store, run);
   const bool wrong = drove.error().code != Code::kStorage;
   return complain(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
@@ -151,7 +190,7 @@ Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> plann
 /// `--log`, for a process that may work in another folder.
 std::string log_from_root(const Context& context) {
   const bool file = !context.log.empty() && context.log != "stderr" && context.log != "none";
-  return file ? std::filesystem::absolute(context.log).string() : context.log;
+  return file ? absolute_path(context.log).string() : context.log;
 }
 
 /// Leaves the run to a controller without a terminal, and says which one.
@@ -172,7 +211,7 @@ Exit detached(const Context& context, const store::Store& store, engine::RunId r
   else
     say("run {0} goes on in the background: process {1}{2}\n"
         "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run, *process, std::filesystem::exists(log) ? ", log " + log : std::string{});
+        run, *process, is_there(log) ? ", log " + log : std::string{});
   return Exit::passed;
 }
 
@@ -200,6 +239,16 @@ Exit go_on(Context& context, store::Store& store, std::unique_ptr<Planned> plann
 }
 
 }  // namespace
+
+OptionRow on_halt_option(Context& context) {
+  return {"--on-halt",
+          [&context](const std::string& text) { context.ends_when_halted = text == "end"; },
+          "wait: a halted run waits until it is continued; end: the command ends with exit code 4, "
+          "and cupel resume goes on [wait in a terminal, else end]",
+          {.check = [](const std::string& text) {
+            return text == "wait" || text == "end" ? std::string{} : "not wait or end: " + text;
+          }}};
+}
 
 Exit execute_elsewhere(Context& context, store::Store& store, const Planned& planned,
                        const store::Run& run) {

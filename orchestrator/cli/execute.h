@@ -9,6 +9,9 @@ namespace cupel::cli {
 
 using controller::Where;
 
+/// `--on-halt`, for commands that drive a run: Context::ends_when_halted.
+OptionRow on_halt_option(Context& context);
+
 /// Begins a new run of the plan, whose number is then in `context.begun`. Errors become exit codes:
 /// see Exit.
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where = Where::here);

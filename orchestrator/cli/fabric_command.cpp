@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "burnin/fabric/discovery/ibdiagnet.h"
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/scan.h"
@@ -28,9 +29,11 @@ struct FabricAsked {
   std::string inventory = default_inventory();
   std::string ibnetdiscover{};  // file with its output
   std::string iblinkinfo{};
-  std::string lldp{};   // folder with lldpctl's output of each switch
-  std::string slurm{};  // "conf" or "yaml"
-  bool ufm = false;     // the inventory's is asked
+  std::string ibdiagnet{};  // file ibdiagnet2.db_csv
+  std::string lldp{};       // folder with lldpctl's output of each switch
+  std::string slurm{};      // "conf" or "yaml"
+  std::string columns{};
+  bool ufm = false;  // the inventory's is asked
   bool every = false;
   bool list = false;
   bool watch = false;
@@ -45,7 +48,8 @@ void print(const boost::json::object& object) { say("{}\n", boost::json::seriali
 
 /// The inventory, where it has a cable plan.
 OrExit<inventory::Inventory> planned(const FabricCommand& command) {
-  TRY(auto inventory, inventory_or_complain(command.context, command.asked->inventory));
+  TRY(auto inventory,
+      inventory_or_complain(command.context, command.asked->inventory, command.asked->columns));
   if (inventory.fabric) return inventory;
   return complain(
       command.context,
@@ -70,13 +74,19 @@ Exit plan(const FabricCommand& command) {
 
 /// What the named file says, "-" being standard input.
 Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
+  if (!asked.ibdiagnet.empty()) {
+    TRY(const auto text, read_file(asked.ibdiagnet, burnin::kLargestReport));
+    TRY(auto found, within(asked.ibdiagnet, burnin::parse_ibdiagnet(text)));
+    return std::move(found.seen);
+  }
   const bool links = asked.ibnetdiscover.empty();
   const auto& file = links ? asked.iblinkinfo : asked.ibnetdiscover;
   if (file.empty())
     return Error{
         Code::kInvalid,
         "name the file with the output of ibnetdiscover (--ibnetdiscover) or of iblinkinfo "
-        "(--iblinkinfo), or a folder with those of lldpctl (--lldp), or ask the inventory's UFM "
+        "(--iblinkinfo), ibdiagnet2.db_csv (--ibdiagnet), or a folder with those of lldpctl "
+        "(--lldp), or ask the inventory's UFM "
         "(--ufm)"};
   const auto parse = [&](std::string_view text) {
     return links ? burnin::parse_iblinkinfo(text) : burnin::parse_ibnetdiscover(text);
@@ -160,7 +170,9 @@ Result<burnin::fabric::SwitchAudit> audited(const FabricAsked& asked,
 /// Looks again each time that the file is written, until each cable is in its port.
 Exit watch(const FabricCommand& command, const inventory::Fabric& fabric) {
   const auto& asked = *command.asked;
-  const auto& file = asked.ibnetdiscover.empty() ? asked.iblinkinfo : asked.ibnetdiscover;
+  const auto& file = !asked.ibdiagnet.empty()      ? asked.ibdiagnet
+                     : asked.ibnetdiscover.empty() ? asked.iblinkinfo
+                                                   : asked.ibnetdiscover;
   if (file.empty() || file == "-")
     return complain(command.context,
                     Error{Code::kInvalid, "--watch needs a file that is written again and again"},
@@ -203,14 +215,22 @@ Exit audit(const FabricCommand& command) {
   return audit.passed() ? Exit::passed : Exit::failed;
 }
 
+OptionRow columns_option(FabricAsked& asked) {
+  return {"--columns", &asked.columns,
+          "what the columns of the file of cables are called, where its header is not understood: "
+          "from=Host,from_port=NIC,to=Switch,to_port=Port [columns: of the inventory]"};
+}
+
 CommandRow fabric_plan_command(Context& context) {
   const FabricCommand command{context};
   CommandRow row{"plan", "what the cable plan means"};
   row.footer =
       "Examples: cupel fabric plan\n          cupel fabric plan --slurm conf > topology.conf";
   row.options = {
-      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &command.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--cables", &command.asked->every, "list each cable too"},
+      columns_option(*command.asked),
       {"--slurm",
        &command.asked->slurm,
        "print the leaves and spines as Slurm's topology.conf (conf) or topology.yaml (yaml)",
@@ -231,22 +251,28 @@ CommandRow fabric_audit_command(Context& context) {
       "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
       "            3 the tool reported nothing: it could not look.";
   row.options = {
-      {"-i,--inventory", &command.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &command.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--ibnetdiscover", &command.asked->ibnetdiscover,
        "file with the output of ibnetdiscover; - is standard input"},
       {"--iblinkinfo",
        &command.asked->iblinkinfo,
        "file with the output of iblinkinfo; - is standard input",
        {.excludes = {"--ibnetdiscover"}}},
+      {"--ibdiagnet",
+       &command.asked->ibdiagnet,
+       "file ibdiagnet2.db_csv of ibdiagnet",
+       {.excludes = {"--ibnetdiscover", "--iblinkinfo"}}},
       {"--lldp",
        &command.asked->lldp,
        "folder with the output of lldpctl -f json0 of each Ethernet switch, as SWITCH.json; "
        "compares the cables between switches",
-       {.excludes = {"--ibnetdiscover", "--iblinkinfo"}}},
+       {.excludes = {"--ibnetdiscover", "--iblinkinfo", "--ibdiagnet"}}},
       {"--ufm",
        &command.asked->ufm,
        "ask the UFM that the inventory names (fabric: ufm:), by GET alone",
-       {.excludes = {"--ibnetdiscover", "--iblinkinfo", "--lldp"}}},
+       {.excludes = {"--ibnetdiscover", "--iblinkinfo", "--ibdiagnet", "--lldp"}}},
+      columns_option(*command.asked),
       {"--list", &command.asked->list, "the moves by switch and port, to print and tick off"},
       {"--watch",
        &command.asked->watch,

@@ -195,7 +195,8 @@ CommandRow after_swap_command(Context& context) {
       "          cupel fabric after-swap\n"
       "          cupel run fabric --nodes a01-n[1-8] --set exchanged=leaf1-r3/7,leaf1-r3/8\n"
       "          cupel fabric after-swap";
-  row.options = {{"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+  row.options = {{"-i,--inventory", &asked->inventory,
+                  "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
                  {"--before", &asked->before,
                   "run before the exchanges [the newest that measured pairs without one]"},
                  {"--after", &asked->after,

@@ -148,6 +148,9 @@ std::string plan_text(const inventory::FabricSite& site, bool every) {
     text += fmt::format("oversubscription of the leaves: {}:1\n", plain(ratio, 2));
   text += "\n" + groups_text(fabric, map) + "\n\n" + rails_text(fabric, map) + "\n";
   if (every) text += "\n" + cables_text(fabric, map) + "\n";
+  if (site.left_out > 0)
+    text += fmt::format("\n{} rows of the file are of other networks and left out; the first: {}\n",
+                        site.left_out, to_string(site.first_left_out));
   return text;
 }
 
@@ -173,7 +176,8 @@ boost::json::object plan_json(const inventory::FabricSite& site) {
   return {{"nodes", fabric.nodes.size()},
           {"oversubscription", oversubscription(fabric)},
           {"switches", std::move(switches)},
-          {"cables", std::move(cables)}};
+          {"cables", std::move(cables)},
+          {"left_out", site.left_out}};
 }
 
 std::string audit_text(const FabricAudit& audit) {

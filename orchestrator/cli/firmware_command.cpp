@@ -49,13 +49,35 @@ Task<std::string> add_parts_of_node(Connections& connections, const Node& node,
   co_return "";
 }
 
+/// Of each update, as the run will look at it: its manifest and its file. Empty texts: it may be
+/// written.
+Task<std::vector<std::string>> refusals_of_images(const FirmwarePlan& plan,
+                                                  const bmc::Identity& machine,
+                                                  firmware::ImageChecker& images,
+                                                  Deadline deadline) {
+  std::vector<std::string> refusals;
+  for (const auto& update : plan.updates) {
+    const auto order = co_await images.check(update, machine, seconds_now(), deadline);
+    refusals.push_back(order ? std::string{} : order.error().what);
+  }
+  co_return refusals;
+}
+
+/// What is known of one machine.
+struct Standing {
+  const FirmwarePlan& plan;
+  const bmc::Identity& machine;
+  const std::vector<std::string>& refusals;  // of its updates; none where `images` is none
+};
+
 /// Asks the nodes, each with the profile that it has. `judge` says what is printed, and whether all
 /// is well.
-using Judge = std::function<Answer(const FirmwarePlan&, const bmc::Identity&, bool& well)>;
+using Judge = std::function<Answer(const Standing&, bool& well)>;
 
 Task<Result<Answer>> judge_node(Connections& connections, const Node& node,
-                                const inventory::Inventory& inventory, const Judge& judge,
-                                bool& all_well, Deadline deadline) {
+                                const inventory::Inventory& inventory,
+                                firmware::ImageChecker* images, const Judge& judge, bool& all_well,
+                                Deadline deadline) {
   const auto& profile = inventory.profile_of(*inventory.node(node.name));
   if (profile.firmware.empty())
     co_return Error{Code::kInvalid,
@@ -68,8 +90,11 @@ Task<Result<Answer>> judge_node(Connections& connections, const Node& node,
   CO_TRY(auto seen, std::move(looked));
   const auto missed = co_await add_parts_of_node(connections, node, profile, seen, deadline);
   bool well = true;
-  auto answer =
-      judge(firmware::plan_firmware(profile, seen.machine, seen.parts), seen.machine, well);
+  const auto plan = firmware::plan_firmware(profile, seen.machine, seen.parts);
+  std::vector<std::string> refusals;
+  if (images != nullptr)
+    refusals = co_await refusals_of_images(plan, seen.machine, *images, deadline);
+  auto answer = judge(Standing{plan, seen.machine, refusals}, well);
   all_well = all_well && well;
   if (!missed.empty()) {
     answer.text += "\n" + missed;
@@ -78,11 +103,12 @@ Task<Result<Answer>> judge_node(Connections& connections, const Node& node,
   co_return answer;
 }
 
+/// `images`: whose files are looked at, too; none: they are not.
 Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventory,
-                 const Judge& judge) {
+                 firmware::ImageChecker* images, const Judge& judge) {
   bool all_well = true;
   const auto judged = [&](Connections& connections, const Node& node, Deadline deadline) {
-    return judge_node(connections, node, inventory, judge, all_well, deadline);
+    return judge_node(connections, node, inventory, images, judge, all_well, deadline);
   };
   const auto exit = ask_over_connections(command, judged);
   return exit == Exit::passed && !all_well ? Exit::failed : exit;
@@ -92,27 +118,25 @@ Exit check(const BmcCommand& command) {
   TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
   const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
-  return judge_nodes(
-      command, inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
-        well = plan.is_at_baseline();
-        Answer answer{check_text(plan), check_json(plan)};
-        add_warnings(firmware::previous_image_warnings(plan, machine, manifest, now), answer);
-        return answer;
-      });
+  return judge_nodes(command, inventory, nullptr, [&](const Standing& it, bool& well) {
+    well = it.plan.is_at_baseline();
+    Answer answer{check_text(it.plan), check_json(it.plan)};
+    add_warnings(firmware::previous_image_warnings(it.plan, it.machine, manifest, now), answer);
+    return answer;
+  });
 }
 
 Exit plan(const BmcCommand& command) {
   TRY(const auto inventory, inventory_or_complain(command.context, command.asked->inventory));
   const auto manifest = firmware::read_manifest(inventory.images);
   const auto now = seconds_now();
-  return judge_nodes(
-      command, inventory, [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
-        const auto refusals = refusals_by_manifest(plan, machine, manifest, now);
-        well = may_be_done(plan, refusals);
-        Answer answer{plan_text(plan, refusals), plan_json(plan, refusals)};
-        add_warnings(firmware::previous_image_warnings(plan, machine, manifest, now), answer);
-        return answer;
-      });
+  firmware::ImageChecker images{inventory.images};
+  return judge_nodes(command, inventory, &images, [&](const Standing& it, bool& well) {
+    well = may_be_done(it.plan, it.refusals);
+    Answer answer{plan_text(it.plan, it.refusals), plan_json(it.plan, it.refusals)};
+    add_warnings(firmware::previous_image_warnings(it.plan, it.machine, manifest, now), answer);
+    return answer;
+  });
 }
 
 Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadline deadline,
@@ -152,7 +176,8 @@ Exit learn(const BmcCommand& command) {
 
 std::vector<OptionRow> node_options(const BmcCommand& bmc) {
   return {
-      {"-i,--inventory", &bmc.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &bmc.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--patience", &bmc.asked->patience, "with each node, such as 90s or 15m [10m]"},
       {"-f,--fanout", &bmc.asked->width, "nodes at a time [64]", {.range = NumberRange{1, 4096}}},
       json_flag(bmc.context)};

@@ -8,6 +8,8 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/image_manifest.h"
 #include "orchestrator/cli/commands.h"
@@ -29,12 +31,12 @@ struct SignAsked {
 };
 
 Result<std::string> signed_manifest(const SignAsked& asked) {
-  TRY(const auto text, read_file(asked.manifest, kLargestManifest));
+  TRY(const auto text, read_trusted_file(asked.manifest, kLargestManifest));
   TRY(const auto manifest, inventory::parse_image_manifest(text, asked.manifest));
   TRY(const auto key, signing_key(asked.key));
   TRY(const auto signature, within(asked.key, key.sign(text)));
   const auto file = asked.file();
-  TRY(write_file(file, signature));
+  TRY(write_file(file, signature, kReadableByAll));
   return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);
 }
 
@@ -55,7 +57,7 @@ struct FileDigest {
 
 Result<FileDigest> digest_of(const std::string& file) {
   std::ifstream stream{file, std::ios::binary};
-  if (!stream || std::filesystem::is_directory(file))
+  if (!stream || is_folder(file))
     return Error{Code::kNotFound, file + ": there is no such file, or it cannot be read"};
   std::vector<char> piece(1u << 20);
   Sha256 sum;

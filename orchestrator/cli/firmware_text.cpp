@@ -152,27 +152,6 @@ boost::json::object object_of(const FirmwareUpdate& update, const std::string& r
 
 }  // namespace
 
-std::vector<std::string> refusals_by_manifest(const FirmwarePlan& plan,
-                                              const bmc::Identity& machine,
-                                              const Result<inventory::ImageManifest>& manifest,
-                                              std::chrono::sys_seconds now) {
-  std::vector<std::string> refusals;
-  for (const auto& update : plan.updates) {
-    if (!manifest) {
-      refusals.push_back(manifest.error().what);
-      continue;
-    }
-    const auto allowed =
-        inventory::allowed_image(*manifest,
-                                 {machine.vendor, machine.model, update.expected->component,
-                                  update.version, update.image.sha256},
-                                 now);
-    refusals.push_back(allowed ? firmware::lacks_approval(update, *manifest)
-                               : allowed.error().what);
-  }
-  return refusals;
-}
-
 bool may_be_done(const FirmwarePlan& plan, const std::vector<std::string>& refusals) {
   const auto nothing = [](const std::string& refusal) { return refusal.empty(); };
   return std::ranges::all_of(plan.components, nothing, &ComponentState::refusal) &&

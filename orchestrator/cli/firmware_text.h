@@ -3,20 +3,13 @@
 #include <boost/json.hpp>
 #include <string>
 
-#include "base/result.h"
-#include "inventory/image_manifest.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/firmware/firmware_plan.h"
 
 namespace cupel::cli {
 
-/// What the manifest says of each update of the plan; empty texts: it may be written.
-std::vector<std::string> refusals_by_manifest(const firmware::FirmwarePlan& plan,
-                                              const bmc::Identity& machine,
-                                              const Result<inventory::ImageManifest>& manifest,
-                                              std::chrono::sys_seconds now);
-
-/// Whether nothing stands against what is to be done.
+/// Whether nothing stands against what is to be done. `refusals`: of each update of the plan; empty
+/// texts: it may be written.
 bool may_be_done(const firmware::FirmwarePlan& plan, const std::vector<std::string>& refusals);
 
 /// "at the baseline (9 components)", or what is off it and what would be done, in its order.

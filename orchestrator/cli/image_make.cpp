@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/images/file_digest.h"
@@ -60,7 +61,7 @@ std::string now_text() {
 Result<std::string> program_named(const Context& context, const std::string& name) {
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   for (const auto& folder : shelf.folders())
-    if (fs::exists(folder / name)) return (folder / name).string();
+    if (is_there(folder / name)) return (folder / name).string();
   return Error{Code::kNotFound, name +
                                     " is not beside cupel, nor in ../libexec/cupel of it: "
                                     "scripts/install puts it there"};
@@ -87,7 +88,9 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
   images::Slot slot;
   std::ifstream{folder / "iso-ticket"} >> slot.offset >> slot.size;
   manifest.iso_ticket = slot;
-  for (const auto* each : {"packages", "command-line", "iso-ticket"}) fs::remove(folder / each);
+  std::error_code ignored;
+  for (const auto* each : {"packages", "command-line", "iso-ticket"})
+    fs::remove(folder / each, ignored);
   return manifest;
 }
 
@@ -195,7 +198,7 @@ Result<Image> keep_installer(const Context& context, const InstallerAsked& asked
   TRY(manifest.packages, packages_in(made.folder() / "packages"));
   TRY(const auto line, read_file(made.folder() / "command-line", kLargestList));
   manifest.command_line = trimmed(line);
-  for (const auto* each : {"packages", "command-line"}) fs::remove(made.folder() / each);
+  for (const auto* each : {"packages", "command-line"}) fs::remove(made.folder() / each, failed);
   return store.keep(std::move(made), std::move(manifest),
                     {"ram.efi", "vmlinuz", "initrd", "cupel-node"});
 }

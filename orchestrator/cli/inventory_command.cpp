@@ -5,9 +5,12 @@
 #include "base/text.h"
 #include "inventory/check_files.h"
 #include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/select.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
 
 namespace cupel::cli {
 namespace {
@@ -37,17 +40,59 @@ Exit check(const Context& context, const std::string& file) {
   return Exit::passed;
 }
 
+struct ListAsked {
+  std::string file = default_inventory(), nodes = "all";
+};
+
+/// What `--nodes` means, before a run takes it.
+Exit list(const Context& context, const ListAsked& asked) {
+  TRY(const auto inventory, inventory_or_complain(context, asked.file));
+  const auto nodes = inventory::select(inventory, asked.nodes);
+  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  std::vector<Row> rows{{"node", "rack", "unit", "profile", "serial", "bmc", "ssh"}};
+  boost::json::array all;
+  for (const auto* node : *nodes) {
+    const auto unit = node->unit > 0 ? fmt::format("{}", node->unit) : std::string{};
+    const auto bmc = inventory::to_string(node->bmc.endpoint);
+    const auto ssh = inventory::to_string(node->ssh.endpoint);
+    rows.push_back({node->name, node->rack, unit, node->profile, node->serial, bmc, ssh});
+    all.push_back({{"node", node->name},
+                   {"rack", node->rack},
+                   {"unit", node->unit},
+                   {"profile", node->profile},
+                   {"serial", node->serial},
+                   {"bmc", bmc},
+                   {"ssh", ssh}});
+  }
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"nodes", all}}));
+  else
+    say("{}", table(rows));
+  return Exit::passed;
+}
+
 }  // namespace
 
 CommandRow inventory_command(Context& context) {
   auto file = std::make_shared<std::string>(default_inventory());
   CommandRow check_row{"check", "list all errors in an inventory"};
   check_row.footer = "Example: cupel inventory check site.yaml";
-  check_row.options = {{"FILE", file.get(), "inventory [$CUPEL_INVENTORY, ./inventory.yaml]"},
-                       json_flag(context)};
+  check_row.options = {
+      {"FILE", file.get(),
+       "inventory [$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+      {"-i,--inventory", file.get(), "the same, as other commands have it", {.excludes = {"FILE"}}},
+      json_flag(context)};
   check_row.run = [&context, file] { return check(context, *file); };
+  auto asked = std::make_shared<ListAsked>();
+  CommandRow list_row{"list", "the nodes of an inventory, or those that NODES means"};
+  list_row.footer = "Example: cupel inventory list rack:a01,!a01-n03";
+  list_row.options = {{"NODES", &asked->nodes, "as with run --nodes [all]"},
+                      {"-i,--inventory", &asked->file,
+                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+                      json_flag(context)};
+  list_row.run = [&context, asked] { return list(context, *asked); };
   CommandRow row{"inventory", "the expected machines"};
-  row.subcommands = {check_row};
+  row.subcommands = {check_row, list_row};
   return row;
 }
 

@@ -163,22 +163,26 @@ std::string health_text(const LinkHealth& health, const FabricProgress& progress
     text += fmt::format("not judged: {}: {}\n", printable(ports_text(one.ports)),
                         printable(one.reason));
   for (const auto& doubt : health.doubts) text += fmt::format("not judged: {}\n", printable(doubt));
+  for (const auto& line : health.listed)
+    text += fmt::format("no limit is known: {}\n", printable(line));
   return text +
          fmt::format("{} of {} links have something wrong\n", health.findings.size(), health.links);
 }
 
 boost::json::object health_json(const LinkHealth& health, const FabricProgress& progress) {
-  boost::json::array unassessed, doubts;
+  boost::json::array unassessed, doubts, listed;
   for (const auto& one : health.unassessed)
     unassessed.push_back(
         boost::json::object{{"reason", valid_utf8(one.reason)}, {"ports", names(one.ports)}});
   for (const auto& doubt : health.doubts) doubts.emplace_back(valid_utf8(doubt));
+  for (const auto& line : health.listed) listed.emplace_back(valid_utf8(line));
   return {{"links", health.links},
           {"findings", findings_json(health, progress)},
           {"progress", to_json(progress.links)},
           {"unmatched_repairs", to_json(progress.unmatched)},
           {"not_judged", std::move(unassessed)},
-          {"doubts", std::move(doubts)}};
+          {"doubts", std::move(doubts)},
+          {"listed", std::move(listed)}};
 }
 
 }  // namespace cupel::cli

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
+#include "burnin/fabric/discovery/ibdiagnet.h"
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
+#include "burnin/fabric/discovery/rdma_counters.h"
 #include "burnin/fabric/discovery/scan.h"
 #include "burnin/fabric/discovery/sonic.h"
 #include "burnin/fabric/discovery/ufm_telemetry.h"
@@ -36,7 +39,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
 /// The first file whose name begins so.
 std::optional<fs::path> file_named(const std::vector<fs::path>& files, std::string_view begin) {
   const auto found = std::ranges::find_if(files, [&](const fs::path& file) {
-    return file.filename().string().starts_with(begin) && !fs::is_directory(file);
+    return file.filename().string().starts_with(begin) && !is_folder(file);
   });
   return found == files.end() ? std::nullopt : std::optional{*found};
 }
@@ -48,19 +51,30 @@ std::chrono::sys_seconds time_of(const fs::path& file) {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::file_clock::to_sys(time));
 }
 
-/// A file with links: ibnetdiscover's, or iblinkinfo's.
+/// ibdiagnet2.db_csv has links, counters and cables in one.
+std::optional<fs::path> ibdiagnet_file(const std::vector<fs::path>& files) {
+  const auto found = std::ranges::find_if(
+      files, [](const fs::path& file) { return file.extension() == ".db_csv"; });
+  return found == files.end() ? std::nullopt : std::optional{*found};
+}
+
+/// A file with links: ibnetdiscover's, iblinkinfo's, or ibdiagnet's.
 Result<inventory::SeenFabric> links_in(const fs::path& folder, const std::vector<fs::path>& files,
+                                       const std::optional<burnin::IbdiagnetReport>& ibdiagnet,
                                        LinkLook& look) {
   const auto discovered = file_named(files, "ibnetdiscover");
   const auto file = discovered ? discovered : file_named(files, "iblinkinfo");
   std::error_code failure;
-  if (!file && fs::is_directory(folder / "sonic", failure)) return inventory::SeenFabric{};
+  if (!file && ibdiagnet) return ibdiagnet->seen;
+  for (const auto* without_links : {"sonic", "rdma", "ethtool"})
+    if (!file && fs::is_directory(folder / without_links, failure)) return inventory::SeenFabric{};
   if (!file)
     return Error{
         Code::kNotFound,
-        fmt::format("{}: no output of ibnetdiscover or iblinkinfo in it. Save one there as "
-                    "ibnetdiscover.txt or iblinkinfo.txt; of switches with SONiC, STATE_DB as "
-                    "sonic/SWITCH.json",
+        fmt::format("{}: no output of ibnetdiscover, iblinkinfo or ibdiagnet in it. Save one there "
+                    "as ibnetdiscover.txt, iblinkinfo.txt or ibdiagnet2.db_csv; of switches with "
+                    "SONiC, STATE_DB as sonic/SWITCH.json; of nodes with RoCE, their counters as "
+                    "rdma/NODE.txt",
                     folder.string())};
   TRY(const auto text, read_file(*file, burnin::kLargestReport));
   look.taken = time_of(*file);
@@ -136,15 +150,62 @@ void add_sonic(LinkLook& look, const fs::path& folder) {
   }
 }
 
+/// Counters of a node's HCAs: rdma/n05.txt.
+void add_rdma(LinkLook& look, const fs::path& folder) {
+  for (const auto& file : entries(folder)) {
+    const auto text = read_file(file, burnin::kLargestReport);
+    const auto found =
+        text ? burnin::parse_rdma_counters(*text) : Result<burnin::HostCounters>{text.error()};
+    if (!found) {
+      doubt(look, file, found.error());
+      continue;
+    }
+    look.taken = std::max(look.taken, time_of(file));
+    burnin::add_host_counters(look, printable(valid_utf8(file.stem().string())), *found);
+  }
+}
+
+/// Counters of the port of an HCA: ethtool/n05/mlx5_3.txt.
+void add_ethtool(LinkLook& look, const fs::path& folder) {
+  for (const auto& device : entries(folder))
+    for (const auto& file : entries(device)) {
+      const auto text = read_file(file, kLargestReportOfAPort);
+      auto found = text ? burnin::parse_ethtool_counters(*text)
+                        : Result<burnin::CounterValues>{text.error()};
+      if (!found) {
+        doubt(look, device.filename() / file.filename(), found.error());
+        continue;
+      }
+      look.taken = std::max(look.taken, time_of(file));
+      burnin::add_host_counters(
+          look, printable(valid_utf8(device.filename().string())),
+          {{{printable(valid_utf8(file.stem().string())), 1}, *std::move(found)}});
+    }
+}
+
+Result<std::optional<burnin::IbdiagnetReport>> ibdiagnet_in(const std::vector<fs::path>& files) {
+  const auto file = ibdiagnet_file(files);
+  if (!file) return std::optional<burnin::IbdiagnetReport>{};
+  TRY(const auto text, read_file(*file, burnin::kLargestReport));
+  TRY(auto found, within(file->string(), burnin::parse_ibdiagnet(text)));
+  return std::optional{std::move(found)};
+}
+
 }  // namespace
 
 Result<LinkLook> read_look(const fs::path& folder) {
   LinkLook look;
   const auto files = entries(folder);
-  TRY(const auto seen, links_in(folder, files, look));
+  TRY(const auto ibdiagnet, ibdiagnet_in(files));
+  TRY(const auto seen, links_in(folder, files, ibdiagnet, look));
+  if (ibdiagnet && look.taken == std::chrono::sys_seconds{})
+    look.taken = time_of(*ibdiagnet_file(files));
   burnin::add_links(look, seen);
   add_counter_files(look, seen, files);
   add_reports(look, folder / "mlxlink");
+  if (ibdiagnet) burnin::add_ibdiagnet(look, *ibdiagnet);
+  add_rdma(look, folder / "rdma");
+  add_ethtool(look, folder / "ethtool");
   add_sonic(look, folder / "sonic");
   return look;
 }

@@ -7,11 +7,13 @@
 
 namespace cupel::cli {
 
-/// Reads ibnetdiscover* or iblinkinfo* (needed: what is linked to what), ibqueryerrors*,
-/// ufm-telemetry*.json and mlxlink/DEVICE/PORT.json or .txt (PORT: mlxlink/n05/mlx5_3.json,
-/// mlxlink/leaf1-r3/7.txt), sonic/SWITCH.json (STATE_DB of a switch: its transceivers; a folder
-/// with these needs no links). The time of the look is that of the file with the counters, else of
-/// the newest of SONiC. A file that cannot be read becomes a doubt, but for the links. Errors:
+/// Reads ibnetdiscover*, iblinkinfo* or *.db_csv of ibdiagnet (needed: what is linked to what),
+/// ibqueryerrors*, ufm-telemetry*.json and mlxlink/DEVICE/PORT.json or .txt (PORT:
+/// mlxlink/n05/mlx5_3.json, mlxlink/leaf1-r3/7.txt), sonic/SWITCH.json (STATE_DB of a switch: its
+/// transceivers), rdma/NODE.txt and ethtool/NODE/HCA.txt (counters of a node's own ports); a folder
+/// with one of the last three needs no links. The time of the look is that of the newest file with
+/// counters, else of the newest of SONiC. A file that cannot be read becomes a doubt, but for those
+/// of links. Errors:
 /// kNotFound without a file of links; kNoMeasurement where that tool could not look; those of
 /// reading it.
 Result<burnin::LinkLook> read_look(const std::filesystem::path& folder);

@@ -117,10 +117,10 @@ std::string page_of_program(const CommandRow& program) {
 }
 
 Result<void> write_pages(const CommandRow& program, const std::filesystem::path& folder) {
-  TRY(write_file(folder / "cupel.1", page_of_program(program)));
+  TRY(write_file(folder / "cupel.1", page_of_program(program), kReadableByAll));
   for (const auto& each : program.subcommands) {
     TRY(write_file(folder / fmt::format("cupel-{}.1", each.name),
-                   page_of_command(each, program.footer)));
+                   page_of_command(each, program.footer), kReadableByAll));
   }
   return ok();
 }

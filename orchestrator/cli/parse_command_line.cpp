@@ -5,12 +5,16 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #include "base/result.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/terminal.h"
 
 namespace cupel::cli {
 namespace {
@@ -115,10 +119,61 @@ std::string plain_words(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("which command of {}? {}; see {} --help", path, fmt::join(known, ", "), path);
 }
 
+constexpr std::size_t kHelpColumn = 30;  // where CLI11 puts what it says of an option
+
+/// Its lines are at most `width` columns wide, as far as words allow. What does not fit goes on
+/// below where its text began: that of an option at its column.
+std::string wrapped(std::string_view text, std::size_t width) {
+  constexpr std::size_t kNarrowest = 20;
+  std::string all;
+  for (const auto line : split(text, '\n')) {
+    const auto first = std::min(line.find_first_not_of(' '), line.size());
+    const bool of_option = first == 2 && line.size() > kHelpColumn && line[kHelpColumn - 1] == ' ';
+    const auto indent = of_option ? kHelpColumn : first;
+    if (line.size() <= width || width < indent + kNarrowest) {
+      all += std::string{line} + "\n";
+      continue;
+    }
+    std::string row{line.substr(0, indent)};
+    for (const auto word : words(line.substr(indent))) {
+      const bool fits = row.size() == indent || row.size() + 1 + word.size() <= width;
+      if (!fits) all += std::exchange(row, std::string(indent, ' ')) + "\n";
+      row += (row.size() == indent ? "" : " ") + std::string{word};
+    }
+    all += row + "\n";
+  }
+  all.pop_back();
+  return all;
+}
+
+/// Columns for help: the terminal's, or what $COLUMNS says; 0: they are not known.
+std::size_t help_width() {
+  constexpr std::size_t kLeast = 40;
+  auto width = terminal_width();
+  if (const char* told = std::getenv("COLUMNS"); width == 0 && told != nullptr)
+    width = number<std::size_t>(told).value_or(0);
+  return width < kLeast ? 0 : width;
+}
+
+void print_help(std::FILE* to, const CLI::App& app) {
+  const auto width = help_width();
+  fmt::print(to, "{}", width == 0 ? app.help() : wrapped(app.help(), width));
+}
+
 Exit refused(CLI::App& app, const CLI::ParseError& error, bool json) {
+  if (error.get_name() == "CallForHelp") {
+    print_help(stdout, app);
+    return Exit::passed;
+  }
+  // "cupel" alone.
+  const bool typed = !app.get_subcommands().empty() || !app.remaining(true).empty();
+  if (error.get_name() == "RequiredError" && !typed && !json) {
+    print_help(stderr, app);
+    return Exit::invalid;
+  }
   const auto words = plain_words(app, error);
   const bool is_own = words == error.what();
-  if (is_own && app.exit(error) == 0) return Exit::passed;  // --help, --version
+  if (is_own && app.exit(error) == 0) return Exit::passed;  // --version
   if (!is_own) fmt::print(stderr, "cupel: {}\n", words);
   if (json) {
     const boost::json::object object{{"error", valid_utf8(words)},

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/load_profile.h"
 #include "inventory/model.h"
@@ -15,6 +16,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
 #include "orchestrator/report/learn_profile.h"
 #include "orchestrator/requalify/base_run.h"
 #include "playbooks/plan.h"
@@ -51,7 +53,7 @@ Exit check(const Context& context, const std::vector<std::string>& files) {
       problems.push_back({{file, 0, 0}, text.error().what});
       continue;
     }
-    const auto folder = std::filesystem::absolute(file).parent_path();
+    const auto folder = absolute_path(file).parent_path();
     const auto profile =
         inventory::parse_profile(*text, file, inventory::ProfileSource{folder}, problems);
     if (!profile) continue;
@@ -72,7 +74,7 @@ struct ShowAsked {
 };
 
 OrExit<Profile> profile_or_complain(const Context& context, const ShowAsked& asked) {
-  const auto folder = std::filesystem::absolute(asked.inventory).parent_path() / "profiles";
+  const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
   auto profile = source.load(asked.name, problems);
@@ -160,6 +162,38 @@ Exit show(const Context& context, const ShowAsked& asked) {
   return Exit::passed;
 }
 
+/// The site's own, beside the inventory, and the shipped ones.
+Exit list(const Context& context, const std::string& inventory) {
+  const inventory::ProfileSource source{absolute_path(inventory).parent_path() / "profiles"};
+  std::vector<Problem> problems;
+  std::vector<Row> rows{{"profile", "from", "is"}};
+  boost::json::array all;
+  for (const auto& name : source.names()) {
+    const auto profile = source.load(name, problems);
+    if (!profile) continue;
+    rows.push_back({name, source.file(name), profile->description});
+    all.push_back(
+        {{"profile", name}, {"file", source.file(name)}, {"description", profile->description}});
+  }
+  if (!problems.empty()) return complain(context, problems);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"profiles", all}}));
+  else
+    say("{}", table(rows));
+  return Exit::passed;
+}
+
+CommandRow list_profiles_command(Context& context) {
+  auto file = std::make_shared<std::string>(default_inventory());
+  CommandRow row{"list", "the profiles beside the inventory, and those that are part of cupel"};
+  row.footer = "Example: cupel profile list";
+  row.options = {{"-i,--inventory", file.get(),
+                  "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+                 json_flag(context)};
+  row.run = [&context, file] { return list(context, *file); };
+  return row;
+}
+
 struct LearnAsked {
   std::vector<std::string> nodes{};
   std::string name = "learned", inventory = default_inventory();
@@ -208,7 +242,8 @@ CommandRow show_profile_command(Context& context) {
   row.footer = "Example: cupel profile show dgx-h100";
   row.options = {
       {"NAME", &asked->name, "of profiles/ beside the inventory, or a shipped one", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       json_flag(context)};
   row.run = [&context, asked] { return show(context, *asked); };
   return row;
@@ -228,7 +263,8 @@ CommandRow learn_profile_command(Context& context) {
             [](const std::string& name) {
               return inventory::fault_in_name(inventory::Named::profile, name).value_or("");
             }}},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"}};
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
   row.run = [&context, asked] { return learn(context, *asked); };
   return row;
 }
@@ -253,12 +289,13 @@ CommandRow profile_command(Context& context) {
   };
   CommandRow row{"profile", "kinds of machines: their numbers, errors, schemas"};
   row.footer =
-      "Examples: cupel profile show dgx-h100\n"
+      "Examples: cupel profile list\n"
+      "          cupel profile show dgx-h100\n"
       "          cupel profile check profiles/*.yaml\n"
       "          cupel profile schema > profile.schema.json\n"
       "          cupel profile learn a01-n01 a01-n02 --name my-dgx";
-  row.subcommands = {show_profile_command(context), check_row, schema_row,
-                     learn_profile_command(context)};
+  row.subcommands = {list_profiles_command(context), show_profile_command(context), check_row,
+                     schema_row, learn_profile_command(context)};
   return row;
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/paths.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/store/purpose.h"
 
@@ -50,12 +51,12 @@ std::vector<std::string> words_for(const std::string& command, const RackSource&
 
 Result<void> choose_folder(RackSource& source, const std::string& name) {
   if (source.folder.empty()) {
-    auto made = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+    auto made = (temporary_folder() / (name + "-XXXXXX")).string();
     if (::mkdtemp(made.data()) == nullptr)
       return Error{Code::kStorage, "cannot make a folder in " + made};
     source.folder = made;
   }
-  source.folder = fs::absolute(source.folder).string();
+  source.folder = absolute_path(source.folder).string();
   if (const auto site = store::site_store_at(source.folder))
     return Error{Code::kConflict,
                  fmt::format("{} holds the records and pins of real machines: no virtual rack is "

@@ -197,6 +197,7 @@ CommandRow rehearse_command(Context& context) {
                 return inventory::duration_of(text) ? std::string{}
                                                     : "not a time such as 90s: " + text;
               }}},
+        on_halt_option(context),
         {"--catalogue", &options->catalogue,
          "plant each fault of the catalogue, and report what was found"},
         {"--healthy",

@@ -256,7 +256,8 @@ CommandRow requalify_command(Context& context) {
       "          cupel requalify a01-n07 --after-swap";
   row.options = {
       {"NODE", &asked->node, "its name", kRequired},
-      {"-i,--inventory", &asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--replaced",
        &asked->replaced,
        "a part that was replaced: gpu3, \"dimm A7\", cable:mlx5_5, bmc; repeatable. What reports a "

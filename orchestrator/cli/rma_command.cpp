@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/parts.h"
@@ -70,7 +71,7 @@ struct OfSite {
 OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
   const auto file = asked.inventory.empty() ? default_inventory() : asked.inventory;
   if (asked.no_inventory) return OfSite{};
-  if (asked.inventory.empty() && !std::filesystem::exists(file)) {
+  if (asked.inventory.empty() && !is_there(file)) {
     say(stderr,
         "cupel: warning: no inventory ({}), so that the site's own passwords are not looked for: "
         "name it with --inventory\n",
@@ -189,7 +190,8 @@ CommandRow rma_command(Context& context) {
        "without secrets; at most 10 minutes"},
       {"-o,--output", &asked->file, "[rma-NODE-PART.tar]"},
       {"-i,--inventory", &asked->inventory,
-       "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml]"},
+       "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml, "
+       "/etc/cupel/inventory.yaml]"},
       {"--no-inventory",
        &asked->no_inventory,
        "look for no password of the site; what stands behind words such as password is taken out "

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
@@ -40,11 +41,18 @@ Result<boost::json::object> start_body(const Context& context, const PlanOptions
 /// What was submitted to a service, until it ends, or alone if that is asked for.
 Exit follow_there(const Context& context, const api::ServiceClient& client, engine::RunId run,
                   Where where) {
-  if (!context.json)
+  const bool leaves = where == Where::background;
+  if (context.json && leaves)
+    say("{}\n", boost::json::serialize(boost::json::object{{"run", run}}));
+  else if (!context.json && leaves)
+    say("run {0} was submitted, and the service drives it\n"
+        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
+        run);
+  else if (!context.json)
     say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
         "leaves it going\n",
         run);
-  return where == Where::background ? Exit::passed : watch_there(context, client, run);
+  return leaves ? Exit::passed : watch_there(context, client, run);
 }
 
 /// Begins it there, and shows it to its end.
@@ -111,7 +119,7 @@ Exit resume(Context& context, engine::RunId named, Where where) {
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
 /// told.
 std::string program_of(const std::string& told) {
-  return told.find('/') == told.npos ? told : std::filesystem::absolute(told).string();
+  return told.find('/') == told.npos ? told : absolute_path(told).string();
 }
 
 /// "" or what is wrong with it.
@@ -177,6 +185,7 @@ CommandRow run_command(Context& context) {
       {plan_options(*options),
        {json_flag(context)},
        beside_flags(context.run),
+       {on_halt_option(context)},
        {{"--programs-on-nodes", on_nodes.get(),
          "start without cupel-node or cupel-burn on this machine: the nodes' images have them"},
         detach_flag(where)}});
@@ -196,7 +205,7 @@ CommandRow resume_command(Context& context) {
   row.options =
       joined<OptionRow>({{{"RUN", id.get(), "its number [the newest]"}, json_flag(context)},
                          beside_flags(context.run),
-                         {detach_flag(where)}});
+                         {on_halt_option(context), detach_flag(where)}});
   row.run = [&context, id, where] { return resume(context, *id, *where); };
   return row;
 }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "base/utc.h"
 #include "orchestrator/api/live_run.h"
@@ -88,7 +89,7 @@ Result<std::unique_ptr<RunCopy>> RunCopy::make(const api::ServiceClient& client,
 Result<void> RunCopy::begin() {
   TRY(const auto row, client_.get(fmt::format("/api/v1/runs/{}", run_)));
   TRY(const auto nodes, client_.list(fmt::format("/api/v1/runs/{}/nodes", run_), kMostCopied));
-  auto name = (std::filesystem::temp_directory_path() / "cupel-run-XXXXXX").string();
+  auto name = (temporary_folder() / "cupel-run-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     return Error{Code::kStorage, "no folder can be made for a copy of the run: " + name};
   folder_ = name;

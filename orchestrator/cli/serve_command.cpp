@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/api/endpoint.h"
 #include "orchestrator/api/systemd_notice.h"
@@ -51,17 +52,17 @@ class WatchdogReports {
 
 api::ServiceOptions options_of(const Context& context, const ServeWish& wish) {
   api::ServiceOptions options;
-  options.state = std::filesystem::absolute(context.state);
+  options.state = absolute_path(context.state);
   options.programs = context.programs;
   options.version = CUPEL_VERSION;
   options.settings = wish.settings;
   options.inventory =
-      wish.inventory.empty() ? std::string{} : std::filesystem::absolute(wish.inventory).string();
+      wish.inventory.empty() ? std::string{} : absolute_path(wish.inventory).string();
   options.listen = wish.listen;
   options.passed = api::passed_descriptors();
   if (!wish.no_socket)
     options.socket =
-        wish.socket.empty() ? options.state / "cupel.sock" : std::filesystem::absolute(wish.socket);
+        wish.socket.empty() ? options.state / "cupel.sock" : absolute_path(wish.socket);
   options.page = page_files();
   options.page_policy = page_policy();
   return options;

@@ -23,16 +23,19 @@ Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, Deadline 
 
 std::string effect_of(const settings::SettingItem& item) {
   if (item.state == SettingState::refused) return "refused: " + item.refusal;
+  if (item.state == SettingState::absent) return "not on this machine: " + item.refusal;
   if (item.state == SettingState::differs)
     return item.needs_boot ? "to be set, at the next boot" : "to be set";
   return std::string{to_string(item.state)};
 }
 
 std::string summary_of(const SettingsPlan& plan) {
-  const auto wrong = std::ranges::count_if(
-      plan.items, [](const auto& item) { return item.state != SettingState::as_wanted; });
-  if (wrong == 0) return fmt::format("{} settings as wanted", plan.items.size());
-  return fmt::format("{} of {} settings not as wanted{}\n", wrong, plan.items.size(),
+  const auto right = plan.count(SettingState::as_wanted), absent = plan.count(SettingState::absent);
+  const auto all = static_cast<std::ptrdiff_t>(plan.items.size()) - absent;
+  const auto left = absent > 0 ? fmt::format(", {} not on this machine", absent) : std::string{};
+  if (right == all)
+    return fmt::format("{} settings as wanted{}{}", right, left, absent > 0 ? "\n" : "");
+  return fmt::format("{} of {} settings not as wanted{}{}\n", all - right, all, left,
                      plan.needs_restart() ? "; needs a restart" : "");
 }
 
@@ -62,8 +65,7 @@ Task<Result<Answer>> apply(bmc::Bmc& bmc, const Profile& profile, Deadline deadl
     co_return Error{Code::kFailed, "the BMC accepted the settings, and " +
                                        settings::described(after, SettingState::differs)};
   auto answer = answer_of(after);
-  answer.object["changed"] =
-      std::ranges::count(before.items, SettingState::differs, &settings::SettingItem::state);
+  answer.object["changed"] = before.count(SettingState::differs);
   co_return answer;
 }
 
@@ -107,7 +109,8 @@ CommandRow settings_command(Context& context) {
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
       "            3 interrupted.";
   row.options = {
-      {"-i,--inventory", &settings.asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+      {"-i,--inventory", &settings.asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
       {"--patience", &settings.asked->patience, "with each node, such as 90s or 15m [10m]"},
       {"-f,--fanout",
        &settings.asked->width,

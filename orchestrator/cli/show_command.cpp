@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
@@ -88,6 +89,19 @@ void print_causes(const report::NodeSummary& node, bool each_part) {
   }
 }
 
+/// What is worse than its like, and decides nothing.
+void print_slow(const report::NodeSummary& node, bool each_part) {
+  constexpr std::size_t kMost = 10;
+  const auto slow = node.record.verdict.value_or(burnin::Verdict{}).slow;
+  if (slow.empty()) return;
+  const auto shown = each_part ? slow.size() : std::min(slow.size(), kMost);
+  say("\nslow, which fails nothing\n");
+  for (const auto& each : std::span{slow}.first(shown))
+    say("  {} {}\n", each.stage, printable(burnin::slow_text(each)));
+  if (shown < slow.size())
+    say("  and {} more: cupel show {} --all\n", slow.size() - shown, node.record.node);
+}
+
 /// What it has only just passed.
 void print_nearest(const report::NodeSummary& node, const std::vector<burnin::Compared>& compared) {
   const auto verdict = node.record.verdict.value_or(burnin::Verdict{});
@@ -164,7 +178,7 @@ void print_console(const std::vector<report::ConsoleFile>& files) {
 
 std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunId run,
                                             const std::string& node) {
-  const auto folder = std::filesystem::absolute(console::console_folder(context.state, run));
+  const auto folder = absolute_path(console::console_folder(context.state, run));
   std::vector<report::ConsoleFile> files;
   for (const auto& each : console::log_files(folder, node))
     files.push_back({each.file.string(), each.bytes});
@@ -249,6 +263,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run,
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
           node.record.hand_off.empty() ? "" : ", hand-off: " + node.record.hand_off);
       print_causes(node, wish.all);
+      print_slow(node, wish.all);
       print_nearest(node, *compared);
       print_steps(node.record);
       print_measurements(node.record, wish.all);

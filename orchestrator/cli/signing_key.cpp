@@ -1,6 +1,8 @@
 #include "orchestrator/cli/signing_key.h"
 
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "base/task.h"
 #include "inventory/check_files.h"
 #include "inventory/read_access.h"
@@ -12,7 +14,7 @@ namespace {
 /// Empty where the token's name says no place of a PIN.
 Result<std::string> pin_of(const TokenKey& key) {
   if (key.pin_source.empty()) return std::string{};
-  const auto place = inventory::secret_of(key.pin_source, std::filesystem::current_path());
+  const auto place = inventory::secret_of(key.pin_source, working_folder());
   if (!place)
     return Error{Code::kInvalid,
                  "pin-source says where the PIN is: file:PATH, env:NAME or cmd:COMMAND"};
@@ -35,7 +37,7 @@ Result<SigningKey> signing_key(const std::string& word) {
   constexpr std::size_t kLargest = 16UL << 10U;
   if (word.starts_with(kAgent)) {
     const auto file = word.substr(kAgent.size());
-    TRY(const auto text, read_file(file, kLargest));
+    TRY(const auto text, read_trusted_file(file, kLargest));
     return within(file, SigningKey::of_agent(text));
   }
   if (word.starts_with("pkcs11:")) return within("--key pkcs11", key_of_token(word));

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/process.h"
 #include "orchestrator/ssh/missing_program.h"
 
@@ -36,7 +37,10 @@ int place_at(const boost::json::value& problem, std::string_view key) {
 
 Result<std::string> find_sim(const std::filesystem::path& programs) {
   const ssh::ProgramShelf shelf{ssh::program_folders(programs)};
-  if (const auto file = ssh::file_of(shelf, kSimProgram)) return file->string();
+  if (const auto file = ssh::file_of(shelf, kSimProgram)) {
+    TRY(check_ownership(*file));
+    return file->string();
+  }
   std::string places;
   for (const auto& folder : shelf.folders())
     places += (places.empty() ? "in " : ", nor in ") + folder.string();

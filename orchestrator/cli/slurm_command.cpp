@@ -70,7 +70,8 @@ CommandRow slurm_command(Context& context) {
   auto checking = std::make_shared<bool>(false);
   CommandRow conf_row{"conf", "the NodeName, Gres and partition lines of the inventory"};
   conf_row.footer = "Examples: cupel slurm conf\n          cupel slurm conf --check";
-  conf_row.options = {{"-i,--inventory", file.get(), "[$CUPEL_INVENTORY, ./inventory.yaml]"},
+  conf_row.options = {{"-i,--inventory", file.get(),
+                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
                       {"--check", checking.get(), "say where the running slurmctld disagrees"},
                       json_flag(context)};
   conf_row.run = [&context, file, checking] { return print_conf(context, *file, *checking); };

@@ -1,6 +1,5 @@
 // token: who may use the service over the network. The secret is printed once, when it is made.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <boost/json.hpp>
 
@@ -24,7 +23,7 @@ constexpr std::chrono::seconds kUsualTokenLife{30 * 24 * 3600};
 struct TokenWish {
   std::string name{};
   std::string role = "viewer";
-  std::vector<std::string> racks{};
+  inventory::RackScope racks = inventory::RackScope::all();
   std::chrono::seconds lasts = kUsualTokenLife;
   std::string id{};
 };
@@ -63,8 +62,7 @@ boost::json::object row_of_token(const store::AccessToken& token) {
                           {"expires", report::utc(token.expires)},
                           {"state", standing_of(token)},
                           {"made_by", token.made_by}};
-  if (!token.racks.empty())
-    row["racks"] = boost::json::array(token.racks.begin(), token.racks.end());
+  if (!token.racks.is_all()) row["racks"] = boost::json::value_from(token.racks.racks());
   if (token.used != engine::WallTime{}) row["last_used"] = report::utc(token.used);
   return row;
 }
@@ -112,8 +110,8 @@ Exit list_all(const Context& context) {
   std::vector<Row> rows{{"token", "name", "role", "racks", "expires", "state", "last used"}};
   for (const auto& token : *tokens)
     rows.push_back({token.id, printable(token.name), token.role,
-                    token.racks.empty() ? "all" : fmt::format("{}", fmt::join(token.racks, ",")),
-                    report::utc(token.expires), std::string{standing_of(token)},
+                    token.racks.is_all() ? "all" : token.racks.text(), report::utc(token.expires),
+                    std::string{standing_of(token)},
                     token.used == engine::WallTime{} ? "never" : report::utc(token.used)});
   say("{}\n", table(rows));
   return Exit::passed;
@@ -141,6 +139,16 @@ std::string not_a_name(const std::string& name) {
   return sound ? std::string{} : "a name of 1 to 100 bytes without control characters";
 }
 
+Result<inventory::RackScope> racks_in(const std::string& text) {
+  const auto names = split(text, ',');
+  return inventory::RackScope::of(std::vector<std::string>{names.begin(), names.end()});
+}
+
+std::string not_racks(const std::string& text) {
+  const auto racks = racks_in(text);
+  return racks ? std::string{} : racks.error().what;
+}
+
 std::string not_a_role(const std::string& word) {
   return api::role_of(word) ? std::string{} : "viewer, operator or admin, not " + word;
 }
@@ -162,7 +170,10 @@ CommandRow token_command(Context& context) {
        "of the person or the program",
        {.required = true, .check = not_a_name}},
       {"--role", &wish->role, "viewer, operator or admin [viewer]", {.check = not_a_role}},
-      {"--racks", &wish->racks, "these racks alone, parted by commas [all]", {.separator = ','}},
+      {"--racks",
+       [wish](const std::string& text) { wish->racks = *racks_in(text); },
+       "these racks alone, parted by commas [all]",
+       {.check = not_racks}},
       {"--expires",
        [wish](const std::string& text) { wish->lasts = *inventory::duration_of(text); },
        "how long it is good [30d]",

@@ -62,6 +62,9 @@ Result<void> BoundedLog::write(int which, std::string_view bytes) {
 
 Result<void> BoundedLog::append(std::string_view bytes) {
   std::error_code failure;
+  const auto above = folder_.parent_path();
+  if (std::filesystem::create_directories(above, failure))
+    std::filesystem::permissions(above, std::filesystem::perms::owner_all, failure);
   std::filesystem::create_directories(folder_, failure);
   std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, failure);
   const auto first = size_of(file(1));

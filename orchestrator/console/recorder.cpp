@@ -117,7 +117,8 @@ Task<Result<void>> record_consoles(Recording recording) {
 
 Result<ConsoleLock> ConsoleLock::take(const std::filesystem::path& locks, const std::string& node) {
   std::error_code failure;
-  std::filesystem::create_directories(locks, failure);
+  if (std::filesystem::create_directories(locks, failure))
+    std::filesystem::permissions(locks, std::filesystem::perms::owner_all, failure);
   const auto file = lock_file(locks, node);
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0)

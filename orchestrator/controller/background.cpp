@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/paths.h"
 #include "orchestrator/controller/state_folder.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -35,7 +36,7 @@ Result<pid_t> start(const BackgroundController& controller) {
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const auto log = std::filesystem::absolute(controller_log(controller.state));
+  const auto log = absolute_path(controller_log(controller.state));
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
@@ -60,7 +61,7 @@ Result<pid_t> start(const BackgroundController& controller) {
 
 std::vector<std::string> words_of(const BackgroundController& controller) {
   const auto absolute = [](const std::filesystem::path& path) {
-    return std::filesystem::absolute(path).string();
+    return absolute_path(path).string();
   };
   std::vector<std::string> words{"cupel", "--state", absolute(controller.state)};
   if (!controller.programs.empty()) {

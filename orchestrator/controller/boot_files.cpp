@@ -9,8 +9,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/ownership.h"
 #include "base/self_signed.h"
+#include "inventory/check_files.h"
 #include "inventory/model.h"
+#include "orchestrator/store/modes.h"
 
 namespace cupel::controller {
 namespace {
@@ -36,7 +39,7 @@ std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& in
 /// Errors: kNotFound; kInvalid (no certificate, or the only one has expired).
 Result<std::string> ca_in(const std::string& file, std::chrono::sys_seconds now) {
   constexpr std::string_view kBegin = "-----BEGIN";
-  TRY(auto pem, read_file(file, kLargestPem));
+  TRY(auto pem, read_trusted_file(file, kLargestPem));
   TRY(const auto valid, within(file, certificate_validity(pem)));
   const bool is_bundle = pem.find(kBegin) != pem.rfind(kBegin);  // another one may hold
   if (is_bundle || valid.end > now) return pem;
@@ -93,6 +96,7 @@ Result<netboot::BootService*> BootFiles::service() {
   options.endpoint = {address, boot.port};
   if (!boot.certificate.empty()) {
     TRY(options.certificate, within("boot: tls: certificate", valid_certificate(boot.certificate)));
+    TRY(inventory::check_secret_file(boot.key));
     TRY(options.key, read_file(boot.key, kLargestPem));
     options.certificate_file = boot.certificate;
   }
@@ -108,7 +112,7 @@ Result<netboot::BootService*> BootFiles::service() {
 }
 
 Result<std::string> BootFiles::valid_certificate(const std::string& file) const {
-  TRY(auto pem, read_file(file, kLargestPem));
+  TRY(auto pem, read_trusted_file(file, kLargestPem));
   TRY(const auto valid, within(file, certificate_validity(pem)));
   const auto now = now_();
   if (valid.begin > now)
@@ -129,6 +133,7 @@ Result<void> BootFiles::take_new_certificate() {
   const auto& boot = *inventory_.boot;
   TRY(auto pem, valid_certificate(boot.certificate));
   if (pem == certificate_) return ok();
+  TRY(inventory::check_secret_file(boot.key));
   TRY(const auto key, read_file(boot.key, kLargestPem));
   TRY(servers_.renew_certificate(endpoint_, pem, key));
   certificate_ = std::move(pem);
@@ -178,7 +183,8 @@ Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOr
   text.resize(slot->size, ' ');
   const auto disc = disc_of(ticket.token);
   std::error_code failed;
-  std::filesystem::create_directories(disc.parent_path(), failed);
+  // Its ticket is a secret, whoever may read the images.
+  store::make_private_folder(disc.parent_path());
   std::filesystem::copy_file(plain, disc, std::filesystem::copy_options::overwrite_existing,
                              failed);
   std::fstream stream{disc, std::ios::binary | std::ios::in | std::ios::out};

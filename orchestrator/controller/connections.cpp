@@ -81,7 +81,8 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
     return network_.redfish.budget(inventory::bmc_name(node));
   };
   if (!images_)
-    images_ = std::make_shared<FirmwareImages>(network_.io.get_executor(), inventory_.images);
+    images_ = std::make_shared<FirmwareImages>(network_.io.get_executor(), inventory_.images,
+                                               store_.folder());
   environment.firmware_image = [images = images_](firmware::FirmwareUpdate update,
                                                   bmc::Identity machine, Deadline deadline) {
     return images->order(std::move(update), std::move(machine), deadline);
@@ -91,8 +92,8 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
     return images->whole(std::move(file), std::move(sha256), deadline);
   };
   if (images_->serves()) {
-    environment.serve_image = [images = images_](const bmc::UpdateOrder& order) {
-      return images->serve(order);
+    environment.serve_image = [images = images_](bmc::UpdateOrder order, Deadline deadline) {
+      return images->serve(std::move(order), deadline);
     };
     environment.serve_image_no_more = [images = images_](const std::string& url) {
       images->serve_no_more(url);

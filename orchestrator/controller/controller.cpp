@@ -195,7 +195,7 @@ void Controller::start_companions(Driven& driven) {
 Result<void> Controller::work() { return run_to_end(network_.io, work_all()); }
 
 Task<Result<void>> Controller::work_all() {
-  companions_.emplace(network_.io.get_executor());
+  companions_.emplace(network_.io.get_executor(), [this](const Error& error) { lose(error); });
   for (auto& driven : runs_) start_companions(*driven);
   companions_->start(listen());
   companions_->start(attend());
@@ -206,16 +206,42 @@ Task<Result<void>> Controller::work_all() {
   for (auto& driven : runs_)
     if (driven->companions) driven->companions->cancel();
   // First: attend() may be about to forget a run.
-  co_await companions_->end();
+  co_await end_all(*companions_);
   companions_.reset();
   for (auto& driven : runs_)
-    if (driven->companions) co_await driven->companions->end();
-  if (companion_bug_) std::rethrow_exception(companion_bug_);
+    if (driven->companions) co_await end_all(*driven->companions);
+  if (companion_bug_ && !lost_) std::rethrow_exception(companion_bug_);
   co_await notifier_.flush();
   for (auto& driven : runs_)
     if (driven->view && !driven->shown_to_its_end) driven->view->finish();
   remove_status(store_.folder());
+  if (lost_) co_return *std::move(lost_);
   co_return ran;
+}
+
+/// A bug of one of them is thrown when all have ended.
+Task<void> Controller::end_all(TaskGroup& group) {
+  try {
+    co_await group.end();
+  } catch (...) {
+    if (!companion_bug_) companion_bug_ = std::current_exception();
+  }
+}
+
+/// Signals, commands or the front are heard no more: what looks alive and hears nothing is worse
+/// than a process that has ended.
+void Controller::lose(const Error& error) {
+  if (lost_) return;
+  lost_ = error;
+  log::error({}, "controller-stopped",
+             "what it cannot do without has ended, so its runs are interrupted: " + error.what);
+  stop_all();
+}
+
+void Controller::stop_all() {
+  stopping_ = true;
+  engine_.stop(engine::Stop::interrupt);
+  news_.cancel();
 }
 
 bool Controller::works() const {
@@ -249,9 +275,7 @@ Task<Result<void>> Controller::listen() {
       go_on_without_terminal();
       continue;
     }
-    stopping_ = true;
-    engine_.stop(engine::Stop::interrupt);
-    news_.cancel();
+    stop_all();
   }
 }
 
@@ -284,6 +308,7 @@ Task<Result<void>> Controller::attend() {
     if (stop) co_return ok();
     CO_TRY(co_await pause_for(kTick));
     front_.tick();
+    if (auto fault = front_.fault()) co_return *std::move(fault);
     // Before another run takes up the nodes, and their consoles.
     for (auto& driven : runs_) end_companions(*driven);
     forget_ended_runs();
@@ -293,8 +318,16 @@ Task<Result<void>> Controller::attend() {
       CO_TRY(co_await take_commands(*runs_[i]));
       show(*runs_[i]);
     }
+    if (settings_.ends_when_halted && !stopping_ && all_are_halted()) stop_all();
     publish();
   }
+}
+
+/// Nothing of any run goes on until an operator continues it.
+bool Controller::all_are_halted() const {
+  return works() && std::ranges::all_of(runs_, [this](const auto& driven) {
+           return engine_.finished(driven->run.id) || engine_.halted(driven->run.id);
+         });
 }
 
 /// What cannot be read now is read in a second.

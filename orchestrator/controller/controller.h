@@ -22,6 +22,8 @@ struct Settings {
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
   /// Also when nothing is left to do, until it is stopped. Resumes what one like it drove before.
   bool stays = false;
+  /// Once each run is halted and nothing of it is at work: as if it were interrupted.
+  bool ends_when_halted = false;
 };
 
 class Controller {
@@ -50,7 +52,11 @@ class Controller {
   Task<Result<void>> listen();
   Task<Result<void>> attend();
   Task<Result<void>> run_all();
+  Task<void> end_all(TaskGroup& group);
+  void lose(const Error& error);
+  void stop_all();
   bool works() const;
+  bool all_are_halted() const;
   void go_on_without_terminal();
   void note_lost_terminal();
   Task<Result<void>> take_commands(Driven& driven);
@@ -80,6 +86,7 @@ class Controller {
   std::vector<std::unique_ptr<Driven>> runs_{};
   std::optional<TaskGroup> companions_{};  // of the controller itself; each run has its own
   std::exception_ptr companion_bug_{};     // the first of a run that is over
+  std::optional<Error> lost_{};            // why it ends although nobody stopped it
   std::set<engine::RunId> refused_{};      // and that could not be written: not tried again
   std::string published_{};
   bool stopping_ = false;

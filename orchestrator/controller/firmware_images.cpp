@@ -10,6 +10,8 @@ namespace {
 /// Longer than any BMC takes to fetch an image.
 constexpr std::chrono::hours kUrlLives{2};
 
+constexpr std::string_view kCopies = "served";  // folder of the state
+
 /// BMCs go by the end of a name; what an URL had better not have becomes a dash.
 std::string plain_name(std::string name) {
   std::ranges::replace_if(
@@ -41,18 +43,24 @@ void FirmwareImages::serve_no_more(const std::string& url) {
   if (server_) server_->revoke(url);
 }
 
-Result<std::string> FirmwareImages::serve(const bmc::UpdateOrder& order) {
-  if (!server_) {
-    boost::system::error_code bad;
-    const auto address = asio::ip::make_address(trust_->serve->host, bad);
-    if (bad)
-      return Error{Code::kInvalid,
-                   "firmware: serve: " + trust_->serve->host + " is no address of this machine"};
-    TRY(server_,
-        images::ImageServer::start(executor_, {.endpoint = {address, trust_->serve->port}}));
-  }
-  return server_->grant(
-      {.file = order.file, .name = plain_name(order.name), .lifetime = kUrlLives});
+Result<void> FirmwareImages::start_server() {
+  if (server_) return ok();
+  boost::system::error_code bad;
+  const auto address = asio::ip::make_address(trust_->serve->host, bad);
+  if (bad)
+    return Error{Code::kInvalid,
+                 "firmware: serve: " + trust_->serve->host + " is no address of this machine"};
+  TRY(server_, images::ImageServer::start(executor_, {.endpoint = {address, trust_->serve->port}}));
+  return ok();
+}
+
+Task<Result<std::string>> FirmwareImages::serve(bmc::UpdateOrder order, Deadline deadline) {
+  CO_TRY(start_server());
+  CO_TRY(auto copy, co_await checker_.copy(order.file, order.sha256, state_ / kCopies, deadline));
+  co_return server_->grant({.file = order.file,
+                            .opened = std::move(copy),
+                            .name = plain_name(order.name),
+                            .lifetime = kUrlLives});
 }
 
 }  // namespace cupel::controller

@@ -45,6 +45,8 @@ class Front {
   virtual void outlast(engine::RunId ended, const std::vector<engine::RunId>& others) = 0;
   /// Once a second, whatever runs.
   virtual void tick() {}
+  /// What the front cannot do without and has lost: the controller ends with it.
+  virtual std::optional<Error> fault() { return std::nullopt; }
   /// SIGHUP. Whether runs that are shown need another view from now on.
   virtual bool hang_up() = 0;
   /// Else SIGHUP says that files are to be read again, and no more.

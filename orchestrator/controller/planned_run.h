@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "inventory/load.h"
+#include "inventory/rack_scope.h"
 #include "orchestrator/store/store.h"
 #include "playbooks/plan.h"
 
@@ -26,6 +27,8 @@ struct PlanRequest {
   std::string inventory{};  // a file
   std::string nodes = "all";
   playbooks::Arguments arguments{};  // what its parameters are set to
+  /// Nodes of other racks do not exist for who asks.
+  inventory::RackScope visible = inventory::RackScope::all();
 };
 
 /// Reads both files and joins them. An Error is kInvalid: the nodes that were named.

@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/login.h"
+#include "base/paths.h"
 #include "inventory/load_profile.h"
 
 namespace cupel::controller {
@@ -34,7 +35,7 @@ boost::json::object versions_of(ssh::ProgramShelf& programs, std::string_view cu
 
 /// SHA-256 of each profile's own text.
 boost::json::object profiles_of(const Planned& planned) {
-  const auto folder = std::filesystem::absolute(planned.inventory.file).parent_path() / "profiles";
+  const auto folder = absolute_path(planned.inventory.file).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   boost::json::object profiles;
   for (const auto& each : planned.plan.nodes) {

@@ -38,6 +38,7 @@ std::string to_text(const RunOptions& options) {
                              {"hands_patience_s", options.repair_patience.count()}};
   if (options.rehearsal) object["rehearsal"] = true;
   if (!options.begun_by.empty()) object["begun_by"] = options.begun_by;
+  if (!options.request.empty()) object["request"] = options.request;
   if (options.requalifies) object["requalifies"] = report::to_json(*options.requalifies);
   return boost::json::serialize(object);
 }
@@ -55,6 +56,7 @@ RunOptions run_options_of(std::string_view text) {
   options.requalifies = report::requalified_from(object->if_contains("requalifies"));
   const auto* begun_by = object->if_contains("begun_by");
   if (begun_by != nullptr && begun_by->is_string()) options.begun_by = begun_by->get_string();
+  options.request = text_at(*parsed, "request").value_or("");
   options.look_again = span_of(*object, "look_again_s", options.look_again, seconds{1});
   options.measure_power = span_of(*object, "measure_power_s", options.measure_power, seconds{1});
   options.repair_patience = span_of(*object, "hands_patience_s", seconds{0}, seconds{0});

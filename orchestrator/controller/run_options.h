@@ -19,6 +19,7 @@ struct RunOptions {
   bool rehearsal = false;                   // its machines are virtual
   std::string begun_by{};                   // the login's name; of a run of an older Cupel empty
   std::optional<report::Requalified> requalifies{};  // an earlier run, in part
+  std::string request{};  // of the service's API, that began it: store::KeptReply::id()
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/paths.h"
 #include "inventory/model.h"
 #include "inventory/rehearsal_mark.h"
 #include "orchestrator/store/purpose.h"
@@ -17,7 +18,7 @@ using store::Purpose;
 Result<void> fit_for_virtual_rack(const StateFolder& state, const inventory::Inventory& inventory) {
   const auto purpose = store::purpose_of(state.path);
   if (purpose == Purpose::rehearsal) return ok();
-  const auto own = fs::absolute(inventory.file).parent_path() / "state";
+  const auto own = absolute_path(inventory.file).parent_path() / "state";
   const auto advice = fmt::format("name a state for rehearsals, such as --state {}", own.string());
   if (purpose == Purpose::none && state.named) {
     auto kept = store::keep_for_rehearsals(state.path);

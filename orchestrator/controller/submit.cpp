@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/paths.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/controller/state_folder.h"
 
@@ -33,12 +34,13 @@ store::Run row_of(const Planned& planned, const Submission& submission) {
   run.playbook = planned.playbook.name;
   run.playbook_file = planned.playbook.file;
   run.playbook_text = planned.playbook.text;
-  run.inventory_file = std::filesystem::absolute(planned.inventory.file).string();
+  run.inventory_file = absolute_path(planned.inventory.file).string();
   run.inventory_digest = planned.inventory.digest;
   for (const auto& each : planned.plan.nodes) run.nodes.push_back(each.node->name);
   auto options = with({}, submission.flags);
   options.rehearsal = is_of_virtual_rack(planned.inventory.file);
   options.begun_by = submission.begun_by;
+  options.request = submission.request;
   run.options = to_text(options);
   return run;
 }

@@ -18,6 +18,7 @@ struct Submission {
   RunFlags flags{};        // what is said this time of how the run is accompanied
   std::string begun_by{};  // for the record of a new run: login_name(), or whom a service serves
   Where where = Where::here;
+  std::string request{};  // RunOptions::request
 };
 
 /// A run that stands in the store.

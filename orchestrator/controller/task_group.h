@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <exception>
+#include <functional>
 #include <list>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -14,8 +17,13 @@ namespace cupel::controller {
 
 class TaskGroup {
  public:
-  explicit TaskGroup(asio::any_io_executor executor)
-      : executor_{executor}, all_gone_{executor, asio::steady_timer::time_point::max()} {}
+  /// Called where one of them ends by itself with an error or a bug. Without it the others go on.
+  using Lost = std::function<void(const Error&)>;
+
+  explicit TaskGroup(asio::any_io_executor executor, Lost lost = {})
+      : executor_{executor},
+        all_gone_{executor, asio::steady_timer::time_point::max()},
+        lost_{std::move(lost)} {}
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
@@ -27,7 +35,9 @@ class TaskGroup {
         asio::bind_cancellation_slot(one.stop.slot(), [this, &one](std::exception_ptr thrown) {
           if (thrown && !bug_) bug_ = thrown;
           one.ended = true;
-          note_error(one);
+          const auto error = error_of(one, thrown);
+          if (error) log::warning({}, "task-ended", error->what);
+          if (error && lost_ && !ending_) lost_(*error);
           if (ending_) all_gone_.cancel();
         }));
   }
@@ -60,15 +70,27 @@ class TaskGroup {
     bool ended = false;
   };
 
-  /// What goes on beside the work may fail; the work does not.
-  static void note_error(const One& one) {
+  /// Nothing where it ended well, or because it was to.
+  static std::optional<Error> error_of(const One& one, std::exception_ptr thrown) {
+    if (thrown) return error_of(std::move(thrown));
     const bool failed = one.result && !*one.result && one.result->error().code != Code::kCancelled;
-    if (failed) log::warning({}, "task-ended", one.result->error().what);
+    return failed ? std::optional{one.result->error()} : std::nullopt;
+  }
+  static Error error_of(std::exception_ptr thrown) {
+    std::string what = "of unknown kind";
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const std::exception& bug) {
+      what = bug.what();
+    } catch (...) {
+    }
+    return {Code::kFailed, "this is a fault of Cupel: " + what};
   }
 
   asio::any_io_executor executor_;
   asio::steady_timer all_gone_;
   std::list<One> all_{};
+  Lost lost_;
   std::exception_ptr bug_{};
   bool ending_ = false;
 };

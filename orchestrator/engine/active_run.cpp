@@ -1,5 +1,7 @@
 #include "orchestrator/engine/active_run.h"
 
+#include <algorithm>
+
 #include "inventory/node.h"
 
 namespace cupel::engine {
@@ -75,6 +77,20 @@ void ActiveRun::mark_groups_of(std::size_t node) {
     groups[group].dirty = true;
     dirty_groups.push_back(group);
   }
+}
+
+bool ActiveRun::waits_for_wave(std::size_t node) const {
+  const auto wave = static_cast<std::size_t>(setup.state.wave);
+  if (setup.plan.canary.empty() || node < wave) return false;
+  const auto& planned = *nodes[node].plan->steps;
+  const auto& steps = nodes[node].state->steps;
+  std::size_t head = 0;
+  for (; head < planned.size() && planned[head].before_canary; ++head)
+    if (!steps[head].over()) return false;
+  // What a person skips or approves of a node does not let it in.
+  const auto has_begun = [](const StepState& step) { return step.attempt > 0; };
+  return head < planned.size() &&
+         std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(head), steps.end(), has_begun);
 }
 
 }  // namespace cupel::engine

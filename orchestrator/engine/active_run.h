@@ -40,7 +40,9 @@ struct Work {
   bool inherited = false;     // by a controller that is gone
   bool overdue_said = false;
   bool timed_out = false;
-  bool last_act = false;  // puts back what was set, although its run is cancelled
+  std::string waits_for{};  // what this try waited for last
+  std::string tried{};      // how the try before ended
+  bool last_act = false;    // puts back what was set, although its run is cancelled
   Clock::Time deadline{};
   Clock::Time overdue{};
   Clock::Time retry{};
@@ -87,7 +89,8 @@ struct ActiveRun {
   std::vector<Then> thens{};
   std::vector<std::size_t> dirty{};
   std::vector<std::size_t> dirty_groups{};
-  std::set<std::pair<int, std::size_t>> room{};  // 0: was let in before, 1: fresh; node
+  /// 0: was let in before, 1: fresh, 2: fresh, and the canary's next wave has to open; node.
+  std::set<std::pair<int, std::size_t>> room{};
   int open = 0;
   std::size_t over = 0;
   std::size_t works = 0;
@@ -97,6 +100,7 @@ struct ActiveRun {
   bool stop_carried_out = false;
   std::optional<Clock::Time> hands_until{};  // all are through: when nobody is waited for any more
   std::optional<Command> cancel{};
+  bool writing = false;       // events are on their way into the journal
   bool putting_back = false;  // cancelled, and nothing else of it is at work any more
   bool ending = false;        // the last event is queued
   bool finished = false;      // ... and durable, or can never be
@@ -113,6 +117,9 @@ struct ActiveRun {
   /// The group in which the node does the step, if it does not do it alone.
   std::optional<std::size_t> group_of(std::size_t node, std::size_t step) const;
   void mark_groups_of(std::size_t node);
+  /// Whether no wave of the canary has let the node in yet, and all that it may do before is done:
+  /// the steps at the head of the playbook that are for all nodes. One that has begun goes on.
+  bool waits_for_wave(std::size_t node) const;
 };
 
 /// The step that puts back what this run has set on the node; nothing where nothing was set, or

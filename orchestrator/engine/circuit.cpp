@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "playbooks/plan.h"
 #include "playbooks/playbook.h"
 
 namespace cupel::engine {
@@ -45,8 +46,12 @@ std::size_t last_wave(const std::vector<int>& canary, std::size_t wave) {
 bool has_failed(const NodeState& node) {
   const auto verdict = node.facts.find(std::string{kVerdictFact});
   if (verdict != node.facts.end() && verdict->second == "fail") return true;
-  return std::ranges::find(node.steps, StepState::Phase::failed, &StepState::phase) !=
-         node.steps.end();
+  for (std::size_t i = 0; i < node.steps.size(); ++i) {
+    // What is done for all nodes says nothing of the canary: slurm-drain does it again.
+    const bool for_all = node.planned && (*node.planned)[i].before_canary;
+    if (node.steps[i].phase == StepState::Phase::failed && !for_all) return true;
+  }
+  return false;
 }
 
 }  // namespace cupel::engine

@@ -14,7 +14,8 @@ struct Command {
     pause,  // nothing new begins; what runs goes on
     unpause,
     approve,  // `node` (empty: every node) may go on behind its approval step `step` (empty: any)
-    retry,    // `node` again, from its failed step on; from `step`, where an earlier one is named
+    retry,    // `node` again, from its failed step on; from `step`, where an earlier one is named,
+              // or where none has failed
     skip,     // `step` of `node` is not done; `text` says why
     release,  // the halt of `step` (empty: of every step)
   };

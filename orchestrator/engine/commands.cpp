@@ -41,8 +41,10 @@ const StepState* step_of(const NodeState& node, std::string_view name) {
 /// From its failed step on, or from an earlier one.
 std::string no_retry(const NodeState& node, const Command& command) {
   const auto failed = first_failed(node);
-  if (failed.empty()) return command.node + " has no failed step";
   const auto* from = step_of(node, command.step);
+  // What proved nothing is done again, and a verdict when other nodes have reported.
+  if (failed.empty() && from != nullptr && from->over()) return {};
+  if (failed.empty()) return command.node + " has no failed step";
   if (command.step.empty() || command.step == failed) return {};
   if (from == nullptr) return command.node + " has no step '" + command.step + "'";
   const bool earlier = from < step_of(node, failed);

@@ -47,7 +47,7 @@ void Engine::add(RunSetup setup) {
     }
     const bool fresh_node =
         std::ranges::all_of(steps, [](const auto& step) { return step.phase == Phase::waiting; });
-    run.room.emplace(fresh_node ? 1 : 0, i);
+    run.room.emplace(run.waits_for_wave(i) ? 2 : fresh_node ? 1 : 0, i);
   }
   nudge();
 }
@@ -161,7 +161,9 @@ Task<void> Engine::commit() {
     auto events = std::exchange(run.queue, {});
     const auto thens = std::exchange(run.thens, {});
     if (!broken_) {
+      run.writing = true;
       auto written = co_await run.setup.journal.append(events);
+      run.writing = false;
       if (!written) break_down(std::move(written).error());
     }
     if (broken_) {
@@ -354,6 +356,15 @@ void Engine::measured(std::string_view node, double watts) {
 }
 
 const RunState& Engine::state(RunId run) const { return find(run)->state(); }
+
+bool Engine::halted(RunId id) const {
+  auto& run = *find(id);
+  // One whose nodes are all through ends by itself, once nobody is waited for.
+  const bool through = run.over == run.nodes.size();
+  const bool moves = run.works > 0 || run.writing || !run.queue.empty() || !run.dirty.empty();
+  return !run.state().halts.empty() && !through && !moves && !run.finished && !run.stopping();
+}
+
 std::optional<std::chrono::milliseconds> Engine::waits_for_repair(RunId id) const {
   const auto& run = *find(id);
   const auto now = clock_.now();

@@ -83,6 +83,8 @@ class Engine {
   /// Nothing more happens in it here. One that was interrupted before and was added since is not,
   /// although its state says so until its first event is written.
   bool finished(RunId run) const;
+  /// Whether it is halted, and nothing of it goes on until an operator continues it.
+  bool halted(RunId run) const;
   /// How long a run whose nodes are all through still stays open for hands; nothing if it does not.
   std::optional<std::chrono::milliseconds> waits_for_repair(RunId run) const;
   Stop why_stopped(RunId run) const;

@@ -68,7 +68,7 @@ struct StepRequest {
   /// What the step waits for, for people: "POST (2:10 of 15:00)".
   std::function<void(std::string)> waiting;
   /// Where the run stands now, for steps that compare nodes with each other. Only the engine gives
-  /// it; valid until the step awaits something.
+  /// it. What it says, and what refers into it, holds until the step awaits something.
   const RunState* run_state = nullptr;
 };
 

@@ -37,8 +37,13 @@ void take_place(ActiveRun& run, std::size_t node, Place place) {
   if (mine.place == Place::over) --run.over;
   if (place == Place::open) ++run.open;
   if (place == Place::over) ++run.over;
-  if (place == Place::room) run.room.emplace(0, node);
+  if (place == Place::room) run.room.emplace(run.waits_for_wave(node) ? 2 : 0, node);
   mine.place = place;
+}
+
+/// A person may have opened again what a node does before its wave: no wave is waited for.
+void rank_again(ActiveRun& run, std::size_t node) {
+  if (!run.waits_for_wave(node) && run.room.erase({2, node}) > 0) run.room.emplace(1, node);
 }
 
 void leave_group(ActiveRun& run, std::size_t node) {
@@ -80,7 +85,8 @@ Event skip_of(const NodeRun& node, std::size_t step, const std::string& why,
 
 void Engine::settle(ActiveRun& run, std::size_t node) {
   auto& mine = run.nodes[node];
-  if (mine.place == Place::room || mine.work != nullptr) return;
+  if (mine.place == Place::room) return rank_again(run, node);
+  if (mine.work != nullptr) return;
   auto what = next(*mine.plan, *mine.state);
   const bool comes_again = mine.place == Place::over && what.kind != Next::Kind::nothing;
   if (comes_again) return take_place(run, node, Place::room);
@@ -88,6 +94,7 @@ void Engine::settle(ActiveRun& run, std::size_t node) {
     leave_group(run, node);
     return take_place(run, node, Place::over);
   }
+  if (run.waits_for_wave(node)) return take_place(run, node, Place::room);
   // A failure leaves out many: they are written together.
   if (what.kind == Next::Kind::skip) {
     for (; what.kind == Next::Kind::skip; what = next(*mine.plan, *mine.state, what.step + 1))
@@ -214,11 +221,9 @@ void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
 
 void Engine::admit(ActiveRun& run) {
   if (run.state().paused) return;
-  const auto allowed =
-      run.setup.plan.canary.empty() ? run.nodes.size() : static_cast<std::size_t>(run.state().wave);
   while (!run.room.empty() && run.open < run.setup.plan.nodes_at_once) {
-    const auto [fresh, node] = *run.room.begin();
-    if (fresh == 1 && node >= allowed) return;
+    const auto [rank, node] = *run.room.begin();
+    if (rank == 2 && run.waits_for_wave(node)) return;
     run.room.erase(run.room.begin());
     run.nodes[node].place = Place::open;
     ++run.open;

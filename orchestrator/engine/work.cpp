@@ -72,6 +72,7 @@ void Engine::launch(Work& work) {
   work.stage = Stage::trying;
   work.begun_before = true;
   work.overdue_said = false;
+  work.waits_for.clear();
   work.overdue = clock_.now() + overdue_after(*work.planned);
   schedule(work);
 
@@ -99,6 +100,7 @@ StepRequest Engine::request_for(Work& work, Time deadline) {
   const auto& step = run.step(work, 0);
   auto started = [this, &work](std::string handle) { return keep_handle(work, std::move(handle)); };
   auto waiting = [&work](std::string what) {
+    work.waits_for = what;
     for (const auto node : work.nodes)
       work.run->setup.observer.on_waiting(work.run->nodes[node].plan->node->name,
                                           work.planned->name, what);
@@ -159,6 +161,8 @@ void Engine::digest(Work& work) {
     end.outcome = end.at_last;
     end.detail =
         "not done within its deadline of " + std::to_string(work.planned->deadline.count()) + " s";
+    if (!work.waits_for.empty()) end.detail += "; it waited for " + work.waits_for;
+    if (!work.tried.empty()) end.detail += "; before: " + work.tried;
   } else if (work.run->stopping() && !work.last_act && end.outcome != Outcome::done) {
     // Half of a try proves nothing: the next one looks at the world.
     return leave(work);
@@ -191,6 +195,7 @@ void Engine::try_again(Work& work, StepEnd end) {
     return this->end(work, std::move(end));
   }
   work.stage = Stage::ending;
+  work.tried = end.detail;
   work.retry = now + pause;
   const auto spent = work.planned->deadline - left;
   const auto until = clock_.wall() + pause;

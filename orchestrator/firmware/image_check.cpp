@@ -13,6 +13,7 @@
 #include "base/signature.h"
 #include "base/text.h"
 #include "inventory/versions.h"
+#include "orchestrator/images/unnamed_file.h"
 
 namespace cupel::firmware {
 namespace {
@@ -28,10 +29,15 @@ constexpr std::size_t kPiece = 1u << 20;
 constexpr std::size_t kLargestWhole = 256u << 20;
 constexpr std::size_t kMostKnown = 1024;  // files whose digest is kept
 
-/// Whatever keeps a file from being read or trusted, nothing is written.
-Result<std::string> read_trusted(const std::string& file, std::size_t limit) {
+Result<void> trusted(const std::string& file) {
   auto owned = check_ownership(file);
   if (!owned) return Error{Code::kUntrusted, std::move(owned).error().what};
+  return ok();
+}
+
+/// Whatever keeps a file from being read or trusted, nothing is written.
+Result<std::string> read_trusted(const std::string& file, std::size_t limit) {
+  TRY(trusted(file));
   auto text = read_file(file, limit);
   if (!text) return Error{Code::kUntrusted, std::move(text).error().what};
   return *std::move(text);
@@ -88,6 +94,7 @@ Result<Found> found_at(const std::string& path) {
   if (failed)
     return Error{failed == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kInvalid,
                  path + ": " + failed.message()};
+  TRY(trusted(real));
   TRY(auto file, images::OpenFile::open(real));
   TRY(const auto state, state_of(*file));
   return Found{std::move(file), state};
@@ -196,15 +203,78 @@ Task<Result<std::shared_ptr<const std::string>>> ImageChecker::whole(std::string
   const auto line = turn_of(file);
   CO_TRY(const bmc::Semaphore::Permit mine, co_await line->enter(deadline));
   if (auto held = held_[sha256].lock()) co_return held;
-  std::function<Result<images::OpenFile::Ptr>()> open = [file] {
-    return images::OpenFile::open(file);
-  };
-  CO_TRY(auto opened, co_await disk_.run<images::OpenFile::Ptr>(file, std::move(open)));
-  CO_TRY(auto bytes, co_await read_whole(std::move(opened), sha256, deadline));
+  std::function<Result<Found>()> look = [file] { return found_at(file); };
+  CO_TRY(const auto found, co_await disk_.run<Found>(file, std::move(look)));
+  CO_TRY(auto bytes, co_await read_whole(found.file, sha256, deadline));
   auto held = std::make_shared<const std::string>(std::move(bytes));
   std::erase_if(held_, [](const auto& one) { return one.second.expired(); });
   held_[sha256] = held;
   co_return held;
+}
+
+std::uint64_t ImageChecker::bytes_of_copies() const {
+  auto bytes = being_copied_;
+  for (const auto& [digest, copy] : copies_)
+    if (const auto held = copy.lock()) bytes += held->size();
+  return bytes;
+}
+
+/// Both disks are waited for on threads.
+Task<Result<images::OpenFile::Ptr>> ImageChecker::write_copy(images::OpenFile::Ptr file,
+                                                             std::string sha256,
+                                                             std::filesystem::path folder,
+                                                             Deadline deadline) {
+  using Written = std::shared_ptr<images::UnnamedFile>;
+  std::function<Result<Written>()> make = [folder]() -> Result<Written> {
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (!failure) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failure);
+    TRY(auto made, images::UnnamedFile::make(folder));
+    return std::make_shared<images::UnnamedFile>(std::move(made));
+  };
+  CO_TRY(const auto copy, co_await disk_.run<Written>(folder, std::move(make)));
+  Sha256 sum;
+  std::uint64_t at = 0;
+  for (;;) {
+    if (co_await cancelled()) co_return Error{Code::kCancelled, file->path() + ": not copied"};
+    if (deadline.passed())
+      co_return Error{Code::kTimeout, file->path() + " was not copied in time"};
+    CO_TRY(auto piece, co_await disk_.read(file, at, kPiece));
+    if (piece.empty()) break;
+    at += piece.size();
+    sum.add(piece);
+    std::function<Result<bool>()> append = [copy, bytes = std::move(piece)]() -> Result<bool> {
+      TRY(copy->append(bytes));
+      return true;
+    };
+    CO_TRY([[maybe_unused]] const bool written,
+           co_await disk_.run<bool>(folder, std::move(append)));
+  }
+  if (sum.hex() != sha256)
+    co_return Error{Code::kUntrusted, file->path() + " was changed after it was checked"};
+  co_return copy->finish(file->path());
+}
+
+Task<Result<images::OpenFile::Ptr>> ImageChecker::copy(std::string file, std::string sha256,
+                                                       std::filesystem::path folder,
+                                                       Deadline deadline) {
+  const auto line = turn_of(file);
+  CO_TRY(const bmc::Semaphore::Permit mine, co_await line->enter(deadline));
+  if (auto held = copies_[sha256].lock()) co_return held;
+  std::function<Result<Found>()> look = [file] { return found_at(file); };
+  CO_TRY(const auto found, co_await disk_.run<Found>(file, std::move(look)));
+  std::erase_if(copies_, [](const auto& one) { return one.second.expired(); });
+  const auto copied = bytes_of_copies();
+  if (copied + found.state.bytes > kMostCopied)
+    co_return Error{Code::kInvalid,
+                    fmt::format("{}: no copy of it can be served: copies of {} MiB are in {} "
+                                "already, and {} MiB may be: wait until updates have ended",
+                                file, copied >> 20, folder.string(), kMostCopied >> 20)};
+  being_copied_ += found.state.bytes;
+  auto made = co_await write_copy(found.file, sha256, folder, deadline);
+  being_copied_ -= found.state.bytes;
+  if (made) copies_[sha256] = *made;
+  co_return made;
 }
 
 Task<Result<void>> ImageChecker::hold_against(ListedImage listed, std::string file,

@@ -1,6 +1,7 @@
 #pragma once
 // Whether an image may be written to a machine: it is listed in the site's signed manifest, and its
 // file is what the manifest says. Fails closed: whatever cannot be checked is not written.
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,9 @@ class ImageChecker {
                         images::DiskThreads::Limits disk = {},
                         images::DiskThreads::Read read = &images::OpenFile::read)
       : trust_{std::move(trust)}, disk_{disk, std::move(read)} {}
+
+  /// So many bytes of copies there are at once.
+  static constexpr std::uint64_t kMostCopied = 32ull << 30;
   ImageChecker(const ImageChecker&) = delete;
   ImageChecker& operator=(const ImageChecker&) = delete;
 
@@ -55,7 +59,17 @@ class ImageChecker {
   Task<Result<std::shared_ptr<const std::string>>> whole(std::string file, std::string sha256,
                                                          Deadline deadline);
 
+  /// A copy of the image that nobody can change: hashed as it was copied, without a name, on the
+  /// disk of `folder`, which is made; one for all who hold it at the time. Errors: kUntrusted where
+  /// it has not this SHA-256; kStorage; kInvalid where there would be more than kMostCopied bytes;
+  /// else as check().
+  Task<Result<images::OpenFile::Ptr>> copy(std::string file, std::string sha256,
+                                           std::filesystem::path folder, Deadline deadline);
+
  private:
+  Task<Result<images::OpenFile::Ptr>> write_copy(images::OpenFile::Ptr file, std::string sha256,
+                                                 std::filesystem::path folder, Deadline deadline);
+  std::uint64_t bytes_of_copies() const;
   Task<Result<std::string>> read_whole(images::OpenFile::Ptr file, std::string sha256,
                                        Deadline deadline);
   std::shared_ptr<bmc::Semaphore> turn_of(const std::string& file);
@@ -69,9 +83,11 @@ class ImageChecker {
                                  Deadline deadline);
 
   std::optional<inventory::ImageTrust> trust_;
-  std::map<FileState, std::string> known_{};                        // digests
-  std::map<std::string, std::weak_ptr<const std::string>> held_{};  // whole, by digest
-  std::map<std::string, std::shared_ptr<bmc::Semaphore>> turns_{};  // of files: one reads it
+  std::map<FileState, std::string> known_{};                               // digests
+  std::map<std::string, std::weak_ptr<const std::string>> held_{};         // whole, by digest
+  std::map<std::string, std::weak_ptr<const images::OpenFile>> copies_{};  // by digest
+  std::uint64_t being_copied_ = 0;                                         // bytes
+  std::map<std::string, std::shared_ptr<bmc::Semaphore>> turns_{};         // of files: one reads it
   images::DiskThreads disk_;
 };
 

@@ -58,18 +58,18 @@ std::string_view text_of(FirmwareReset reset) {
 }
 
 Task<Result<void>> prepare(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadline,
-                           std::chrono::milliseconds drained) {
+                           std::chrono::milliseconds drained, bmc::Pace pace) {
   if (reset == FirmwareReset::host_off) return bmc::ensure_off(bmc, kGrace, deadline);
-  return do_reset(bmc, reset, deadline, drained);
+  return do_reset(bmc, reset, deadline, drained, pace);
 }
 
 Task<Result<void>> do_reset(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadline,
-                            std::chrono::milliseconds drained) {
+                            std::chrono::milliseconds drained, bmc::Pace pace) {
   switch (reset) {
     case FirmwareReset::bmc_restart:
       return bmc::restart_bmc(bmc, deadline);
     case FirmwareReset::host_restart:
-      return bmc::restart(bmc, deadline);
+      return bmc::restart(bmc, deadline, pace);
     case FirmwareReset::host_off:
       return or_on_again(bmc, bmc::cycle(bmc, kGrace, deadline), deadline);
     case FirmwareReset::ac_cycle:

@@ -40,7 +40,7 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
   while (handle_.resets_done < resets.size()) {
     const auto which = resets[handle_.resets_done];
     doors_.waiting(named() + ": " + std::string{text_of(which)});
-    auto reset = co_await do_reset(doors_.bmc, which, deadline, doors_.drained);
+    auto reset = co_await do_reset(doors_.bmc, which, deadline, doors_.drained, doors_.pace);
     if (!reset && is_refused_for_good(reset.error().code)) {
       CO_TRY(const auto seen, co_await look(deadline));
       if (shows_version(seen)) break;

@@ -262,7 +262,8 @@ Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadlin
   if (!why_not && way.empty() && lacks_server(service, order))
     co_return failed("this BMC can only fetch images itself" + std::string{kNotServed}, {kServeIt});
   if (why_not || way != kFetches) co_return why_not;
-  auto served = doors_.serve(order);
+  auto served = co_await doors_.serve(order, deadline);
+  if (!served && served.error().code == Code::kCancelled) co_return std::move(served).error();
   if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
   order.pull_uri = served_ = *std::move(served);
   co_return Ended{};
@@ -280,7 +281,7 @@ Task<Result<void>> Updater::prepare_machine(Deadline deadline) {
         CO_TRY(co_await enter(Phase::refused));
       }
     }
-    CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained));
+    CO_TRY(co_await prepare(doors_.bmc, reset, deadline, doors_.drained, doors_.pace));
   }
   co_return ok();
 }

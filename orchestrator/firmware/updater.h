@@ -24,7 +24,7 @@ struct UpdaterDoors {
   std::function<Task<Result<void>>(UpdateHandle)> keep{};
   /// Where the BMC can fetch the image, and, once its update has ended, not any more. Empty: no
   /// image is served. Errors: why it cannot be.
-  std::function<Result<std::string>(const bmc::UpdateOrder&)> serve{};
+  std::function<Task<Result<std::string>>(bmc::UpdateOrder, Deadline)> serve{};
   std::function<void(const std::string&)> serve_no_more{};
   /// From now on the machine's power is this update's alone, for so long at most; 0: not any more.
   std::function<Result<void>(const UpdateHandle&, std::chrono::seconds)> hold_power{};
@@ -34,6 +34,7 @@ struct UpdaterDoors {
   std::function<std::chrono::sys_seconds()> now{};
   std::chrono::milliseconds poll{5000};
   std::chrono::milliseconds drained = kDrained;  // how long a power drain leaves the machine off
+  bmc::Pace pace{};                              // of a restart of the machine
   /// Components whose previous image an earlier try of this run has sent: it is not sent again.
   std::set<std::string> written_back{};
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.

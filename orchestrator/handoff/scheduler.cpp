@@ -15,6 +15,23 @@ Task<Result<void>> Scheduler::unreserve(const inventory::Node&, std::string, Dea
   co_return ok();
 }
 
+std::string with_short_urls(std::string_view text) {
+  constexpr std::size_t kShort = 40;
+  std::string line;
+  while (!text.empty()) {
+    const auto begin = text.find("://");
+    const auto host = begin == text.npos ? text.npos : begin + 3;
+    const auto end = host == text.npos ? text.npos : text.find_first_of(" \t\n,;)", host);
+    if (host == text.npos) break;
+    const auto path = text.substr(0, end).find('/', host);
+    const bool long_one = path != text.npos && std::min(end, text.size()) - begin > kShort;
+    line +=
+        long_one ? std::string{text.substr(0, path)} + "/..." : std::string{text.substr(0, end)};
+    text.remove_prefix(std::min(end, text.size()));
+  }
+  return line += text;
+}
+
 std::string one_line_reason(std::string_view text) {
   auto line = printable(text);
   std::erase_if(line, [](char c) { return c == '"' || c == '\''; });

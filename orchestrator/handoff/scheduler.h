@@ -13,9 +13,10 @@ namespace cupel::handoff {
 
 /// What the scheduler reports of one node.
 struct NodeState {
-  std::string name{};    // as the scheduler knows it
-  bool drained = false;  // no new jobs start there
-  bool busy = false;     // jobs are on it, or end on it
+  std::string name{};               // as the scheduler knows it
+  bool drained = false;             // no new jobs start there
+  bool busy = false;                // jobs are on it, or end on it
+  std::vector<std::string> jobs{};  // of a busy one, where that is known: "17 (alice)"
   std::string silent{};  // why it could start none although it may: "slurmctld hears no slurmd"
   std::string reason{};  // why it is drained
   /// Who else wants no jobs there, and why: stays so when Cupel gives the node back.
@@ -56,6 +57,8 @@ class Scheduler {
 
 inline constexpr std::size_t kLongestReason = 240;  // bytes
 
+/// The same with only the host of each long URL: what is behind it is what people have to read.
+std::string with_short_urls(std::string_view text);
 /// A reason that fits into the tools of both: one line, no quotes, at most kLongestReason.
 std::string one_line_reason(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/ownership.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -26,6 +27,14 @@ Error error_of(const std::string& name, const ProcessOutcome& outcome) {
   const auto says = [&](std::string_view part) { return text.find(part) != text.npos; };
   if (says("not found") || says("invalid node name"))
     return unknown_to_slurm(name, "scontrol: " + words);
+  // ESLURM_USER_ID_MISSING of older versions, ESLURM_ACCESS_DENIED of newer ones.
+  // Source: https://slurm.schedmd.com/user_permissions.html: nodes are changed by administrators.
+  if (says("invalid user id") || says("access/permission denied"))
+    return Error{Code::kRefused,
+                 fmt::format("scontrol: {0}: user {1} may not change nodes in Slurm: sacctmgr "
+                             "modify user where name={1} set adminlevel=administrator, or run "
+                             "Cupel as SlurmUser",
+                             words, name_of_user(::geteuid()))};
   if (says("unable to contact") || says("connection refused") || says("communication"))
     return Error{Code::kUnreachable, "slurmctld does not answer: " + words};
   return Error{Code::kFailed,
@@ -164,6 +173,24 @@ Task<Result<void>> Scontrol::unreserve(std::string reservation, Deadline deadlin
   if (lower_case(gone.error().what).find("reservation is invalid") != std::string::npos)
     co_return ok();
   co_return std::move(gone).error().within("reservation " + reservation);
+}
+
+Task<std::vector<std::string>> Scontrol::jobs(std::string name, Deadline deadline) {
+  constexpr std::size_t kMostJobs = 1000;
+  ProcessRequest request;
+  request.output_limit = 1u << 20;
+  request.argv = {"squeue", "--noheader", "--format=%i %u", "--nodelist=" + name};
+  if (!configuration_.empty()) request.environment.push_back("SLURM_CONF=" + configuration_);
+  const auto outcome = co_await run_process(std::move(request), deadline.sooner(kPatience));
+  std::vector<std::string> found;
+  if (!outcome || outcome->exit_status != 0) co_return found;
+  for (const auto line : lines(outcome->output)) {
+    const auto parts = words(line);
+    if (parts.size() != 2 || found.size() == kMostJobs) continue;
+    found.push_back(fmt::format("{} ({})", printable(shortened(parts[0], 40)),
+                                printable(shortened(parts[1], 40))));
+  }
+  co_return found;
 }
 
 Task<Result<std::string>> Scontrol::ping(Deadline deadline) {

@@ -19,6 +19,8 @@ class Scontrol : public SlurmDoor {
   Task<Result<void>> update(std::string name, SlurmUpdate update, Deadline deadline) override;
   Task<Result<void>> reserve(std::string name, std::string reservation, Deadline deadline) override;
   Task<Result<void>> unreserve(std::string reservation, Deadline deadline) override;
+  /// By squeue. Source: man squeue (22.05), --format.
+  Task<std::vector<std::string>> jobs(std::string name, Deadline deadline) override;
   Task<Result<std::string>> ping(Deadline deadline) override;
 
  private:

@@ -114,6 +114,10 @@ bool SlurmNode::idle() const {
          std::ranges::none_of(kBars, [this](std::string_view word) { return has(word); });
 }
 
+Task<std::vector<std::string>> SlurmDoor::jobs(std::string, Deadline) {
+  co_return std::vector<std::string>{};
+}
+
 Error unknown_to_slurm(std::string_view name, std::string_view words) {
   return Error{Code::kNotFound,
                fmt::format("Slurm does not know node '{}': add the lines that `cupel slurm conf` "
@@ -184,6 +188,7 @@ Task<Result<NodeState>> Slurm::look(const inventory::Node& asked, const inventor
                                     Deadline deadline) {
   CO_TRY(auto now, co_await node(asked.slurm_name, deadline));
   NodeState state{.name = now.name, .drained = now.drained(), .busy = now.busy()};
+  if (state.busy) state.jobs = co_await door_->jobs(now.name, deadline);
   if (now.has("NOT_RESPONDING") || now.has("DOWN"))
     state.silent = "slurmctld hears no slurmd there";
   state.look_with = "scontrol show node " + now.name;

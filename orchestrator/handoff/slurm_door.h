@@ -49,6 +49,8 @@ class SlurmDoor {
   virtual Task<Result<void>> reserve(std::string name, std::string reservation,
                                      Deadline deadline) = 0;
   virtual Task<Result<void>> unreserve(std::string reservation, Deadline deadline) = 0;
+  /// The jobs on a node, for people: "17 (alice)". None where this door cannot tell.
+  virtual Task<std::vector<std::string>> jobs(std::string name, Deadline deadline);
   /// Who answers, for people.
   virtual Task<Result<std::string>> ping(Deadline deadline) = 0;
 };

@@ -167,8 +167,8 @@ Result<void> Slurmrestd::failure_in(const ApiAnswer& answer, const std::string& 
   if (no_node && !node.empty()) return unknown_to_slurm(node, "slurmrestd: " + failure->words);
   if (failure->number == kAccessDenied)
     return Error{Code::kRefused,
-                 fmt::format("{}: {}: the token's user must be an operator of Slurm: sacctmgr "
-                             "modify user where name=NAME set adminlevel=operator",
+                 fmt::format("{}: {}: the token's user may not change nodes in Slurm: sacctmgr "
+                             "modify user where name=NAME set adminlevel=administrator",
                              who, failure->words)};
   // 22.05 says no more of an expired token, of a forged one, and of a slurmctld that is away.
   if (auto expired = client_.expired()) return *std::move(expired);

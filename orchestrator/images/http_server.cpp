@@ -145,7 +145,10 @@ Result<void> HttpServer::Impl::listen(std::string_view what) {
   auto host = options.host.empty() ? options.endpoint.address().to_string() : options.host;
   if (host.contains(':') && !host.starts_with('[')) host = "[" + host + "]";
   base = fmt::format("{}://{}:{}", tls ? "https" : "http", host, options.endpoint.port());
-  asio::co_spawn(acceptor.get_executor(), accept(), [](std::exception_ptr) {});
+  // A server that accepts nobody and says nothing is worse than none.
+  asio::co_spawn(acceptor.get_executor(), accept(), [](std::exception_ptr bug) {
+    if (bug) std::rethrow_exception(bug);
+  });
   return ok();
 }
 
@@ -199,7 +202,8 @@ Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) 
     connection.patience.allow(options.head_patience);
     const auto [failure, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (failure) co_return;
-    if (!has_known_coding(parser.get())) co_return;
+    constexpr auto kCoding = http::field::transfer_encoding;
+    if (!has_known_coding(parser.get().count(kCoding), parser.get()[kCoding])) co_return;
     if (parser.get()[http::field::expect] == "100-continue") {
       const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(kContinue), kAwait);
       if (lost) co_return;

@@ -30,8 +30,9 @@ struct ImageServerOptions {
 };
 
 struct Grant {
-  std::string file{};  // a regular file, no link
-  std::string name{};  // the URL's last part: letters, digits, "._-"
+  std::string file{};      // a regular file, no link
+  OpenFile::Ptr opened{};  // instead of it: what was checked, and cannot be changed any more
+  std::string name{};      // the URL's last part: letters, digits, "._-"
   std::chrono::seconds lifetime{3600};
   std::optional<asio::ip::address> peer{};  // nobody else is answered
 };

@@ -10,6 +10,8 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/images/file_digest.h"
 
@@ -76,6 +78,7 @@ Error bad_name(std::string_view name) {
 
 Result<void> check_sizes(const Image& image) {
   for (const auto& file : image.manifest.files) {
+    TRY(check_ownership(image.folder / file.name));
     TRY(const auto size, size_of(image.folder / file.name));
     if (size != file.size)
       return Error{Code::kInvalid,
@@ -87,7 +90,7 @@ Result<void> check_sizes(const Image& image) {
 }
 
 Result<Image> read_image(const fs::path& folder, std::string_view name) {
-  TRY(const auto text, read_file(folder / kManifest, kLargestManifest));
+  TRY(const auto text, read_trusted_file(folder / kManifest, kLargestManifest));
   TRY(auto manifest, within(kManifest, parse_manifest(text)));
   if (manifest.name != name)
     return Error{Code::kInvalid, fmt::format("manifest.json is of image {}", manifest.name)};
@@ -180,12 +183,12 @@ Result<Image> ImageStore::keep(NewImage made, ImageManifest manifest,
   // What would not be read back is not written.
   const auto text = manifest_text(manifest);
   TRY(parse_manifest(text));
-  TRY(write_file(made.folder() / kManifest, text));
+  TRY(write_file(made.folder() / kManifest, text, kReadableByAll));
   std::error_code reason;
   const auto folder = folder_ / manifest.name;
   fs::rename(made.folder(), folder, reason);  // fails where an image is: its folder is not empty
   if (reason)
-    return Error{fs::exists(folder) ? Code::kConflict : Code::kStorage,
+    return Error{is_there(folder) ? Code::kConflict : Code::kStorage,
                  folder.string() + ": " + reason.message()};
   made.folder_.clear();
   TRY(sync_folder(folder_));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace cupel::images {
@@ -75,7 +76,7 @@ bool has_address(std::string_view url) {
 }  // namespace
 
 Result<std::string> store_conf(const std::filesystem::path& folder, std::uint16_t port) {
-  const auto path = std::filesystem::absolute(folder).lexically_normal().string();
+  const auto path = absolute_path(folder).lexically_normal().string();
   if (!is_plain(path))
     return Error{Code::kInvalid, "the folder of images " + printable(path) +
                                      " has blanks or signs that nginx's configuration cannot hold: "

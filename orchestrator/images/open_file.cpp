@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/paths.h"
+
 namespace cupel::images {
 namespace {
 
@@ -42,7 +44,7 @@ Result<OpenFile::Ptr> OpenFile::open(const std::string& path) {
 
 Result<OpenFile::Ptr> OpenFile::open_below(const std::string& folder, const std::string& path) {
   fs::path inside = path;
-  if (inside.is_absolute()) inside = inside.lexically_relative(fs::absolute(folder));
+  if (inside.is_absolute()) inside = inside.lexically_relative(absolute_path(folder));
   const int root = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) return refused(folder, errno);
   open_how how{};

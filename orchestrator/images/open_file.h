@@ -18,6 +18,11 @@ class OpenFile {
   /// Errors: as above. Source: openat2(2), RESOLVE_BENEATH.
   static Result<Ptr> open_below(const std::string& folder, const std::string& path);
 
+  /// Takes the descriptor over. Errors: kInvalid (no regular file).
+  static Result<Ptr> of(int descriptor, const std::string& said) {
+    return regular(descriptor, said);
+  }
+
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();

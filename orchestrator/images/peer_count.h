@@ -1,8 +1,10 @@
 #pragma once
-// How many connections each peer has. Used from several threads.
+// How many connections each peer has; of IPv6 each /64. Used from several threads.
 #include <boost/asio/ip/address.hpp>
 #include <map>
 #include <mutex>
+
+#include "base/network_of.h"
 
 namespace cupel::images {
 
@@ -13,14 +15,14 @@ class PeerCount {
   /// False: it has as many as one may have. Most of 0: no limit.
   bool enter(const boost::asio::ip::address& peer) {
     const std::scoped_lock lock{mutex_};
-    auto& count = counts_[peer];
+    auto& count = counts_[network_of(peer)];
     if (most_ != 0 && count >= most_) return false;
     ++count;
     return true;
   }
   void leave(const boost::asio::ip::address& peer) {
     const std::scoped_lock lock{mutex_};
-    const auto at = counts_.find(peer);
+    const auto at = counts_.find(network_of(peer));
     if (at != counts_.end() && --at->second == 0) counts_.erase(at);
   }
 

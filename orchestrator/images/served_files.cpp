@@ -27,7 +27,10 @@ Result<std::string> ServedFiles::add(Grant grant) {
   if (!is_plain(grant.name))
     return Error{Code::kInvalid, "an image's name may have letters, digits and ._- only: '" +
                                      printable(grant.name) + "'"};
-  TRY(auto opened, OpenFile::open(grant.file));
+  auto opened = grant.opened;
+  if (!opened) {
+    TRY(opened, OpenFile::open(grant.file));
+  }
   auto path = "/" + random_hex(kTokenBytes) + "/" + grant.name;
   auto file = std::make_shared<ServedFile>(std::move(opened), std::move(grant));
   const std::scoped_lock lock{mutex_};

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/digest.h"
+#include "base/paths.h"
 #include "orchestrator/images/http_server.h"
 #include "orchestrator/netboot/tickets.h"
 
@@ -45,7 +46,7 @@ struct BootService::Impl {
 
 Result<std::unique_ptr<BootService>> BootService::start(asio::any_io_executor executor,
                                                         BootServerOptions options, Log log) {
-  if (!std::filesystem::is_directory(options.folder))
+  if (!is_folder(options.folder))
     return Error{Code::kInvalid, "boot server: no folder of images: '" + options.folder + "'"};
   auto impl = std::make_shared<Impl>(executor, options, std::move(log));
   const auto answering = [tickets = &impl->tickets](const images::HttpRequest& request) {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -143,7 +144,7 @@ Task<Result<void>> Dnsmasq::run(std::function<void(std::string_view line)> heard
   const auto lines = std::make_shared<Lines>(std::move(heard));
   ProcessRequest request{
       .argv = {"/bin/sh", "-c", kUntilInputEnds, "dnsmasq",
-               fs::exists(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
+               is_there(kProgram) ? kProgram : "dnsmasq", "--keep-in-foreground",
                "--conf-file=" + conf_in(*folder_), "--log-facility=-", "--pid-file="},
       .input_stays_open = true,
       .on_error = [lines](std::string_view piece) { lines->add(piece); }};

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 
 namespace cupel::netboot {
 namespace {
@@ -15,17 +15,7 @@ constexpr std::size_t kLongestText = 128;
 constexpr std::size_t kMostMacs = 256;
 
 std::string normalized(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kFillings{"none",
-                                                             "0",
-                                                             "default string",
-                                                             "not specified",
-                                                             "not applicable",
-                                                             "to be filled by o.e.m.",
-                                                             "system serial number",
-                                                             "123456789",
-                                                             "0123456789"};
-  auto word = lower_case(trimmed(text));
-  return std::ranges::find(kFillings, word) != kFillings.end() ? std::string{} : word;
+  return inventory::is_no_serial(text) ? std::string{} : lower_case(trimmed(text));
 }
 
 Result<std::string> text_of(const boost::json::object& hello, std::string_view key) {
@@ -92,26 +82,42 @@ std::string said_macs(const Identity& machine) {
 std::optional<Refusal> difference(const Identity& machine, const ExpectedMachine& expected) {
   const auto serial = normalized(expected.serial), uuid = normalized(expected.uuid);
   if (!serial.empty() && !machine.serial.empty() && serial != machine.serial)
-    return Refusal{"wrong-serial", fmt::format("its serial number is {}, the inventory's is {}",
-                                               machine.serial, expected.serial)};
+    return Refusal{"wrong-serial",
+                   fmt::format("its serial number is {}, the inventory's is {}", machine.serial,
+                               expected.serial),
+                   true};
   if (!uuid.empty() && !machine.uuid.empty() && uuid != machine.uuid &&
       other_order(uuid) != machine.uuid)
-    return Refusal{"wrong-uuid", fmt::format("its UUID is {}, the inventory's is {}", machine.uuid,
-                                             expected.uuid)};
+    return Refusal{
+        "wrong-uuid",
+        fmt::format("its UUID is {}, the inventory's is {}", machine.uuid, expected.uuid), true};
   if (!expected.macs.empty() && !has_mac_of(machine, expected))
-    return Refusal{"wrong-mac", fmt::format("its MAC addresses are {}, the inventory's are {}",
-                                            said_macs(machine), fmt::join(expected.macs, ", "))};
+    return Refusal{"wrong-mac",
+                   fmt::format("its MAC addresses are {}, the inventory's are {}",
+                               said_macs(machine), fmt::join(expected.macs, ", ")),
+                   true};
   return {};
 }
 
-/// What has no token of its own needs more than an address that anybody can take.
-bool is_proven(const Identity& machine, const ExpectedMachine& expected) {
-  const auto serial = normalized(expected.serial);
-  if (machine.ticket_from == "dhcp") return has_mac_of(machine, expected);
+/// What has no token of its own needs more than an address that anybody can take. That what it says
+/// does not differ was seen before.
+bool is_proven(const Identity& machine, const ExpectedMachine& expected, bool by_dhcp) {
+  const auto serial = normalized(expected.serial), uuid = normalized(expected.uuid);
+  if (by_dhcp || machine.ticket_from == "dhcp") {
+    const bool is_known = !serial.empty() || !uuid.empty();
+    const bool says_it =
+        (!serial.empty() && !machine.serial.empty()) || (!uuid.empty() && !machine.uuid.empty());
+    return has_mac_of(machine, expected) && (says_it || !is_known);
+  }
   return serial.empty() || !machine.serial.empty() || has_mac_of(machine, expected);
 }
 
 }  // namespace
+
+bool is_named(const Identity& machine, const ExpectedMachine& expected) {
+  const auto serial = normalized(expected.serial);
+  return (!serial.empty() && serial == machine.serial) || has_mac_of(machine, expected);
+}
 
 std::optional<std::string> normalized_mac(std::string_view text) {
   constexpr std::size_t kLength = 17;
@@ -154,20 +160,23 @@ Result<Identity> parse_identity(const boost::json::object& hello) {
 }
 
 std::optional<Refusal> mismatch(const Identity& machine, const ExpectedMachine& expected,
-                                std::span<const ExpectedMachine> all) {
+                                std::span<const ExpectedMachine> all, bool by_dhcp) {
   if (!expected.arch.empty() && !machine.arch.empty() && machine.arch != expected.arch)
     return Refusal{"wrong-arch", fmt::format("{}: the machine is {}, the order is for {}",
                                              expected.node, machine.arch, expected.arch)};
   auto refusal = difference(machine, expected);
-  if (!refusal && !is_proven(machine, expected))
-    refusal = Refusal{
-        "unproven", "it reports neither a serial number nor a MAC address that the inventory has"};
+  if (!refusal && !is_proven(machine, expected, by_dhcp))
+    refusal = Refusal{"unproven", by_dhcp ? "its ticket came by DHCP, and it does not report the "
+                                            "serial number or UUID that the inventory has"
+                                          : "it reports neither a serial number nor a MAC address "
+                                            "that the inventory has"};
   if (!refusal) return {};
   if (const auto* other = other_node(machine, expected, all))
     return Refusal{"swapped",
                    fmt::format("{}: the machine that booted is {} ({}). The two are swapped: check "
                                "their slots, their BMCs' cables and the inventory",
-                               expected.node, other->node, refusal->text)};
+                               expected.node, other->node, refusal->text),
+                   true};
   refusal->text = expected.node + ": " + refusal->text;
   return refusal;
 }

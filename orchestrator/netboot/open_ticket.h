@@ -50,6 +50,7 @@ struct OpenTicket {
   asio::ip::address greeted_from{};
   std::set<std::string, std::less<>> seeds_served{};
   bool told_expired = false;
+  bool by_dhcp = false;  // somebody got it for a MAC address
   EventQueue events{};
 };
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "base/network_of.h"
+
 namespace cupel::netboot {
 
-PeerLimits::Allowance& PeerLimits::allowance_of(const boost::asio::ip::address& peer,
+PeerLimits::Allowance& PeerLimits::allowance_of(const boost::asio::ip::address& address,
                                                 Clock::time_point now) {
+  const auto peer = network_of(address);
   const double most = rate_ * kBurst;
   const auto refilled = [&](const Allowance& of) {
     const std::chrono::duration<double> passed = now - of.at;

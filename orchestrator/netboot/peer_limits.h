@@ -1,6 +1,6 @@
 #pragma once
-// How many requests each peer may make: one that guesses is through soon. Used from several
-// threads.
+// How many requests each peer, of IPv6 each /64, may make: one that guesses is through soon. Used
+// from several threads.
 #include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <map>
@@ -26,7 +26,7 @@ class PeerLimits {
     double left = 0;
     Clock::time_point at{};
   };
-  Allowance& allowance_of(const boost::asio::ip::address& peer, Clock::time_point now);
+  Allowance& allowance_of(const boost::asio::ip::address& address, Clock::time_point now);
 
   const double rate_;
   std::mutex mutex_{};

@@ -28,7 +28,9 @@ HttpAnswer refuse(const Open& ticket, const HttpRequest& request, unsigned statu
   (void)tell(ticket, {.kind = Kind::refused,
                       .body = {{"cause", refusal.cause}, {"text", refusal.text}},
                       .peer = request.peer.to_string()});
-  return json_answer(status, {{"refused", refusal.text}, {"cause", refusal.cause}});
+  const auto& said =
+      refusal.tells_secrets ? refusal.cause + "; the controller's log has the rest" : refusal.text;
+  return json_answer(status, {{"refused", said}, {"cause", refusal.cause}});
 }
 
 HttpAnswer busy() { return {.status = kBusy, .retry_after = kComeAgain}; }
@@ -42,14 +44,34 @@ Result<json::object> object_in(const HttpRequest& request) {
 /// What holds for a hello and for the first report of what was installed.
 std::optional<Refusal> stranger(const Open& ticket, const Identity& machine,
                                 std::span<const ExpectedMachine> all) {
-  if (auto refusal = mismatch(machine, ticket->order.machine, all)) return refusal;
+  const auto by_dhcp = [&] {
+    const std::scoped_lock lock{ticket->mutex};
+    return ticket->by_dhcp;
+  }();
+  if (auto refusal = mismatch(machine, ticket->order.machine, all, by_dhcp)) return refusal;
   const std::scoped_lock lock{ticket->mutex};
   if (!ticket->greeted || ticket->greeted->may_be(machine)) return {};
   const auto mac = ticket->greeted->shared_mac(machine);
   return Refusal{"other-machine",
                  fmt::format("{}: the ticket is in use by another machine (serial number {}){}",
                              ticket->order.machine.node, ticket->greeted->serial,
-                             mac.empty() ? "" : "; both have the MAC address " + mac)};
+                             mac.empty() ? "" : "; both have the MAC address " + mac),
+                 true};
+}
+
+/// Whether who reports from home is the machine: by a serial number or MAC address that the
+/// inventory or its hello has, or by its address, which is that of the hello or the inventory's.
+/// The URL alone proves nothing: it is in the machine's user data, and went over the network.
+bool is_at_home(const Open& ticket, const Identity& machine, const asio::ip::address& peer) {
+  if (is_named(machine, ticket->order.machine)) return true;
+  boost::system::error_code none;
+  const auto own = asio::ip::make_address(ticket->order.address, none);
+  if (!none && own == peer) return true;
+  const std::scoped_lock lock{ticket->mutex};
+  if (!ticket->greeted) return false;
+  const auto& hello = *ticket->greeted;
+  const bool same_serial = !hello.serial.empty() && hello.serial == machine.serial;
+  return ticket->greeted_from == peer || same_serial || !hello.shared_mac(machine).empty();
 }
 
 std::optional<Refusal> over(const Open& ticket) {
@@ -189,6 +211,7 @@ HttpAnswer answer_dhcp(const Open& ticket, std::string_view name, const HttpRequ
   {
     const std::scoped_lock lock{ticket->mutex};
     if (ticket->greeted || ticket->stage != BootStage::issued) return {.status = kGone};
+    ticket->by_dhcp = true;
   }
   if (name == "ram.efi" && ticket->files.contains(name) && !carries_ticket(ticket->files))
     return refuse(ticket, request, kForbidden,
@@ -206,10 +229,16 @@ HttpAnswer answer_home(const Open& ticket, const HttpRequest& request,
   const auto machine = parse_identity(*body);
   if (!machine) return refuse(ticket, request, kBad, {"malformed", machine.error().what});
   if (ticket->is_late()) return refuse(ticket, request, kGone, *over(ticket));
-  // A form says nothing of the machine: the URL is known to the seed that it was given alone.
+  // A form says nothing of the machine.
   const bool says_who = !machine->serial.empty() || !machine->macs.empty();
   if (const auto refusal = says_who ? stranger(ticket, *machine, all) : std::nullopt)
     return refuse(ticket, request, kForbidden, *refusal);
+  if (!is_at_home(ticket, *machine, request.peer))
+    return refuse(ticket, request, kForbidden,
+                  {"unproven",
+                   fmt::format("{}: {} reports a new system without a serial number or MAC address "
+                               "of the machine, and from another address",
+                               ticket->order.machine.node, request.peer.to_string())});
   {
     const std::scoped_lock lock{ticket->mutex};
     if (ticket->stage == BootStage::home) return {.status = kGone};

@@ -1,5 +1,6 @@
 #include "orchestrator/os/boot_handle.h"
 
+#include "base/digest.h"
 #include "base/enum_words.h"
 #include "base/json.h"
 
@@ -8,13 +9,26 @@ namespace {
 
 constexpr double kMostWays = 16;
 
+netboot::Ticket ticket_in(const json::value& told) {
+  return {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
+          text_at(told, "home").value_or("")};
+}
+
 }  // namespace
+
+std::string ticket_id(const netboot::Ticket& ticket) {
+  constexpr std::size_t kDigits = 16;
+  return sha256_hex(ticket.token + " " + ticket.home_url).substr(0, kDigits);
+}
+
+std::string to_text(const netboot::Ticket& ticket) {
+  return json::serialize(
+      json::object{{"token", ticket.token}, {"base", ticket.base_url}, {"home", ticket.home_url}});
+}
 
 std::string to_text(const BootHandle& handle) {
   return json::serialize(json::object{{"stage", enum_word<'-'>(handle.stage)},
-                                      {"token", handle.ticket.token},
-                                      {"base", handle.ticket.base_url},
-                                      {"home", handle.ticket.home_url},
+                                      {"ticket", ticket_id(handle.ticket)},
                                       {"way", handle.way},
                                       {"digest", handle.digest},
                                       {"disk", handle.disk},
@@ -24,13 +38,19 @@ std::string to_text(const BootHandle& handle) {
                                       {"disc", handle.disc}});
 }
 
-Result<BootHandle> boot_handle_of(std::string_view text) {
+Result<BootHandle> boot_handle_of(
+    std::string_view text,
+    const std::function<Result<std::string>(const std::string& id)>& ticket) {
   TRY(const auto told, parse_json(text));
   const auto stage = enum_of<BootHandle::Stage, '-'>(text_at(told, "stage").value_or(""));
   const auto way = number_at(told, "way").value_or(0);
   BootHandle handle;
-  handle.ticket = {text_at(told, "token").value_or(""), text_at(told, "base").value_or(""),
-                   text_at(told, "home").value_or("")};
+  handle.ticket = ticket_in(told);
+  if (const auto id = text_at(told, "ticket")) {
+    TRY(const auto kept, within("the ticket of a boot", ticket(*id)));
+    TRY(const auto value, parse_json(kept));
+    handle.ticket = ticket_in(value);
+  }
   if (!stage || handle.ticket.token.empty() || way < 0 || way > kMostWays)
     return Error{Code::kMalformed, "the journal's handle is not of a boot"};
   handle.stage = *stage;

@@ -1,6 +1,9 @@
 #pragma once
 // What the journal keeps of a boot that was begun, so that a controller which comes after a crash
-// opens the same URLs again and finds the machine where it is.
+// opens the same URLs again and finds the machine where it is. The ticket itself is a secret, which
+// no event has: the handle names it, and the store keeps it apart.
+#include <functional>
+
 #include "base/result.h"
 #include "orchestrator/netboot/ticket.h"
 
@@ -25,8 +28,15 @@ struct BootHandle {
   friend bool operator==(const BootHandle&, const BootHandle&) = default;
 };
 
+/// By which the store keeps the ticket: says nothing of it.
+std::string ticket_id(const netboot::Ticket& ticket);
+std::string to_text(const netboot::Ticket& ticket);
+
+/// Without the ticket, which it names.
 std::string to_text(const BootHandle& handle);
-/// Errors: kMalformed, of another Cupel's.
-Result<BootHandle> boot_handle_of(std::string_view text);
+/// `ticket`: what to_text() of a ticket was, by its id. A handle of an earlier version has its
+/// ticket in it. Errors: kMalformed, of another Cupel's; those of `ticket`.
+Result<BootHandle> boot_handle_of(
+    std::string_view text, const std::function<Result<std::string>(const std::string& id)>& ticket);
 
 }  // namespace cupel::os

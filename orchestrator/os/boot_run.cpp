@@ -56,6 +56,7 @@ bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) 
 Task<Result<BootEnd>> BootRun::run(Deadline deadline) {
   CO_TRY(handle_.ticket, doors_.server.draw());
   handle_.digest = doors_.digest;
+  CO_TRY(doors_.keep_ticket(handle_.ticket));
   CO_TRY(co_await keep(Stage::drawn));
   co_return co_await go_on(deadline);
 }

@@ -25,6 +25,8 @@ struct BootDoors {
   bmc::Bmc& bmc;
   BootDoor& server;
   std::function<Result<netboot::BootOrder>(const netboot::Ticket&)> order{};
+  /// Before the handle that names it. Errors: kStorage.
+  std::function<Result<void>(const netboot::Ticket&)> keep_ticket{};
   std::function<Task<Result<void>>(std::string handle)> keep{};
   std::function<void(std::string)> waiting{};
   /// Before a restart: what the console says from then on is the new boot's.

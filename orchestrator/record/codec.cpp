@@ -5,6 +5,8 @@
 
 #include "base/described_json.h"
 #include "base/enum_words.h"
+#include "burnin/criteria/compared_causes.h"
+#include "orchestrator/record/fleet_codec.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
 // written.
@@ -14,13 +16,14 @@ BOOST_DESCRIBE_STRUCT(Part, (),
                       (kind, name, model, manufacturer, serial, part_number, firmware, slot,
                        size_bytes, count, health, pcie, macs, source))
 BOOST_DESCRIBE_STRUCT(Unknown, (), (fact, source, why))
+BOOST_DESCRIBE_STRUCT(PartialList, (), (kind, source, why, passing))
 BOOST_DESCRIBE_STRUCT(PartCount, (), (there, expected))
 BOOST_DESCRIBE_STRUCT(AuditFinding, (), (finding, part, expected, observed, source, remedy, count))
 }  // namespace cupel::inventory
 
 namespace cupel::burnin {
 BOOST_DESCRIBE_STRUCT(Measurement, (), (name, part, value, unit, traced_to))
-BOOST_DESCRIBE_STRUCT(Findings, (), (measurements, parts, unknown))
+BOOST_DESCRIBE_STRUCT(Findings, (), (measurements, parts, unknown, partial))
 BOOST_DESCRIBE_STRUCT(Quantity, (), (value, at_least, at_most, unit, unit_of_limits))
 BOOST_DESCRIBE_STRUCT(Cause, (),
                       (decision, part, criterion, measured, wanted, evidence, remedy, stages,
@@ -75,6 +78,7 @@ namespace {
 
 using inventory::AuditFinding;
 using inventory::Part;
+using inventory::PartialList;
 using inventory::Unknown;
 
 /// Of a verdict in the journal.
@@ -90,11 +94,18 @@ void bound(inventory::PcieLink& link) {
 
 json::array to_json(const std::vector<Part>& parts) { return described::to_array(parts); }
 json::array to_json(const std::vector<Unknown>& unknown) { return described::to_array(unknown); }
+json::array to_json(const std::vector<PartialList>& partial) {
+  return described::to_array(partial);
+}
 json::array to_json(const std::vector<AuditFinding>& findings) {
   return described::to_array(findings);
 }
 json::array to_json(const std::vector<Needed>& needs) { return described::to_array(needs); }
-json::object to_json(const burnin::Findings& findings) { return described::to_object(findings); }
+json::object to_json(const burnin::Findings& findings) {
+  auto object = described::to_object(findings);
+  if (findings.partial.empty()) object.erase("partial");
+  return object;
+}
 json::object to_json(const burnin::Cause& cause) { return described::to_object(cause); }
 
 json::object to_json(const burnin::Verdict& verdict) {
@@ -109,6 +120,10 @@ std::vector<Part> parts_from(const json::value* value) {
   for (auto& part : parts)
     if (part.pcie) bound(*part.pcie);
   return parts;
+}
+
+std::vector<PartialList> partial_from(const json::value* value) {
+  return described::from_array<PartialList>(value);
 }
 
 std::vector<AuditFinding> audit_from(const json::value* value) {
@@ -131,6 +146,15 @@ burnin::Verdict verdict_from(const json::object& object) {
   verdict.decision = described::Row<burnin::Decision>::take(decision ? *decision : json::value{});
   verdict.causes = described::from_array<burnin::Cause>(object.if_contains("causes"));
   verdict.checked = described::from_array<burnin::Checked>(object.if_contains("checked"));
+  verdict.slow = burnin::slow_ones(compared_from(object.if_contains("compared")));
+  // What is wrong with the same number says more.
+  std::erase_if(verdict.slow, [&](const burnin::Compared& slow) {
+    return std::ranges::any_of(verdict.causes, [&](const burnin::Cause& cause) {
+      const auto measure = burnin::compared_measure(cause.criterion);
+      return cause.part == slow.part &&
+             (measure.empty() ? cause.criterion : measure) == slow.measure;
+    });
+  });
   return verdict;
 }
 

@@ -16,6 +16,7 @@ namespace json = boost::json;
 
 json::array to_json(const std::vector<inventory::Part>& parts);
 json::array to_json(const std::vector<inventory::Unknown>& unknown);
+json::array to_json(const std::vector<inventory::PartialList>& partial);
 json::array to_json(const std::vector<inventory::AuditFinding>& findings);
 json::object to_json(const burnin::Findings& findings);
 json::object to_json(const burnin::Cause& cause);
@@ -24,6 +25,7 @@ json::array to_json(const std::vector<Needed>& needs);
 
 /// Tolerant: what is absent or of another type stays empty.
 std::vector<inventory::Part> parts_from(const json::value* value);
+std::vector<inventory::PartialList> partial_from(const json::value* value);
 std::vector<inventory::AuditFinding> audit_from(const json::value* value);
 burnin::Findings findings_from(const json::object& object);
 burnin::Verdict verdict_from(const json::object& object);

@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include "base/described_json.h"
+#include "base/enum_words.h"
 
 namespace cupel::burnin {
 BOOST_DESCRIBE_STRUCT(Compared, (),
                       (stage, part, measure, unit, against, found, value, expected, limit, spread,
-                       others, less_is_better))
+                       others, less_is_better, again))
 }  // namespace cupel::burnin
 
 namespace cupel::described {
@@ -23,8 +24,7 @@ struct Row<burnin::Against> : EnumRow<burnin::Against> {
 template <>
 struct Row<burnin::Likeness> : EnumRow<burnin::Likeness> {
   static burnin::Likeness known(std::string_view word) {
-    if (word == "outlier") return burnin::Likeness::outlier;
-    return word == "alike" ? burnin::Likeness::alike : burnin::Likeness::doubtful;
+    return enum_of<burnin::Likeness, '-'>(word).value_or(burnin::Likeness::doubtful);
   }
 };
 
@@ -38,7 +38,8 @@ using burnin::FleetModel;
 using Series = burnin::FleetReference::Series;
 
 constexpr std::string_view kKind = "fleet reference";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+constexpr int kFormatWithoutSlow = 1;  // of runs that knew no slow parts, only outliers
 constexpr std::size_t kMostSeries = 4096, kMostPositions = 4096;
 
 json::object to_json(const burnin::SeriesKey& key, const Series& series) {
@@ -61,6 +62,8 @@ json::object to_json(const burnin::SeriesKey& key, const Series& series) {
           {"spread", model.spread},
           {"node_spread", model.node_spread},
           {"node_prior", model.node_prior},
+          {"part_slow", model.part_slow},
+          {"node_slow", model.node_slow},
           {"part_limit", model.part_limit},
           {"node_limit", model.node_limit},
           {"divide", model.divide},
@@ -128,6 +131,8 @@ Series series_from(const json::object& object) {
   model.spread = number_at(object, "spread");
   model.node_spread = number_at(object, "node_spread");
   model.node_prior = number_at(object, "node_prior");
+  model.part_slow = number_at(object, "part_slow");
+  model.node_slow = number_at(object, "node_slow");
   model.part_limit = number_at(object, "part_limit");
   model.node_limit = number_at(object, "node_limit");
   model.divide = number_at(object, "divide");
@@ -169,8 +174,9 @@ std::string to_text(const burnin::FleetReference& reference) {
 Result<burnin::FleetReference> fleet_reference_from(std::string_view text) {
   TRY(const auto parsed, parse_json(text));
   const auto* document = parsed.if_object();
+  const auto format = document == nullptr ? 0 : number_at(*document, "format");
   const bool known = document != nullptr && text_at(*document, "kind") == kKind &&
-                     number_at(*document, "format") == kFormat;
+                     (format == kFormat || format == kFormatWithoutSlow);
   if (!known) return Error{Code::kMalformed, "this is no fleet reference of a known format"};
   burnin::FleetReference reference;
   reference.nodes = count_at(*document, "nodes");
@@ -181,6 +187,10 @@ Result<burnin::FleetReference> fleet_reference_from(std::string_view text) {
     if (!each.is_object() || reference.series.size() == kMostSeries) continue;
     const auto& object = each.get_object();
     auto found = series_from(object);
+    if (format == kFormatWithoutSlow) {
+      found.model.part_slow = found.model.part_limit;
+      found.model.node_slow = found.model.node_limit;
+    }
     if (!(found.model.spread > 0) || !std::isfinite(found.model.center))
       return Error{Code::kMalformed, "a series of the fleet reference has no spread"};
     reference.series.emplace(burnin::SeriesKey{text_at(object, "stage"), text_at(object, "measure"),

@@ -154,6 +154,7 @@ void take_findings(NodeRecord& record, FormerLogs& former, const Event& event) {
   if (const auto* parts = event.data.if_contains("bmc_parts")) {
     record.bmc_parts = parts_from(parts);
     record.bmc_told = true;
+    record.bmc_partial = partial_from(event.data.if_contains("bmc_partial"));
     record.system_serial = text_in(event, "system_serial");
   }
   if (const auto* findings = event.data.if_contains("audit")) record.audit = audit_from(findings);

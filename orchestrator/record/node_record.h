@@ -60,6 +60,7 @@ struct NodeRecord {
   std::string kernel_log_mark{};  // where the newest reading of the node's kernel log ended
   std::string system_serial{};    // as the BMC tells it
   bool bmc_told = false;
+  std::vector<inventory::PartialList> bmc_partial{};  // kinds of which bmc_parts does not have all
   std::optional<std::vector<inventory::AuditFinding>> audit{};
   std::optional<burnin::Verdict> verdict{};
   std::string hand_off{};  // "resumed", "drained"; empty: none

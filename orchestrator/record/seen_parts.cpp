@@ -20,22 +20,6 @@ std::vector<Part> without_system(std::vector<Part> parts) {
   return parts;
 }
 
-/// By source: the last reading of this run.
-std::map<std::string, std::vector<Part>, std::less<>> readings_of(const NodeRecord& record) {
-  std::map<std::string, std::vector<Part>, std::less<>> readings;
-  if (record.bmc_told || !record.bmc_parts.empty())
-    readings[std::string{kBmcStep}] = without_system(record.bmc_parts);
-  const auto take = [&](const std::string& stage, const burnin::Findings& findings) {
-    if (!findings.parts.empty())
-      readings[std::string{burnin::base_name(stage)}] = without_system(findings.parts);
-  };
-  for (const auto& [stage, findings] : record.findings) take(stage, findings);
-  for (const auto& step : record.steps)
-    if (const auto found = record.findings.find(step.name); found != record.findings.end())
-      take(found->first, found->second);
-  return readings;
-}
-
 bool has_failed(const StepRecord& step) {
   if (step.outcome == "skipped") return step.skipped == Skipped::failure;
   return !step.outcome.empty() && step.outcome != "done";
@@ -48,13 +32,49 @@ bool lists_parts(std::string_view step) {
 
 }  // namespace
 
+/// By source: the last reading of this run.
+std::map<std::string, SeenParts::Reading, std::less<>> SeenParts::readings_of(
+    const NodeRecord& record) {
+  std::map<std::string, Reading, std::less<>> readings;
+  if (record.bmc_told || !record.bmc_parts.empty())
+    readings[std::string{kBmcStep}] = {without_system(record.bmc_parts), record.bmc_partial};
+  const auto take = [&](const std::string& stage, const burnin::Findings& findings) {
+    if (!findings.parts.empty() || !findings.partial.empty())
+      readings[std::string{burnin::base_name(stage)}] = {without_system(findings.parts),
+                                                         findings.partial};
+  };
+  for (const auto& [stage, findings] : record.findings) take(stage, findings);
+  for (const auto& step : record.steps)
+    if (const auto found = record.findings.find(step.name); found != record.findings.end())
+      take(found->first, found->second);
+  return readings;
+}
+
+/// Kinds that the newest reading could not list in full, from an older one that could.
+void SeenParts::complete(Source& source, const Reading& reading) {
+  std::erase_if(source.partial, [&](const inventory::PartialList& each) {
+    const bool has_kind = std::ranges::count(reading.parts, each.kind, &Part::kind) > 0;
+    if (!has_kind || inventory::partial_list(reading.partial, each.kind) != nullptr) return false;
+    for (const auto& part : reading.parts)
+      if (part.kind == each.kind) source.older.push_back(part);
+    return true;
+  });
+}
+
 bool SeenParts::take(const NodeRecord& record) {
   if (newest_ && is_other_machine(record, *newest_)) return false;
   if (!newest_ && !chassis_serial(record).empty()) newest_ = record;
   const auto readings = readings_of(record);
-  for (const auto& [name, parts] : readings) {
+  for (const auto& [name, reading] : readings) {
     auto& source = sources_[name];
-    if (!source.is_read) source.parts = parts;
+    if (source.is_read) {
+      complete(source, reading);
+      continue;
+    }
+    source.parts = reading.parts;
+    source.partial = reading.partial;
+    for (const auto& each : reading.partial)
+      source.older.push_back({.kind = each.kind, .name = {}, .source = each.source});
     source.is_read = true;
   }
   for (const auto& step : record.steps) {
@@ -69,7 +89,7 @@ bool SeenParts::take(const NodeRecord& record) {
 bool SeenParts::all_read() const {
   const auto is_read = [&](std::string_view name) {
     const auto source = sources_.find(name);
-    return source != sources_.end() && source->second.is_read;
+    return source != sources_.end() && source->second.is_read && source->second.partial.empty();
   };
   return is_read(kBmcStep) && std::ranges::all_of(burnin::stages(), [&](const auto& stage) {
            return stage.lists == burnin::Lists::nothing || is_read(stage.name);
@@ -88,9 +108,11 @@ std::vector<Part> SeenParts::parts() const {
 
 std::vector<Part> SeenParts::unread() const {
   std::vector<Part> all;
-  for (const auto& [name, source] : sources_)
+  for (const auto& [name, source] : sources_) {
     if (source.is_read && source.failed_since)
       all.insert(all.end(), source.parts.begin(), source.parts.end());
+    all.insert(all.end(), source.older.begin(), source.older.end());
+  }
   return all;
 }
 

@@ -20,16 +20,27 @@ class SeenParts {
   /// Parts of the sources whose newest try succeeded, the chassis among them (PartKind::system).
   std::vector<inventory::Part> parts() const;
 
-  /// Parts of the sources that failed in a newer run than the one that read them: whether they are
-  /// still there is not known.
+  /// Parts of which it is not known whether they are still there: of the sources that failed in a
+  /// newer run than the one that read them, and of kinds that the newest reading could not list in
+  /// full, as an older one has them. A part without name and serial number stands for all of its
+  /// kind.
   std::vector<inventory::Part> unread() const;
 
  private:
+  struct Reading {
+    std::vector<inventory::Part> parts{};
+    std::vector<inventory::PartialList> partial{};
+  };
+  static std::map<std::string, Reading, std::less<>> readings_of(const NodeRecord& record);
+
   struct Source {
     bool is_read = false;
     bool failed_since = false;
     std::vector<inventory::Part> parts{};
+    std::vector<inventory::PartialList> partial{};  // kinds that no older reading has whole, yet
+    std::vector<inventory::Part> older{};           // of kinds that the newest has not whole
   };
+  static void complete(Source& source, const Reading& reading);
 
   bool all_read() const;
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "inventory/identity.h"
+
 namespace cupel::record {
 namespace {
 
@@ -14,7 +16,8 @@ std::vector<Part> once_each(const std::vector<Part>& parts, PartKind kind) {
   std::vector<Part> found;
   std::set<std::string> known;
   for (const auto& part : parts)
-    if (part.kind == kind && !part.serial.empty() && known.insert(part.serial).second)
+    if (part.kind == kind && !inventory::is_no_serial(part.serial) &&
+        known.insert(part.serial).second)
       found.push_back(part);
   return found;
 }
@@ -24,7 +27,8 @@ std::map<std::string, std::set<std::string>> serials_by_part(const NodeRecord& r
   std::map<std::string, std::set<std::string>> serials;
   const auto take = [&](const std::vector<Part>& parts) {
     for (const auto& part : parts)
-      if (!part.serial.empty()) serials[part.name].insert(part.serial);
+      if (!inventory::is_no_serial(part.serial))
+        serials[part.name].insert(inventory::serial_key(part.serial));
   };
   take(record.bmc_parts);
   for (const auto& [stage, findings] : record.findings) take(findings.parts);
@@ -34,9 +38,10 @@ std::map<std::string, std::set<std::string>> serials_by_part(const NodeRecord& r
 }  // namespace
 
 std::string chassis_serial(const NodeRecord& record) {
-  if (!record.system_serial.empty()) return record.system_serial;
+  if (!inventory::is_no_serial(record.system_serial)) return record.system_serial;
   const auto reported = record.facts.find("system.serial");
-  if (reported != record.facts.end()) return reported->second;
+  if (reported != record.facts.end() && !inventory::is_no_serial(reported->second))
+    return reported->second;
   const auto systems = parts_with_serial(record, PartKind::system);
   return systems.empty() ? std::string{} : systems.front().serial;
 }
@@ -52,7 +57,7 @@ std::vector<Part> parts_with_serial(const NodeRecord& record, PartKind kind) {
 
 bool is_other_machine(const NodeRecord& before, const NodeRecord& now) {
   const auto was = chassis_serial(before), is = chassis_serial(now);
-  return !was.empty() && !is.empty() && was != is;
+  return !was.empty() && !is.empty() && inventory::serial_key(was) != inventory::serial_key(is);
 }
 
 std::vector<std::string> replaced_parts(const NodeRecord& before, const NodeRecord& now) {

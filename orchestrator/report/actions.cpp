@@ -39,10 +39,23 @@ OperatorAction at(const RunSummary& summary, const NodeSummary& node, std::strin
   return item;
 }
 
+/// The audit asks for a part before other nodes say which one it is; the verdict may name it.
+bool is_named_by_verdict(const NodeSummary& node, const record::StepRecord& step,
+                         const record::Needed& need) {
+  const auto kind = inventory::part_kind(need.part);
+  if (!kind || burnin::base_name(step.name) != "audit" || !node.record.verdict) return false;
+  const auto of_kind = fmt::format(" {}s", need.part);
+  return std::ranges::any_of(node.causes, [&](const burnin::Cause& each) {
+    return each.criterion == "audit: missing" && each.part != need.part &&
+           each.wanted.ends_with(of_kind);
+  });
+}
+
 /// What the step itself asked for.
 void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
                std::vector<OperatorAction>& actions) {
   for (const auto& need : step.needs) {
+    if (is_named_by_verdict(node, step, need)) continue;
     // What the audit missed is looked for anew; any other step looks by itself.
     const auto* again = burnin::base_name(step.name) == "audit"
                             ? "; then: cupel retry RUN NODE --from bmc-facts"
@@ -105,6 +118,30 @@ void add_causes(const RunSummary& summary, const NodeSummary& node,
   }
 }
 
+/// A node about which something was not found out is one way to one place: not a part, but what
+/// kept it from being read.
+void add_open(const RunSummary& summary, const NodeSummary& node,
+              std::vector<OperatorAction>& actions) {
+  constexpr std::size_t kReasons = 3;
+  const bool is_open = node.record.verdict && actions.empty() && !node.causes.empty() &&
+                       node.record.verdict->decision == burnin::Decision::inconclusive;
+  if (!is_open) return;
+  const auto known = std::ranges::find_if(
+      node.causes, [](const burnin::Cause& each) { return !each.remedy.empty(); });
+  auto item =
+      at(summary, node,
+         known == node.causes.end()
+             ? std::string_view{"find out the reason; then measure the node again in a new run"}
+             : std::string_view{known->remedy});
+  item.step = "verdict";
+  item.at_the_rack = false;
+  for (std::size_t i = 0; i < std::min(kReasons, node.causes.size()); ++i)
+    item.why += (i == 0 ? "" : "; ") + burnin::to_string(node.causes[i]);
+  if (node.causes.size() > kReasons)
+    item.why += fmt::format("; and {} more", node.causes.size() - kReasons);
+  actions.push_back(std::move(item));
+}
+
 /// The first step that is not over, where that waits for a person's word.
 const playbooks::PlannedStep* awaits_approval(const engine::NodeState& node) {
   for (std::size_t i = 0; node.planned && i < node.steps.size(); ++i) {
@@ -163,6 +200,7 @@ std::vector<OperatorAction> actions_of(const RunSummary& summary, const engine::
     std::vector<OperatorAction> of_node;
     add_steps(summary, node, of_node);
     add_causes(summary, node, of_node);
+    add_open(summary, node, of_node);
     std::ranges::move(of_node, std::back_inserter(actions));
   }
   sort_for_walking(actions);

@@ -8,6 +8,18 @@ namespace cupel::report {
 namespace {
 
 constexpr Advice kAdvice[] = {
+    {"slurm-drain", "", "", "jobs that still run on it",
+     "wait until the jobs have ended, or end them: scancel JOB; then: cupel retry RUN NODE", false,
+     false},
+    {"", "", "refused", "set adminlevel=administrator",
+     "let Cupel's user change nodes in Slurm, as the step's words say; then: cupel retry RUN NODE",
+     false, false},
+    {"", "", "", "Slurm does not know node",
+     "add its lines to slurm.conf (cupel slurm conf), then: scontrol reconfigure; then: "
+     "cupel retry RUN NODE",
+     false, false},
+    {"", "", "unreachable", "slurmctld",
+     "look at slurmctld, its host and its log; then: cupel retry RUN NODE", false, false},
     {"", "", "untrusted", "the inventory says",
      "find out who has replaced the machine, or its key; where that was meant, write the new one "
      "into the inventory and begin a new run",

@@ -1,5 +1,7 @@
 #include "orchestrator/report/detection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +52,8 @@ double share(int part, int whole) {
 }
 
 bool to_be_found(const Detection& each) {
-  return each.planted.needs.empty() && each.planted.verdict != Decision::pass;
+  return each.planted.needs.empty() &&
+         (each.planted.slow || each.planted.verdict != Decision::pass);
 }
 
 /// "c22-n09 *": whatever follows that name, such as why nothing was heard of it.
@@ -66,9 +69,30 @@ bool says(const NodeSummary& node, const std::string& text) {
          });
 }
 
+/// Named as slow, or as what stands out, which is more.
+Detection detected_slow(const Planted& planted, const NodeSummary& node) {
+  Detection found{.planted = planted, .verdict = node.decision};
+  const auto take = [&](const std::string& part, const std::string& check, std::string measured) {
+    if (found.right) return;
+    found.found = true;
+    found.part = part;
+    found.check = check;
+    found.measured = std::move(measured);
+    found.right = check == planted.check && (planted.part.empty() || is_named(part, planted.part));
+  };
+  for (const auto& cause : node.causes)
+    if (cause.criterion == planted.check) take(cause.part, cause.criterion, measured_text(cause));
+  if (node.record.verdict)
+    for (const auto& each : node.record.verdict->slow)
+      take(each.part, fmt::format("{}: {}", to_string(each.against), each.measure),
+           slow_text(each));
+  return found;
+}
+
 }  // namespace
 
 Detection detected(const Planted& planted, const NodeSummary& node, double speed) {
+  if (planted.slow) return detected_slow(planted, node);
   Detection found{.planted = planted, .verdict = node.decision};
   found.found = node.decision == planted.verdict;
   found.right = found.found;
@@ -114,25 +138,26 @@ Score score_of(std::span<const Detection> detections, std::span<const NodeSummar
 
 std::string_view outcome_of(const Detection& detection) {
   if (!detection.planted.needs.empty()) return "not looked for yet";
-  if (detection.planted.verdict == Decision::pass) return detection.found ? "borne" : "not borne";
+  if (!to_be_found(detection)) return detection.found ? "borne" : "not borne";
   if (!detection.found) return "missed";
   return detection.right ? "found" : "wrong part";
 }
 
 boost::json::object to_json(const Detection& detection) {
   const auto& planted = detection.planted;
-  boost::json::object object{
-      {"fault", planted.fault},
-      {"node", planted.node},
-      {"outcome", outcome_of(detection)},
-      {"expected",
-       {{"verdict", to_string(planted.verdict)}, {"part", planted.part}, {"check", planted.check}}},
-      {"verdict", to_string(detection.verdict)},
-      {"part", detection.part},
-      {"check", detection.check},
-      {"measured", detection.measured},
-      {"seconds", static_cast<double>(detection.took.count()) / 1000},
-      {"tests", detection.tests}};
+  boost::json::object object{{"fault", planted.fault},
+                             {"node", planted.node},
+                             {"outcome", outcome_of(detection)},
+                             {"expected",
+                              {{"verdict", planted.slow ? "slow" : to_string(planted.verdict)},
+                               {"part", planted.part},
+                               {"check", planted.check}}},
+                             {"verdict", to_string(detection.verdict)},
+                             {"part", detection.part},
+                             {"check", detection.check},
+                             {"measured", detection.measured},
+                             {"seconds", static_cast<double>(detection.took.count()) / 1000},
+                             {"tests", detection.tests}};
   if (!planted.needs.empty()) object["needs"] = planted.needs;
   return object;
 }

@@ -21,6 +21,7 @@ struct Planted {
   std::string check{};    // the cause's criterion
   std::string like{};     // what was measured has this in it
   std::string because{};  // what was measured of any of the causes has this in it
+  bool slow = false;      // it is enough that the part is reported as slow, whatever the verdict
   std::string needs{};    // what nobody looks for yet; empty: it must be found
 };
 

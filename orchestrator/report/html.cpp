@@ -13,6 +13,7 @@
 #include "orchestrator/report/html_rack.h"
 #include "orchestrator/report/html_text.h"
 #include "orchestrator/report/html_timeline.h"
+#include "orchestrator/report/slow.h"
 
 namespace cupel::report {
 namespace {
@@ -38,6 +39,7 @@ std::string contents(std::string_view page, const RunSummary& summary) {
   constexpr auto kChapters = std::to_array<std::pair<std::string_view, std::string_view>>({
       {"nodes", "Nodes"},
       {"failures", "Failures alike"},
+      {"slow", "Slow"},
       {"racks", "Racks"},
       {"time-line", "Time line"},
       {"power", "Power"},
@@ -87,8 +89,8 @@ std::string to_html(const RunSummary& summary) {
       script_source());
   text += fmt::format("<title>{}Cupel run {}</title><style>{}</style><main>",
                       summary.rehearsal ? "REHEARSAL: " : "", summary.run.id, kStyle);
-  const auto chapters = nodes_html(summary) + failures(summary) + racks_html(summary) +
-                        time_line_html(summary) + power_html(summary) +
+  const auto chapters = nodes_html(summary) + failures(summary) + slow_html(summary) +
+                        racks_html(summary) + time_line_html(summary) + power_html(summary) +
                         distributions_html(summary) + links_html(summary) + terms_html(summary) +
                         sources.html();
   text += front_html(summary) + contents(chapters, summary) + chapters;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/store/journal_end.h"
+#include "orchestrator/store/modes.h"
 
 namespace cupel::report {
 namespace {
@@ -59,8 +60,7 @@ Result<json::object> kept_summary(const store::Store& store, const store::Run& r
   const bool works =
       run.phase == engine::RunPhase::running || run.phase == engine::RunPhase::submitted;
   if (works || tip.hash.empty()) return object;
-  std::error_code failure;
-  std::filesystem::create_directory(file.parent_path(), failure);
+  store::make_private_folder(file.parent_path());
   const json::object kept{{"tip", tip.hash}, {"made_by", maker}, {"summary", object}};
   // One that cannot be kept, for want of room or of rights, is made again next time.
   [[maybe_unused]] const auto written = write_file(file, json::serialize(kept));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "base/text.h"
 #include "burnin/verdict_text.h"
 #include "inventory/node_range.h"
@@ -9,6 +12,7 @@
 #include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/rehearsal.h"
 #include "orchestrator/report/serials.h"
+#include "orchestrator/report/slow.h"
 #include "orchestrator/report/untested.h"
 
 namespace cupel::report {
@@ -76,6 +80,18 @@ std::string bad_nodes(const RunSummary& summary) {
   return text.empty() ? text : "## What did not pass\n\n" + text;
 }
 
+std::string slow_markdown(const RunSummary& summary) {
+  constexpr std::size_t kMost = 200;
+  const auto parts = slow_parts(summary);
+  if (parts.empty()) return {};
+  const auto shown = std::min(parts.size(), kMost);
+  auto text = "## Slow, which fails nothing\n\n" + head({"node", "slow"});
+  for (const auto& [node, each] : std::span{parts}.first(shown))
+    text += row({plain_text(node->record.node), plain_text(slow_text(*each))});
+  if (shown < parts.size()) text += fmt::format("\nand {} more.\n", parts.size() - shown);
+  return text + "\n";
+}
+
 std::string node_table(const RunSummary& summary) {
   auto text = "## Nodes\n\n" + head({"node", "rack", "unit", "chassis", "verdict", "hand-off"});
   for (const auto& node : summary.nodes)
@@ -127,7 +143,8 @@ std::string to_markdown(const RunSummary& summary) {
       alike += fmt::format("  - {}\n", plain_text(to_text(group, cluster)));
   }
   if (!alike.empty()) text += "## Failures alike\n\n" + alike + "\n";
-  text += bad_nodes(summary) + node_table(summary) + not_tested(summary) + decisions(summary);
+  text += bad_nodes(summary) + slow_markdown(summary) + node_table(summary) + not_tested(summary) +
+          decisions(summary);
   return text + fmt::format("Journal: {} events; the hash of the last, in which all are: `{}`\n",
                             summary.provenance.events, summary.provenance.head);
 }

@@ -19,6 +19,7 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
   const auto verdict = record.verdict.value_or(burnin::Verdict{});
   for (const auto& each : verdict.checked) checked.push_back(report::to_json(each));
   object["checked"] = std::move(checked);
+  if (!verdict.slow.empty()) object["slow"] = slow_json(verdict.slow);
   json::array steps;
   for (const auto& step : record.steps) {
     json::object each{{"step", step.name},

@@ -27,9 +27,14 @@ const NodeState& state_of(const RunTable& table, std::size_t node) {
   return known == table.state.nodes.end() ? kNone : known->second;
 }
 
+/// What is done of all nodes before the canary is no beginning.
 bool is_fresh(const NodeState& node) {
-  return std::ranges::all_of(node.steps,
-                             [](const StepState& step) { return step.phase == Phase::waiting; });
+  for (std::size_t i = 0; i < node.steps.size(); ++i) {
+    const auto& step = node.steps[i];
+    const bool for_all = node.planned && (*node.planned)[i].before_canary && step.over();
+    if (step.phase != Phase::waiting && !for_all) return false;
+  }
+  return true;
 }
 
 bool is_through(const NodeState& node) {

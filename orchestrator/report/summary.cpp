@@ -18,6 +18,7 @@
 #include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/rehearsal.h"
+#include "orchestrator/report/slow.h"
 #include "orchestrator/report/verdict_json.h"
 #include "orchestrator/store/journal_reader.h"
 
@@ -243,6 +244,8 @@ json::object to_json(const NodeSummary& node) {
   object["verdict"] = to_string(node.decision);
   object["causes"] =
       report::to_json(std::span<const burnin::Cause>{node.causes}, node.record.findings);
+  if (node.record.verdict && !node.record.verdict->slow.empty())
+    object["slow"] = slow_json(node.record.verdict->slow);
   object["hand_off"] = node.record.hand_off.empty() ? "none" : node.record.hand_off;
   if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
   if (!node.console.empty()) object["console"] = to_json(node.console);
@@ -362,7 +365,7 @@ std::string to_text(const RunSummary& summary, bool all) {
   if (!passed.empty()) text += "  pass          " + inventory::fold(passed) + "\n";
   if (!working.empty()) text += "  in work       " + inventory::fold(working) + "\n";
   return text + failure_lines(failures_of(summary)) + node_lines(summary, all) +
-         console_lines(summary);
+         slow_lines(summary, all) + console_lines(summary);
 }
 
 }  // namespace cupel::report

@@ -80,4 +80,20 @@ json::object to_json(const burnin::Checked& checked) {
   return object;
 }
 
+json::array slow_json(std::span<const burnin::Compared> slow) {
+  json::array all;
+  for (const auto& each : slow) {
+    json::object object{{"stage", each.stage},     {"part", each.part},
+                        {"measure", each.measure}, {"against", to_string(each.against)},
+                        {"others", each.others},   {"unit", each.unit},
+                        {"text", slow_text(each)}};
+    put(object, "value", each.value);
+    put(object, "expected", each.expected);
+    put(object, "limit", each.limit);
+    put(object, "behind", behind(each));
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
 }  // namespace cupel::report

@@ -23,4 +23,7 @@ boost::json::object to_json(const burnin::Diagnosis& diagnosis);
 /// One criterion: "met" is true or false, and false too where no number came.
 boost::json::object to_json(const burnin::Checked& checked);
 
+/// What is worse than its like and passed, the furthest behind first.
+boost::json::array slow_json(std::span<const burnin::Compared> slow);
+
 }  // namespace cupel::report

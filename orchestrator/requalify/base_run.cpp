@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/stage.h"
 
 namespace cupel::requalify {
@@ -32,9 +33,14 @@ bool has_passed(const record::NodeRecord& record) {
   return record.verdict && record.verdict->decision == burnin::Decision::pass;
 }
 
+/// What failed, and what stood out among its like and is to be measured again.
+bool is_failure(const burnin::Cause& cause) {
+  return cause.decision == burnin::Decision::fail || burnin::is_to_be_repeated(cause);
+}
+
 bool has_failed_part(const record::NodeRecord& record) {
   return record.verdict && std::ranges::any_of(record.verdict->causes, [](const auto& cause) {
-           return cause.decision == burnin::Decision::fail && !cause.part.empty();
+           return is_failure(cause) && !cause.part.empty();
          });
 }
 
@@ -45,7 +51,7 @@ bool tells_parts(const record::NodeRecord& record) {
 }
 
 bool has_failed(const record::NodeRecord& record) {
-  return record.verdict && record.verdict->decision == burnin::Decision::fail;
+  return record.verdict && std::ranges::any_of(record.verdict->causes, is_failure);
 }
 
 /// Newest first, down to `behind`, until `visit` returns false. Audits between two burn-ins may be
@@ -182,10 +188,12 @@ std::map<std::string, std::string, std::less<>> failed_stages(std::span<const No
     if (!each.record.verdict) continue;
     for (const auto& cause : each.record.verdict->causes)
       for (const auto& stage : stages_of(cause))
-        if (cause.decision == burnin::Decision::fail)
+        if (is_failure(cause))
           stages.emplace(
-              stage, fmt::format("{} failed there in run {}",
-                                 cause.part.empty() ? each.record.node : cause.part, each.run.id));
+              stage, fmt::format("{} {} there in run {}",
+                                 cause.part.empty() ? each.record.node : cause.part,
+                                 cause.decision == burnin::Decision::fail ? "failed" : "stood out",
+                                 each.run.id));
   }
   return stages;
 }

@@ -139,7 +139,15 @@ std::vector<const Part*> partners_of(const Parts& before, const Parts& after) {
   return partners;
 }
 
-void compare_sources(const Parts& before, const Parts& after, std::vector<Change>& changes) {
+using Partial = std::span<const inventory::PartialList>;
+
+/// What a list that is not whole lacks is no part that was added or removed. The partial lists name
+/// the kinds of which the two readings do not list all.
+void compare_sources(const Parts& before, const Parts& after, Partial was_partial,
+                     Partial is_partial, std::vector<Change>& changes) {
+  const auto is_whole = [](Partial partial, const Part& part) {
+    return inventory::partial_list(partial, part.kind) == nullptr;
+  };
   const auto partners = partners_of(before, after);
   for (std::size_t i = 0; i < after.size(); ++i) {
     const auto& is = after[i];
@@ -152,11 +160,12 @@ void compare_sources(const Parts& before, const Parts& after, std::vector<Change
       changes.push_back(change(ChangeKind::moved, is, from->name, serial_words(is)));
     else if (is.kind == PartKind::firmware)
       changes.push_back(change(ChangeKind::firmware, is, "not reported", is.firmware));
-    else
+    else if (is_whole(was_partial, is))
       changes.push_back(change(ChangeKind::added, is, {}, serial_words(is)));
   }
   for (const auto& was : before)
-    if (std::ranges::find(partners, &was) == partners.end() && with_serial(after, was) == nullptr)
+    if (is_whole(is_partial, was) && std::ranges::find(partners, &was) == partners.end() &&
+        with_serial(after, was) == nullptr)
       changes.push_back(change(ChangeKind::removed, was, serial_words(was), {}));
 }
 
@@ -217,6 +226,22 @@ PartsBySource parts_by_source(const NodeRecord& record) {
   return sources;
 }
 
+namespace {
+
+/// The kinds of which the newest reading of a source does not list all.
+Partial partial_of(const NodeRecord& record, std::string_view source) {
+  if (source == kByBmc) return record.bmc_partial;
+  Partial partial;
+  for (const auto& step : record.steps)
+    if (const auto found = record.findings.find(step.name);
+        found != record.findings.end() && !found->second.parts.empty() &&
+        source == "stage " + std::string{burnin::base_name(step.name)})
+      partial = found->second.partial;
+  return partial;
+}
+
+}  // namespace
+
 std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& after) {
   std::vector<Change> changes;
   auto was = parts_by_source(before);
@@ -230,7 +255,8 @@ std::vector<Change> changes_between(const NodeRecord& before, const NodeRecord& 
     std::erase_if(was[source], is_machine);
     std::erase_if(is[source], is_machine);
     std::vector<Change> found;
-    compare_sources(was[source], is[source], found);
+    compare_sources(was[source], is[source], partial_of(before, source), partial_of(after, source),
+                    found);
     add_untold(found, changes);
   }
   std::vector<Change> found;
@@ -248,6 +274,15 @@ std::vector<std::string> silent_sources(const NodeRecord& before, const NodeReco
     if (std::ranges::find(kLooks, source) != std::end(kLooks) && !is.contains(source))
       silent.push_back(source);
   return silent;
+}
+
+std::vector<std::string> partial_sources(const NodeRecord& record) {
+  std::vector<std::string> words;
+  for (const auto& [source, parts] : parts_by_source(record))
+    for (const auto& each : partial_of(record, source))
+      words.push_back(fmt::format("{} could not list all {}s: {}: {}", source, to_string(each.kind),
+                                  each.source, each.why));
+  return words;
 }
 
 Result<Change> declared_change(const NodeRecord& before, const std::string& what) {

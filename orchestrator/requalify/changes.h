@@ -36,6 +36,10 @@ std::vector<burnin::Change> changes_between(const record::NodeRecord& before,
 std::vector<std::string> silent_sources(const record::NodeRecord& before,
                                         const record::NodeRecord& after);
 
+/// "the BMC could not list all dimms: URI: HTTP 500": of what is missing there nothing is a change.
+/// Pure.
+std::vector<std::string> partial_sources(const record::NodeRecord& record);
+
 /// What a person says was replaced: a part's name ("gpu3", "dimm A7"), "cable:mlx5_5", or "bmc",
 /// "bios", "driver", "kernel". Errors: kInvalid: no part of the record is called so, with the
 /// nearest name.

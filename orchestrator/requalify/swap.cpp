@@ -72,10 +72,6 @@ bool has_cause(const NodeRecord& record, std::string_view part, std::string_view
   });
 }
 
-bool fails(const NodeRecord& record, std::string_view part, std::string_view criterion) {
-  return has_cause(record, part, criterion, burnin::Decision::fail);
-}
-
 bool is_of_stages(const Cause& cause, std::string_view stage) {
   return cause.stages.empty() || std::ranges::any_of(cause.stages, [&](const auto& each) {
            return burnin::base_name(each) == burnin::base_name(stage);
@@ -109,12 +105,22 @@ struct Judged {
   std::span<const Compared> compared;
 };
 
+/// Whether it fails of the part, or is as bad beside its like, if not so far that it fails.
+bool fails(const Judged& judged, std::string_view part, std::string_view criterion) {
+  if (has_cause(judged.record, part, criterion, burnin::Decision::fail)) return true;
+  const auto measure = burnin::compared_measure(criterion);
+  return !measure.empty() && std::ranges::any_of(judged.compared, [&](const Compared& each) {
+    return each.against == Against::fleet && each.measure == measure && each.part == part &&
+           (each.found == burnin::Likeness::slow || each.found == burnin::Likeness::outlier);
+  });
+}
+
 /// Whether it was found out of the part: by a number, or by a finding. A part of which a stage gave
 /// nothing has a stage's name for its criterion; an audit, which looks at all parts, an audit's.
 bool is_measured(const Judged& judged, std::string_view part, const Cause& cause) {
   const auto& record = judged.record;
   if (!record.verdict) return false;
-  if (fails(record, part, cause.criterion)) return true;
+  if (fails(judged, part, cause.criterion)) return true;
   if (has_cause(record, part, cause.criterion, burnin::Decision::inconclusive)) return false;
   if (cause.criterion.starts_with("audit: ")) return record.audit.has_value();
   if (const auto measure = burnin::compared_measure(cause.criterion); !measure.empty())
@@ -141,14 +147,14 @@ SwapAnswer answer_of(const Cause& cause, const PartsBySource& was, const PartsBy
     return answer;
   }
   if (seat->place.empty()) return answer;
-  const bool in_place = fails(after.record, seat->place, cause.criterion);
+  const bool in_place = fails(after, seat->place, cause.criterion);
   if (answer.is_now.empty()) {
     if (in_place && seat->other_in_place) answer.result = SwapResult::place;
     return answer;
   }
   if (!is_measured(after, seat->place, cause) || !is_measured(after, answer.is_now, cause))
     return answer;
-  const bool with_part = fails(after.record, answer.is_now, cause.criterion);
+  const bool with_part = fails(after, answer.is_now, cause.criterion);
   answer.result = with_part && in_place ? SwapResult::both
                   : with_part           ? SwapResult::part
                   : in_place            ? SwapResult::place
@@ -165,8 +171,8 @@ std::vector<SwapAnswer> read_swap(const NodeRecord& before, const NodeRecord& af
   const auto was = parts_by_source(before), is = parts_by_source(after);
   std::set<std::pair<std::string, std::string>> known;
   for (const auto& cause : before.verdict->causes) {
-    const bool own = cause.decision == burnin::Decision::fail && !cause.part.empty() &&
-                     cause.consequence_of.empty();
+    const bool bad = cause.decision == burnin::Decision::fail || burnin::is_to_be_repeated(cause);
+    const bool own = bad && !cause.part.empty() && cause.consequence_of.empty();
     if (own && known.emplace(cause.part, cause.criterion).second)
       answers.push_back(answer_of(cause, was, is, {after, compared}));
   }

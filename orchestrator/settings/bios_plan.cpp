@@ -68,6 +68,15 @@ std::string allowed_in(const bmc::BiosRule* rule) {
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
+/// What a number may be, where the wanted one may not; empty: it may, or is none.
+std::string out_of_bounds(const bmc::BiosRule* rule, const std::string& value) {
+  const auto wanted = number<double>(value);
+  if (rule == nullptr || !wanted) return {};
+  if (rule->least && *wanted < *rule->least) return "at least " + plain(*rule->least);
+  if (rule->most && *wanted > *rule->most) return "at most " + plain(*rule->most);
+  return {};
+}
+
 class BiosPlan {
  public:
   BiosPlan(const ReportedSettings& reported, SettingsPlan& plan)
@@ -75,7 +84,8 @@ class BiosPlan {
 
   void add_portable(const inventory::ExpectedPortable& wanted) {
     const auto fit = fit_of(wanted.name, reported_);
-    if (fit.row == nullptr) return refuse(wanted.name, "", wanted.value, no_attribute(wanted.name));
+    if (fit.row == nullptr)
+      return refuse(wanted.name, "", wanted.value, no_attribute(wanted.name), SettingState::absent);
     for (const auto& attribute : fit.attributes) {
       const auto now = bmc::to_text(reported_.bios->current.at(attribute));
       const auto name = wanted.name + " (" + printable(attribute) + ")";
@@ -101,15 +111,18 @@ class BiosPlan {
     if (!listed)
       return refuse(name, now, wanted.value,
                     fmt::format("{} allows {}", wanted.attribute, allowed_in(rule)));
+    if (const auto bounds = out_of_bounds(rule, wanted.value); !bounds.empty())
+      return refuse(name, now, wanted.value, wanted.attribute + " is " + bounds);
     add(name, wanted.attribute, wanted.value);
   }
 
  private:
-  void refuse(std::string name, std::string current, std::string wanted, std::string why) {
+  void refuse(std::string name, std::string current, std::string wanted, std::string why,
+              SettingState state = SettingState::refused) {
     plan_.items.push_back({.name = std::move(name),
                            .current = std::move(current),
                            .wanted = std::move(wanted),
-                           .state = SettingState::refused,
+                           .state = state,
                            .needs_boot = true,
                            .refusal = std::move(why)});
   }

@@ -17,6 +17,8 @@ Result<void> keep(Result<T> answer, Into& into, std::string_view what, ReportedS
   const auto code = answer.error().code;
   if (code == Code::kCancelled || is_transient(code)) return std::move(answer).error();
   reported.unreadable.emplace(what, answer.error().what);
+  // What is linked to and not found may be back after a boot.
+  if (code == Code::kUnsupported) reported.lacking.emplace(what);
   return ok();
 }
 
@@ -69,31 +71,68 @@ Task<Result<void>> read_bmc(bmc::Bmc& bmc, const inventory::ExpectedBmc& wanted,
   co_return ok();
 }
 
-Task<Result<void>> set_machine(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+/// What was not set, and why: one setting that the BMC refuses keeps no other from being set.
+class Refusals {
+ public:
+  /// Errors: those after which all is tried again.
+  template <class T>
+  Result<void> note(Result<T> done) {
+    any_set_ = any_set_ || done;
+    if (done) return ok();
+    const auto code = done.error().code;
+    if (code == Code::kCancelled || is_transient(code)) return std::move(done).error();
+    add(code, done.error().what);
+    return ok();
+  }
+  void add(Code code, const std::string& what) {
+    if (text_.empty()) code_ = code;
+    text_ += (text_.empty() ? "" : "; ") + what;
+  }
+  Result<void> outcome() const {
+    if (text_.empty()) return ok();
+    return Error{code_, "not set: " + text_ + (any_set_ ? "; the other settings are set" : "")};
+  }
+
+ private:
+  Code code_{};
+  std::string text_{};
+  bool any_set_ = false;
+};
+
+Task<Result<void>> set_machine(bmc::Bmc& bmc, const SettingsPlan& plan, Refusals& refusals,
+                               Deadline deadline) {
   if (!plan.bios.empty()) {
-    CO_TRY(co_await bmc.bios.stage(plan.bios, deadline));
+    auto done = co_await bmc.bios.stage(plan.bios, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   if (plan.secure_boot) {
-    CO_TRY(co_await bmc.settings.set_secure_boot(*plan.secure_boot, deadline));
+    auto done = co_await bmc.settings.set_secure_boot(*plan.secure_boot, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   if (plan.boot_order) {
-    CO_TRY(co_await bmc.settings.set_boot_order(*plan.boot_order, deadline));
+    auto done = co_await bmc.settings.set_boot_order(*plan.boot_order, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   co_return ok();
 }
 
-Task<Result<void>> set_bmc(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+Task<Result<void>> set_bmc(bmc::Bmc& bmc, const SettingsPlan& plan, Refusals& refusals,
+                           Deadline deadline) {
   if (plan.ntp_servers) {
-    CO_TRY(co_await bmc.settings.set_ntp(*plan.ntp_servers, deadline));
+    auto done = co_await bmc.settings.set_ntp(*plan.ntp_servers, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   for (const auto& target : plan.event_targets) {
-    CO_TRY(co_await bmc.settings.add_event_target(target, deadline));
+    auto done = co_await bmc.settings.add_event_target(target, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   if (plan.session_timeout) {
-    CO_TRY(co_await bmc.settings.set_session_timeout(*plan.session_timeout, deadline));
+    auto done = co_await bmc.settings.set_session_timeout(*plan.session_timeout, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   for (const auto& service : plan.services) {
-    CO_TRY(co_await bmc.manager.enable_service(service.name, service.enabled, deadline));
+    auto done = co_await bmc.manager.enable_service(service.name, service.enabled, deadline);
+    CO_TRY(refusals.note(std::move(done)));
   }
   co_return ok();
 }
@@ -117,10 +156,12 @@ Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Pro
 }
 
 Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+  Refusals refusals;
   if (plan.has(SettingState::refused))
-    co_return Error{Code::kInvalid, "nothing was set: " + described(plan, SettingState::refused)};
-  CO_TRY(co_await set_machine(bmc, plan, deadline));
-  co_return co_await set_bmc(bmc, plan, deadline);
+    refusals.add(Code::kInvalid, described(plan, SettingState::refused));
+  CO_TRY(co_await set_machine(bmc, plan, refusals, deadline));
+  CO_TRY(co_await set_bmc(bmc, plan, refusals, deadline));
+  co_return refusals.outcome();
 }
 
 }  // namespace cupel::settings

@@ -16,9 +16,10 @@ bool wants_settings(const inventory::Profile& profile);
 Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
                                              Deadline deadline);
 
-/// Sets what the plan names; each verb reads back what it set. Network services come last. A try
-/// after one that broke off begins with a new plan. Errors: kInvalid names what is refused, and
-/// nothing was set; as the verbs.
+/// Sets what the plan names; each verb reads back what it set. Network services come last. What is
+/// refused keeps nothing else from being set. A try after one that broke off begins with a new
+/// plan. Errors: kInvalid, or as the verbs, naming all that was not set: the others are; what is
+/// transient breaks it off.
 Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline);
 
 }  // namespace cupel::settings

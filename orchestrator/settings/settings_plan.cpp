@@ -29,11 +29,20 @@ std::string why_unreadable(const ReportedSettings& reported, std::string_view wh
   return why == reported.unreadable.end() ? "the BMC does not report it" : why->second;
 }
 
-void refuse(SettingsPlan& plan, std::string name, std::string wanted, std::string why) {
+void refuse(SettingsPlan& plan, std::string name, std::string wanted, std::string why,
+            SettingState state = SettingState::refused) {
   plan.items.push_back({.name = std::move(name),
                         .wanted = std::move(wanted),
-                        .state = SettingState::refused,
+                        .state = state,
                         .refusal = std::move(why)});
+}
+
+/// Where what it belongs to was not read.
+void leave(SettingsPlan& plan, std::string name, std::string wanted,
+           const ReportedSettings& reported, std::string_view what) {
+  const bool lacks = reported.lacking.contains(what);
+  refuse(plan, std::move(name), std::move(wanted), why_unreadable(reported, what),
+         lacks ? SettingState::absent : SettingState::refused);
 }
 
 SettingState state_of(bool is_so, bool will_be) {
@@ -46,7 +55,7 @@ void plan_secure_boot(const Profile& profile, const ReportedSettings& reported,
   for (const auto& wanted : profile.settings.portable) {
     if (is_bios_attribute(wanted.name, reported)) continue;
     if (!reported.secure_boot) {
-      refuse(plan, wanted.name, wanted.value, why_unreadable(reported, "secure boot"));
+      leave(plan, wanted.name, wanted.value, reported, "secure boot");
       continue;
     }
     const bool on = wanted.value == "on";
@@ -66,8 +75,7 @@ void plan_boot_order(const Profile& profile, const ReportedSettings& reported, S
   const auto& kinds = profile.settings.boot_order;
   if (kinds.empty()) return;
   const auto wanted = listed(kinds);
-  if (!reported.boot_order)
-    return refuse(plan, "boot_order", wanted, why_unreadable(reported, "boot order"));
+  if (!reported.boot_order) return leave(plan, "boot_order", wanted, reported, "boot order");
   const auto& now = *reported.boot_order;
   const auto known = [&](const std::string& kind) {
     return std::ranges::any_of(now.options, [&](const auto& one) { return kind_of(one) == kind; });
@@ -89,7 +97,7 @@ void plan_boot_order(const Profile& profile, const ReportedSettings& reported, S
 void plan_ntp(const ExpectedBmc& wanted, const ReportedSettings& reported, SettingsPlan& plan) {
   if (wanted.ntp_servers.empty()) return;
   const auto servers = listed(wanted.ntp_servers);
-  if (!reported.ntp) return refuse(plan, "bmc ntp", servers, why_unreadable(reported, "NTP"));
+  if (!reported.ntp) return leave(plan, "bmc ntp", servers, reported, "NTP");
   const auto& now = *reported.ntp;
   const bool is_so = now.enabled && now.servers == wanted.ntp_servers;
   const auto text = (now.servers.empty() ? "none" : listed(now.servers)) +
@@ -101,7 +109,7 @@ void plan_ntp(const ExpectedBmc& wanted, const ReportedSettings& reported, Setti
 void plan_target(const bmc::EventTarget& wanted, std::string_view name,
                  const ReportedSettings& reported, SettingsPlan& plan) {
   if (!reported.event_targets)
-    return refuse(plan, std::string{name}, wanted.destination, why_unreadable(reported, "events"));
+    return leave(plan, std::string{name}, wanted.destination, reported, "events");
   const bool is_so = std::ranges::any_of(*reported.event_targets, [&](const auto& one) {
     return one.kind == wanted.kind && one.destination == wanted.destination;
   });
@@ -117,13 +125,13 @@ void plan_target(const bmc::EventTarget& wanted, std::string_view name,
 void plan_service(const inventory::ExpectedService& wanted, const ReportedSettings& reported,
                   SettingsPlan& plan) {
   const auto name = "bmc service " + wanted.name;
-  if (!reported.services)
-    return refuse(plan, name, on_off(wanted.enabled), why_unreadable(reported, "services"));
+  if (!reported.services) return leave(plan, name, on_off(wanted.enabled), reported, "services");
   const auto now = std::ranges::find_if(*reported.services, [&](const auto& one) {
     return lower_case(one.name) == lower_case(wanted.name);
   });
   if (now == reported.services->end())
-    return refuse(plan, name, on_off(wanted.enabled), "this BMC has no such service");
+    return refuse(plan, name, on_off(wanted.enabled), "this BMC has no such service",
+                  SettingState::absent);
   const bool is_so = now->enabled == wanted.enabled;
   plan.items.push_back(
       {name, on_off(now->enabled), on_off(wanted.enabled), state_of(is_so, is_so), false, {}});
@@ -135,7 +143,7 @@ void plan_session_timeout(const ExpectedBmc& wanted, const ReportedSettings& rep
   if (!wanted.session_timeout) return;
   const auto text = fmt::format("{} s", wanted.session_timeout->count());
   if (!reported.session_timeout)
-    return refuse(plan, "bmc session_timeout", text, why_unreadable(reported, "session timeout"));
+    return leave(plan, "bmc session_timeout", text, reported, "session timeout");
   const bool is_so = *reported.session_timeout == *wanted.session_timeout;
   plan.items.push_back({"bmc session_timeout",
                         fmt::format("{} s", reported.session_timeout->count()),
@@ -158,6 +166,8 @@ std::string_view to_string(SettingState state) {
       return "differs";
     case SettingState::refused:
       return "refused";
+    case SettingState::absent:
+      return "absent";
   }
   __builtin_unreachable();
 }
@@ -167,8 +177,13 @@ bool SettingsPlan::has(SettingState state) const {
 }
 
 bool SettingsPlan::is_as_wanted() const {
-  return std::ranges::all_of(
-      items, [](const auto& item) { return item.state == SettingState::as_wanted; });
+  return std::ranges::all_of(items, [](const auto& item) {
+    return item.state == SettingState::as_wanted || item.state == SettingState::absent;
+  });
+}
+
+std::ptrdiff_t SettingsPlan::count(SettingState state) const {
+  return std::ranges::count(items, state, &SettingItem::state);
 }
 
 bool SettingsPlan::needs_restart() const {
@@ -201,6 +216,8 @@ std::string described(const SettingsPlan& plan, SettingState state) {
     text += (text.empty() ? "" : "; ") + item.name;
     if (state == SettingState::refused)
       text += " cannot be " + item.wanted + ": " + item.refusal;
+    else if (state == SettingState::absent)
+      text += ": " + item.refusal;
     else
       text += " is " + (item.current.empty() ? "not reported" : item.current) + ", wanted " +
               item.wanted;

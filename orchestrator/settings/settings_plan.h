@@ -3,6 +3,7 @@
 // what its BMC reports. Nothing here is done.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct ReportedSettings {
   /// Why what is missing above could not be read: by "BIOS", "boot order", "secure boot", "NTP",
   /// "events", "services", "session timeout".
   std::map<std::string, std::string, std::less<>> unreadable{};
+  /// Of these, what the BMC says that it does not have.
+  std::set<std::string, std::less<>> lacking{};
 };
 
 enum class SettingState {
@@ -34,6 +37,7 @@ enum class SettingState {
   waits_for_boot,  // the next boot makes it so
   differs,
   refused,  // Cupel will not set it: SettingItem::refusal
+  absent,   // this machine has no such setting: it is left out. Why: SettingItem::refusal
 };
 std::string_view to_string(SettingState state);
 
@@ -59,16 +63,18 @@ struct SettingsPlan {
   std::vector<inventory::ExpectedService> services{};
   std::optional<std::chrono::seconds> session_timeout{};
 
+  /// All that the machine has of it.
   bool is_as_wanted() const;
   bool has(SettingState state) const;
+  std::ptrdiff_t count(SettingState state) const;
   /// Something waits for a boot, or will once it is set.
   bool needs_restart() const;
 };
 
 SettingsPlan plan_settings(const inventory::Profile& profile, const ReportedSettings& reported);
 
-/// "iommu is Disabled, wanted Enabled; ...": of the items in that state. Refusals with their
-/// reason.
+/// "iommu is Disabled, wanted Enabled; ...": of the items in that state. Refusals, and what is
+/// absent, with their reason.
 std::string described(const SettingsPlan& plan, SettingState state);
 
 }  // namespace cupel::settings

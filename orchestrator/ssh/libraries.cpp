@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/safe_path.h"
 #include "base/text.h"
 #include "orchestrator/ssh/run_script.h"
@@ -262,7 +263,7 @@ Result<std::vector<PackedLibrary>> packed_libraries(const ProgramShelf& shelf) {
     const auto file = folder / "lib" / "manifest";
     std::error_code failure;
     if (!std::filesystem::is_regular_file(file, failure)) continue;
-    TRY(const auto text, read_file(file, 64 * 1024));
+    TRY(const auto text, read_trusted_file(file, 64 * 1024));
     std::uint64_t bytes = 0;
     for (const auto line : lines(text)) {
       auto library = library_of(line, folder / "lib");

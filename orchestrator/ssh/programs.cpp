@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/safe_path.h"
 #include "base/text.h"
 #include "orchestrator/ssh/bring_file.h"
@@ -112,7 +113,7 @@ Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view n
     const auto file = folder / place;
     std::error_code failure;
     if (!std::filesystem::is_regular_file(file, failure)) continue;
-    TRY(auto bytes, read_file(file, kLargestProgram));
+    TRY(auto bytes, read_trusted_file(file, kLargestProgram));
     auto sum = sha256_hex(bytes);
     found = std::make_shared<const ProgramFile>(ProgramFile{std::move(bytes), std::move(sum)});
     break;

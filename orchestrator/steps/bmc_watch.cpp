@@ -37,6 +37,7 @@ json::object json_of(const bmc::LogEntry& entry) {
                     {"message_id", entry.message_id},
                     {"sensor", valid_utf8(entry.sensor)},
                     {"source", entry.source}};
+  if (!entry.direction.empty()) told["direction"] = entry.direction;
   if (entry.time) told["time"] = fmt::format("{:%FT%TZ}", *entry.time);
   return told;
 }
@@ -75,6 +76,14 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
   json::object document;
   if (!log) {
     document["failed"] = valid_utf8(log.error().what);
+    co_return document;
+  }
+  // What is new is among the newest: without those the log says nothing of this stage.
+  if (log->newest_missing) {
+    std::string why;
+    for (const auto& one : log->unknown)
+      why += (why.empty() ? "" : "; ") + one.fact + ": " + one.why + " (" + one.source + ")";
+    document["failed"] = valid_utf8(shortened(why, 600));
     co_return document;
   }
   json::array entries;
@@ -142,26 +151,58 @@ Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc
   co_return hash;
 }
 
-Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
-                                     const StepRequest& request) {
-  const auto& mark = *known_of(environment, request).mark;
+namespace {
+
+/// The log's entries since its mark; nothing where no mark is known, or the log was not read.
+Task<std::optional<std::vector<json::value>>> entries_since_mark(StepEnvironment& environment,
+                                                                 bmc::Bmc& bmc,
+                                                                 const StepRequest& request) {
+  const auto mark = *known_of(environment, request).mark;
   const auto before = known_at(environment, mark);
-  if (!before.is_array()) co_return "";
+  if (!before.is_array()) co_return std::nullopt;
   const auto document = co_await read_log(bmc, request.deadline.sooner(kLogPatience));
   const auto* entries = document.if_contains("entries");
-  if (entries == nullptr) co_return "";
-  std::string newest;
+  if (entries == nullptr) co_return std::nullopt;
+  std::vector<json::value> fresh;
+  const auto& known = before.get_array();
   for (const auto& entry : entries->as_array()) {
     const json::value its_mark(burnin::mark_of(entry));
+    if (std::ranges::find(known, its_mark) == known.end()) fresh.push_back(entry);
+  }
+  co_return fresh;
+}
+
+}  // namespace
+
+Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                     const StepRequest& request) {
+  const auto fresh = co_await entries_since_mark(environment, bmc, request);
+  std::string newest;
+  if (!fresh) co_return newest;
+  for (const auto& entry : *fresh) {
     const auto message = text_at(entry, "message").value_or("");
     const auto words = lower_case(message + " " + text_at(entry, "message_id").value_or(""));
     const bool stops =
         std::ranges::any_of(kSystemStops, [&](auto each) { return words.contains(each); });
-    const auto& known = before.get_array();
-    if (stops && std::ranges::find(known, its_mark) == known.end())
-      newest = printable(shortened(message, 120));
+    if (stops) newest = printable(shortened(message, 120));
   }
   co_return newest;
+}
+
+Task<std::optional<std::string>> new_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                            const StepRequest& request) {
+  constexpr std::size_t kMostTold = 3;
+  const auto fresh = co_await entries_since_mark(environment, bmc, request);
+  if (!fresh) co_return std::nullopt;
+  const auto first = fresh->size() > kMostTold ? fresh->size() - kMostTold : 0;
+  std::string told;
+  for (std::size_t i = first; i < fresh->size(); ++i) {
+    const auto& entry = (*fresh)[i];
+    const auto time = text_at(entry, "time").value_or("");
+    told += (told.empty() ? "" : ", ") + (time.empty() ? "" : time + " ") +
+            printable(shortened(text_at(entry, "message").value_or(""), 120));
+  }
+  co_return told;
 }
 
 Task<void> LogWatch::before() {

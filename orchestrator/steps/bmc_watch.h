@@ -29,6 +29,12 @@ Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc
 Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
                                      const engine::StepRequest& request);
 
+/// The newest entries behind the run's last mark, at most three, each with its time, in words.
+/// Empty where there is none; nothing where the log was not read, or nobody knows what it said
+/// before. Asks on `bmc`'s session.
+Task<std::optional<std::string>> new_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                            const engine::StepRequest& request);
+
 /// The BMC's log around one stage. What a stage before it left as its last reading is where this
 /// one's begins: one reading a stage, and no gap between two. What the journal knows of the node is
 /// looked up once in a process, and then kept on the board.

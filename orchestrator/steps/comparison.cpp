@@ -6,10 +6,13 @@
 #include <map>
 #include <set>
 
+#include "burnin/criteria/compared_causes.h"
 #include "burnin/criteria/fleet_measures.h"
+#include "burnin/stage.h"
 #include "inventory/node.h"
 #include "inventory/parts.h"
 #include "inventory/subject.h"
+#include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/serials.h"
 #include "orchestrator/store/earlier.h"
 
@@ -53,6 +56,17 @@ bool is_of_replaced(const EarlierRun& run, std::string_view part) {
   return !part.empty() && std::ranges::any_of(run.replaced, [&](const std::string& each) {
     return inventory::is_about(part, each);
   });
+}
+
+/// It stands out, and it is not known whether it does so again.
+bool is_open(const burnin::Compared& compared) {
+  return compared.found == burnin::Likeness::outlier && compared.again.empty();
+}
+
+bool is_of_same_series(const burnin::Compared& a, const burnin::Compared& b) {
+  return a.against == b.against && a.measure == b.measure &&
+         burnin::base_name(a.stage) == burnin::base_name(b.stage) &&
+         burnin::kind_of_part(a.part) == burnin::kind_of_part(b.part);
 }
 
 }  // namespace
@@ -115,6 +129,31 @@ Result<std::vector<burnin::EarlierValue>> earlier_of(const store::Store& store,
   return earlier;
 }
 
+Result<void> mark_repeated(const store::Store& store, engine::RunId before, const std::string& node,
+                           const record::NodeRecord& now, std::vector<burnin::Compared>& compared) {
+  constexpr std::size_t kMostRuns = 100;  // audits among them, which compare nothing
+  burnin::mark_repeated(compared, {}, {});
+  if (std::ranges::none_of(compared, is_open)) return ok();
+  TRY(const auto runs, store.runs_of(node, kMostRuns, before));
+  for (const auto id : runs) {
+    TRY(auto earlier, record::compared_of(store, id, node));
+    const auto is_one = [&](const burnin::Compared& each) {
+      return std::ranges::any_of(compared, [&](const burnin::Compared& one) {
+        return is_open(one) && is_of_same_series(one, each);
+      });
+    };
+    if (std::ranges::none_of(earlier, is_one)) continue;
+    TRY(const auto was, record::node_record(store, id, node));
+    if (record::is_other_machine(was, now)) return ok();
+    const EarlierRun run{.counts = true, .replaced = record::replaced_parts(was, now)};
+    std::erase_if(earlier,
+                  [&](const burnin::Compared& each) { return is_of_replaced(run, each.part); });
+    burnin::mark_repeated(compared, earlier, fmt::format("run {}", id));
+    return ok();
+  }
+  return ok();
+}
+
 Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& board,
                                             engine::RunId run,
                                             const inventory::Inventory& inventory,
@@ -139,6 +178,7 @@ Result<FleetComparison> compared_with_fleet(store::Store& store, FleetBoard& boa
     for (const auto& each : earlier) runs.insert(each.run);
     result.history.assign(runs.begin(), runs.end());
   }
+  TRY(mark_repeated(store, run, node.name, record, result.compared));
   return result;
 }
 

@@ -30,6 +30,12 @@ Result<std::vector<burnin::EarlierValue>> earlier_of(const store::Store& store,
                                                      const inventory::Node& node,
                                                      const record::NodeRecord& now);
 
+/// Names in each outlier where the same number of the same part stood out before: in another stage
+/// of this run, or in the newest earlier run in which it was compared, if it is the same machine
+/// and the part was not replaced since. `now`: its record in this run. Errors: kStorage.
+Result<void> mark_repeated(const store::Store& store, engine::RunId before, const std::string& node,
+                           const record::NodeRecord& now, std::vector<burnin::Compared>& compared);
+
 /// In days since 1970: when the record's newest stage ended.
 double day_of(const record::NodeRecord& record);
 

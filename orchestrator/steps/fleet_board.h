@@ -4,6 +4,7 @@
 // journal.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "burnin/criteria/fleet_reference.h"
@@ -33,6 +34,8 @@ class FleetBoard {
 
   /// By profile: one of the nodes that verdicts wait for, so that they ask for it alone.
   std::map<std::string, std::string, std::less<>> waited_for{};
+  /// Profiles of which all nodes have reported, and those that passed before were looked at again.
+  std::set<std::string, std::less<>> compared_whole{};
 
  private:
   struct OfProfile {

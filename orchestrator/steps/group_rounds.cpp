@@ -258,13 +258,14 @@ void add_events_of(const store::Store& store, engine::RunId run, const std::stri
   }
 }
 
-std::optional<burnin::Findings> newest_of(const record::NodeRecord& record,
-                                          std::string_view stage) {
+std::optional<burnin::Findings> newest_of(const record::NodeRecord& record, std::string_view stage,
+                                          std::string_view but) {
   std::optional<burnin::Findings> found;
   for (const auto& step : record.steps) {
     const auto findings = record.findings.find(step.name);
     const bool ended = step.outcome == "done" && findings != record.findings.end();
-    if (ended && burnin::base_name(step.name) == stage) found = findings->second;
+    if (ended && step.name != but && burnin::base_name(step.name) == stage)
+      found = findings->second;
   }
   return found;
 }
@@ -274,7 +275,8 @@ std::optional<burnin::Findings> newest_of(const record::NodeRecord& record,
 std::vector<std::optional<burnin::Findings>> found_before(const store::Store& store,
                                                           engine::RunId run,
                                                           std::span<const std::string> nodes,
-                                                          std::string_view stage) {
+                                                          std::string_view stage,
+                                                          std::string_view but) {
   std::vector<engine::Event> all;
   std::vector<std::size_t> ends;
   for (const auto& node : nodes) {
@@ -287,7 +289,7 @@ std::vector<std::optional<burnin::Findings>> found_before(const store::Store& st
   std::size_t begin = 0;
   for (std::size_t i = 0; i < nodes.size(); begin = ends[i++]) {
     const auto folded = engine::fold(std::span{all}.subspan(begin, ends[i] - begin));
-    found.push_back(newest_of(record::record_of(nodes[i], folded), stage));
+    found.push_back(newest_of(record::record_of(nodes[i], folded), stage, but));
   }
   return found;
 }
@@ -304,13 +306,15 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                     .parameters = first.step.with,
                                     .fabric = site ? &site->fabric : nullptr,
                                     .nccl = site ? &site->nccl : nullptr,
-                                    .found_before = [&](std::string_view stage) {
-                                      std::vector<std::string> names;
-                                      for (const auto& part : parts)
-                                        names.push_back(part->request.node.name);
-                                      return found_before(environment.store, first.run, names,
-                                                          stage);
-                                    }};
+                                    .found_before =
+                                        [&](std::string_view stage) {
+                                          std::vector<std::string> names;
+                                          for (const auto& part : parts)
+                                            names.push_back(part->request.node.name);
+                                          return found_before(environment.store, first.run, names,
+                                                              stage, first.step.name);
+                                        },
+                                    .forwarding = site ? &site->forwarding : nullptr};
   CO_TRY(const auto rounds, stage.rounds(asked));
   RoundMembers members;
   for (const auto& part : parts)

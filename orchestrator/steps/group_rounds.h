@@ -18,11 +18,13 @@ Task<Result<std::vector<bool>>> do_in_rounds(StepEnvironment& environment,
                                              const burnin::GroupStage& stage, Parts parts,
                                              boost::json::object& of_group);
 
-/// Of each of the nodes what the newest try of the stage found that came to its end in this run.
-/// Nothing too where the store cannot be read: what rests on it is then unknown.
+/// Of each of the nodes what the newest try of the stage found that came to its end in this run, in
+/// another step than `but`: what that one found in an earlier try is no news to it. Nothing too
+/// where the store cannot be read: what rests on it is then unknown.
 std::vector<std::optional<burnin::Findings>> found_before(const store::Store& store,
                                                           engine::RunId run,
                                                           std::span<const std::string> nodes,
-                                                          std::string_view stage);
+                                                          std::string_view stage,
+                                                          std::string_view but = {});
 
 }  // namespace cupel::steps

@@ -9,6 +9,7 @@
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/run_script.h"
+#include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/follower.h"
 #include "playbooks/plan.h"
 
@@ -22,6 +23,8 @@ using std::chrono::seconds;
 constexpr seconds kConnectPatience{90}, kReadPatience{60}, kBringPatience{300};
 constexpr std::size_t kMostReadings = 4u << 20;  // bytes of one stage
 constexpr std::string_view kMark = "kernel_log_mark";
+/// Instead of a position: the whole boot, which a step of this run began.
+constexpr std::string_view kFromBoot = "boot";
 
 bool is_judged(const StepEnvironment& environment, const inventory::Node& node) {
   const auto profile = environment.inventory.profiles.find(node.profile);
@@ -53,6 +56,15 @@ std::string mark_in(const std::string& document) {
   return sound ? fmt::format("{}:{:.0f}", *boot, *last) : std::string{};
 }
 
+/// The same document without what it says of the time before: later stages need its places alone.
+std::string places_of(const std::string& document) {
+  auto parsed = parse_json(document);
+  if (!parsed || !parsed->is_object()) return document;
+  for (const auto* key : {"messages", "records", "lost", "restarted", "from_boot", "rows_left_out"})
+    parsed->get_object().erase(key);
+  return json::serialize(*parsed) + "\n";
+}
+
 std::string failed(std::string_view why, bool reads_later) {
   const json::object told{{"failed", valid_utf8(why)}, {"reads_later", reads_later}};
   return json::serialize(told) + "\n";
@@ -72,8 +84,9 @@ std::string in_words(const burnin::Findings& found) {
 
 bool KernelWatch::is_watched() const {
   if (!is_judged(environment_, request_.node)) return false;
-  return !known_of(environment_, request_).mark->empty() ||
-         burnin::is_load(*burnin::stage(request_.step.name));
+  const auto& mark = *known_of(environment_, request_).mark;
+  const bool begun = !mark.empty() && mark != kFromBoot;
+  return begun || burnin::is_load(*burnin::stage(request_.step.name));
 }
 
 /// Its path on the node, brought there where the controller has one.
@@ -100,6 +113,7 @@ Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string m
   const auto colon = mark.find(':');
   auto script =
       fmt::format("PATH={}:$PATH\n{} kernel-log", ssh::kProgramFolder, shell_quoted(path));
+  if (mark == kFromBoot) script += " --from-boot";
   if (colon != mark.npos)
     script += fmt::format(" --boot {} --after {}", shell_quoted(mark.substr(0, colon)),
                           shell_quoted(mark.substr(colon + 1)));
@@ -115,17 +129,20 @@ Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string m
 
 Task<void> KernelWatch::before() {
   if (!is_watched()) co_return;
-  const auto& known = known_of(environment_, request_);
-  if (!known.mark->empty()) co_return;
+  const auto known = *known_of(environment_, request_).mark;
+  const bool from_boot = known == kFromBoot;
+  if (!known.empty() && !from_boot) co_return;
   request_.waiting("the kernel's log");
   const auto until = request_.deadline.sooner(kConnectPatience);
   auto session = co_await connected(environment_, request_, until);
   if (!session) co_return;
-  const auto document = co_await read(**session, {});
+  const auto document = co_await read(**session, known);
   request_.waiting("");
   if (!document) co_return;
   mark_ = began_at_ = mark_in(*document);
-  if (!mark_.empty()) environment_.board->kernels[request_.node.name].first = *document;
+  if (mark_.empty()) co_return;
+  environment_.board->kernels[request_.node.name].first = places_of(*document);
+  if (from_boot) readings_ = *document;
 }
 
 Task<void> KernelWatch::meanwhile(ssh::Session& session) {
@@ -174,6 +191,7 @@ Task<void> KernelWatch::after(StepEnd& end, ssh::Session* session) {
     found = burnin::kernel_log_stage().parse(profile, output);
   }
   if (!found) co_return;
+  co_await tell_restart(*found);
   auto log = record::to_json(*found);
   log["evidence"] = hash ? *hash : std::string{};
   end.found["kernel_log"] = std::move(log);
@@ -190,16 +208,39 @@ Task<void> KernelWatch::after(StepEnd& end, ssh::Session* session) {
     end.detail += "; in the kernel's log: " + words;
 }
 
+/// Beside a restart that no step of the run began: what the BMC's log gained meanwhile.
+Task<void> KernelWatch::tell_restart(burnin::Findings& found) {
+  const auto restarted = std::ranges::find_if(found.measurements, [](const auto& each) {
+    return each.name == "node.restarted" && each.value != 0;
+  });
+  if (restarted == found.measurements.end()) co_return;
+  const auto bmc = environment_.bmc(request_.node);
+  const auto said = co_await new_in_log(environment_, *bmc, request_);
+  co_await bmc->log_out();
+  std::string of_bmc{"what the BMC's log gained is not known"};
+  if (said) of_bmc = said->empty() ? "the BMC's log gained nothing" : "the BMC's log: " + *said;
+  auto& words = restarted->traced_to;
+  words += (words.empty() ? "" : "; ") + of_bmc;
+  found.facts["node.restarted"] = "the node restarted by itself " + words;
+}
+
 std::function<void()> KernelWatch::when_written() const {
   return [board = environment_.board, node = request_.node.name, mark = new_mark_] {
     if (mark) board->kernels[node].mark = *mark;
   };
 }
 
+void KernelWatch::begin_with_boot(StepEnd& end) { end.found[kMark] = kFromBoot; }
+
 void KernelWatch::forget(StepEnvironment& environment, const StepRequest& request, StepEnd& end) {
-  if (!is_judged(environment, request.node)) return;
-  if (known_of(environment, request).mark->empty()) return;  // nothing has read it yet
-  end.found[kMark] = "";
+  const bool judged = is_judged(environment, request.node);
+  const bool from_boot = end.found.contains(kMark);
+  if (!judged) end.found.erase(kMark);
+  if (!judged) return;
+  // Nothing has read it yet; a power-on that found the machine on takes no boot back.
+  const auto known = *known_of(environment, request).mark;
+  if (!from_boot && (known.empty() || known == kFromBoot)) return;
+  if (!from_boot) end.found[kMark] = "";
   environment.board->kernels.erase(request.node.name);
 }
 

@@ -32,7 +32,12 @@ class KernelWatch {
   /// What is to be done once the journal has it.
   std::function<void()> when_written() const;
 
-  /// What a step that restarts the machine leaves: the log begins anew with the next stage.
+  /// To be called by a step that has just switched the machine on: the log of this boot counts from
+  /// its beginning.
+  static void begin_with_boot(engine::StepEnd& end);
+
+  /// What a step that restarts the machine leaves: the log begins anew with the next stage, with
+  /// the boot where that step began it.
   static void forget(StepEnvironment& environment, const engine::StepRequest& request,
                      engine::StepEnd& end);
 
@@ -40,6 +45,7 @@ class KernelWatch {
   Task<Result<std::string>> read(ssh::Session& session, std::string mark);
   Task<Result<std::string>> program(ssh::Session& session);
   bool is_watched() const;
+  Task<void> tell_restart(burnin::Findings& found);
 
   StepEnvironment& environment_;
   const engine::StepRequest& request_;

@@ -37,6 +37,8 @@ Progress progress_of(const engine::NodeState& node) {
 
 }  // namespace
 
+bool may_still_report(const engine::NodeState& node) { return !progress_of(node).judged; }
+
 bool is_at_work(const engine::NodeState& node) {
   const auto progress = progress_of(node);
   return progress.measures && !progress.judged;

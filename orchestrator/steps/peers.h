@@ -19,7 +19,11 @@ struct Peers {
 Peers peers_of(const inventory::Inventory& inventory, const inventory::Node& node,
                const engine::RunState& run);
 
-/// Whether a node has come to its verdict. For asking about one node alone.
+/// Whether a node has not come to its verdict: what it reports may still change a comparison.
+bool may_still_report(const engine::NodeState& node);
+
+/// Whether a node is being measured, and has not come to its verdict. For asking about one node
+/// alone.
 bool is_at_work(const engine::NodeState& node);
 
 }  // namespace cupel::steps

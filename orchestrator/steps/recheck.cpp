@@ -22,15 +22,15 @@ Task<bool> node_answers(RecheckRequest request) {
   co_return session.has_value();
 }
 
-/// By the BMC's own list: who misses a part there looks there.
+/// By the BMC's own list: who misses a part there looks there. One that is not whole shows nothing.
 Task<bool> parts_are_back(RecheckRequest request) {
   const auto bmc = request.bmc(request.node);
   const auto seen = co_await bmc->facts.observe(Deadline::in(kPartsPatience));
   co_await bmc->log_out();
   if (!seen || seen->parts.empty()) co_return false;
-  const auto missing = missing_by_bmc(request.inventory, request.node, seen->parts);
+  const auto missing = missing_by_bmc(request.inventory, request.node, seen->parts, seen->partial);
   co_return std::ranges::none_of(request.parts,
-                                 [&](const std::string& part) { return missing.contains(part); });
+                                 [&](const std::string& part) { return is_of(missing, part); });
 }
 
 }  // namespace

@@ -18,6 +18,8 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/steps/comparison.h"
+#include "orchestrator/steps/part_places.h"
+#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/uniformity.h"
 #include "orchestrator/steps/verdict.h"
 #include "playbooks/plan.h"
@@ -50,14 +52,6 @@ Judged judged_of(const Event& event) {
   return judged;
 }
 
-void take_facts(const Event& event, engine::RunState& run) {
-  const auto* facts = event.data.if_contains("facts");
-  if (facts == nullptr || !facts->is_object()) return;
-  for (const auto& [name, value] : facts->get_object())
-    if (value.is_string())
-      run.nodes[event.node].facts[std::string{name}] = std::string{value.get_string()};
-}
-
 void take_samples(const Event& event, burnin::FleetSamples& samples) {
   if (event.data.contains("measurements"))
     samples.take(event.node, event.step, record::findings_from(event.data));
@@ -81,6 +75,9 @@ class Recomputer {
     gather();
     std::ranges::sort(verdicts_, {}, &Judged::events);
     std::map<std::string, Recomputed, std::less<>> done;
+    state_ = engine::initial_state(plan_);
+    // With all that nodes reported, those that were judged before as well.
+    if (request_.whole) advance(kWholeRun);
     for (const auto& judged : verdicts_) {
       advance(judged.events);
       const auto* node = inventory_.node(judged.event->node);
@@ -111,10 +108,7 @@ class Recomputer {
   /// What nodes had reported until then.
   void advance(std::int64_t until) {
     for (; next_ < events_.size() && events_[next_].sequence <= until; ++next_)
-      if (events_[next_].kind == engine::EventKind::step_ended)
-        take_facts(events_[next_], state_);
-      else if (!events_[next_].node.empty())
-        state_.nodes[events_[next_].node];
+      engine::apply(state_, events_[next_]);
   }
 
   /// Of the node's events before this one.
@@ -167,7 +161,8 @@ class Recomputer {
   Result<Recomputed> again(const Judged& judged, const inventory::Node& node) {
     Recomputed result{.node = node.name, .profile = node.profile};
     result.recorded = record::verdict_from(judged.event->data);
-    const auto record = record_before(node.name, judged.event->sequence);
+    auto record = record_before(node.name, judged.event->sequence);
+    name_missing_parts(record, inventory_, node, state_);
     const auto findings = findings_to_compare(record);
     TRY(const auto criteria, criteria_of(node, judged.event->step));
     TRY(result.compared, with_fleet(judged, node, findings, criteria));
@@ -186,9 +181,12 @@ class Recomputer {
       auto own = burnin::compare_with_history(earlier, findings, day_of(record), criteria);
       std::ranges::move(own, std::back_inserter(result.compared));
     }
+    TRY(mark_repeated(store_, request_.run, node.name, record, result.compared));
     auto differences = version_differences(inventory_, node, state_);
+    std::ranges::move(warm_rack(inventory_, node, state_), std::back_inserter(differences));
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));
     result.now = decide(profile_of(node), record, std::move(differences));
+    result.now.slow = burnin::slow_ones(result.compared);
     // As the run's own report: with what stages behind the verdict have read of the events, too.
     if (burnin::causes().asks_for_order(result.now.causes))
       result.findings = record_before(node.name, kWholeRun).findings;

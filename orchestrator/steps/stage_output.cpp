@@ -13,6 +13,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/series_codec.h"
 #include "orchestrator/ssh/missing_program.h"
+#include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
 
@@ -41,6 +42,7 @@ boost::json::object facts_of(const burnin::Findings& findings) {
   const auto epoch = told == findings.facts.end() ? std::nullopt : number<double>(told->second);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   for (const auto& [name, value] : version_facts(findings.parts)) facts[name] = value;
+  for (const auto& [name, value] : place_facts(findings.parts, false)) facts[name] = value;
   for (const auto& [name, value] : setting_facts(findings.measurements)) facts[name] = value;
   if (epoch) facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *epoch - now.count());
   return facts;

@@ -9,12 +9,14 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "inventory/identity.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "inventory/parts.h"
 #include "inventory/pci_address.h"
 #include "inventory/versions.h"
+#include "orchestrator/steps/peers.h"
 
 namespace cupel::steps {
 namespace {
@@ -26,6 +28,7 @@ constexpr std::string_view kPrefix = "version.", kPlacePrefix = "place.";
 constexpr std::size_t kMostFacts = 64, kMostParts = 64, kLongest = 120;
 constexpr int kFewest = 4;            // parts: with fewer, one against two would be a majority
 constexpr double kClear = 3.0 / 4.0;  // of the parts
+constexpr std::string_view kSameVersion = "same version in the run";
 
 using Names = std::vector<std::string>;
 using ByVersion = std::map<std::string, Names, std::less<>>;
@@ -93,43 +96,139 @@ ByVersion versions_in(std::string_view fact) {
   return versions;
 }
 
+using Counts = std::map<std::string, int, std::less<>>;
+
+struct Peer {
+  const std::string* name = nullptr;
+  const engine::NodeState* state = nullptr;
+};
+using Peers = std::vector<Peer>;
+
 /// The run's nodes of one profile. By the inventory's order: a lookup by name in the run's map is
 /// cheap, one in the inventory is a search.
-std::vector<const engine::NodeState*> alike(const inventory::Inventory& inventory,
-                                            const std::string& profile,
-                                            const engine::RunState& run) {
-  std::vector<const engine::NodeState*> found;
+Peers alike(const inventory::Inventory& inventory, const std::string& profile,
+            const engine::RunState& run) {
+  Peers found;
   for (const auto& node : inventory.nodes) {
     if (node.profile != profile) continue;
     const auto state = run.nodes.find(node.name);
-    if (state != run.nodes.end()) found.push_back(&state->second);
+    if (state != run.nodes.end()) found.push_back({&state->first, &state->second});
   }
   return found;
 }
 
+std::string_view fact_of(const engine::NodeState& node, const std::string& name) {
+  const auto found = node.facts.find(name);
+  return found == node.facts.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+/// What nodes have of one thing.
+struct Values {
+  Counts counts{};      // parts of each value
+  int all = 0;          // parts
+  int nodes = 0;        // that reported it
+  int outstanding = 0;  // nodes that may still report it
+
+  const std::pair<const std::string, int>* most() const {
+    const auto found =
+        std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    return found == counts.end() ? nullptr : &*found;
+  }
+  bool is_most(std::string_view value) const {
+    const auto own = counts.find(value);
+    const auto* first = most();
+    if (own == counts.end() || first == nullptr || own->second < first->second) return false;
+    return std::ranges::count(counts, first->second,
+                              [](const auto& each) { return each.second; }) == 1;
+  }
+};
+
+enum class Standing {
+  common,     // what most have
+  odd,        // three quarters have another one, whatever the others will report
+  split,      // all have reported, and no value has three quarters
+  undecided,  // others may still decide it, or there are only two nodes
+};
+
+/// The order in which nodes report does not matter: one that is not clear until all have reported
+/// stays undecided, and one that is clear stays so.
+Standing standing_of(const Values& values, std::string_view own) {
+  const auto* most = values.most();
+  if (most == nullptr) return Standing::undecided;
+  const int each = (values.all + std::max(values.nodes, 1) - 1) / std::max(values.nodes, 1);
+  const double at_most = values.all + static_cast<double>(values.outstanding) * each;
+  const bool is_clear = values.all >= kFewest && most->second >= kClear * at_most;
+  if (is_clear) return most->first == own ? Standing::common : Standing::odd;
+  if (values.is_most(own)) return Standing::common;
+  constexpr int kFewestNodes = 3;  // of two nothing says which is right
+  const bool is_told = values.outstanding == 0 && values.nodes >= kFewestNodes;
+  return is_told ? Standing::split : Standing::undecided;
+}
+
 /// How many parts have each version. Equal nodes report equal texts: each is parsed once.
-std::map<std::string, int, std::less<>> counted(const std::vector<const engine::NodeState*>& nodes,
-                                                const std::string& fact) {
+Values versions_of(const Peers& nodes, const std::string& fact) {
+  Values values;
   std::unordered_map<std::string_view, int> texts;
-  for (const auto* node : nodes)
-    if (const auto told = node->facts.find(fact); told != node->facts.end()) ++texts[told->second];
-  std::map<std::string, int, std::less<>> counts;
+  for (const auto& [name, node] : nodes) {
+    const auto told = node->facts.find(fact);
+    if (told == node->facts.end()) {
+      values.outstanding += may_still_report(*node) ? 1 : 0;
+      continue;
+    }
+    ++texts[told->second];
+    ++values.nodes;
+  }
   for (const auto& [text, times] : texts)
-    for (const auto& [version, parts] : versions_in(text))
-      counts[version] += times * static_cast<int>(parts.size());
-  return counts;
+    for (const auto& [version, parts] : versions_in(text)) {
+      const int count = times * static_cast<int>(parts.size());
+      values.counts[version] += count;
+      values.all += count;
+    }
+  return values;
+}
+
+/// "580.65.06 on n[1-3], 590.48.01 on n[4-10]", by `has`: whether a node has the value.
+template <class Has>
+std::string groups_text(const Values& values, const Peers& nodes, Has has) {
+  constexpr std::size_t kShown = 4, kLongestValue = 80, kLongestNames = 300;
+  std::vector<std::pair<int, std::string>> groups;
+  for (const auto& [value, parts] : values.counts) groups.emplace_back(-parts, value);
+  std::ranges::sort(groups);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, groups.size()); ++i) {
+    const auto& value = groups[i].second;
+    Names members;
+    for (const auto& peer : nodes)
+      if (has(*peer.state, value)) members.push_back(*peer.name);
+    text += fmt::format("{}{} on {} nodes: {}", text.empty() ? "" : "; ",
+                        value.empty() ? "nothing" : shortened(value, kLongestValue), members.size(),
+                        shortened(inventory::fold(members), kLongestNames));
+  }
+  if (groups.size() > kShown) text += fmt::format("; {} more values", groups.size() - kShown);
+  return text;
+}
+
+/// Groups of nodes, none of which is clearly the common one: nothing says which is right.
+Cause split_cause(std::string criterion, std::string what, std::string groups) {
+  Cause cause;
+  cause.decision = burnin::Decision::inconclusive;
+  cause.criterion = std::move(criterion);
+  cause.measured = std::move(what);
+  cause.wanted = "the same on all nodes: " + groups;
+  cause.remedy = "decide which of them is right, and bring the other nodes to it";
+  return cause;
 }
 
 /// One cause for all parts of the node that have the version: of several, the node's.
-Cause difference(const Names& parts, const std::string& version, const std::string& common,
-                 int have, int all) {
+Cause difference(const Names& parts, const std::string& version, const Values& values) {
   const auto named = inventory::fold(parts);
+  const auto& [common, have] = *values.most();
   const bool several = parts.size() > 1;
   Cause cause;
   cause.part = several ? std::string{} : named;
-  cause.criterion = "same version in the run";
+  cause.criterion = kSameVersion;
   cause.measured = several ? named + " " + version : version;
-  cause.wanted = fmt::format("{}, as {} of {} have it", common, have, all);
+  cause.wanted = fmt::format("{}, as {} of {} have it", common, have, values.all);
   const bool module = named.starts_with("dimm ");
   cause.remedy =
       module ? fmt::format("exchange {} for {}, or the others for {}", named, common, version)
@@ -137,27 +236,34 @@ Cause difference(const Names& parts, const std::string& version, const std::stri
   return cause;
 }
 
-void compare(const ByVersion& own, const std::map<std::string, int, std::less<>>& counts,
-             std::vector<Cause>& causes) {
-  int all = 0;
-  for (const auto& [version, count] : counts) all += count;
-  const auto most =
-      std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-  if (all < kFewest || most == counts.end() || most->second < kClear * all) return;
-  for (const auto& [version, parts] : own)
-    if (version != most->first)
-      causes.push_back(difference(parts, version, most->first, most->second, all));
-}
-
-/// The value that three quarters have; nothing where there is none or too few have any.
-const std::pair<const std::string, int>* common_of(
-    const std::map<std::string, int, std::less<>>& counts, int& all) {
-  all = 0;
-  for (const auto& [value, count] : counts) all += count;
-  const auto most =
-      std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-  const bool clear = all >= kFewest && most != counts.end() && most->second >= kClear * all;
-  return clear ? &*most : nullptr;
+void compare(const std::string& fact, const std::string& own, const Peers& nodes,
+             VersionComparison& found) {
+  const auto values = versions_of(nodes, fact);
+  const auto has = [&](const engine::NodeState& node, const std::string& version) {
+    return versions_in(fact_of(node, fact)).contains(version);
+  };
+  for (const auto& [version, parts] : versions_in(own)) {
+    const auto standing = standing_of(values, version);
+    if (standing == Standing::common) continue;
+    if (standing == Standing::odd) {
+      found.causes.push_back(difference(parts, version, values));
+      continue;
+    }
+    if (values.outstanding > 0 || values.counts.size() < 2) continue;
+    // Two batches of parts in every node are no difference between nodes.
+    const bool on_all = std::ranges::all_of(nodes, [&](const Peer& each) {
+      return !each.state->facts.contains(fact) || has(*each.state, version);
+    });
+    if (on_all) continue;
+    const auto named = inventory::fold(parts);
+    const auto groups = groups_text(values, nodes, has);
+    // Modules of several makers are bought for one order.
+    const bool is_module = named.starts_with("dimm ");
+    if (standing == Standing::split && !is_module)
+      found.causes.push_back(split_cause(std::string{kSameVersion}, named + " " + version, groups));
+    else
+      found.said.push_back(fmt::format("{} {} differs between nodes: {}", named, version, groups));
+  }
 }
 
 Cause unlike(std::string part, std::string_view what, const std::string& measured,
@@ -172,38 +278,48 @@ Cause unlike(std::string part, std::string_view what, const std::string& measure
   return cause;
 }
 
-using Nodes = std::vector<const engine::NodeState*>;
-
-std::string_view fact_of(const engine::NodeState& node, const std::string& name) {
-  const auto found = node.facts.find(name);
-  return found == node.facts.end() ? std::string_view{} : std::string_view{found->second};
-}
-
-/// What a BMC says is compared with BMCs of its kind.
-bool is_alike(const engine::NodeState& a, const engine::NodeState& b) {
-  return fact_of(a, "bmc.vendor") == fact_of(b, "bmc.vendor") &&
-         fact_of(a, "system.model") == fact_of(b, "system.model");
-}
-
-void compare_fact(const std::string& fact, const engine::NodeState& node, const Nodes& nodes,
-                  std::string remedy, std::vector<Cause>& causes) {
-  std::map<std::string, int, std::less<>> counts;
+void compare_fact(const std::string& fact, const engine::NodeState& node, const Peers& nodes,
+                  std::string remedy, VersionComparison& found) {
+  Values values;
   std::unordered_map<std::string_view, int> texts;  // each is read once
-  for (const auto* each : nodes)
-    if (each->facts.contains(fact) && is_alike(*each, node)) ++texts[fact_of(*each, fact)];
-  const auto own = fact_of(node, fact);
-  for (const auto& [text, times] : texts) counts[comparable(fact, text)] += times;
-  int all = 0;
-  const auto* common = common_of(counts, all);
-  const auto mine = comparable(fact, own);
-  if (common == nullptr || common->first == mine) return;
+  Peers like;
+  for (const auto& each : nodes) {
+    const bool is_known = !fact_of(*each.state, "bmc.vendor").empty();
+    if (is_known && !is_alike(*each.state, node)) continue;
+    const bool has_it = each.state->facts.contains(fact);
+    if (!has_it && may_still_report(*each.state)) ++values.outstanding;
+    if (!has_it || !is_alike(*each.state, node)) continue;
+    ++texts[fact_of(*each.state, fact)];
+    like.push_back(each);
+  }
+  for (const auto& [text, times] : texts) {
+    values.counts[comparable(fact, text)] += times;
+    values.all += times;
+  }
+  values.nodes = values.all;
+  const auto mine = comparable(fact, fact_of(node, fact));
+  const auto standing = standing_of(values, mine);
+  if (standing == Standing::common) return;
+  const auto* most = values.most();
   // A BMC that answered by IPMI alone for a while.
-  if (fact == "bmc.version" && inventory::abbreviates(mine, common->first)) return;
-  causes.push_back(unlike(fact, "value", mine.empty() ? "nothing" : mine, common->first,
-                          common->second, all, std::move(remedy)));
+  if (most == nullptr || (fact == "bmc.version" && inventory::abbreviates(mine, most->first)))
+    return;
+  if (standing == Standing::odd) {
+    found.causes.push_back(unlike(fact, "value", mine.empty() ? "nothing" : mine, most->first,
+                                  most->second, values.all, std::move(remedy)));
+    return;
+  }
+  if (values.outstanding > 0 || values.counts.size() < 2) return;
+  const auto groups = groups_text(values, like, [&](const auto& each, const auto& value) {
+    return comparable(fact, fact_of(each, fact)) == value;
+  });
+  if (standing == Standing::split)
+    found.causes.push_back(split_cause("same value in the run", fact + " " + mine, groups));
+  else
+    found.said.push_back(fmt::format("{} differs between nodes: {}", fact, groups));
 }
 
-void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vector<Cause>& causes) {
+void compare_facts(const engine::NodeState& mine, const Peers& nodes, VersionComparison& found) {
   for (const auto pattern : kSameFacts) {
     const bool many = pattern.ends_with('*');
     const std::string head{many ? pattern.substr(0, pattern.size() - 1) : pattern};
@@ -213,7 +329,7 @@ void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vecto
       if (fact->first == "bios.version") continue;
       auto remedy =
           fmt::format("set {} as on the other machines, or theirs as on this", fact->first);
-      compare_fact(fact->first, mine, nodes, std::move(remedy), causes);
+      compare_fact(fact->first, mine, nodes, std::move(remedy), found);
     }
   }
   for (const auto seen : kSeenSettings)
@@ -222,7 +338,7 @@ void compare_facts(const engine::NodeState& mine, const Nodes& nodes, std::vecto
           fact, mine, nodes,
           "compare its BIOS settings (SMT, cores, IOMMU, NUMA nodes per socket) with those "
           "of another machine",
-          causes);
+          found);
 }
 
 /// Which part of a kind sits where: by address. Names are no ground to compare: drives are counted
@@ -237,44 +353,40 @@ std::map<std::string, std::string, std::less<>> places_in(std::string_view fact)
   return places;
 }
 
-void compare_places(const std::string& fact, const std::string& own, const Nodes& nodes,
+void compare_places(const std::string& fact, const std::string& own, const Peers& nodes,
                     std::vector<Cause>& causes) {
   std::unordered_map<std::string_view, int> texts;
-  int all = 0;
-  for (const auto* node : nodes)
-    if (const auto found = node->facts.find(fact); found != node->facts.end()) {
-      ++texts[found->second];
-      ++all;
+  int all = 0, outstanding = 0;
+  for (const auto& [name, node] : nodes) {
+    const auto found = node->facts.find(fact);
+    if (found == node->facts.end()) {
+      outstanding += may_still_report(*node) ? 1 : 0;
+      continue;
     }
+    ++texts[found->second];
+    ++all;
+  }
   if (texts.size() < 2 || all < kFewest) return;
-  std::map<std::string, int, std::less<>> counts;
+  Counts counts;
   for (const auto& [text, times] : texts)
     for (const auto& [place, name] : places_in(text)) counts[place] += times;
 
-  // Where others have a part and this machine has none; a missing part is another check's to name.
+  // Where others have a part and this machine has none, whatever the nodes will report that have
+  // not yet; a missing part is another check's to name.
   const auto mine = places_in(own);
+  const double at_most = all + outstanding;
   std::vector<std::pair<std::string, int>> empty;
   for (const auto& [place, have] : counts)
-    if (have >= kClear * all && !mine.contains(place)) empty.emplace_back(place, have);
+    if (have >= kClear * at_most && !mine.contains(place)) empty.emplace_back(place, have);
   auto next = empty.begin();
   for (const auto& [place, name] : mine) {
     if (next == empty.end()) return;
-    if (counts[place] > (1 - kClear) * all) continue;
+    if (counts[place] + outstanding > (1 - kClear) * at_most) continue;
     causes.push_back(unlike(name, "PCIe address", place, next->first, next->second, all,
                             "compare the risers, switches and BIOS slot settings with those of "
                             "another machine"));
     ++next;
   }
-}
-
-/// What boards say whose serial number nobody wrote.
-bool is_a_serial(std::string_view text) {
-  constexpr std::size_t kShortest = 5;
-  constexpr std::array<std::string_view, 5> kUnwritten{"o.e.m", "default", "none", "not spec",
-                                                       "123456789"};
-  const auto low = lower_case(text);
-  return text.size() >= kShortest && low.find_first_not_of("0x.- ") != low.npos &&
-         std::ranges::none_of(kUnwritten, [&](auto each) { return low.contains(each); });
 }
 
 /// Machines behind one BMC may all have the serial number of what holds them (HPE Cray EX235n).
@@ -283,24 +395,59 @@ bool are_behind_one_bmc(const inventory::Node& node, const inventory::Node* othe
          node.bmc.shared_as == other->bmc.shared_as;
 }
 
-/// Two machines of one serial number: one of them is not what the inventory takes it for.
-void compare_serials(const engine::NodeState& mine, const inventory::Inventory& inventory,
-                     const inventory::Node& node, const engine::RunState& run,
-                     std::vector<Cause>& causes) {
-  const auto serial = fact_of(mine, "system.serial");
-  if (!is_a_serial(serial)) return;
-  for (const auto& [other, state] : run.nodes) {
-    if (other == node.name || fact_of(state, "system.serial") != serial) continue;
-    if (are_behind_one_bmc(node, inventory.node(other))) continue;
-    Cause cause;
-    cause.decision = burnin::Decision::inconclusive;
-    cause.criterion = "serial number of its own";
-    cause.measured = std::string{serial};
-    cause.wanted = "one that no other node has: " + other + " has it, too";
-    cause.remedy = "find out which machine this is: its BMC address may be that of " + other;
-    causes.push_back(std::move(cause));
-    return;
+/// Of a fact that only one node should have; of one that says nothing, a key that only it has.
+std::string identity_key(const engine::NodeState& node, const std::string& fact) {
+  const auto text = fact_of(node, fact);
+  if (inventory::is_no_serial(text)) return fmt::format("{} {}", fact, fmt::ptr(&node));
+  return fact + " " + inventory::serial_key(text);
+}
+
+/// Two machines of one serial number, or behind one port of a BMC: one of them is not what the
+/// inventory takes it for.
+void compare_identities(const engine::NodeState& mine, const inventory::Inventory& inventory,
+                        const inventory::Node& node, const engine::RunState& run,
+                        std::vector<Cause>& causes) {
+  for (const auto& [fact, criterion] :
+       {std::pair<std::string, std::string>{"system.serial", "serial number of its own"},
+        {"bmc.mac", "BMC of its own"}}) {
+    const auto text = fact_of(mine, fact);
+    if (inventory::is_no_serial(text)) continue;
+    const auto own = identity_key(mine, fact);
+    const auto last = lower_case(text.substr(text.size() - 1));
+    for (const auto& [other, state] : run.nodes) {
+      const auto its = fact_of(state, fact);
+      // A key is dear to make, and most end otherwise.
+      if (other == node.name || its.empty() || lower_case(its.substr(its.size() - 1)) != last)
+        continue;
+      if (identity_key(state, fact) != own || are_behind_one_bmc(node, inventory.node(other)))
+        continue;
+      Cause cause;
+      cause.decision = burnin::Decision::inconclusive;
+      cause.criterion = criterion;
+      cause.measured = std::string{text};
+      cause.wanted = "one that no other node has: " + other + " has it, too";
+      cause.remedy = "find out which machine this is: its BMC address may be that of " + other;
+      causes.push_back(std::move(cause));
+      break;
+    }
   }
+}
+
+/// Everything of the node that is compared with others, but who it is.
+std::string compared_facts(const engine::NodeState& node) {
+  std::string key;
+  for (const auto& [name, value] : node.facts) {
+    const bool is_seen = std::ranges::find(kSeenSettings, name) != kSeenSettings.end();
+    const bool is_kind = name == "bmc.vendor" || name == "system.model";
+    const bool is_same = std::ranges::any_of(kSameFacts, [&](std::string_view pattern) {
+      return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                    : name == pattern;
+    });
+    if (is_seen || is_kind || is_same || name.starts_with(kPrefix) ||
+        name.starts_with(kPlacePrefix))
+      key += fmt::format("{}\n{}\n", name, comparable(name, value));
+  }
+  return key;
 }
 
 bool has_versions(const engine::NodeState& node) {
@@ -309,6 +456,11 @@ bool has_versions(const engine::NodeState& node) {
 }
 
 }  // namespace
+
+bool is_alike(const engine::NodeState& a, const engine::NodeState& b) {
+  return fact_of(a, "bmc.vendor") == fact_of(b, "bmc.vendor") &&
+         fact_of(a, "system.model") == fact_of(b, "system.model");
+}
 
 json::object setting_facts(std::span<const burnin::Measurement> measurements) {
   json::object facts;
@@ -348,21 +500,56 @@ json::object version_facts(std::span<const inventory::Part> parts) {
   return facts;
 }
 
+VersionComparison compare_versions(const inventory::Inventory& inventory,
+                                   const inventory::Node& node, const engine::RunState& run) {
+  VersionComparison found;
+  const auto mine = run.nodes.find(node.name);
+  if (mine == run.nodes.end()) return found;
+  const auto nodes = alike(inventory, node.profile, run);
+  const auto each_of = [&](std::string_view prefix, const auto& verb) {
+    for (auto fact = mine->second.facts.lower_bound(std::string{prefix});
+         fact != mine->second.facts.end() && fact->first.starts_with(prefix); ++fact)
+      verb(fact->first, fact->second);
+  };
+  each_of(kPrefix, [&](const auto& fact, const auto& own) { compare(fact, own, nodes, found); });
+  each_of(kPlacePrefix, [&](const auto& fact, const auto& own) {
+    compare_places(fact, own, nodes, found.causes);
+  });
+  compare_facts(mine->second, nodes, found);
+  compare_identities(mine->second, inventory, node, run, found.causes);
+  return found;
+}
+
 std::vector<Cause> version_differences(const inventory::Inventory& inventory,
                                        const inventory::Node& node, const engine::RunState& run) {
-  std::vector<Cause> causes;
-  const auto mine = run.nodes.find(node.name);
-  if (mine == run.nodes.end()) return causes;
-  const auto nodes = alike(inventory, node.profile, run);
-  for (auto fact = mine->second.facts.lower_bound(std::string{kPrefix});
-       fact != mine->second.facts.end() && fact->first.starts_with(kPrefix); ++fact)
-    compare(versions_in(fact->second), counted(nodes, fact->first), causes);
-  for (auto fact = mine->second.facts.lower_bound(std::string{kPlacePrefix});
-       fact != mine->second.facts.end() && fact->first.starts_with(kPlacePrefix); ++fact)
-    compare_places(fact->first, fact->second, nodes, causes);
-  compare_facts(mine->second, nodes, causes);
-  compare_serials(mine->second, inventory, node, run, causes);
-  return causes;
+  return compare_versions(inventory, node, run).causes;
+}
+
+std::vector<std::string> nodes_that_differ(const inventory::Inventory& inventory,
+                                           const std::string& profile,
+                                           const engine::RunState& run) {
+  std::unordered_map<std::string, int> identities;
+  for (const auto& [name, node] : run.nodes)
+    for (const auto* fact : {"system.serial", "bmc.mac"}) ++identities[identity_key(node, fact)];
+  std::unordered_map<std::string, bool> differs;
+  std::vector<std::string> nodes;
+  for (const auto& node : inventory.nodes) {
+    const auto state = node.profile == profile ? run.nodes.find(node.name) : run.nodes.end();
+    if (state == run.nodes.end()) continue;
+    const bool is_twice = std::ranges::any_of(
+        std::array{"system.serial", "bmc.mac"},
+        [&](const char* fact) { return identities[identity_key(state->second, fact)] > 1; });
+    auto [known, fresh] = differs.try_emplace(compared_facts(state->second));
+    if (fresh || is_twice) {
+      const bool different = !version_differences(inventory, node, run).empty();
+      if (!is_twice) known->second = different;
+      if (is_twice && fresh) differs.erase(known);
+      if (different) nodes.push_back(node.name);
+    } else if (known->second) {
+      nodes.push_back(node.name);
+    }
+  }
+  return nodes;
 }
 
 std::string uncompared_nodes(const inventory::Inventory& inventory, const inventory::Node& node,
@@ -372,10 +559,14 @@ std::string uncompared_nodes(const inventory::Inventory& inventory, const invent
   const auto nodes = alike(inventory, node.profile, run);
   const auto others = nodes.size() - 1;
   const auto reported = static_cast<std::size_t>(std::ranges::count_if(
-                            nodes, [](const auto* each) { return has_versions(*each); })) -
+                            nodes, [](const Peer& each) { return has_versions(*each.state); })) -
                         1;
   if (reported == others) return {};
-  return fmt::format("versions compared with {} of {} other nodes", reported, others);
+  const bool more = std::ranges::any_of(nodes, [](const Peer& each) {
+    return !has_versions(*each.state) && may_still_report(*each.state);
+  });
+  return fmt::format("versions compared with {} of {} other nodes{}", reported, others,
+                     more ? ": with the others once they have reported" : "");
 }
 
 }  // namespace cupel::steps

@@ -26,13 +26,32 @@ json::object version_facts(std::span<const inventory::Part> parts);
 /// "iommu.on", "numa.nodes", as far as a stage measured them. Pure.
 json::object setting_facts(std::span<const burnin::Measurement> measurements);
 
+/// Whether two nodes are machines of one kind, as their BMCs report it: only those are compared in
+/// what BMCs report.
+bool is_alike(const engine::NodeState& a, const engine::NodeState& b);
+
+struct VersionComparison {
+  std::vector<burnin::Cause> causes{};
+  std::vector<std::string> said{};  // differences that nothing decides, for people
+};
+
 /// A failure for each version, address and fact on the node that is not the one of three quarters
-/// of all such parts in the run, on nodes of the same profile. Nothing where fewer than four parts
-/// reported one, or where no version has three quarters: then nothing says which one is right.
-/// Pure; in the order of the facts.
+/// of at least four such parts in the run, on nodes of the same profile, whatever the nodes will
+/// report that have not yet. Where all of three or more nodes have reported and none has three
+/// quarters, what is not the most frequent one is inconclusive, with all groups and their nodes,
+/// but for what every node has. Else nothing: others may still decide. So the order in which nodes
+/// report changes no verdict that is given when all have. Pure; in the order of the facts.
+VersionComparison compare_versions(const inventory::Inventory& inventory,
+                                   const inventory::Node& node, const engine::RunState& run);
+
+/// Its causes.
 std::vector<burnin::Cause> version_differences(const inventory::Inventory& inventory,
                                                const inventory::Node& node,
                                                const engine::RunState& run);
+
+/// The nodes of the profile with a difference: nodes that report the same are compared once. Pure.
+std::vector<std::string> nodes_that_differ(const inventory::Inventory& inventory,
+                                           const std::string& profile, const engine::RunState& run);
 
 /// "versions compared with 2 of 63 other nodes"; empty where all of them have reported, or the node
 /// itself has not. Pure.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "burnin/consequences.h"
 #include "burnin/criteria/compared_causes.h"
@@ -12,6 +13,7 @@
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "inventory/criterion.h"
+#include "inventory/node_range.h"
 #include "inventory/profile.h"
 #include "playbooks/step_kind.h"
 
@@ -149,13 +151,124 @@ void add_causes(const NodeRecord& record, AllChecked of_part, const AllChecked& 
   }
 }
 
-/// What is not there proves nothing about itself: the audit has said it once.
-bool is_known_to_be_missing(const NodeRecord& record, std::string_view part) {
-  if (part.empty() || !record.audit) return false;
-  return std::ranges::any_of(*record.audit, [&](const inventory::AuditFinding& each) {
-    return each.part == part && each.finding == inventory::Finding::missing;
-  });
-}
+/// What is not there proves nothing about itself: the audit has said it once. An audit that does
+/// not say which ones are missing says how many: so many may be silent in a stage.
+class KnownMissing {
+ public:
+  KnownMissing(const NodeRecord& record, const AllChecked& checked) {
+    if (!record.audit) return;
+    for (const auto& each : *record.audit) {
+      if (each.finding != inventory::Finding::missing) continue;
+      const auto kind = inventory::part_kind(each.part);
+      if (kind && each.count)
+        gone_[*kind] = each.count->expected - each.count->there;
+      else
+        named_.insert(each.part);
+    }
+    if (gone_.empty()) return;
+    for (const auto& each : checked)
+      if (const auto kind = inventory::kind_of_name(each.part); kind && each.met == Met::missing)
+        silent_[{each.stage, *kind}].insert(each.part);
+  }
+
+  bool explains(const Checked& checked) const {
+    if (checked.met != Met::missing || checked.part.empty()) return false;
+    if (named_.contains(checked.part)) return true;
+    const auto kind = inventory::kind_of_name(checked.part);
+    const auto gone = kind ? gone_.find(*kind) : gone_.end();
+    if (gone == gone_.end()) return false;
+    return std::ssize(silent_.at({checked.stage, *kind})) <= gone->second;
+  }
+
+ private:
+  std::set<std::string, std::less<>> named_{};
+  std::map<inventory::PartKind, int> gone_{};
+  std::map<std::pair<std::string, inventory::PartKind>, std::set<std::string>> silent_{};
+};
+
+/// Numbers that came of no part at all: nothing was read, and no part has failed.
+class Unread {
+ public:
+  explicit Unread(const AllChecked& checked) {
+    for (const auto& each : checked)
+      if (each.met != Met::missing) told_.insert({each.stage, each.measure});
+  }
+
+  bool takes(const Checked& each) {
+    const bool is_unread = each.met == Met::missing && !burnin::is_precondition(each.measure) &&
+                           !told_.contains({each.stage, each.measure});
+    if (!is_unread) return false;
+    auto& parts = by_stage_[each.stage][each.measure];
+    if (!each.part.empty()) parts.push_back(each.part);
+    return true;
+  }
+
+  /// One cause for each stage, with what its reader says of the reason.
+  void add_causes(const NodeRecord& record, const Unproven& without_proof,
+                  std::vector<Cause>& causes) const {
+    for (const auto& [stage, measures] : by_stage_)
+      if (!without_proof.contains(stage))
+        causes.push_back(cause_of_unread(record, stage, measures));
+  }
+
+ private:
+  using Parts = std::vector<std::string>;
+  using Measures = std::map<std::string, Parts, std::less<>>;
+
+  static Cause cause_of_unread(const NodeRecord& record, const std::string& stage,
+                               const Measures& measures) {
+    Cause cause;
+    cause.decision = Decision::inconclusive;
+    cause.criterion = "stage " + stage;
+    cause.measured = "did not read " + words_of(measures);
+    std::string remedy = "find out why it was not read";
+    const auto found = record.findings.find(stage);
+    if (found != record.findings.end()) add_reasons(found->second, measures, cause, remedy);
+    cause.evidence = evidence_of(record, stage);
+    cause.remedy =
+        fmt::format("{}; then: cupel retry RUN NODE --from {} (a new run where this one has ended)",
+                    remedy, stage);
+    cause.stages = {stage};
+    return cause;
+  }
+
+  static std::string words_of(const Measures& measures) {
+    constexpr std::size_t kShown = 4;
+    std::string words;
+    std::size_t count = 0;
+    for (const auto& [measure, parts] : measures) {
+      if (++count > kShown) continue;
+      const auto of = parts.empty() ? std::string{} : inventory::fold(parts);
+      words +=
+          fmt::format("{}{}{}{}", words.empty() ? "" : ", ", measure, of.empty() ? "" : " of ", of);
+    }
+    return count > kShown ? fmt::format("{} and {} more", words, count - kShown) : words;
+  }
+
+  static void add_reasons(const burnin::Findings& found, const Measures& measures, Cause& cause,
+                          std::string& remedy) {
+    constexpr std::array<std::pair<inventory::PartKind, std::string_view>, 3> kDrivers{
+        {{inventory::PartKind::gpu, "nvidia"},
+         {inventory::PartKind::hca, "mlx5_core"},
+         {inventory::PartKind::nvme, "nvme"}}};
+    for (const auto& [kind, driver] : kDrivers) {
+      const auto is_of_kind = [&](const std::string& part) {
+        return inventory::kind_of_name(part) == kind;
+      };
+      const bool asked = std::ranges::any_of(
+          measures, [&](const auto& each) { return std::ranges::any_of(each.second, is_of_kind); });
+      if (!asked || std::ranges::count(found.parts, kind, &inventory::Part::kind) > 0) continue;
+      cause.measured += fmt::format(": the node lists no {}", to_string(kind));
+      remedy = fmt::format("look whether the driver {} is loaded (lsmod, dmesg)", driver);
+    }
+    constexpr std::size_t kReasons = 3;
+    for (std::size_t i = 0; i < std::min(kReasons, found.unknown.size()); ++i)
+      cause.measured += fmt::format("; {}: {}", found.unknown[i].fact, found.unknown[i].why);
+  }
+
+  std::set<std::pair<std::string, std::string>> told_{};
+  std::map<std::string, Measures, std::less<>> by_stage_{};
+};
 
 /// The same about the same part in many stages is one cause.
 std::vector<Cause> merged(std::vector<Cause> causes) {
@@ -182,8 +295,10 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
   verdict.checked = burnin::judge(profile, stages_told(record), findings);
   std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
   std::map<std::pair<std::string, std::string>, AllChecked> by_part;
+  const KnownMissing missing{record, verdict.checked};
+  Unread unread{verdict.checked};
   for (const auto& each : verdict.checked) {
-    if (each.met == Met::missing && is_known_to_be_missing(record, each.part)) continue;
+    if (missing.explains(each) || unread.takes(each)) continue;
     const std::pair key{each.stage, each.part};
     if (!by_part.contains(key)) order.push_back(key);
     by_part[key].push_back(each);
@@ -191,6 +306,7 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
   const auto without_proof = unproven(verdict.checked);
   for (const auto& key : order)
     add_causes(record, by_part[key], verdict.checked, without_proof, verdict.causes);
+  unread.add_causes(record, without_proof, verdict.causes);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {
@@ -287,6 +403,18 @@ bool tells_by_its_findings(const NodeRecord& record, const StepRecord& step) {
   return kind != nullptr && kind->kind == StepKind::audit && record.audit && !step.needs.empty();
 }
 
+/// slurm-drain does what slurm-hold could not, or says why it cannot be done.
+bool is_done_again(const NodeRecord& record, const StepRecord& step) {
+  const auto is_of = [](StepKind kind, const StepRecord& each) {
+    const auto* known = playbooks::step_kind(burnin::base_name(each.name));
+    return known != nullptr && known->kind == kind && !each.outcome.empty();
+  };
+  return is_of(StepKind::slurm_hold, step) &&
+         std::ranges::any_of(record.steps, [&](const StepRecord& each) {
+           return is_of(StepKind::slurm_drain, each);
+         });
+}
+
 /// Steps that failed, and those that were skipped and leave a gap. Steps that were skipped because
 /// of a failure are told by it.
 void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
@@ -294,6 +422,7 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
   for (const auto& step : record.steps) {
     const bool over = !step.outcome.empty();
     if (!over || step.outcome == "done" || step.outcome == "skipped") continue;
+    if (is_done_again(record, step)) continue;
     failed = true;
     if (tells_by_its_findings(record, step)) continue;
     verdict.causes.push_back(

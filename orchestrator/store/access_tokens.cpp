@@ -1,7 +1,6 @@
 #include "orchestrator/store/access_tokens.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -41,13 +40,6 @@ bool same_hash(std::string_view one, std::string_view other) {
   return differs == 0;
 }
 
-std::vector<std::string> racks_of(const std::string& text) {
-  std::vector<std::string> racks;
-  for (const auto each : split(text, ','))
-    if (!each.empty()) racks.emplace_back(each);
-  return racks;
-}
-
 constexpr const char* kTokenColumns =
     "SELECT id, name, role, racks, session, parent, made_by, made, expires, revoked, used, hash "
     "FROM access_token ";
@@ -68,7 +60,7 @@ struct TokenRow {
   }
   AccessToken whole() const {
     auto one = token;
-    one.racks = racks_of(racks);
+    one.racks = inventory::RackScope::parse(racks);
     one.session = session != 0;
     one.made = time_of(made);
     one.expires = time_of(expires);
@@ -77,6 +69,27 @@ struct TokenRow {
     return one;
   }
 };
+
+/// All but the newest of a token, so that there is room for one more.
+void end_oldest_sessions(soci::session& sql, const std::string& parent) {
+  const int stay = AccessTokens::kMostSessions - 1;
+  sql << "DELETE FROM access_token WHERE session = 1 AND parent = :parent AND id NOT IN (SELECT id "
+         "FROM access_token WHERE session = 1 AND parent = :same ORDER BY made DESC, rowid DESC "
+         "LIMIT :stay)",
+      soci::use(parent), soci::use(parent), soci::use(stay);
+}
+
+Result<void> room_for_one(soci::session& sql, std::int64_t now) {
+  int count = 0;
+  sql << "SELECT COUNT(*) FROM access_token WHERE session = 0 AND expires >= :now AND revoked = 0",
+      soci::use(now), soci::into(count);
+  if (count < AccessTokens::kMost) return ok();
+  return Error{
+      Code::kConflict,
+      fmt::format("there are {} tokens, which is as many as there may be: revoke some with "
+                  "cupel token revoke ID",
+                  count)};
+}
 
 }  // namespace
 
@@ -108,21 +121,18 @@ Result<std::string> AccessTokens::add(AccessToken token) {
   const auto secret = random_hex(kTokenSecretDigits / 2);
   return guarded("cannot keep the token", [&]() -> Result<std::string> {
     const auto hash = sha256_hex(secret);
-    const auto racks = fmt::format("{}", fmt::join(token.racks, ","));
+    const auto racks = token.racks.text();
     const int session = token.session ? 1 : 0;
     const auto made = count_of(token.made), expires = count_of(token.expires);
     const auto oldest =
         made - std::chrono::duration_cast<std::chrono::milliseconds>(kExpiredSessions).count();
     Writing writing{sql};
     sql << "DELETE FROM access_token WHERE session = 1 AND expires < :oldest", soci::use(oldest);
-    int count = 0;
-    sql << "SELECT COUNT(*) FROM access_token WHERE expires >= :made AND revoked = 0",
-        soci::use(made), soci::into(count);
-    if (count >= kMost)
-      return Error{Code::kConflict,
-                   fmt::format("there are {} tokens and sessions, which is as many as there may "
-                               "be: revoke some with cupel token revoke ID",
-                               count)};
+    if (token.session) {
+      end_oldest_sessions(sql, token.parent);
+    } else {
+      TRY(room_for_one(sql, made));
+    }
     sql << "INSERT INTO access_token (id, hash, name, role, racks, session, parent, made_by, made, "
            "expires, revoked, used) VALUES (:id, :hash, :name, :role, :racks, :session, :parent, "
            ":made_by, :made, :expires, 0, 0)",
@@ -167,6 +177,18 @@ Result<void> AccessTokens::check(std::string_view id, WallTime now) const {
     if (good == 0) return Error{Code::kRefused, "the token has expired or is revoked"};
     return ok();
   });
+}
+
+Result<void> AccessTokens::check_parent(std::string_view session, WallTime now) const {
+  auto& sql = connection_->sql;
+  std::string parent;
+  TRY(guarded("cannot read the tokens", [&]() -> Result<void> {
+    const std::string key{session};
+    sql << "SELECT COALESCE(MAX(parent), '') FROM access_token WHERE id = :id", soci::use(key),
+        soci::into(parent);
+    return ok();
+  }));
+  return check(parent.empty() ? session : parent, now);
 }
 
 Result<std::vector<AccessToken>> AccessTokens::list() const {

@@ -5,17 +5,18 @@
 #include <memory>
 
 #include "base/json.h"
+#include "inventory/rack_scope.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {
 
 struct AccessToken {
-  std::string id{};                  // 16 hexadecimal digits; no secret
-  std::string name{};                // of the person or the program
-  std::string role{};                // "viewer", "operator", "admin"
-  std::vector<std::string> racks{};  // empty: all
-  bool session = false;              // of a page; made from a token, and ends with it
-  std::string parent{};              // the token that a session was made from
+  std::string id{};    // 16 hexadecimal digits; no secret
+  std::string name{};  // of the person or the program
+  std::string role{};  // "viewer", "operator", "admin"
+  inventory::RackScope racks{};
+  bool session = false;  // of a page; made from a token, and ends with it
+  std::string parent{};  // the token that a session was made from
   std::string made_by{};
   WallTime made{};
   WallTime expires{};
@@ -33,7 +34,7 @@ class AccessTokens {
   ~AccessTokens();
 
   /// Keeps it under an id of its own. Returns "cupel_ID_SECRET", which nothing can show again.
-  /// Errors: kStorage; kConflict: there are as many as there may be.
+  /// Errors: kStorage; kConflict: there are as many tokens as there may be.
   Result<std::string> add(AccessToken token);
 
   /// Errors: kRefused: no such token, or another secret; kStorage. That it has expired or is
@@ -44,6 +45,9 @@ class AccessTokens {
   /// revoked; kStorage.
   Result<void> check(std::string_view id, WallTime now) const;
 
+  /// As check(), of the token that a session was made from, which may have ended by itself.
+  Result<void> check_parent(std::string_view session, WallTime now) const;
+
   /// Newest first; without sessions. Errors: kStorage.
   Result<std::vector<AccessToken>> list() const;
 
@@ -53,7 +57,9 @@ class AccessTokens {
   /// Errors: kStorage.
   Result<void> note_use(std::string_view id, WallTime now);
 
-  static constexpr int kMost = 10'000;  // tokens and sessions that have not expired
+  static constexpr int kMost = 10'000;  // tokens that have not expired; sessions do not count
+  /// Of one token: the next one ends the oldest. So nobody's sessions shut out another's.
+  static constexpr int kMostSessions = 20;
   /// So long a session is known after its end: a page that still shows it does not guess.
   static constexpr std::chrono::hours kExpiredSessions{7 * 24};
 

@@ -3,7 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <vector>
+
 #include "base/file.h"
+#include "base/ownership.h"
+#include "base/paths.h"
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
@@ -34,8 +39,8 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
 /// Neither folder may be the other, or lie in it. Errors: kInvalid.
 Result<void> apart(const fs::path& one, const fs::path& other) {
   std::error_code failure;
-  const auto first = fs::weakly_canonical(fs::absolute(one), failure);
-  const auto second = fs::weakly_canonical(fs::absolute(other), failure);
+  const auto first = fs::weakly_canonical(absolute_path(one), failure);
+  const auto second = fs::weakly_canonical(absolute_path(other), failure);
   if (!lies_in(first, second) && !lies_in(second, first)) return ok();
   return Error{Code::kInvalid,
                fmt::format("{} and {} are not two folders apart: a copy belongs on another disk",
@@ -46,6 +51,7 @@ Result<void> apart(const fs::path& one, const fs::path& other) {
 Result<void> prepare_backup(const fs::path& to) {
   std::error_code failure;
   make_private_folder(to);
+  TRY(within("the backup's folder", check_ownership(to)));
   const bool empty = fs::is_empty(to, failure);
   if (failure)
     return Error{Code::kStorage,
@@ -57,18 +63,55 @@ Result<void> prepare_backup(const fs::path& to) {
   return write_file(to / kBackupMark, kBackupNote, 0600);
 }
 
+/// A descriptor of its own, closed at the end.
+class Opened {
+ public:
+  Opened(const fs::path& file, int flags) : fd_{::open(file.c_str(), flags | O_CLOEXEC, 0600)} {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Into a new file, never into one that somebody has put there, nor through a link.
+Result<std::uintmax_t> copy_bytes(const fs::path& from, const fs::path& to) {
+  constexpr std::size_t kPiece = 1u << 20;
+  const auto failed = [&] { return not_copied(from, {errno, std::generic_category()}); };
+  const Opened in{from, O_RDONLY | O_NOFOLLOW};
+  const Opened out{to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW};
+  if (in.fd() < 0 || out.fd() < 0) return failed();
+  std::uintmax_t all = 0;
+  for (std::vector<char> piece(kPiece);;) {
+    const auto have = ::read(in.fd(), piece.data(), piece.size());
+    if (have < 0) return failed();
+    if (have == 0) return all;
+    for (ssize_t done = 0; done < have;) {
+      const auto written =
+          ::write(out.fd(), piece.data() + done, static_cast<std::size_t>(have - done));
+      if (written < 0) return failed();
+      done += written;
+    }
+    all += static_cast<std::uintmax_t>(have);
+  }
+}
+
 /// Whole or not at all: a reader of the copy never sees half a file.
 Result<void> copy_whole(const fs::path& from, const fs::path& to, Copied& copied) {
   auto half = to;
   half += ".new";
   std::error_code failure;
-  fs::copy_file(from, half, fs::copy_options::overwrite_existing, failure);
+  fs::remove(half, failure);
+  auto bytes = copy_bytes(from, half);
+  if (bytes) fs::rename(half, to, failure);
+  if (!bytes || failure) fs::remove(half, failure);
+  if (!bytes) return std::move(bytes).error();
   if (failure) return not_copied(from, failure);
-  fs::permissions(half, fs::perms::owner_read | fs::perms::owner_write, failure);
-  const auto size = fs::file_size(half, failure);
-  fs::rename(half, to, failure);
-  if (failure) return not_copied(from, failure);
-  copied.bytes += size;
+  copied.bytes += *bytes;
   return ok();
 }
 
@@ -91,25 +134,37 @@ Result<void> copy_kept_file(const fs::path& from, const fs::path& to, Copied& co
   return ok();
 }
 
+/// Made, or there before, and no link to elsewhere.
+Result<void> own_folder(const fs::path& folder) {
+  std::error_code failure;
+  make_private_folder(folder);
+  const auto found = fs::symlink_status(folder, failure);
+  if (found.type() == fs::file_type::directory) return ok();
+  return Error{Code::kStorage, folder.string() + " is no folder of the backup: move it aside"};
+}
+
 /// A file that another process has removed meanwhile is not missed here: check_store() misses it.
 Result<void> copy_folder(const fs::path& state, const fs::path& to, const char* folder,
                          Copied& copied) {
   const auto root = state / folder;
-  std::error_code failure;
-  make_private_folder(to / folder);
-  for (const auto& entry : fs::recursive_directory_iterator{root, failure}) {
+  std::error_code gone;
+  TRY(own_folder(to / folder));
+  Result<void> whole;
+  const auto copy = [&](const fs::directory_entry& entry) {
     const auto target = to / folder / entry.path().lexically_relative(root);
-    if (entry.is_symlink(failure)) continue;
-    if (entry.is_directory(failure)) {
-      make_private_folder(target);
-      continue;
+    if (!whole || entry.is_symlink(gone)) return;
+    if (entry.is_directory(gone)) {
+      whole = own_folder(target);
+      return;
     }
     const bool half_written = entry.path().filename().string().find(".new") != std::string::npos;
-    if (half_written || !entry.is_regular_file(failure)) continue;
-    const auto done = copy_kept_file(entry.path(), target, copied);
-    if (!done && fs::exists(entry.path(), failure)) return done.error();
-  }
-  return ok();
+    if (half_written || !entry.is_regular_file(gone)) return;
+    auto done = copy_kept_file(entry.path(), target, copied);
+    if (!done && is_there(entry.path())) whole = std::move(done);
+  };
+  const auto failure = each_entry_below(root, copy);
+  if (whole && failure && is_there(root)) return not_copied(root, failure);
+  return whole;
 }
 
 /// One snapshot of the database, whatever a controller writes meanwhile. Source: SQLite, "VACUUM",
@@ -185,10 +240,18 @@ Result<Copied> back_up(const fs::path& state, const fs::path& to) {
 
 Result<Copied> restore(const fs::path& from, const fs::path& state) {
   std::error_code failure;
-  if (!fs::exists(from / kBackupMark, failure) || !fs::exists(from / kDatabase, failure))
+  const bool is_backup =
+      fs::exists(from / kBackupMark, failure) && fs::exists(from / kDatabase, failure);
+  if (failure)
+    return Error{Code::kInvalid, fmt::format("{} cannot be read as {}: {}", from.string(),
+                                             name_of_user(::geteuid()), failure.message())};
+  if (!is_backup)
     return Error{Code::kNotFound,
                  fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));
+  for (const auto* part : {"", kDatabase, kEvidence, kCertificateFolder}) {
+    TRY(within("the backup", check_ownership(from / part)));
+  }
   fs::create_directories(state.parent_path(), failure);
   make_private_folder(state);
   TRY(const auto lock, ControllerLock::take(state));

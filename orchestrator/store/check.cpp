@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/paths.h"
 #include "base/readable_json.h"
 #include "base/text.h"
 #include "orchestrator/engine/fold.h"
@@ -105,13 +106,16 @@ class Check {
   }
 
   void evidence() {
-    std::error_code failure;
-    for (const auto& drawer : fs::directory_iterator{folder_ / "evidence", failure}) {
-      if (!drawer.is_directory() || drawer.path().filename().string().size() != 2) continue;
-      for (const auto& entry : fs::directory_iterator{drawer.path(), failure})
-        if (const auto name = entry.path().filename().string(); entry.is_regular_file())
-          if (const auto hash = hash_of_file(name); !hash.empty()) piece(hash);
-    }
+    std::error_code gone;
+    const auto file = [&](const fs::directory_entry& entry) {
+      const auto name = entry.path().filename().string();
+      const auto hash = hash_of_file(name);
+      if (!hash.empty() && entry.is_regular_file(gone)) piece(std::string{hash});
+    };
+    const auto drawer = [&](const fs::directory_entry& entry) {
+      if (entry.path().filename().string().size() == 2) each_entry(entry.path(), file);
+    };
+    each_entry(folder_ / "evidence", drawer);
     for (const auto& [hash, named_by] : named_)
       add("evidence " + hash, "it is missing, though " + named_by + " names it",
           "put it back from a backup, or run that step again");

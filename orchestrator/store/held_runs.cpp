@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/evidence.h"
@@ -65,12 +66,11 @@ Result<void> note_certificate(const fs::path& folder, const std::string& sha256,
 
 std::map<RunId, std::string> held_runs(soci::session& sql, const fs::path& folder, WallTime at) {
   std::map<RunId, std::string> held;
-  std::error_code failure;
   std::size_t notes = 0;
-  for (const auto& entry : fs::directory_iterator{folder / kCertificateFolder, failure}) {
-    if (++notes > kMostNotes) break;
+  each_entry(folder / kCertificateFolder, [&](const fs::directory_entry& entry) {
+    if (++notes > kMostNotes) return;
     if (is_evidence_name(entry.path().stem().string())) hold_by_note(entry.path(), at, held);
-  }
+  });
   hold_bases(sql, held);
   return held;
 }

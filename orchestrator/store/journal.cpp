@@ -11,6 +11,8 @@
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
+#include "orchestrator/store/resume.h"
+#include "orchestrator/store/step_secrets.h"
 
 namespace cupel::store {
 namespace {
@@ -29,6 +31,7 @@ void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
   sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
   // Nobody goes on with it.
   sql << "DELETE FROM snapshot WHERE run = :run", soci::use(run);
+  sql << "DELETE FROM step_secret WHERE run = :run", soci::use(run);
 }
 
 /// Names the command that helps: a run that is over already needs none.
@@ -65,7 +68,12 @@ Result<Tip> read_tip(soci::session& sql, RunId run) {
   return Tip{last, row->hash};
 }
 
-Result<Event> event_of(soci::session& sql, RunId run, const EventRow& row) {
+/// For whoever reads: without the tickets of earlier versions.
+std::string shown(const EventRow& row) { return cut_tickets(row.data); }
+std::string whole(const EventRow& row) { return row.data; }
+
+Result<Event> event_of(soci::session& sql, RunId run, const EventRow& row,
+                       std::string (*text_of)(const EventRow&) = shown) {
   Event event;
   event.sequence = row.sequence;
   event.time = time_of(row.time);
@@ -78,11 +86,33 @@ Result<Event> event_of(soci::session& sql, RunId run, const EventRow& row) {
   event.kind = *kind;
   event.node = row.node;
   event.step = row.step;
-  auto data = parse_json(row.data);
+  auto data = parse_json(text_of(row));
   if (!data) return broken(sql, run, row.sequence);
   if (data->is_object()) event.data = (*std::move(data)).get_object();
   event.hash = row.hash;
   return event;
+}
+
+/// Behind `sequence`, each held against the one before it.
+Result<std::vector<Event>> chained_events(soci::session& sql, RunId run, std::int64_t sequence,
+                                          std::string (*text_of)(const EventRow&)) {
+  std::vector<Event> found;
+  std::string before;
+  EventRows rows{sql, run, std::max<std::int64_t>(sequence - 1, 0)};
+  if (sequence > 0) {
+    const auto* row = rows.next();
+    if (row == nullptr || row->sequence != sequence) return broken(sql, run, sequence);
+    before = row->hash;
+  }
+  while (const auto* row = rows.next()) {
+    const auto expected = sequence + static_cast<std::int64_t>(found.size()) + 1;
+    if (row->sequence != expected || chained(before, run, *row) != row->hash)
+      return broken(sql, run, expected);
+    before = row->hash;
+    TRY(auto event, event_of(sql, run, *row, text_of));
+    found.push_back(std::move(event));
+  }
+  return found;
 }
 
 /// The event's data as the table has it. What could not be read back is not written: it would take
@@ -91,7 +121,7 @@ Result<std::string> readable_data(RunId run, const Event& event) {
   const auto is_text = [](const std::string& name) {
     return valid_utf8(name) == name && name.find('\0') == name.npos;
   };
-  auto data = json::serialize(event.data);
+  auto data = cut_tickets(json::serialize(event.data));
   const bool readable = is_text(event.node) && is_text(event.step) && parse_json(data);
   if (readable) return data;
   return Error{Code::kStorage,
@@ -254,24 +284,15 @@ Result<std::vector<Event>> Store::events(RunId run, std::string_view node) const
 
 Result<std::vector<Event>> Store::events_after(RunId run, std::int64_t sequence) const {
   auto& sql = database_->sql;
-  return guarded("cannot read the journal", [&]() -> Result<std::vector<Event>> {
-    std::vector<Event> found;
-    std::string before;
-    EventRows rows{sql, run, std::max<std::int64_t>(sequence - 1, 0)};
-    if (sequence > 0) {
-      const auto* row = rows.next();
-      if (row == nullptr || row->sequence != sequence) return broken(sql, run, sequence);
-      before = row->hash;
-    }
-    while (const auto* row = rows.next()) {
-      const auto expected = sequence + static_cast<std::int64_t>(found.size()) + 1;
-      if (row->sequence != expected || chained(before, run, *row) != row->hash)
-        return broken(sql, run, expected);
-      before = row->hash;
-      TRY(auto event, event_of(sql, run, *row));
-      found.push_back(std::move(event));
-    }
-    return found;
+  return guarded("cannot read the journal",
+                 [&] { return chained_events(sql, run, sequence, shown); });
+}
+
+Result<std::vector<Event>> events_to_resume(const Store& store, RunId run, std::int64_t sequence) {
+  return guarded("cannot read the journal", [&] {
+    soci::session sql;
+    open_session(sql, store.folder() / "cupel.db", Access::read_only);
+    return chained_events(sql, run, sequence, whole);
   });
 }
 

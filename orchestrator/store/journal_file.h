@@ -15,10 +15,13 @@ struct JournalFile {
   std::int64_t events = 0;
   std::string head{};    // the last event's hash
   std::string sha256{};  // of the file
+  /// Events out of which a boot ticket was cut: earlier versions wrote them there. Their own hash
+  /// cannot be computed again; the next event's is of it.
+  std::int64_t cut = 0;
 };
 
-/// Writes it whole, over a file of that name. Errors: kNotFound: no such run; kStorage: the chain
-/// is broken, or the file cannot be written.
+/// Writes it whole, over a file of that name, without boot tickets. Errors: kNotFound: no such run;
+/// kStorage: the chain is broken, or the file cannot be written.
 Result<JournalFile> write_journal(const Store& store, RunId run, const std::filesystem::path& file);
 
 /// Reads the file and holds each event against the one before it. Errors: kNotFound; kMalformed: a

@@ -2,6 +2,7 @@
 
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/packed_text.h"
+#include "orchestrator/store/step_secrets.h"
 
 namespace cupel::store {
 
@@ -59,7 +60,7 @@ Result<std::vector<EventText>> JournalReader::page(const EventQuery& query) cons
     while (rows.fetch()) {
       row.run = query.run;
       row.time = time_of(time);
-      row.data = unpacked_text(std::move(row.data));
+      row.data = cut_tickets(unpacked_text(std::move(row.data)));
       bytes += row.data.size();
       if (!found.empty() && bytes > query.most_bytes) break;
       found.push_back(row);

@@ -7,7 +7,8 @@
 
 namespace cupel::store {
 
-/// An event as it stands; `data` is the JSON text that its hash is of.
+/// An event as it stands; `data` is the JSON text that its hash is of, but for the boot tickets
+/// that earlier versions wrote, which are cut.
 struct EventText {
   RunId run = 0;
   std::int64_t sequence = 0;

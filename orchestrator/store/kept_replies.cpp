@@ -1,5 +1,8 @@
 #include "orchestrator/store/kept_replies.h"
 
+#include <fmt/format.h>
+
+#include "base/digest.h"
 #include "orchestrator/store/database.h"
 
 namespace cupel::store {
@@ -44,8 +47,9 @@ Result<std::optional<KeptReply>> KeptReplies::claim(const KeptReply& asked) {
       sql << "DELETE FROM kept_reply WHERE rowid IN (SELECT rowid FROM kept_reply ORDER BY at "
              "LIMIT 1000)";
     sql << "INSERT INTO kept_reply (who, key, request, status, location, body, at) VALUES (:who, "
-           ":key, :request, 0, '', '', :at)",
-        soci::use(asked.who), soci::use(asked.key), soci::use(asked.request), soci::use(at);
+           ":key, :request, 0, '', :body, :at)",
+        soci::use(asked.who), soci::use(asked.key), soci::use(asked.request), soci::use(asked.body),
+        soci::use(at);
     writing.commit();
     return std::optional<KeptReply>{};
   });
@@ -71,12 +75,38 @@ Result<void> KeptReplies::drop(const KeptReply& reply) {
   });
 }
 
-Result<void> KeptReplies::forget_unfinished() {
+Result<void> KeptReplies::settle_unfinished(
+    const std::function<std::optional<KeptReply>(const KeptReply&, std::optional<RunId>)>& reply) {
   auto& sql = connection_->sql;
-  return guarded("cannot drop requests", [&]() -> Result<void> {
-    sql << "DELETE FROM kept_reply WHERE status = 0";
+  return guarded("cannot settle requests", [&]() -> Result<void> {
+    std::vector<KeptReply> unfinished;
+    {
+      KeptReply row;
+      std::int64_t at = 0;
+      soci::statement rows =
+          (sql.prepare << "SELECT who, key, request, body, at FROM kept_reply WHERE status = 0",
+           soci::into(row.who), soci::into(row.key), soci::into(row.request), soci::into(row.body),
+           soci::into(at));
+      rows.execute();
+      while (rows.fetch()) {
+        row.at = time_of(at);
+        unfinished.push_back(row);
+      }
+    }
+    for (const auto& claim : unfinished) {
+      const auto named = fmt::format("%\"request\":\"{}\"%", claim.id());
+      RunId run = 0;
+      sql << "SELECT COALESCE(MAX(id), 0) FROM run WHERE options LIKE :named", soci::use(named),
+          soci::into(run);
+      const auto settled = reply(claim, run == 0 ? std::nullopt : std::optional{run});
+      TRY(settled ? keep(*settled) : drop(claim));
+    }
     return ok();
   });
+}
+
+std::string KeptReply::id() const {
+  return sha256_hex(fmt::format("{}\n{}\n{}", who, key, count_of(at)));
 }
 
 }  // namespace cupel::store

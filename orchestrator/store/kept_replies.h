@@ -1,7 +1,9 @@
 #pragma once
 // The answers to requests that changed something, by the key that their client gave them: the same
 // request again has the same answer, and is not done twice. Kept for a day. For one thread.
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "orchestrator/store/store.h"
 
@@ -15,6 +17,10 @@ struct KeptReply {
   std::string location{};
   std::string body{};
   WallTime at{};
+
+  /// Tells this use of the key from all others; 64 hexadecimal digits. A run that the request began
+  /// names it, so that one transaction writes both.
+  std::string id() const;
 };
 
 class KeptReplies {
@@ -24,7 +30,8 @@ class KeptReplies {
   KeptReplies(KeptReplies&&) noexcept;
   ~KeptReplies();
 
-  /// Takes the key for this request, or returns what is kept under it. Errors: kStorage.
+  /// Takes the key for this request, or returns what is kept under it. `asked.body`: what is asked
+  /// for, as "POST /api/v1/runs". Errors: kStorage.
   Result<std::optional<KeptReply>> claim(const KeptReply& asked);
 
   /// Errors: kStorage.
@@ -33,9 +40,10 @@ class KeptReplies {
   /// The request was not done: the key is free again. Errors: kStorage.
   Result<void> drop(const KeptReply& reply);
 
-  /// What was being done when an earlier process ended stays unknown. Returns how many.
-  /// Errors: kStorage.
-  Result<void> forget_unfinished();
+  /// What was being done when an earlier process ended: `reply` says how it ended, from the claim;
+  /// nothing: it was not done, and the key is free again. Errors: kStorage.
+  Result<void> settle_unfinished(const std::function<std::optional<KeptReply>(
+                                     const KeptReply& claim, std::optional<RunId> begun)>& reply);
 
   static constexpr std::chrono::hours kKept{24};
   static constexpr int kMost = 100'000;

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/paths.h"
+
 namespace cupel::store {
 namespace {
 
@@ -44,8 +46,7 @@ void close_to_others(const fs::path& state) {
   for (const auto* suffix : {"", "-wal", "-shm"}) close_one(file.string() + suffix);
   const auto evidence = state / "evidence";
   if (!was_open(evidence)) return;
-  std::error_code failure;
-  for (const auto& drawer : fs::directory_iterator{evidence, failure}) close_one(drawer.path());
+  each_entry(evidence, [](const auto& drawer) { close_one(drawer.path()); });
   close_one(evidence);
 }
 

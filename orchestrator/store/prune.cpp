@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
@@ -123,7 +124,8 @@ void remove_rows(soci::session& sql, const std::vector<RunId>& runs, const std::
     sql << "INSERT OR REPLACE INTO pruned (run, playbook, began, ended, at, asked_by) SELECT id, "
            "playbook, began, ended, :at, :who FROM run WHERE id = :run",
         soci::use(at), soci::use(by), soci::use(run);
-    for (const auto* table : {"event", "snapshot", "command", "repair", "run_node", "node_lock"})
+    for (const auto* table :
+         {"event", "snapshot", "command", "repair", "run_node", "node_lock", "step_secret"})
       sql << fmt::format("DELETE FROM {} WHERE run = :run", table), soci::use(run);
     sql << "DELETE FROM measurement WHERE series IN (SELECT id FROM series) AND run = :run",
         soci::use(run);
@@ -140,39 +142,40 @@ class Leftovers {
 
   /// No controller lives: what is half written stays so.
   void evidence(const Hashes& named) {
-    std::error_code failure;
-    for (const auto& drawer : fs::directory_iterator{folder_, failure}) {
-      if (!drawer.is_directory() || drawer.path().filename().string().size() != 2) continue;
-      for (const auto& entry : fs::directory_iterator{drawer.path(), failure}) {
-        const auto name = entry.path().filename().string();
-        const auto hash = std::string_view{name}.substr(0, 64);
-        const bool half_written = name.find(".new") != name.npos;
-        const bool unnamed = is_evidence_name(hash) && !named.contains(hash);
-        if (entry.is_regular_file() && (half_written || unnamed)) remove(entry.path());
-      }
-    }
+    std::error_code gone;
+    const auto file = [&](const fs::directory_entry& entry) {
+      const auto name = entry.path().filename().string();
+      const auto hash = std::string_view{name}.substr(0, 64);
+      const bool half_written = name.find(".new") != name.npos;
+      const bool unnamed = is_evidence_name(hash) && !named.contains(hash);
+      if (entry.is_regular_file(gone) && (half_written || unnamed)) remove(entry.path());
+    };
+    each_entry(folder_, [&](const fs::directory_entry& drawer) {
+      if (drawer.path().filename().string().size() == 2) each_entry(drawer.path(), file);
+    });
   }
 
   void consoles(const std::set<RunId>& standing) {
-    std::error_code failure;
-    for (const auto& entry : fs::directory_iterator{folder_ / "console", failure}) {
+    std::error_code gone;
+    each_entry(folder_ / "console", [&](const fs::directory_entry& entry) {
       const auto name = entry.path().filename().string();
-      if (!name.starts_with("run-")) continue;
+      if (!name.starts_with("run-")) return;
       const auto run = number<RunId>(std::string_view{name}.substr(4));
-      if (!run || standing.contains(*run)) continue;
-      for (const auto& file : fs::recursive_directory_iterator{entry.path(), failure})
-        if (file.is_regular_file()) remove(file.path());
-      if (!dry_) fs::remove_all(entry.path(), failure);
-    }
+      if (!run || standing.contains(*run)) return;
+      each_entry_below(entry.path(), [&](const fs::directory_entry& file) {
+        if (file.is_regular_file(gone)) remove(file.path());
+      });
+      if (!dry_) fs::remove_all(entry.path(), gone);
+    });
   }
 
   /// Made again for whoever asks: they do not count.
   void summaries(const std::set<RunId>& standing) {
-    std::error_code failure;
-    for (const auto& entry : fs::directory_iterator{folder_.parent_path() / "summaries", failure}) {
+    std::error_code gone;
+    each_entry(folder_.parent_path() / "summaries", [&](const fs::directory_entry& entry) {
       const auto run = number<RunId>(entry.path().stem().string());
-      if (!dry_ && run && !standing.contains(*run)) fs::remove(entry.path(), failure);
-    }
+      if (!dry_ && run && !standing.contains(*run)) fs::remove(entry.path(), gone);
+    });
   }
 
   std::int64_t files = 0;

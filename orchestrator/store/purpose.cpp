@@ -48,8 +48,8 @@ bool holds_nothing(const fs::path& database) {
 /// With links resolved as far as the path exists.
 fs::path resolved(const fs::path& folder) {
   std::error_code failure;
-  auto path = fs::weakly_canonical(fs::absolute(folder), failure);
-  return failure ? fs::absolute(folder) : path;
+  auto path = fs::weakly_canonical(absolute_path(folder), failure);
+  return failure ? absolute_path(folder) : path;
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ void write_down(soci::session& sql, const Repair& repair) {
       soci::use(repair.damaged_at), soci::use(repair.damage), soci::use(repair.phase),
       soci::use(nodes);
   sql << "DELETE FROM node_lock WHERE run = :run", soci::use(repair.run);
+  sql << "DELETE FROM step_secret WHERE run = :run", soci::use(repair.run);
   if (is_over(repair.phase)) return;
   const std::string cancelled{to_string(RunPhase::cancelled)};
   sql << "UPDATE run SET phase = :phase, ended = MAX(began, :at) WHERE id = :run",

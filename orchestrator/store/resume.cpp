@@ -12,7 +12,7 @@ Result<engine::RunState> standing(const Store& store, RunId run, const playbooks
     const bool usable = decoded && decoded->last_sequence == snapshot->sequence;
     if (usable) state = *std::move(decoded);
   }
-  TRY(const auto events, store.events_after(run, state.last_sequence));
+  TRY(const auto events, events_to_resume(store, run, state.last_sequence));
   for (const auto& event : events) apply(state, event);
   return state;
 }

@@ -25,4 +25,9 @@ class RunSnapshots : public engine::Snapshots {
   RunId run_;
 };
 
+/// As Store::events_after(), with the boot tickets that earlier versions wrote into events and no
+/// other reader gets. In journal.cpp. Errors: as there.
+Result<std::vector<engine::Event>> events_to_resume(const Store& store, RunId run,
+                                                    std::int64_t sequence);
+
 }  // namespace cupel::store

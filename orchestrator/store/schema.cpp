@@ -107,6 +107,19 @@ constexpr std::array<std::string_view, 1> kSubmitted{
     "CREATE INDEX run_submitted ON run (id) WHERE phase = 'submitted'",
 };
 
+// What a resume must find again and no reader of events may have; and whose word a pin is.
+constexpr std::array<std::string_view, 2> kSecrets{
+    "CREATE TABLE step_secret (run INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, "
+    "PRIMARY KEY (run, id))",
+    "ALTER TABLE known_key ADD COLUMN by_person INTEGER NOT NULL DEFAULT 0",
+};
+
+// All racks as a word of its own: a text that was lost means none of them.
+constexpr std::array<std::string_view, 2> kScopes{
+    "UPDATE access_token SET racks = '*' WHERE racks = ''",
+    "DELETE FROM pending_approval",  // they say it in the former way, and expire in a day
+};
+
 /// What turns version i into version i + 1; an empty database is version 0.
 struct Migration {
   std::span<const std::string_view> statements;
@@ -114,14 +127,16 @@ struct Migration {
   void (*fill)(soci::session& sql, const std::filesystem::path& folder) = nullptr;
 };
 
-constexpr std::array<Migration, 8> kMigrations{{{kFirst},
-                                                {kBmcs},
-                                                {kCommands},
-                                                {kRunOptions},
-                                                {kRepairs},
-                                                {kMeasurements, fill_measurements},
-                                                {kService},
-                                                {kSubmitted}}};
+constexpr std::array<Migration, 10> kMigrations{{{kFirst},
+                                                 {kBmcs},
+                                                 {kCommands},
+                                                 {kRunOptions},
+                                                 {kRepairs},
+                                                 {kMeasurements, fill_measurements},
+                                                 {kService},
+                                                 {kSubmitted},
+                                                 {kSecrets},
+                                                 {kScopes}}};
 
 }  // namespace
 

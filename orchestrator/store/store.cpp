@@ -152,23 +152,34 @@ std::optional<std::string> Store::pinned(std::string_view name) {
   return found ? *std::move(found) : std::optional<std::string>{"unreadable store"};
 }
 
-void Store::pin(std::string_view name, std::string_view fingerprint) {
-  // If it cannot be kept, the next connection asks again; the journal will have failed by then.
-  [[maybe_unused]] const auto kept = repin(name, fingerprint);
-}
+namespace {
 
-Result<void> Store::repin(std::string_view name, std::string_view fingerprint) {
-  auto& sql = database_->sql;
+/// Whose word it is: pins.h.
+Result<void> write_pin(soci::session& sql, std::string_view name, std::string_view fingerprint,
+                       bool by_person) {
   return guarded("cannot write the pins", [&]() -> Result<void> {
     const std::string key{name};
     const std::string value{fingerprint};
     const auto since = count_of(now());
+    const int word = by_person ? 1 : 0;
     sql << "DELETE FROM known_key WHERE name = :name", soci::use(key);
     if (!value.empty())
-      sql << "INSERT INTO known_key (name, fingerprint, since) VALUES (:name, :value, :since)",
-          soci::use(key), soci::use(value), soci::use(since);
+      sql << "INSERT INTO known_key (name, fingerprint, since, by_person) VALUES (:name, :value, "
+             ":since, :word)",
+          soci::use(key), soci::use(value), soci::use(since), soci::use(word);
     return ok();
   });
+}
+
+}  // namespace
+
+void Store::pin(std::string_view name, std::string_view fingerprint) {
+  // If it cannot be kept, the next connection asks again; the journal will have failed by then.
+  [[maybe_unused]] const auto kept = write_pin(database_->sql, name, fingerprint, false);
+}
+
+Result<void> Store::repin(std::string_view name, std::string_view fingerprint) {
+  return write_pin(database_->sql, name, fingerprint, true);
 }
 
 }  // namespace cupel::store

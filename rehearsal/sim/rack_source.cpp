@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "inventory/load.h"
 #include "inventory/shipped.h"
 #include "rehearsal/rack_of_site.h"
@@ -75,7 +76,7 @@ std::optional<RackSpec> load_rack(const RackSource& source, Problems& problems) 
 
 Result<void> copy_profiles(const RackSource& source) {
   const auto& file = source.inventory.empty() ? source.rack : source.inventory;
-  const auto from = fs::absolute(file).parent_path() / "profiles";
+  const auto from = absolute_path(file).parent_path() / "profiles";
   const auto to = fs::path{source.folder} / "profiles";
   std::error_code failure;
   if (!fs::is_directory(from, failure)) return ok();

@@ -117,6 +117,7 @@ json::array ports_of(const Host& host) {
                                {"type", adapter.model},
                                {"firmware", adapter.firmware},
                                {"node_guid", adapter.guid},
+                               {"serial", adapter.serial},
                                {"pci", adapter.pci},
                                {"ports", json::array{told}}});
   }

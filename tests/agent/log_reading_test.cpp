@@ -32,7 +32,7 @@ class LogReading : public ::testing::Test {
     node.write_bytes("/dev/kmsg", all);
   }
   json::value read(std::optional<LogPosition> since = std::nullopt) const {
-    const auto text = log_document(node.tree(), since);
+    const auto text = log_document(node.tree(), {.since = since});
     EXPECT_LT(text.size(), 16u * 1024);
     return parse_json(text).value();
   }
@@ -93,6 +93,19 @@ TEST_F(LogReading, ReadsAnotherBootFromItsBeginningAndSaysSo) {
   EXPECT_EQ(find(told, "messages")->as_array().size(), 1);
 }
 
+TEST_F(LogReading, BeginsWithTheBootWhereThatIsAskedFor) {
+  log(3, {"mce: Uncorrected hardware memory error in user-access at 3f0", "usb 1-1: new device"});
+  node.write("/proc/uptime", "125.10 99.0");
+
+  const auto told = parse_json(log_document(node.tree(), {.whole_boot = true})).value();
+
+  EXPECT_TRUE(find(told, "from_boot")->as_bool());
+  EXPECT_FALSE(find(told, "restarted")->as_bool());
+  EXPECT_EQ(number_at(told, "lost"), 3) << "before the kernel's oldest record";
+  EXPECT_EQ(find(told, "messages")->as_array().size(), 1);
+  EXPECT_GT(number_at(told, "booted").value_or(0), 1.7e9);
+}
+
 TEST_F(LogReading, HasNoNewsWhereNothingWasLoggedSince) {
   log(1, {"usb 1-1: new device"});
 
@@ -105,8 +118,9 @@ TEST_F(LogReading, HasNoNewsWhereNothingWasLoggedSince) {
 TEST_F(LogReading, KeepsErrorsWhereThereIsNoRoomForAll) {
   std::vector<std::string> texts;
   for (int i = 0; i < 3000; ++i)
-    texts.push_back("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): " + std::to_string(10000 + i) +
-                    ", Non-fatal, Link 61 " + std::string(200, 'x'));
+    texts.push_back("nvidia-nvswitch" + std::to_string(i) +
+                    ": SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 61 " +
+                    std::string(200, 'x'));
   texts.push_back("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.");
   log(1, texts);
 
@@ -126,9 +140,9 @@ TEST_F(LogReading, SaysWhyTheLogCannotBeRead) {
 }
 
 TEST_F(LogReading, RefusesAPositionWithoutItsBoot) {
-  const std::vector<std::string_view> words{"--after", "7"};
-
-  EXPECT_EQ(kernel_log(words), kUsage);
+  for (const auto& words : {std::vector<std::string_view>{"--after", "7"},
+                            {"--boot", "x", "--after", "7", "--from-boot"}})
+    EXPECT_EQ(kernel_log(words), kUsage);
 }
 
 }  // namespace

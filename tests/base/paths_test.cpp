@@ -29,6 +29,7 @@ TEST_F(Paths, WhatCannotBeLookedAtIsNotCalledMissing) {
   const auto long_name = folder_ / kTooLong;
 
   EXPECT_FALSE(is_there(long_name));
+  EXPECT_FALSE(is_folder(long_name));
   EXPECT_THAT(absence(long_name).value(), HasSubstr("cannot be looked at: File name too long"));
   EXPECT_EQ(absence(folder_ / "none").value(), "there is no file " + (folder_ / "none").string());
   EXPECT_EQ(absence(folder_), std::nullopt);
@@ -41,9 +42,11 @@ TEST_F(Paths, AFolderThatWasRemovedWhileWeWorkInItThrowsNothing) {
   fs::remove(folder_ / "gone");
 
   const auto whole = absolute_path("inventory.yaml");
+  const auto here = working_folder();
   fs::current_path(before);
 
   EXPECT_EQ(whole, "inventory.yaml");
+  EXPECT_EQ(here, ".");
   EXPECT_EQ(absolute_path("x"), before / "x");
 }
 
@@ -56,16 +59,20 @@ TEST_F(Paths, AFileNamesOthersFromItsOwnFolder) {
 TEST_F(Paths, VisitsEachEntryAndSaysWhyItEndedEarly) {
   fs::create_directory(folder_ / "in");
   std::ofstream{folder_ / "a"} << "1";
-  std::ofstream{folder_ / "in" / "below"} << "2";
-  std::vector<std::string> shallow;
+  std::ofstream{folder_ / "in" / "b"} << "2";
+  std::vector<std::string> shallow, deep;
 
   const auto here = each_entry(
       folder_, [&](const auto& entry) { shallow.push_back(entry.path().filename().string()); });
+  const auto below = each_entry_below(
+      folder_, [&](const auto& entry) { deep.push_back(entry.path().filename().string()); });
   const auto none = each_entry(folder_ / kTooLong, [](const auto&) { FAIL(); });
 
   EXPECT_FALSE(here);
+  EXPECT_FALSE(below);
   EXPECT_EQ(none, std::errc::filename_too_long);
   EXPECT_THAT(shallow, UnorderedElementsAre("a", "in"));
+  EXPECT_THAT(deep, UnorderedElementsAre("a", "in", "b"));
 }
 
 }  // namespace

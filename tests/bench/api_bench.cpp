@@ -71,6 +71,8 @@ std::unique_ptr<api::Service> serve(const FilledSite& site) {
   options.listen = {"127.0.0.1:0"};
   options.limits.connections_per_address = kConnections;
   options.limits.connections = kConnections;
+  options.limits.strangers = kConnections;
+  options.limits.strangers_per_address = kConnections;
   options.page = cli::page_files();
   options.page_policy = cli::page_policy();
   auto service = api::Service::open(std::move(options));

@@ -130,8 +130,11 @@ FilledSite fill_site(const std::filesystem::path& folder, int nodes) {
   site.run = fill(*store, **planned, folder, site.nodes);
   const auto now = report::wall_now();
   auto tokens = need(store::AccessTokens::open(site.state()));
-  site.token = need(tokens.add(
-      {.name = "bench", .role = "operator", .made = now, .expires = now + std::chrono::hours{1}}));
+  site.token = need(tokens.add({.name = "bench",
+                                .role = "operator",
+                                .racks = inventory::RackScope::all(),
+                                .made = now,
+                                .expires = now + std::chrono::hours{1}}));
   return site;
 }
 

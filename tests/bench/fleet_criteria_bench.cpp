@@ -1,179 +1,266 @@
-// What the criteria find of slow parts among their like, on synthetic fleets whose truth is known.
-// Prints the columns `position` and `model` of docs/decisions/fleet-criteria.md. `--quick`: a tenth
-// of the parts.
+// What the criteria find of slow parts among their like, on synthetic fleets whose truth is known:
+// the tables of docs/decisions/fleet-criteria.md. `--quick`: a tenth of the fleets.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
+#include <string>
 
 #include "burnin/criteria/fleet_model.h"
-#include "burnin/criteria/robust.h"
+#include "burnin/criteria/own_history.h"
 #include "tests/support/synthetic_fleet.h"
 
 namespace {
 
 using namespace cupel;
-using burnin::Comparison;
-using fleets::KnownFleet;
+using burnin::Likeness;
+using fleets::Shape;
 using fleets::SyntheticFleet;
 
-constexpr burnin::FleetLimits kLimits{};
-
-std::vector<bool> outliers(const Comparison& comparison, std::size_t count) {
-  std::vector<bool> found(count, false);
-  for (std::size_t i = 0; i < comparison.standings.size(); ++i)
-    found[i] = comparison.standings[i].outlier;
-  return found;
-}
-
-struct Criterion {
-  const char* name;
-  std::function<std::vector<bool>(const KnownFleet&)> find;
-};
-
-auto by_model(burnin::Corrections corrections, burnin::FleetLimits limits = kLimits) {
-  return [=](const KnownFleet& fleet) {
-    return outliers(burnin::fleet_comparison(fleet.population, limits, corrections),
-                    fleet.bad.size());
-  };
-}
-
-std::vector<Criterion> criteria() {
-  return {{"position", by_model({true, false, false})}, {"model", by_model({})}};
-}
-
-struct Count {
-  double bad = 0, found = 0, healthy = 0, accused = 0;
-  std::string text() const {
-    const auto share = bad > 0 ? fmt::format("{:.1f}", 100 * found / bad) : std::string{"-"};
-    return fmt::format("{} / {:.2g}", share, healthy > 0 ? 1e4 * accused / healthy : 0);
-  }
-};
+/// Of one kind of part, which share the false alarms of a run.
+constexpr double kSeries = 40;
+constexpr double kAlarms = 1e-4;
+constexpr double kRate = 3300;  // of the synthetic fleets
 
 double g_share = 1;
 
-/// As many fleets as it takes for so many parts.
-Count tried(const Criterion& criterion, SyntheticFleet fleet, double parts) {
+int times(int fleets) { return std::max(2, static_cast<int>(g_share * fleets)); }
+
+burnin::FleetLimits limits_of_one() { return {.false_alarms = kAlarms / kSeries}; }
+
+struct Limits {
+  double slow = 0, outlier = 0;  // values; 0: the fleet fell into two groups, and none is judged
+};
+
+/// Of a part at a usual place of a usual node.
+Limits limits_of(const burnin::FleetModel& model) {
+  if (model.state != burnin::Comparison::State::judged) return {};
+  return {std::exp(model.center - model.part_slow * model.spread),
+          std::exp(model.center - model.part_limit * model.spread)};
+}
+
+/// The share of parts of the shape that are below `value`, where they are `slower` by so much.
+double below(double value, double spread, Shape shape, double slower) {
+  if (value <= 0) return 0;
+  return fleets::share_below((1 - value / (kRate * (1 - slower))) / spread, shape);
+}
+
+struct Shares {
+  double failed = 0, slow = 0, ten_slow = 0, ten_out = 0, six = 0, split = 0, counted = 0,
+         parts = 0;
+};
+
+/// By what the limits of each fleet mean for one more part: exact where counting would take
+/// billions of parts. And counted, in the series that are drawn.
+Shares shares_of(SyntheticFleet of, int fleets) {
+  Shares all;
+  const int count = times(fleets);
+  for (int i = 0; i < count; ++i) {
+    of.seed = static_cast<std::uint64_t>(i) + 1;
+    const auto known = fleets::synthetic(of);
+    const auto limits = limits_of_one();
+    const auto model = burnin::learn(known.population, limits);
+    const auto found = limits_of(model);
+    all.failed += below(found.outlier, of.spread, of.shape, 0);
+    all.slow += below(found.slow, of.spread, of.shape, 0);
+    all.ten_slow += below(found.slow, of.spread, of.shape, 0.1);
+    all.ten_out += below(found.outlier, of.spread, of.shape, 0.1);
+    all.six += kRate * (1 - 6 * of.spread) < found.slow ? 1 : 0;
+    all.split += found.slow == 0 ? 1 : 0;
+    for (const auto& each : burnin::fleet_comparison(known.population, limits).standings)
+      all.counted += each.outlier ? 1 : 0;
+    all.parts += static_cast<double>(known.population.members.size());
+  }
+  for (auto* each : {&all.failed, &all.slow, &all.ten_slow, &all.ten_out, &all.six, &all.split})
+    *each /= count;
+  return all;
+}
+
+const char* name_of(Shape shape) {
+  switch (shape) {
+    case Shape::normal:
+      return "normal";
+    case Shape::gamma:
+      return "gamma(4)";
+    case Shape::exponential:
+      return "exponential";
+    case Shape::laplace:
+      return "Laplace";
+    case Shape::student:
+      return "Student t4";
+    case Shape::batch:
+      return "batch of 10 %";
+    case Shape::uniform:
+      return "uniform";
+  }
+  return "";
+}
+
+void shapes(std::uint32_t positions) {
+  fmt::print(
+      "\n{} a node, {} rates of each compared\n\n"
+      "| shape | spread | nodes | healthy that stand out in a run, of 10,000 | counted | healthy "
+      "that "
+      "are slow in one rate, % | 10 % slow: found, % | of these stand out, % | six spreads behind: "
+      "found, % | two groups, % |\n|---|---|---|---|---|---|---|---|---|---|\n",
+      positions == 1 ? "One part" : fmt::format("{} parts", positions), kSeries);
+  for (const auto shape : fleets::kShapes)
+    for (const double spread : {0.003, 0.005, 0.01, 0.02})
+      for (const auto& [nodes, fleets] : {std::pair{8u, 2000}, {64u, 400}, {512u, 40}}) {
+        const SyntheticFleet of{.nodes = nodes,
+                                .positions = positions,
+                                .spread = spread,
+                                .shape = shape,
+                                .noise = 0,
+                                .readings = 1};
+        const auto found = shares_of(of, fleets);
+        fmt::print(
+            "| {} | {:.1f} % | {} | {:.2g} | {} of {:.2g} | {:.2g} | {:.1f} | {:.1f} | {} | {:.2g} "
+            "|\n",
+            name_of(shape), 100 * spread, nodes, 1e4 * kSeries * found.failed, found.counted,
+            found.parts, 100 * found.slow, 100 * found.ten_slow, 100 * found.ten_out,
+            shape == Shape::normal ? fmt::format("{:.1f}", 100 * found.six) : "-",
+            100 * found.split);
+      }
+}
+
+struct Count {
+  double bad = 0, found = 0, out = 0, healthy = 0, accused = 0, slow = 0;
+};
+
+Count counted(SyntheticFleet of, double parts) {
   Count count;
-  const double each = static_cast<double>(fleet.nodes) * fleet.positions;
-  const auto fleets = std::max(2.0, g_share * parts / each);
-  for (int i = 0; i < static_cast<int>(fleets); ++i) {
-    fleet.seed = static_cast<std::uint64_t>(i) + 1;
-    const auto known = synthetic(fleet);
-    const auto found = criterion.find(known);
-    for (std::size_t part = 0; part < found.size(); ++part) {
+  const double each = static_cast<double>(of.nodes) * of.positions;
+  const int fleets = times(static_cast<int>(parts / each));
+  for (int i = 0; i < fleets; ++i) {
+    of.seed = static_cast<std::uint64_t>(i) + 1;
+    const auto known = fleets::synthetic(of);
+    const auto result = burnin::fleet_comparison(known.population, limits_of_one());
+    for (std::size_t part = 0; part < result.standings.size(); ++part) {
+      const auto& standing = result.standings[part];
       (known.bad[part] ? count.bad : count.healthy) += 1;
-      if (found[part]) (known.bad[part] ? count.found : count.accused) += 1;
+      (known.bad[part] ? count.out : count.accused) += standing.outlier ? 1 : 0;
+      (known.bad[part] ? count.found : count.slow) +=
+          standing.outlier || standing.slow || standing.doubtful ? 1 : 0;
     }
   }
   return count;
 }
 
-void header(const char* title, const char* first) {
-  fmt::print("\n{}\n\n| {} |", title, first);
-  for (const auto& each : criteria()) fmt::print(" {} |", each.name);
-  fmt::print("\n|---|---|---|\n");
-}
-
-void row(const std::string& first, const SyntheticFleet& fleet, double parts) {
-  fmt::print("| {} |", first);
-  for (const auto& each : criteria()) fmt::print(" {} |", tried(each, fleet, parts).text());
-  fmt::print("\n");
-}
-
-void by_effect() {
-  header("64 nodes, 2 % of the parts slow, no drift: % found / healthy accused of 10,000",
-         "effect ÷ spread");
-  for (const double spreads : {1, 2, 3, 4, 5, 6, 7, 8, 10, 20})
-    row(fmt::format("{}", spreads), {.bad = 0.02, .effect = 0.005 * spreads}, 4e4);
+void header(const char* title) {
   fmt::print(
-      "\nA limit that accuses 1 healthy of 10,000 finds at most (Neyman and Pearson, one "
-      "normal number with known centre and spread): ");
-  for (const double spreads : {3.0, 4.0, 5.0, 6.0, 7.0})
-    fmt::print("{}: {:.1f} %; ", spreads,
-               50 * std::erfc((-burnin::normal_quantile(1e-4) - spreads) / std::sqrt(2.0)));
-  fmt::print("\n");
+      "\n{}\n\n| fleet | slow parts: found, or in the worse of two groups, % | of these stand out, "
+      "% | healthy that stand out, of "
+      "10,000 | healthy that are slow, % |\n|---|---|---|---|---|\n",
+      title);
 }
 
-void by_size() {
-  header("3 % slow at 0.5 % spread, by fleet and share of slow parts", "nodes, slow");
-  for (const std::uint32_t nodes : {3u, 8u, 64u, 512u})
-    for (const double bad : {0.01, 0.05, 0.1, 0.2})
-      row(fmt::format("{}, {:.0f} %", nodes, 100 * bad),
-          {.nodes = nodes, .bad = bad, .effect = 0.03}, nodes == 512 ? 8e3 : 2e4);
+void row(const std::string& first, const SyntheticFleet& of, double parts) {
+  const auto count = counted(of, parts);
+  const auto share = [](double some, double all) { return all > 0 ? 100 * some / all : 0; };
+  fmt::print("| {} | {:.1f} | {:.1f} | {:.2g} | {:.2g} |\n", first, share(count.found, count.bad),
+             share(count.out, count.bad), 100 * share(count.accused, count.healthy),
+             share(count.slow, count.healthy));
 }
 
-void by_size_and_effect() {
-  header("5 % of the parts slow at 0.5 % spread, by fleet and effect", "nodes, effect");
-  for (const std::uint32_t nodes : {8u, 64u, 512u})
-    for (const double effect : {0.01, 0.02, 0.03, 0.05, 0.1})
-      row(fmt::format("{}, {:.0f} %", nodes, 100 * effect),
-          {.nodes = nodes, .bad = 0.05, .effect = effect}, nodes == 512 ? 8e3 : 2e4);
+void many_bad() {
+  header("64 nodes of eight parts, normal, 0.5 % spread, readings with 0.2 % noise, one rate");
+  for (const double bad : {0.001, 0.02, 0.1, 0.2})
+    for (const double effect : {0.02, 0.03, 0.06, 0.1})
+      row(fmt::format("{:.1f} % of the parts, {:.0f} % slow", 100 * bad, 100 * effect),
+          {.bad = bad, .effect = effect}, 8e4);
 }
 
-void by_drift() {
-  header("64 nodes in racks of 8 whose inlets differ by 4 K (0.2 % for each), 2 % slow by 3 %",
-         "inlet");
-  SyntheticFleet fleet{.bad = 0.02, .effect = 0.03, .per_kelvin = 0.002, .inlets = 4};
-  fleet.by_position = 0.004;
-  row("measured", fleet, 4e4);
-  fleet.measured = false;
-  row("not measured", fleet, 4e4);
+void conditions() {
+  header("Conditions differ: 64 nodes, 2 % of the parts slow, one rate");
+  SyntheticFleet warm{.bad = 0.02, .effect = 0.06, .per_kelvin = 0.002, .inlets = 4};
+  row("racks' inlets differ by 4 K, 0.2 % for each; 6 % slow", warm, 8e4);
+  warm.measured = false;
+  row("the same, the inlet was not measured", warm, 8e4);
+  for (const double effect : {0.03, 0.06, 0.1})
+    row(fmt::format("compute at the power limit, clocks differ by 3 %; {:.0f} % slow",
+                    100 * effect),
+        {.bad = 0.02, .effect = effect, .clocks = 0.03}, 8e4);
 }
 
-void by_clock() {
-  header("64 nodes, compute at the power limit: clocks differ by 3 %, the rest by 0.5 %; 2 % slow",
-         "effect");
-  for (const double effect : {0.03, 0.05, 0.1})
-    row(fmt::format("{:.0f} %", 100 * effect), {.bad = 0.02, .effect = effect, .clocks = 0.03},
-        2e4);
+/// A node's own runs: eight parts and three rates.
+struct History {
+  int runs = 3;
+  double noise = 0.01;  // from run to run
+  Shape shape = Shape::normal;
+  double common = 0;  // of all rates of a run
+  double effect = 0;  // of one part in one rate
+};
+
+struct OfHistory {
+  double parts = 0, accused = 0, slow = 0, found = 0, out = 0, nodes = 0;
+};
+
+OfHistory history(const History& of, int nodes) {
+  constexpr std::array kMeasures{"hbm.copy", "pcie.h2d", "p2p.bandwidth"};
+  constexpr int kParts = 8, kSlow = 3;
+  OfHistory all;
+  const int count = times(nodes);
+  for (int node = 0; node < count; ++node) {
+    const auto draw = rehearsal::Draw{static_cast<std::uint64_t>(node) + 1};
+    std::vector<burnin::EarlierValue> earlier;
+    burnin::FindingsByStage now;
+    for (int m = 0; m < 3; ++m)
+      for (int run = 0; run <= of.runs; ++run) {
+        const auto own = draw.of(static_cast<std::uint64_t>(100 * m + run));
+        const double shift = 1 + of.common * fleets::normal(own.of("shift"));
+        for (int part = 0; part < kParts; ++part) {
+          const auto each = own.of(static_cast<std::uint64_t>(part));
+          const double value = 3000 * shift * (1 + of.noise * fleets::shaped(each, of.shape));
+          const auto name = fmt::format("gpu{}", part);
+          const bool bad = m == 0 && part == kSlow;
+          if (run == of.runs)
+            now[kMeasures[m]].measurements.push_back(
+                {kMeasures[m], name, value * (bad ? 1 - of.effect : 1), "GB/s"});
+          else
+            earlier.push_back({.run = run + 1,
+                               .days = 20.0 * run,
+                               .stage = kMeasures[m],
+                               .part = name,
+                               .measure = kMeasures[m],
+                               .unit = "GB/s",
+                               .value = value});
+        }
+      }
+    for (const auto& each : burnin::compare_with_history(earlier, now, 20.0 * of.runs, {})) {
+      const bool bad = of.effect > 0 && each.measure == kMeasures[0] && each.part == "gpu3";
+      const bool out = each.found == Likeness::outlier, slow = each.found == Likeness::slow;
+      (bad ? all.out : all.accused) += out ? 1 : 0;
+      (bad ? all.found : all.slow) += out || slow ? 1 : 0;
+    }
+    all.parts += kParts;
+    all.nodes += 1;
+  }
+  return all;
 }
 
-void target() {
-  header("The target: 64 nodes, one part in 512 slow by 3 %, spread 0.5 %", "positions");
-  SyntheticFleet fleet{.bad = 1.0 / 512, .effect = 0.03};
-  row("alike", fleet, 1e6);
-  fleet.by_position = 0.004;
-  row("differ by 0.4 %", fleet, 2e5);
-}
-
-/// 0.5 % between parts and 0.107 % of the median of five readings; or 0.5 % with that noise in it.
-void target_of_the_model() {
+void histories() {
   fmt::print(
-      "\nThe same by the model alone, of 10,000,000 parts: % found / healthy accused of 10,000\n\n"
-      "| | spread of the numbers | false alarms allowed | |\n|---|---|---|---|\n");
-  const SyntheticFleet beside{.bad = 1.0 / 512, .effect = 0.03};
-  auto within = beside;
-  within.spread = 0.004884;
-  auto small = beside;
-  small.spread = 0.0045;
-  const auto print = [](const char* name, const SyntheticFleet& fleet, double alarms) {
-    auto limits = kLimits;
-    limits.false_alarms = alarms;
-    const double noise = 0.00107;
-    fmt::print("| {} | {:.3f} % | {} | {} |\n", name, 100 * std::hypot(fleet.spread, noise), alarms,
-               tried({"model", by_model({}, limits)}, fleet, 1e7).text());
-  };
-  print("0.5 % between parts", beside, 1e-4);
-  print("0.5 %, noise included", within, 1e-4);
-  print("0.45 % between parts", small, 1e-4);
-  print("0.5 % between parts", beside, 3e-4);
-}
-
-/// Fleets of which little is known, healthy and with slow parts.
-void few_nodes() {
-  header("Few nodes: 5 % of the parts slow by 3 % at 0.5 % spread", "nodes");
-  for (const std::uint32_t nodes : {6u, 8u, 10u, 15u, 16u})
-    row(std::to_string(nodes), {.nodes = nodes, .bad = 0.05, .effect = 0.03}, 1e5);
-}
-
-void healthy() {
-  header("No slow part: healthy accused of 10,000", "nodes");
-  for (const std::uint32_t nodes : {3u, 6u, 8u, 10u, 15u, 16u, 64u, 512u})
-    row(std::to_string(nodes), {.nodes = nodes}, nodes == 512 ? 8e4 : 2e5);
+      "\nOwn history: eight parts, three rates\n\n| earlier runs | noise | shape | common to a run "
+      "| "
+      "healthy that stand out in a run, of 10,000 parts | healthy that are slow, % | 10 % slow: "
+      "found, "
+      "% | of these stand out, % |\n|---|---|---|---|---|---|---|---|\n");
+  for (const auto shape : {Shape::normal, Shape::exponential, Shape::student})
+    for (const double common : {0.0, 0.02})
+      for (const double noise : {0.002, 0.005, 0.01, 0.02})
+        for (const int runs : {3, 5, 10}) {
+          const History of{.runs = runs, .noise = noise, .shape = shape, .common = common};
+          auto slow = of;
+          slow.effect = 0.1;
+          const auto healthy = history(of, 2500), bad = history(slow, 500);
+          fmt::print("| {} | {:.1f} % | {} | {:.0f} % | {:.2g} | {:.2g} | {:.1f} | {:.1f} |\n",
+                     runs, 100 * noise, name_of(shape), 100 * common,
+                     1e4 * healthy.accused / healthy.parts, 100 * healthy.slow / healthy.parts,
+                     100 * bad.found / bad.nodes, 100 * bad.out / bad.nodes);
+        }
 }
 
 }  // namespace
@@ -181,15 +268,11 @@ void healthy() {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) g_share = 0.1;
   const auto began = std::chrono::steady_clock::now();
-  by_effect();
-  by_size();
-  by_size_and_effect();
-  by_drift();
-  by_clock();
-  target();
-  target_of_the_model();
-  few_nodes();
-  healthy();
+  shapes(8);
+  shapes(1);
+  many_bad();
+  conditions();
+  histories();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   fmt::print("\n{:.0f} s\n", took.count());
 }

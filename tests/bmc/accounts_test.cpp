@@ -158,6 +158,66 @@ TEST_F(Accounts, ChangesAFactoryPasswordInTheAccountThatTheBmcNames) {
   EXPECT_EQ(written_to(), uri("1"));
 }
 
+/// A refusal whose text names nobody: the account is among its arguments.
+std::string wants_change_of(const std::string& argument) {
+  json::object message{{"MessageId", "Base.1.8.PasswordChangeRequired"},
+                       {"Message", "The password must be changed. PATCH it at the target URI."}};
+  message["MessageArgs"] = json::array(1, json::value(argument));
+  json::object error{{"code", "Base.1.8.PasswordChangeRequired"}};
+  error["@Message.ExtendedInfo"] = json::array(1, json::value(std::move(message)));
+  return serialize(json::object{{"error", std::move(error)}});
+}
+
+TEST_F(Accounts, ChangesAFactoryPasswordThatOnlyRefusalsSayMustChange) {
+  have({{"1", "audit"}, {"7", "admin"}});
+  server.misbehave({.method = "GET",
+                    .path = "/redfish/v1/Systems",
+                    .times = 9,
+                    .status = 403,
+                    .body = wants_change_of("")});
+
+  const auto done = change("admin", kNew);
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(written_to(), uri("7")) << "the accounts are shown";
+}
+
+TEST_F(Accounts, ChangesAFactoryPasswordAtTheUriAmongTheArgumentsOfARefusal) {
+  have({{"7", "admin"}});
+  for (const auto* path : {"/redfish/v1/Systems", "/redfish/v1/AccountService"})
+    server.misbehave({.method = "GET",
+                      .path = path,
+                      .times = 9,
+                      .status = 403,
+                      .body = wants_change_of(uri("7"))});
+
+  const auto done = change("admin", kNew);
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(written_to(), uri("7"));
+}
+
+TEST_F(Accounts, ChangesAFactoryPasswordByBasicWhereTheBmcGivesNoSessionBefore) {
+  have({{"7", "admin"}});
+  server.misbehave({.method = "POST",
+                    .path = "/redfish/v1/SessionService/Sessions",
+                    .times = 9,
+                    .status = 403,
+                    .body = wants_change_of(uri("7"))});
+  for (const auto* path : {"/redfish/v1/Systems", "/redfish/v1/AccountService"})
+    server.misbehave({.method = "GET",
+                      .path = path,
+                      .times = 9,
+                      .status = 401,
+                      .body = wants_change_of(uri("7"))});
+
+  const auto done = change("admin", kNew);
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(written_to(), uri("7"));
+  EXPECT_EQ(server.asked().refused, 0);
+}
+
 TEST_F(Accounts, ChangesAFactoryPasswordInItsVendorsAccountWhereTheBmcNamesNone) {
   auto root = test::small_machine("/redfish/v1");
   const auto to_be_changed = [&](const char* vendor) {

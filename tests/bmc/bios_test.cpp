@@ -237,5 +237,23 @@ TEST_F(Bios, ArePendingUntilTheNextBootThoughAnIloDoesNotSaySo) {
   EXPECT_EQ(count("PATCH"), 1);
 }
 
+TEST_F(Bios, SetsTheOthersWhereTheBmcRefusesOneByItsName) {
+  refuse("Base.1.8.PropertyNotWritable", "The property Delay is read only.");
+
+  const auto done = stage({{"Boot", std::string{"Uefi"}}, {"Delay", std::int64_t{7}}});
+
+  EXPECT_EQ(done.error().code, Code::kInvalid);
+  EXPECT_THAT(done.error().what, HasSubstr("The property Delay is read only."));
+  EXPECT_THAT(done.error().what, HasSubstr("the other BIOS settings are set"));
+  EXPECT_EQ(settings()->pending, uefi());
+}
+
+TEST_F(Bios, SetsNothingWhereTheBmcRefusesAllOfItByItsName) {
+  refuse("Base.1.8.PropertyNotWritable", "The property Boot is read only.");
+
+  EXPECT_EQ(stage(uefi()).error().code, Code::kUnsupported);
+  EXPECT_EQ(count("PATCH"), 1);
+}
+
 }  // namespace
 }  // namespace cupel::bmc

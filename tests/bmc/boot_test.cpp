@@ -343,5 +343,29 @@ TEST_F(BootBehavior, NamesTheRequestInARefusalThatNobodyKnows) {
             "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}");
 }
 
+/// A BMC whose documents hold readings: their tag is another one by the time the PATCH comes.
+TEST_F(Boot, AsksForAFreshTagAgainWhereTheTagChangesAllTheTime) {
+  server.change([](auto& options) {
+    options.last_word = [reads = 0, writes = 0](test::Exchanged& now) mutable {
+      if (now.path != kSystem) return;
+      if (now.method == "GET")
+        now.answer.insert(1, "\"@odata.etag\":\"tag " + std::to_string(++reads) + "\",");
+      if (now.method == "PATCH" && ++writes < 3) now.status = 412;
+    };
+  });
+  auto system = test_system();
+  system.as_object().erase("@odata.etag");
+  server.set(kSystem, system);
+  const auto bmc = open();
+
+  const auto done = run(bmc->boot.set({.target = BootTarget::pxe, .once = true}, soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(done) << done.error().what;
+  const auto patches = server.asked().patches;
+  ASSERT_EQ(patches.size(), 3u);
+  for (const auto& patch : patches) EXPECT_THAT(patch, HasSubstr(" tag ")) << "and never *";
+}
+
 }  // namespace
 }  // namespace cupel::bmc

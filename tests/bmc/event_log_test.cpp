@@ -2,6 +2,8 @@
 // none.
 #include "bmc/redfish/event_log.h"
 
+#include <fmt/chrono.h>
+
 #include "bmc/redfish/spelling.h"
 #include "tests/bmc/reading.h"
 
@@ -15,18 +17,17 @@ std::string entry_uri(int number, const std::string& entries = kEntries) {
   return entries + "/" + std::to_string(number);
 }
 
-/// Entry 7 was made seven minutes after ten.
-json::value entry(int number, const std::string& entries = kEntries) {
-  const std::string minute = (number < 10 ? "0" : "") + std::to_string(number);
-  return json::object{{"@odata.id", entry_uri(number, entries)},
-                      {"Id", std::to_string(number)},
-                      {"Created", "2024-08-08T10:" + minute + ":00Z"},
-                      {"Severity", "Warning"},
-                      {"Message", "it is " + std::to_string(number)}};
-}
-
 Seconds minute(int number) {
   return *redfish::moment_of("2024-08-08T10:00:00Z") + std::chrono::minutes{number};
+}
+
+/// Entry 7 was made seven minutes after ten.
+json::value entry(int number, const std::string& entries = kEntries) {
+  return json::object{{"@odata.id", entry_uri(number, entries)},
+                      {"Id", std::to_string(number)},
+                      {"Created", fmt::format("{:%FT%TZ}", minute(number))},
+                      {"Severity", "Warning"},
+                      {"Message", "it is " + std::to_string(number)}};
 }
 
 json::value page(std::vector<int> numbers, std::string next = {}, std::size_t count = 0) {
@@ -54,7 +55,100 @@ class Log : public ReadingTree {
   static std::string skip(int number) {
     return std::string{kEntries} + "?$skip=" + std::to_string(number);
   }
+  static std::string token(int number) {
+    return std::string{kEntries} + "?$skiptoken=" + std::to_string(number);
+  }
+  /// Entries 1 to `last`, oldest first, a page each `step` of them, linked by `name`.
+  void pages(int last, int step, std::string (*name)(int), bool counts) {
+    for (int from = 0; from < last; from += step) {
+      std::vector<int> numbers(static_cast<std::size_t>(std::min(step, last - from)));
+      std::iota(numbers.begin(), numbers.end(), from + 1);
+      const auto next = from + step < last ? name(from + step) : std::string{};
+      tree.documents[from == 0 ? kEntries : name(from)] =
+          page(std::move(numbers), next, counts ? static_cast<std::size_t>(last) : 0);
+    }
+  }
 };
+
+TEST_F(Log, OfManyPagesOldestFirstHasWhatIsRecent) {
+  for (const bool counts : {true, false}) {
+    for (const auto name : {skip, token}) {
+      tree.documents.erase(kEntries);
+      pages(120, 50, name, counts);
+
+      const auto seen = log(50, minute(91));
+
+      EXPECT_EQ(seen.entries.size(), 30u) << name(0) << counts;
+      EXPECT_EQ(ids(seen).back(), "120");
+      EXPECT_FALSE(seen.cut);
+      EXPECT_FALSE(seen.newest_missing);
+      EXPECT_TRUE(seen.unknown.empty());
+    }
+  }
+}
+
+TEST_F(Log, OfAHundredPagesIsReadToItsNewestEntry) {
+  pages(5000, 50, token, true);
+
+  const auto seen = log(3);
+
+  EXPECT_THAT(ids(seen), ElementsAre("4998", "4999", "5000"));
+  EXPECT_TRUE(seen.cut);
+  EXPECT_FALSE(seen.newest_missing);
+}
+
+TEST_F(Log, IsSkippedToItsNewestEntriesAlsoWhereTheBmcLinksItsPagesOtherwise) {
+  pages(5000, 50, token, true);
+  tree.documents[skip(4997)] = page({4998, 4999, 5000});
+
+  const auto seen = log(3);
+
+  EXPECT_THAT(ids(seen), ElementsAre("4998", "4999", "5000"));
+  EXPECT_FALSE(tree.was_asked(token(50)));
+}
+
+TEST_F(Log, IsReadPageByPageWhereTheBmcIgnoresTheSkip) {
+  pages(200, 50, token, true);
+  tree.documents[skip(197)] = tree.documents[kEntries];
+
+  EXPECT_THAT(ids(log(3)), ElementsAre("198", "199", "200"));
+}
+
+TEST_F(Log, ThatGoesOnBehindTheLastPageThatIsReadLacksItsNewestAndSaysSo) {
+  pages(450, 1, token, false);
+
+  const auto seen = log(3);
+
+  EXPECT_TRUE(seen.newest_missing);
+  ASSERT_TRUE(is_unknown(seen.unknown, "the newest entries of log SEL"));
+  EXPECT_THAT(seen.unknown.at(0).why, HasSubstr("400 entries on 400 pages"));
+}
+
+TEST_F(Log, WhoseLaterPageCannotBeReadLacksItsNewestAndSaysSo) {
+  pages(200, 50, token, false);
+  tree.documents.erase(token(100));
+
+  const auto seen = log(3);
+
+  EXPECT_TRUE(seen.newest_missing);
+  EXPECT_TRUE(is_unknown(seen.unknown, "the newest entries of log SEL"));
+}
+
+TEST_F(Log, WhoseClockJumpedBackOnceStillComesOldestFirst) {
+  auto first = page({10, 11, 12, 13}, skip(4));
+  first.as_object()["Members"].as_array().push_back(entry(1));
+  tree.documents[kEntries] = first;
+  tree.documents[skip(4)] = page({20, 21});
+
+  EXPECT_THAT(ids(log(100, minute(20))), ElementsAre("20", "21"));
+}
+
+TEST_F(Log, OfLinksAloneThatBeginWithTheNewestIsCutToThose) {
+  tree.documents[kEntries] = list_of({entry_uri(3), entry_uri(2), entry_uri(1)});
+  for (const int number : {1, 2, 3}) tree.documents[entry_uri(number)] = entry(number);
+
+  EXPECT_THAT(ids(log(2)), ElementsAre("2", "3"));
+}
 
 TEST_F(Log, IsReadPageByPageToItsNewestEntry) {
   tree.documents[kEntries] = page({1, 2}, skip(2));
@@ -77,14 +171,6 @@ TEST_F(Log, JumpsToItsNewestPageWhereOnlyThoseAreAskedFor) {
   EXPECT_THAT(ids(seen), ElementsAre("7", "8"));
   EXPECT_TRUE(seen.cut);
   EXPECT_FALSE(tree.was_asked(skip(2)));
-}
-
-TEST_F(Log, JumpsNowhereWhereTheNextPageIsNamedInAnotherWay) {
-  const auto token = std::string{kEntries} + "?$skiptoken=abc";
-  tree.documents[kEntries] = page({1, 2}, token, 4);
-  tree.documents[token] = page({3, 4});
-
-  EXPECT_THAT(ids(log(1)), ElementsAre("4"));
 }
 
 TEST_F(Log, StopsWhereTheNewestComeFirst) {
@@ -158,6 +244,23 @@ TEST_F(Log, OfSeveralServicesHasEachEntryOnce) {
   EXPECT_THAT(ids(log()), ElementsAre("1", "2", "3", "4"));
 }
 
+TEST_F(Log, WhoseFirstPageAnotherLogHasIsReadToItsNewestEntry) {
+  const std::string own = "/redfish/v1/Managers/1/LogServices/EventLog";
+  at(kManager)["LogServices"] = link_to("/redfish/v1/Managers/1/LogServices");
+  tree.documents["/redfish/v1/Managers/1/LogServices"] = list_of({std::string{kSel} + "/", own});
+  tree.documents[std::string{kSel} + "/"] = tree.documents[kSel];
+  tree.documents[own] = json::object{{"Entries", link_to(own + "/Entries")}};
+  tree.documents[own + "/Entries"] = page({1, 2}, own + "/Entries?$skip=2");
+  tree.documents[own + "/Entries?$skip=2"] = page({5});
+  tree.documents[kEntries] = page({1, 2}, skip(2));
+  tree.documents[skip(2)] = page({3});
+
+  const auto seen = log();
+
+  EXPECT_THAT(ids(seen), ElementsAre("1", "2", "3", "5"));
+  EXPECT_FALSE(seen.newest_missing);
+}
+
 TEST_F(Log, OfABaseboardsManagerIsReadToo) {
   const std::string manager = "/redfish/v1/Managers/HGX_BMC_0", board = "/redfish/v1/Systems/HGX";
   const std::string service = manager + "/LogServices/EventLog";
@@ -192,14 +295,27 @@ TEST_F(Log, WhosePagesLeadInACircleEnds) {
 }
 
 TEST_F(Log, OfLinksAloneIsReadOneByOneAndOnlyTheNewest) {
-  tree.documents[kEntries] = list_of({entry_uri(1), entry_uri(2), entry_uri(3)});
-  for (const int number : {1, 2, 3}) tree.documents[entry_uri(number)] = entry(number);
+  tree.documents[kEntries] = list_of({entry_uri(1), entry_uri(2), entry_uri(3), entry_uri(4)});
+  for (const int number : {1, 2, 3, 4}) tree.documents[entry_uri(number)] = entry(number);
 
   const auto seen = log(2);
 
-  EXPECT_THAT(ids(seen), ElementsAre("2", "3"));
+  EXPECT_THAT(ids(seen), ElementsAre("3", "4"));
   EXPECT_TRUE(seen.cut);
-  EXPECT_FALSE(tree.was_asked(entry_uri(1)));
+  EXPECT_FALSE(tree.was_asked(entry_uri(2)));
+}
+
+/// As Supermicro's BMC logs a supply that got its input back: DSP0268, LogEntry.EntryCode.
+TEST(LogEntry, SaysWhetherItsStateCameOrWent) {
+  auto body = entry(1);
+  body.get_object()["EntryCode"] = "Deassert";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "Deassert");
+
+  body.get_object()["EntryCode"] = "Assert";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "Assert");
+
+  body.get_object()["EntryCode"] = "Informational";
+  EXPECT_EQ(redfish::parse_log_entry(body, entry_uri(1)).direction, "");
 }
 
 TEST_F(Log, OfDumpsJournalsAndPostCodesIsNoEventLog) {

@@ -226,5 +226,98 @@ TEST_F(Media, KeepsTheUrlsPasswordToItself) {
   EXPECT_THAT(done.error().what, Not(HasSubstr("hunter2")));
 }
 
+class MediaByTask : public Media {
+ protected:
+  static constexpr const char* kTask = "/redfish/v1/TaskService/Tasks/5";
+  /// Accepts the image, with a task.
+  void accept() {
+    server.misbehave({.method = "POST",
+                      .path = kSlot,
+                      .status = 202,
+                      .body = R"({"TaskState": "Running"})",
+                      .headers = {{"Location", std::string{kTask} + "/Monitor"}}});
+  }
+  void task(const std::string& state, const std::string& message) {
+    server.set(std::string{kTask} + "/Monitor",
+               json::value{{"Id", "5"},
+                           {"TaskState", state},
+                           {"Messages", {{{"Message", message}, {"Severity", "Critical"}}}}});
+  }
+};
+
+TEST_F(MediaByTask, IsInsertedOnceTheTaskIsOverAndTheSlotShowsIt) {
+  accept();
+  server.misbehave({.method = "GET",
+                    .path = kTask,
+                    .status = 200,
+                    .body = R"({"Id": "5", "TaskState": "Running", "PercentComplete": 10})"});
+  server.set(std::string{kTask} + "/Monitor", json::value{{"Id", "5"}, {"TaskState", "Completed"}});
+  // Before, and for some seconds after: more often than a change is read back.
+  server.misbehave(
+      {.method = "GET", .path = kSlot, .times = 6, .status = 200, .body = serialize(slot({}))});
+  server.set(kSlot, slot({{"Image", kUrl}, {"Inserted", true}, {"ConnectedVia", "URI"}}));
+
+  const auto done = insert();
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(count("POST /redfish/v1/Managers"), 1);
+}
+
+TEST_F(MediaByTask, IsNotWaitedForOnceTheTaskHasFailed) {
+  for (const auto* end : {"Exception", "Cancelled", "Killed"}) {
+    accept();
+    task(end, "The image could not be fetched: 404.");
+
+    const auto done = insert();
+
+    EXPECT_EQ(done.error().code, Code::kFailed) << end;
+    EXPECT_THAT(done.error().what, HasSubstr("The image could not be fetched: 404."));
+    EXPECT_THAT(done.error().what, HasSubstr(end));
+  }
+}
+
+TEST_F(MediaByTask, IsLookedForWhereTheBmcForgetsTheTask) {
+  accept();
+  server.misbehave({.method = "GET", .path = kSlot, .status = 200, .body = serialize(slot({}))});
+  server.set(kSlot, slot({{"Image", kUrl}, {"Inserted", true}, {"ConnectedVia", "URI"}}));
+
+  const auto done = insert();
+
+  EXPECT_TRUE(done) << done.error().what;
+}
+
+TEST_F(MediaByTask, ThatStillRunsAtTheDeadlineMayStillBeDone) {
+  accept();
+  task("Running", "");
+  const auto bmc = open();
+
+  const auto done = run(bmc->media.insert(kUrl, Deadline::in(3s)));
+  run(bmc->log_out());
+
+  EXPECT_EQ(done.error().code, Code::kTimeout);
+  EXPECT_THAT(done.error().what, HasSubstr("is still Running: it may still be done"));
+}
+
+/// A Supermicro: the image's name stays behind, and everything else says that nothing is in.
+TEST_F(Media, IsOutWhereOnlyTheNameOfTheImageStaysBehind) {
+  ASSERT_TRUE(insert("https://10.0.0.1/old.iso"));
+  server.misbehave({.method = "POST",
+                    .path = std::string{kSlot} + "/Actions/VirtualMedia.Eject",
+                    .status = 204});
+  server.misbehave(
+      {.method = "GET",
+       .path = kSlot,
+       .status = 200,
+       .body = serialize(slot(
+           {{"Image", "https://10.0.0.1/old.iso"}, {"Inserted", true}, {"ConnectedVia", "URI"}}))});
+  server.set(kSlot, slot({{"Image", "https://10.0.0.1/old.iso"}}));
+
+  const auto out = eject();
+  const auto in = insert();
+
+  EXPECT_TRUE(out) << out.error().what;
+  EXPECT_TRUE(in) << in.error().what;
+}
+
 }  // namespace
 }  // namespace cupel::bmc

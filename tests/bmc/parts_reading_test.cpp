@@ -414,5 +414,109 @@ TEST(GpuNumbers, AreTheNamesOwnWhereTheseDifferInNothingElse) {
   EXPECT_THAT(gpu_numbers({}), ElementsAre());
 }
 
+/// Google's BMCs name no ProcessorType.
+TEST_F(PartsReading, TakesForACpuWhatHasACpuid) {
+  const auto uri = std::string{kSystem} + "/Processors/0";
+  add_collection(kSystem, "Processors", {uri, std::string{kSystem} + "/Processors/1"});
+  put(uri, R"({"Name": "CPU0", "ProcessorId": {"VendorId": "GenuineIntel"}, "TotalCores": 28})");
+  put(std::string{kSystem} + "/Processors/1", R"({"Name": "what", "TotalCores": 2})");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "cpu0").count, 28);
+  EXPECT_EQ(part(seen, "cpu1").name, "");
+  EXPECT_TRUE(is_unknown(seen.unknown, "kind of processor"));
+}
+
+/// An Intel S2600BPB, and Google's: all versions are software.
+TEST_F(PartsReading, ReadsVersionsFromTheListOfSoftwareWhereThereIsNoneOfFirmware) {
+  const std::string service = "/redfish/v1/UpdateService", list = service + "/SoftwareInventory";
+  put(service, "{}");
+  at(service)["SoftwareInventory"] = link_to(list);
+  tree.documents[list] = list_of({list + "/ME"});
+  put(list + "/ME", R"({"Id": "ME", "Version": "04.01.04.251"})");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "ME").firmware, "04.01.04.251");
+  EXPECT_TRUE(is_unknown(seen.unknown, "firmware")) << "the other list may be lost";
+}
+
+/// An Inspur: the link ends in Storages, and the resource does not.
+TEST_F(PartsReading, FindsDrivesWhereTheStandardHasThemThoughTheLinkLeadsElsewhere) {
+  const auto storage = std::string{kSystem} + "/Storage";
+  at(kSystem)["Storage"] = link_to(storage + "s");
+  tree.documents[storage] = list_of({storage + "/1"});
+  put(storage + "/1", "{}");
+  at(storage + "/1")["Drives"] = json::array{link_to(storage + "/1/Drives/0")};
+  put(storage + "/1/Drives/0",
+      R"({"Protocol": "NVMe", "SerialNumber": "S64FNE0R", "CapacityBytes": 3840755982336})");
+
+  EXPECT_EQ(part(inventory(), "nvme0").serial, "S64FNE0R");
+}
+
+/// An iLO 5: cards are in the chassis's list of devices, their ports in the System's list of cards.
+class HpeCards : public PartsReading {
+ protected:
+  HpeCards() {
+    at(kSystem)["Manufacturer"] = "HPE";
+    const auto links = [&](const std::string& name, const std::string& uri) {
+      return json::value{{"Hpe", {{"Links", {{name, link_to(uri)}}}}}};
+    };
+    at(kChassis)["Oem"] = links("Devices", kDevices);
+    at(kSystem)["Oem"] = links("NetworkAdapters", kCards);
+    device("1", "MT1845K05471   ");
+    device("2", "B4969167D8E8");
+    tree.documents[kDevices] = list_of({kDevices + "/1", kDevices + "/2"});
+  }
+  void device(const std::string& id, const std::string& serial) {
+    tree.documents[kDevices + "/" + id] =
+        json::object{{"DeviceType", "LOM/NIC"}, {"Name", "Ethernet"}, {"SerialNumber", serial}};
+  }
+  void card(const std::string& id, const std::string& serial, const std::string& mac) {
+    json::object card{{"SerialNumber", serial}};
+    card["PhysicalPorts"] = json::array(1, json::object{{"MacAddress", mac}});
+    tree.documents[kCards + "/" + id] = std::move(card);
+  }
+  const std::string kDevices = std::string{kChassis} + "/Devices";
+  const std::string kCards = std::string{kSystem} + "/BaseNetworkAdapters";
+};
+
+TEST_F(HpeCards, HaveTheMacsOfTheCardWithTheirSerialNumber) {
+  card("1", "B4969167D8E8", "b4:96:91:67:d8:e8");
+  card("2", "MT1845K05471          ", "98:03:9b:7f:c3:38");
+  tree.documents[kCards] = list_of({kCards + "/1", kCards + "/2"});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "nic0").macs, ElementsAre("98:03:9b:7f:c3:38"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("b4:96:91:67:d8:e8"));
+}
+
+TEST_F(HpeCards, ThatCannotBeReadAreNotMissing) {
+  tree.documents.erase(kDevices + "/2");
+
+  const auto seen = inventory();
+
+  EXPECT_NE(inventory::partial_list(seen.partial, inventory::PartKind::nic), nullptr);
+}
+
+TEST_F(HpeCards, OfWhichOneAloneHasNoMacsHaveThePortsThatNobodyHas) {
+  card("1", "B4969167D8E8", "b4:96:91:67:d8:e8");
+  tree.documents[kCards] = list_of({kCards + "/1"});
+  add_collection(kSystem, "EthernetInterfaces", {std::string{kSystem} + "/EthernetInterfaces/1"});
+  put(std::string{kSystem} + "/EthernetInterfaces/1", R"({"MACAddress": "98:03:9b:7f:c3:38"})");
+  // Ports alone would stand for all cards: there is an adapter that tells its own.
+  const std::string adapter = std::string{kChassis} + "/NetworkAdapters/1";
+  add_collection(kChassis, "NetworkAdapters", {adapter});
+  put(adapter, R"({"Model": "X710", "SerialNumber": "X"})");
+  add_collection(adapter, "NetworkDeviceFunctions", {adapter + "/F1"});
+  put(adapter + "/F1", R"({"Ethernet": {"MACAddress": "6c:fe:54:41:15:78"}})");
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
+}
+
 }  // namespace
 }  // namespace cupel::bmc

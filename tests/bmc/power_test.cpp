@@ -5,8 +5,14 @@
 namespace cupel::bmc {
 namespace {
 
-constexpr Pace kQuick{
-    .first = 1ms, .longest = 2ms, .before_asking_again = 1ms, .until_bmc_is_gone = 5s};
+constexpr Pace kQuick{.first = 1ms,
+                      .longest = 2ms,
+                      .before_asking_again = 1ms,
+                      .until_bmc_is_gone = 5s,
+                      .longest_busy = 1ms,
+                      .after_lost_answer = 50ms,
+                      .until_restart_shows = 5ms,
+                      .before_turning_on = 20ms};
 
 /// A machine that does what it is told after so many looks, and a BMC that writes down what it was
 /// asked.
@@ -17,6 +23,7 @@ class FakeBmc final : public Bmc {
     power.reset.bind(this, &FakeBmc::reset);
     power.allowed_resets.bind(this, &FakeBmc::allowed_resets);
     power.has_ac_cycle.bind(this, &FakeBmc::has_ac_cycle);
+    power.given_up.bind(this, &FakeBmc::given_up);
   }
   Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) {
     if (looks_until_silent-- == 0) {
@@ -33,13 +40,18 @@ class FakeBmc final : public Bmc {
   Task<Result<Protocol>> reset(ResetType type, Deadline) {
     resets.push_back(type);
     if (conflicts-- > 0) co_return Error{Code::kConflict, "not now"};
+    if (busy-- > 0) co_return Error{Code::kBusy, "HTTP 503", 1000ms};
+    if (refuses.contains(type)) co_return Error{Code::kUnsupported, "HTTP 501"};
     if (ignores_resets) co_return Protocol::redfish;
     if (type == ResetType::on) goal = PowerState::on;
     if (type == ResetType::force_off) goal = PowerState::off;
     if (type == ResetType::ac_cycle) looks_without_answer = 5;
     if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
+    if (type == ResetType::force_restart && restart_leaves_off) goal = PowerState::off;
+    if (loses_answer) co_return Error{Code::kUnreachable, "Empty reply from server"};
     co_return Protocol::redfish;
   }
+  Task<Result<std::string>> given_up(Deadline) { co_return why_given_up; }
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) { co_return allowed; }
   Task<Result<bool>> has_ac_cycle(Deadline) { co_return cycles_ac; }
   Task<void> log_out() override { co_return; }
@@ -48,6 +60,10 @@ class FakeBmc final : public Bmc {
   std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
   std::vector<ResetType> resets;
   int looks_until_change = 3, conflicts = 0, looks_without_answer = 0, looks_until_silent = -1;
+  int busy = 0;
+  std::set<ResetType> refuses;
+  std::string why_given_up;
+  bool loses_answer = false, restart_leaves_off = false;
   bool ignores_resets = false, listens = true, never_comes_back = false, cycles_ac = false;
 };
 
@@ -247,7 +263,114 @@ TEST_F(Power, SaysThatTheBmcDidNotComeBackFromAnAcCycle) {
   EXPECT_EQ(done.error().what, "AC cycle: waiting for the BMC: no route to the BMC");
 }
 
+TEST_F(Power, OfABmcThatGaveUpTheResetIsAnErrorAtOnceWithItsReason) {
+  is(PowerState::on);
+  bmc.ignores_resets = true;
+  bmc.why_given_up = "its task ended in Exception: chassis power budget exceeded";
+
+  const auto off = run(ensure_off(bmc, 0ms, soon(), kQuick));
+
+  EXPECT_EQ(off.error().code, Code::kFailed);
+  EXPECT_THAT(off.error().what, HasSubstr("chassis power budget exceeded"));
+}
+
+TEST_F(Power, IsForcedOffWhereTheBmcGaveUpTheGracefulShutdown) {
+  is(PowerState::on);
+  bmc.listens = false;
+  bmc.why_given_up = "its task ended in Exception";
+  bmc.looks_until_change = 0;
+
+  const auto off = run(ensure_off(bmc, 10s, soon(), kQuick));
+
+  EXPECT_TRUE(off) << off.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::graceful_shutdown, ResetType::force_off));
+}
+
+TEST_F(Power, IsOnWhereTheAnswerToItWasLostAndTheMachineTurnsOn) {
+  bmc.loses_answer = true;
+
+  const auto on = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(on) << on.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::on)) << "once";
+}
+
+TEST_F(Power, SaysThatTheAnswerWasLostWhereNothingComesOfIt) {
+  bmc.loses_answer = true;
+  bmc.looks_until_change = 1'000'000;
+
+  const auto on = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_EQ(on.error().code, Code::kUnreachable);
+  EXPECT_THAT(on.error().what, HasSubstr("Empty reply from server"));
+}
+
+TEST_F(Power, IsAskedForAgainWhenTheBmcSaysSo) {
+  bmc.busy = 2;
+
+  EXPECT_TRUE(run(ensure_on(bmc, soon(), kQuick)));
+  EXPECT_EQ(bmc.resets.size(), 3u);
+}
+
+TEST_F(Power, RestartsByOffAndOnWhereTheBmcListsARestartAndRefusesIt) {
+  is(PowerState::on);
+  bmc.allowed.push_back(ResetType::force_restart);
+  bmc.refuses = {ResetType::force_restart, ResetType::power_cycle};
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets,
+              ElementsAre(ResetType::force_restart, ResetType::force_off, ResetType::on));
+}
+
+TEST_F(Power, TurnsOnWhatARestartLeftOff) {
+  is(PowerState::on);
+  bmc.allowed.push_back(ResetType::force_restart);
+  bmc.restart_leaves_off = true;
+  bmc.looks_until_change = 0;
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_restart, ResetType::on));
+  EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+TEST_F(Power, SaysThatAMachineMayHaveBeenRestartedWhereTheAnswerWasLost) {
+  is(PowerState::on);
+  bmc.allowed.push_back(ResetType::force_restart);
+  bmc.loses_answer = true;
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_EQ(done.error().code, Code::kUnreachable);
+  EXPECT_THAT(done.error().what, HasSubstr("may have been restarted all the same"));
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_restart)) << "never twice";
+}
+
 class PowerOverHttps : public OverHttps {};
+
+TEST_F(PowerOverHttps, TellsWhyTheTaskOfAResetFailed) {
+  server.misbehave({.method = "POST",
+                    .path = kSystem,
+                    .status = 202,
+                    .body = R"({"TaskState": "Running"})",
+                    .headers = {{"Location", "/redfish/v1/TaskService/Tasks/9"}}});
+  server.set(
+      "/redfish/v1/TaskService/Tasks/9",
+      json::value{
+          {"TaskState", "Exception"},
+          {"Messages",
+           {{{"Message", "Chassis power budget exceeded."}, {"MessageId", "X.1.0.PowerDenied"}}}}});
+  const auto bmc = open();
+
+  const auto off = run(ensure_off(*bmc, 0ms, soon(), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_EQ(off.error().code, Code::kFailed);
+  EXPECT_THAT(off.error().what, HasSubstr("Chassis power budget exceeded. (X.1.0.PowerDenied)"));
+}
 
 /// A System of another make, with another list of resets.
 json::value system_of(const char* manufacturer, const char* model) {

@@ -184,5 +184,19 @@ TEST_F(RotateTest, ACrashAtEveryActLosesNeitherThePasswordNorTheAccount) {
     }
 }
 
+TEST_F(RotateTest, DoesNotCallAPasswordWrongThatTheBmcAcceptsAndWantsChanged) {
+  bmc.refuses_change = Error{Code::kRefused,
+                             "HTTP 403: (Base.1.8.PasswordChangeRequired); the BMC wants this "
+                             "account's password changed before anything else: cupel bmc NODE "
+                             "password rotate"};
+
+  const auto rotated = rotate();
+
+  EXPECT_EQ(rotated.error().code, Code::kRefused);
+  EXPECT_THAT(rotated.error().what, HasSubstr("accepts the factory's password"));
+  EXPECT_THAT(rotated.error().what, Not(HasSubstr("neither")));
+  EXPECT_THAT(rotated.error().what, Not(HasSubstr("password rotate")));
+}
+
 }  // namespace
 }  // namespace cupel::bmc

@@ -430,5 +430,121 @@ TEST_F(Session, IsNotLeakedWhenTheCallerIsCancelledInTheMiddleOfTheLogin) {
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
+/// What says that a token is of no use any more may come without its end.
+TEST_F(Session, LogsInAgainWhereTheRefusalOfItsTokenIsCutOff) {
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power.state(soon())));
+  server.misbehave(
+      {.method = "GET", .path = kSystem, .kind = test::Habit::Kind::cut, .status = 401});
+
+  const auto state = run(bmc->power.state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(server.asked().logins, 2);
+}
+
+TEST_F(Session, AsksAgainWhenTheBmcSaysSo) {
+  for (const auto kind : {test::Habit::Kind::answer, test::Habit::Kind::cut})
+    server.misbehave({.method = "GET",
+                      .path = kSystem,
+                      .kind = kind,
+                      .status = 503,
+                      .headers = {{"Retry-After", "1"}}});
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(state->value, PowerState::on);
+}
+
+TEST_F(Session, AsksNotForEverWhereTheBmcPutsItOffAgainAndAgain) {
+  server.misbehave({.method = "GET",
+                    .path = kSystem,
+                    .times = 1000,
+                    .status = 503,
+                    .headers = {{"Retry-After", "1"}}});
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(Deadline::in(3s)));
+  run(bmc->log_out());
+
+  EXPECT_EQ(state.error().code, Code::kBusy);
+  EXPECT_EQ(state.error().retry_after, 1s);
+}
+
+TEST_F(Session, NeverRepeatsAnActionThatTheBmcPutsOff) {
+  server.misbehave({.method = "POST",
+                    .path = kSystem,
+                    .times = 2,
+                    .status = 503,
+                    .headers = {{"Retry-After", "1"}}});
+  const auto bmc = open();
+
+  const auto done = run(bmc->power.reset(ResetType::force_restart, soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(done.error().code, Code::kBusy);
+  EXPECT_THAT(server.asked().resets, ElementsAre());
+}
+
+/// A BMC that is at work with one request and refuses a second one.
+TEST_F(Session, AsksOneThingAtATimeOfABmcThatRefusesTwo) {
+  server.change([](auto& options) { options.thinking = 200ms; });
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power.state(soon())));
+  server.misbehave(
+      {.method = "GET", .path = kSystem, .status = 503, .headers = {{"Retry-After", "1"}}});
+  EXPECT_EQ(transport.bmc_limits("a01-n01").at_once.width(), 2);
+
+  const auto ask = [](Bmc* one) { return one->power.state(Deadline::in(60s)); };
+  std::vector<Bmc*> callers{bmc.get(), bmc.get(), bmc.get()};
+  const auto answers = run(for_each_of<PowerState>(callers, 3, ask));
+  run(bmc->log_out());
+
+  for (const auto& answer : answers) EXPECT_TRUE(answer) << answer.error().what;
+  EXPECT_EQ(transport.bmc_limits("a01-n01").at_once.width(), 1);
+}
+
+TEST_F(Session, IsDoneWithoutWhereTheBmcSaysThatTheAccountMayHaveNone) {
+  server.misbehave({.method = "POST",
+                    .path = "/redfish/v1/SessionService/Sessions",
+                    .times = 9,
+                    .status = 401,
+                    .body = test::refusal("Base.1.0.InsufficientPrivilege",
+                                          "There are insufficient privileges for the account.")});
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(server.asked().refused, 0);
+}
+
+TEST(ASemaphore, ThatIsNarrowedLetsThoseInsideFinish) {
+  asio::io_context io;
+  Semaphore gate{2};
+  auto first = run_to_end(io, gate.enter(Deadline::in(60s)));
+  auto second = run_to_end(io, gate.enter(Deadline::in(60s)));
+  ASSERT_TRUE(first && second);
+  gate.narrow_to(1);
+
+  {
+    const auto leaves = *std::move(first);
+  }
+  const auto early = run_to_end(io, gate.enter(Deadline::in(1ms)));
+  {
+    const auto leaves = *std::move(second);
+  }
+  const auto later = run_to_end(io, gate.enter(Deadline::in(1ms)));
+
+  EXPECT_EQ(early.error().code, Code::kTimeout) << "one is inside still";
+  EXPECT_TRUE(later);
+  EXPECT_EQ(gate.inside(), 1);
+}
+
 }  // namespace
 }  // namespace cupel::bmc

@@ -273,5 +273,18 @@ TEST(Vendors, AreToldByOemKeysWhereTheRootHasNoVendor) {
   EXPECT_EQ(rules_for({}).vendor, "");
 }
 
+TEST_F(SurveyOf, PagesBeyondTheLimitAreMissedAndSaidToBe) {
+  const auto uri = [](int page) {
+    return "/redfish/v1/C" + (page == 0 ? "" : "?$skip=" + std::to_string(page));
+  };
+  for (int page = 0; page < 500; ++page)
+    fetch.documents[uri(page)] =
+        page_of({"/redfish/v1/C/" + std::to_string(page)}, page < 499 ? uri(page + 1) : "");
+
+  EXPECT_EQ(links("/redfish/v1/C").size(), 400u);
+  ASSERT_EQ(seen.unknown.size(), 1u);
+  EXPECT_EQ(seen.unknown[0].why, "more than 400 pages: the rest is not read");
+}
+
 }  // namespace
 }  // namespace cupel::bmc::redfish

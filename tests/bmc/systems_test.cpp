@@ -83,6 +83,67 @@ TEST_F(SeveralSystems, AreReadOneForEachNodeWithItsOwnChassis) {
   }
 }
 
+TEST_F(SeveralSystems, AreFoundHoweverManyThereAre) {
+  std::vector<std::string> uris;
+  for (int number = 0; number < 200; ++number) {
+    const auto name = "Node" + std::to_string(number);
+    uris.push_back(system_uri(name));
+    tree.documents[system_uri(name)] = system_of(name);
+  }
+  const auto second = std::string{kSystems} + "?$skip=120";
+  tree.documents[second] = list_of({uris.begin() + 120, uris.end()});
+  tree.documents[kSystems] = list_of({uris.begin(), uris.begin() + 120});
+  at(kSystems)["Members@odata.nextLink"] = second;
+
+  for (const auto* node : {"Node20", "Node199"}) {
+    tree.wanted = node;
+    const auto seen = inventory();
+    EXPECT_EQ(seen.identity.serial, std::string{"serial of "} + node);
+    EXPECT_TRUE(is_unknown(seen.unknown, "more systems")) << "a limit is said";
+  }
+}
+
+TEST_F(SeveralSystems, OfWhichAnotherNodesIsLostHideNothingOfThisOne) {
+  tree.wanted = "Node0";
+  tree.documents.erase(system_uri("Node1"));
+
+  const auto seen = inventory();
+
+  EXPECT_TRUE(is_unknown(seen.unknown, "system Node1"));
+  for (const auto& each : seen.partial) EXPECT_NE(each.source, system_uri("Node1"));
+  EXPECT_TRUE(is_unknown(seen.unknown, "chassis Mezz0")) << "still several nodes";
+}
+
+TEST_F(SeveralSystems, AreNotMergedWhereNoneCanBeTurnedOn) {
+  for (const auto* node : kNodes) at(system_uri(node)).erase("Actions");
+
+  const auto seen = read();
+
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().what, HasSubstr("this BMC has several Systems (Node0, Node1)"));
+}
+
+TEST_F(SeveralSystems, OfWhichOneIsABaseboardAreOneMachineThatCannotBeTurnedOn) {
+  const std::string board = "/redfish/v1/Systems/HGX_Baseboard_0";
+  for (const auto* node : kNodes) at(system_uri(node)).erase("Actions");
+  tree.documents[board] = json::object{{"PowerState", "On"}};
+  tree.documents[kSystems] = list_of({board, system_uri("Node0")});
+
+  EXPECT_EQ(inventory().identity.serial, "serial of Node0");
+}
+
+/// A Quanta: its list of Systems is 404, and its chassis links to the one that there is.
+TEST_F(SeveralSystems, OfABmcWithoutAListAreThoseOfItsChassis) {
+  tree.documents.erase(kSystems);
+  at(chassis_uri("Node0"))["Links"] =
+      json::object{{"ComputerSystems", json::array{link_to(system_uri("Node0"))}}};
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(seen.identity.serial, "serial of Node0");
+  EXPECT_TRUE(is_unknown(seen.unknown, "the list of systems"));
+}
+
 TEST_F(SeveralSystems, AreListedWhereTheNamedOneIsNotAmongThem) {
   tree.wanted = "Node7";
 

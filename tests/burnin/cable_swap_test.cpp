@@ -9,6 +9,7 @@
 #include "burnin/fabric/screen.h"
 #include "burnin/fabric/swap_choice.h"
 #include "inventory/fabric_rule.h"
+#include "inventory/forwarding.h"
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -111,6 +112,28 @@ TEST(CableSwap, ExchangedTwiceThePlanIsAsItWas) {
   }
 }
 
+/// As dump_fts would print them: leaves choose the uplink by the place of the destination, by their
+/// own ports, whatever is plugged in there.
+inventory::ForwardingTables tables_of(const inventory::Fabric& fabric) {
+  constexpr int kNodesOfALeaf = 8;
+  const inventory::FabricMap map{fabric};
+  std::string text;
+  for (const auto& at : fabric.switches) {
+    text += fmt::format("Unicast lids [0x0-0x99] of switch Lid 1 guid 0x1 ({}):\n", at.name);
+    for (std::size_t node = 0; node < fabric.nodes.size(); ++node) {
+      const auto home = map.rail_port(fabric.nodes[node].name, 0).value();
+      int out = home.port;
+      for (const auto& up : map.uplinks(home.leaf))
+        if (up.spine == at.name) out = up.spine_port;
+      if (at.level == inventory::SwitchLevel::leaf && at.name != home.leaf)
+        out = kNodesOfALeaf + home.port;
+      text += fmt::format("0x{:04x} {:03} : (Channel Adapter portguid 0x1: '{} mlx5_0')\n",
+                          node + 1, out, fabric.nodes[node].name);
+    }
+  }
+  return inventory::parse_forwarding(text).value();
+}
+
 /// A fabric in which one port or one cable leaves 60 % of the rate, measured by pairs.
 struct Bench {
   inventory::Fabric planned = plan();
@@ -119,7 +142,8 @@ struct Bench {
   std::vector<SlowLinks> measure(const Recabled& now) const {
     std::vector<std::string> nodes;
     for (const auto& node : planned.nodes) nodes.push_back(node.name);
-    const auto made = wiring_of(now.fabric, nodes, Routing::by_destination).value();
+    const auto tables = tables_of(now.fabric);
+    const auto made = wiring_of(now.fabric, nodes, Routing::by_destination, &tables).value();
     PairScreen screen{made.wiring, {}};
     std::mt19937_64 draw{7};
     std::normal_distribution<double> noise{0, 0.006};

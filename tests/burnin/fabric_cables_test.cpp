@@ -56,8 +56,24 @@ struct SmallFabric {
     return text + "\n";
   }
 
+  /// ibnetdiscover lists every device by itself, too.
+  std::string others() const {
+    std::string text =
+        "Switch\t65 \"S-fc6a1c0300000000\"\t\t# \"MF0;spine1:MQM9700/U1\" enhanced port 0 lid 9\n";
+    for (const int number : {1, 2})
+      if (uplink || number == 2)
+        text += fmt::format(
+            "[{0}]\t\"S-b0cf0e030000000{0}\"[3]\t\t# \"MF0;leaf{0}-r1:MQM9700/U1\" lid {0} 4xNDR\n",
+            number);
+    for (const auto* nodes : {&leaf1, &leaf2})
+      for (const auto& node : *nodes)
+        if (!node.empty())
+          text += fmt::format("Ca\t1 \"H-{}\"\t\t# \"{} mlx5_0\"\n", guid(node), node);
+    return text;
+  }
+
   std::string text() const {
-    return "cupel-begin: look0\n" + leaf(1, leaf1) + leaf(2, leaf2) + "\ncupel-end\n";
+    return "cupel-begin: look0\n" + leaf(1, leaf1) + leaf(2, leaf2) + others() + "\ncupel-end\n";
   }
 };
 

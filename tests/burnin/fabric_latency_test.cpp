@@ -187,14 +187,14 @@ TEST(FabricPairsLatency, GoesWithoutANodeThatLeftWhileBandwidthWasMeasured) {
   EXPECT_EQ(number_of(found->members[3], "fabric.link.lag", "mlx5_0"), 0);
 }
 
-TEST(FabricPairsMemory, StandsInTheRecordOfEachNode) {
+TEST(FabricPairsMemory, IsNeverTheHostsWhereThatOfGpusWasAskedFor) {
   int bandwidth = 0, latency = 0;
-  const auto found = run({{"memory", "gpu"}}, bandwidth, latency, "cupel-memory: host\n");
+  const auto found = run({{"memory", "gpu"}}, bandwidth, latency, "cupel-memory: no-cuda\n");
 
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_THAT(found->members[2].facts.at("fabric.memory"), HasSubstr("built without CUDA"));
   EXPECT_FALSE(found->members[1].facts.contains("fabric.memory"));
-  EXPECT_THAT(found->reasons, Contains(HasSubstr("flows of n3 used the host's")));
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("cannot be had on n3: nothing was measured")));
 }
 
 /// The receiver's script, with a program that prints this help, and else its own words.
@@ -219,8 +219,11 @@ TEST(FabricPairsMemory, IsThatOfTheGpuWhereTheHelpOfPerftestListsIt) {
   const auto cuda = served_by("Usage: --use_cuda=<cuda device id>");
   const auto both = served_by("Usage: --use_cuda=<cuda device id> --use_cuda_dmabuf");
 
-  EXPECT_THAT(none.text, AllOf(HasSubstr("run with -d mlx5_3"), Not(HasSubstr("cuda"))));
-  EXPECT_TRUE(fabric::is_host_memory(fabric::memory_of(none)));
+  EXPECT_THAT(none.text, Not(HasSubstr("run with -d mlx5_3")));
+  EXPECT_TRUE(fabric::is_no_memory(fabric::memory_of(none)));
+  const auto error = fabric::tool_error({"", "", 0}, none, 3);
+  ASSERT_TRUE(error) << none.text;
+  EXPECT_THAT(error->line, HasSubstr("perftest is built without CUDA"));
   EXPECT_EQ(cuda.text.contains("run with -d mlx5_3"), peermem) << cuda.text;
   EXPECT_EQ(fabric::is_no_memory(fabric::memory_of(cuda)), !peermem);
   if (peermem) EXPECT_EQ(fabric::memory_of(cuda), "gpu, by nvidia-peermem");

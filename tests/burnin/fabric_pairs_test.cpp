@@ -25,11 +25,12 @@ struct Measured {
 
   void slow(const Part& part, double share = 0.6) { parts.slow(screen.topology().id(part), share); }
   Culprits run() {
+    int readings = 0;
     while (!screen.next_flows().empty()) {
-      std::vector<double> readings;
-      for (const auto& flow : screen.next_flows()) readings.push_back(parts.read(flow));
-      screen.take(readings);
+      screen.take(parts.read_all(screen.next_flows()));
+      ++readings;
     }
+    EXPECT_LE(readings, most_readings({}));
     return screen.culprits();
   }
   std::vector<Part> named(const Culprits& culprits) const {
@@ -56,14 +57,14 @@ TEST(FabricPairs, NamesEachKindOfPartByItself) {
 
     EXPECT_THAT(fabric.named(found), ElementsAre(part));
     EXPECT_THAT(found.open, IsEmpty());
-    EXPECT_LE(fabric.screen.rounds(), 5);
+    EXPECT_LE(fabric.screen.rounds(), 4 + 3) << "four fixed; at most three for parts that dip";
     EXPECT_NEAR(found.named.front().level, 0.6, 0.03);
   }
 }
 
 /// Of a thousand such runs culprits_bench makes the table of docs/decisions/fabric-culprits.md.
 TEST(FabricPairs, NamesFiveAtOnceAndNoHealthyPart) {
-  int planted = 0, exact = 0;
+  int planted = 0, exact = 0, rounds = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Measured fabric{{.nodes = 232}, seed};
     fabric.parts.plant(5, 0.4, 0.9);
@@ -76,8 +77,10 @@ TEST(FabricPairs, NamesFiveAtOnceAndNoHealthyPart) {
       EXPECT_THAT(fabric.parts.bad(), Contains(whole)) << "seed " << seed;
       ++exact;
     }
-    EXPECT_LE(fabric.screen.rounds(), 6);
+    EXPECT_LE(fabric.screen.rounds(), 4 + most_rounds_beyond({}));
+    rounds += fabric.screen.rounds();
   }
+  EXPECT_LE(rounds, 20 * 7) << "on average";
   EXPECT_GE(exact, planted * 98 / 100);
 }
 
@@ -85,10 +88,42 @@ TEST(FabricPairs, NamesAPartThatIsMildlySlowInNoiseByMeasuringItAgain) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Measured fabric{{.nodes = 128, .noise = 0.015}, seed};
     const Part part{PartKind::access, Way::both, 33, 5};
-    fabric.slow(part, 0.95);
+    fabric.slow(part, 0.94);
 
     EXPECT_THAT(fabric.named(fabric.run()), ElementsAre(part)) << "seed " << seed;
   }
+}
+
+/// At 95 % eight of ten are named. The others cannot be told from the slowest of a thousand links
+/// that differ by as much as noise may hide.
+TEST(FabricPairs, LetsNoPartPassThatIsSlowByFivePercentInNoise) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Measured fabric{{.nodes = 128, .noise = 0.015}, seed};
+    const Part part{PartKind::access, Way::both, 33, 5};
+    fabric.slow(part, 0.95);
+
+    const auto found = fabric.run();
+
+    ASSERT_EQ(found.named.size() + found.open.size(), 1u) << "seed " << seed;
+    const auto& only = found.named.empty() ? found.open.front() : found.named.front();
+    EXPECT_THAT(only.parts, Contains(fabric.screen.topology().id(part))) << "seed " << seed;
+  }
+}
+
+/// Noise may hide links that differ for good, the slowest of a thousand of them by seven times as
+/// much as they do on average.
+TEST(FabricPairs, NamesNoHealthyPartWhereNoiseHidesHowLinksDiffer) {
+  for (const double ratio : {0.2, 0.3})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      constexpr double kNoise = 0.015;
+      Measured fabric{{.nodes = 128,
+                       .noise = kNoise,
+                       .spread = ratio * kNoise,
+                       .shape = SimulatedFabric::Spread::exponential},
+                      seed};
+
+      EXPECT_THAT(fabric.run().named, IsEmpty()) << ratio << " of the noise, seed " << seed;
+    }
 }
 
 TEST(FabricPairs, AccusesNoPartOfAFleetWithUnequalLinks) {
@@ -111,7 +146,8 @@ TEST(FabricPairs, SaysThatAnUplinkAndItsTwinLookAlikeAndWhichSwapDecides) {
   EXPECT_THAT(found.open.front().parts,
               ElementsAre(fabric.screen.topology().id({PartKind::uplink, Way::both, 1, 31}),
                           fabric.screen.topology().id(uplink)));
-  const auto lines = reasons(fabric.screen, found, {});
+  const auto lines =
+      reasons(fabric.screen, found, whole_fabric(fabric.screen.readings(), found), {});
   EXPECT_THAT(lines, Contains(HasSubstr("cannot be distinguished from here: uplink leaf2")));
   EXPECT_THAT(lines, Contains(HasSubstr("decides: exchange, at the spines, the cable of uplink")));
 }
@@ -141,7 +177,8 @@ TEST(FabricPairs, NamesNoUplinkWhereRoutingIsAdaptiveAndSaysSo) {
   found = screen.culprits();
 
   EXPECT_THAT(found.named, IsEmpty());
-  EXPECT_THAT(reasons(screen, found, {}), Contains(HasSubstr("routing is adaptive")));
+  EXPECT_THAT(reasons(screen, found, whole_fabric(screen.readings(), found), {}),
+              Contains(HasSubstr("routing is adaptive")));
 }
 
 TEST(FabricPairs, BlamesNoPartWhereTheWholeFleetIsBelowTheFloor) {
@@ -156,7 +193,7 @@ TEST(FabricPairs, BlamesNoPartWhereTheWholeFleetIsBelowTheFloor) {
 
   EXPECT_TRUE(screen.below_floor(false));
   EXPECT_THAT(screen.culprits().named, IsEmpty());
-  EXPECT_THAT(reasons(screen, screen.culprits(), {}),
+  EXPECT_THAT(reasons(screen, screen.culprits(), {}, {}),
               Contains(HasSubstr("the fleet itself is below its limit")));
 }
 
@@ -195,6 +232,195 @@ TEST(FabricPairs, LeavesNoFlowOfAHealthyFleetUnexplained) {
     EXPECT_THAT(noisy.run().unexplained, IsEmpty()) << "seed " << seed;
     EXPECT_THAT(dipping.run().unexplained, IsEmpty()) << "seed " << seed;
   }
+}
+
+/// A part of a leaf's own fabric is named by flows inside it; what only flows across show is none.
+TEST(FabricPairs, NamesNoNodeForASlowSpineWhereRoutingIsNotKnown) {
+  for (const double noise : {0.006, 0.01, 0.02, 0.03})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      Measured fabric{{.nodes = 128,
+                       .noise = noise,
+                       .routes = SimulatedFabric::Routes::shifted,
+                       .has_tables = false,
+                       .told = Routing::unknown},
+                      seed};
+      fabric.slow({PartKind::spine, Way::both, 1, 0}, 0.85);
+
+      const auto found = fabric.run();
+
+      EXPECT_THAT(found.named, IsEmpty()) << "noise " << noise << ", seed " << seed;
+      EXPECT_THAT(found.unexplained, SizeIs(::testing::Ge(100u)));
+      const auto whole = whole_fabric(fabric.screen.readings(), found);
+      EXPECT_NEAR(whole.split, 0.25, 0.06) << "one of four spines";
+      EXPECT_NEAR(whole.split_level, 0.85, 0.03);
+    }
+}
+
+TEST(FabricPairs, NamesALinkByTheFlowsInsideItsLeafWhereRoutingIsNotKnown) {
+  for (const auto& part :
+       {Part{PartKind::access, Way::both, 33, 5}, Part{PartKind::access, Way::in, 0, 0},
+        Part{PartKind::node, Way::both, 77, 0}}) {
+    Measured fabric{{.nodes = 128, .noise = 0.015, .has_tables = false, .told = Routing::unknown}};
+    fabric.slow(part, 0.85);
+
+    const auto found = fabric.run();
+
+    EXPECT_THAT(fabric.named(found), ElementsAre(part));
+    EXPECT_THAT(found.unexplained, IsEmpty()) << "flows across are explained by it too";
+  }
+}
+
+TEST(FabricPairs, NamesNoHealthyPartWhereLinksDifferByAsMuchAsReadings) {
+  using Shape = SimulatedFabric::Spread;
+  for (const auto shape : {Shape::normal, Shape::lower_half, Shape::exponential, Shape::batch})
+    for (const double amount : {0.01, 0.02})
+      for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+        Measured fabric{{.nodes = 232, .noise = amount, .spread = amount, .shape = shape}, seed};
+
+        EXPECT_THAT(fabric.named(fabric.run()), IsEmpty())
+            << "shape " << static_cast<int>(shape) << ", " << amount << ", seed " << seed;
+      }
+}
+
+TEST(FabricPairs, StillNamesALinkThatIsApartFromLinksThatDiffer) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Measured fabric{
+        {.nodes = 232, .noise = 0.01, .spread = 0.01, .shape = SimulatedFabric::Spread::normal},
+        seed};
+    const Part part{PartKind::access, Way::both, 33, 5};
+    fabric.slow(part, 0.8);
+
+    EXPECT_THAT(fabric.named(fabric.run()), ElementsAre(part)) << "seed " << seed;
+  }
+}
+
+TEST(FabricPairs, NamesALinkThatIsSlowInAThirdOfItsReadings) {
+  int named = 0, doubted = 0;
+  constexpr int kSeeds = 10;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Measured fabric{{.nodes = 128}, seed};
+    const Part part{PartKind::access, Way::both, 33, 5};
+    fabric.parts.slow_now_and_then(fabric.screen.topology().id(part), 0.5, 0.3);
+
+    const auto found = fabric.run();
+
+    for (const auto& each : found.named) {
+      EXPECT_EQ(fabric.screen.topology().whole(each.parts.front()),
+                fabric.screen.topology().id(part))
+          << "seed " << seed;
+      EXPECT_TRUE(each.comes_and_goes());
+      EXPECT_NEAR(each.level, 0.5, 0.05);
+      ++named;
+    }
+    doubted += static_cast<int>(found.open.size());
+  }
+  EXPECT_GE(named, kSeeds * 7 / 10);
+  EXPECT_GE(named + doubted, kSeeds * 9 / 10) << "what is not certain is no pass";
+}
+
+TEST(FabricPairs, NamesNobodyWhereReadingsDipOftenAndForAWhile) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Measured fabric{{.nodes = 128, .dips = 0.03, .dips_again = 0.4}, seed};
+
+    const auto found = fabric.run();
+
+    EXPECT_THAT(found.named, IsEmpty()) << "seed " << seed;
+    EXPECT_THAT(found.open, IsEmpty()) << "seed " << seed;
+  }
+}
+
+TEST(FabricPairs, NamesTheUplinkThatTheTablesSayWhateverTheRoutingIs) {
+  using Routes = SimulatedFabric::Routes;
+  for (const auto routes : {Routes::place, Routes::shifted, Routes::ftree, Routes::lid}) {
+    Measured fabric{{.nodes = 128, .routes = routes}};
+    const Part uplink{PartKind::uplink, Way::both, 9, 11};
+    fabric.slow(uplink, 0.7);
+
+    EXPECT_THAT(fabric.named(fabric.run()), ElementsAre(uplink)) << static_cast<int>(routes);
+  }
+}
+
+TEST(FabricPairs, NamesAGroupOfUplinksAndNoSingleOneWithoutTables) {
+  Measured fabric{{.nodes = 128, .routes = SimulatedFabric::Routes::ftree, .has_tables = false}};
+  fabric.slow({PartKind::uplink, Way::both, 9, 11}, 0.7);
+
+  const auto found = fabric.run();
+  const auto whole = whole_fabric(fabric.screen.readings(), found);
+
+  EXPECT_THAT(found.named, IsEmpty());
+  EXPECT_THAT(found.open, IsEmpty());
+  ASSERT_THAT(whole.groups, SizeIs(1));
+  EXPECT_THAT(whole.groups.front().leaves, ElementsAre(9));
+  EXPECT_NEAR(whole.groups.front().level, 0.7, 0.03);
+  EXPECT_THAT(reasons(fabric.screen, found, whole, {}),
+              ::testing::AllOf(Contains(HasSubstr("an uplink of leaf10: 4 slow flows")),
+                               Contains(HasSubstr("the forwarding tables are not known"))));
+}
+
+TEST(FabricPairs, SaysThatAcrossLeavesIsSlowerWhereAllUplinksAre) {
+  for (const auto told : {Routing::unknown, Routing::by_destination}) {
+    Measured fabric{{.nodes = 64, .has_tables = told == Routing::by_destination, .told = told}};
+    fabric.parts.slow_uplinks(0.83);
+
+    const auto found = fabric.run();
+    const auto whole = whole_fabric(fabric.screen.readings(), found);
+
+    EXPECT_THAT(found.named, IsEmpty());
+    EXPECT_NEAR(whole.loss, 0.17, 0.01);
+    EXPECT_THAT(reasons(fabric.screen, found, whole, {}),
+                Contains(HasSubstr("across leaves is 17 % slower than inside leaves")));
+  }
+}
+
+TEST(FabricPairs, SaysThatAcrossLeavesIsSplitWhereSomeSpinesAreSlow) {
+  for (const double noise : {0.006, 0.02, 0.03})
+    for (const int slow : {1, 2}) {
+      Measured fabric{{.nodes = 64, .noise = noise, .has_tables = false, .told = Routing::unknown}};
+      for (int spine = 0; spine < slow; ++spine)
+        fabric.slow({PartKind::spine, Way::both, spine, 0}, 0.85);
+
+      const auto found = fabric.run();
+      const auto whole = whole_fabric(fabric.screen.readings(), found);
+
+      EXPECT_THAT(found.named, IsEmpty());
+      EXPECT_GE(whole.split, 0.15 * slow) << noise << ", " << slow << " of four spines";
+      EXPECT_NEAR(whole.split_level, 0.85, 0.04);
+    }
+}
+
+TEST(FabricPairs, CallsCollisionsOfAHashByTheirName) {
+  SimulatedFabric hashed{.nodes = 128,
+                         .routes = SimulatedFabric::Routes::hashed,
+                         .has_tables = false,
+                         .told = Routing::ecmp};
+  Measured one{hashed};
+  hashed.connections = 16;
+  Measured several{hashed};
+
+  const auto found = one.run();
+  const auto whole = whole_fabric(one.screen.readings(), found);
+  const auto spread = several.run();
+
+  EXPECT_THAT(found.named, IsEmpty());
+  EXPECT_TRUE(whole.collides);
+  EXPECT_THAT(reasons(one.screen, found, whole, {}), Contains(HasSubstr("collisions: flows have")));
+  EXPECT_THAT(spread.named, IsEmpty());
+  EXPECT_FALSE(whole_fabric(several.screen.readings(), spread).collides);
+}
+
+TEST(FabricPairs, NamesNoNodeOfTwoThatAreSlowOnlyWithEachOther) {
+  Measured fabric{{.nodes = 128, .has_tables = false, .told = Routing::unknown}};
+  fabric.parts.slow_together(3, 28, 0.6);
+
+  const auto found = fabric.run();
+
+  EXPECT_THAT(found.named, IsEmpty());
+  std::set<int> nodes;
+  for (const auto id : found.unexplained) {
+    nodes.insert(fabric.screen.readings().flow(id).from);
+    nodes.insert(fabric.screen.readings().flow(id).to);
+  }
+  if (!nodes.empty()) EXPECT_THAT(nodes, ElementsAre(3, 28));
 }
 
 TEST(FabricPairs, GoesOnWithoutANodeThatLeaves) {
@@ -251,9 +477,23 @@ TEST(FabricPairs, NeverPutTwoStreamsOnOneUplinkWhereThereAreFewerThanNodes) {
   auto wiring = SimulatedFabric{.nodes = 64}.wiring();
   wiring.uplinks = 16;
   wiring.spine_of_uplink.assign(static_cast<std::size_t>(wiring.leaves) * 16, 0);
+  wiring.routes.clear();
   const Topology topology{wiring};
 
   EXPECT_THAT(fixed_rounds(topology), SizeIs(2 + 2 * 2));
+}
+
+TEST(FabricPairs, LeaveOutPairsThatWouldTakeMoreThanEightRoundsAcross) {
+  auto wiring = SimulatedFabric{.nodes = 64}.wiring();
+  wiring.uplinks = 2;
+  wiring.spine_of_uplink.assign(static_cast<std::size_t>(wiring.leaves) * 2, 0);
+  wiring.routes.clear();
+  const Topology topology{wiring};
+
+  const auto rounds = fixed_rounds(topology);
+
+  EXPECT_THAT(rounds, SizeIs(kMostFixedRounds));
+  EXPECT_EQ(pairs_left_out(topology, rounds), 2u * (32 - 8 * 2));
 }
 
 TEST(FabricPairs, OfTwoNodesHaveALimitByTheFloorAlone) {

@@ -224,9 +224,38 @@ struct SlowUplink {
     fabric = make_fabric({.group = 3, .spines = 3, .uplinks = 1}, cabled, problems);
   }
 
-  Result<GroupFindings> measure(const std::string& routing) const {
+  /// As dump_fts would print it: by the place of the destination in its leaf.
+  inventory::ForwardingTables tables() const {
+    const inventory::FabricMap map{fabric};
+    std::string text;
+    for (const auto& at : fabric.switches) {
+      text += fmt::format("Unicast lids [0x0-0x99] of switch Lid 1 guid 0x1 ({}):\n", at.name);
+      for (std::size_t node = 0; node < nodes.size(); ++node)
+        for (const int rail : {0, 1}) {
+          const auto home = map.rail_port(nodes[node].node, rail).value();
+          int port = home.port;
+          for (const auto& up : map.uplinks(home.leaf))
+            if (up.spine == at.name) port = up.spine_port;
+          if (at.level == inventory::SwitchLevel::leaf && at.name != home.leaf)
+            port = map.uplinks(at.name).at(node % 3).leaf_port;
+          text += fmt::format("0x{:04x} {:03} : (Channel Adapter portguid 0x1: '{} {}')\n",
+                              1 + 2 * node + static_cast<std::size_t>(rail), port, nodes[node].node,
+                              home.hca);
+        }
+    }
+    return inventory::parse_forwarding(text).value();
+  }
+
+  Result<GroupFindings> measure(const std::string& routing, bool has_tables = true) const {
     const inventory::Profile profile;
-    const auto begun = pairs().rounds({profile, nodes, {{"routing", routing}}, &fabric}).value();
+    const auto known = tables();
+    const auto begun = pairs()
+                           .rounds({.profile = profile,
+                                    .members = nodes,
+                                    .parameters = {{"routing", routing}},
+                                    .fabric = &fabric,
+                                    .forwarding = has_tables ? &known : nullptr})
+                           .value();
     for (auto jobs = begun->next(); !jobs.empty(); jobs = begun->next()) {
       std::vector<std::optional<Output>> outputs(nodes.size());
       for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -256,6 +285,65 @@ TEST(FabricPairsStage, PutsASlowUplinkOnTheNodesBehindItsLeaf) {
   EXPECT_EQ(found->links[0].measured.name, "fabric.switch.loss");
   EXPECT_NEAR(found->links[0].measured.value, 49, 2);
   EXPECT_THAT(found->links[0].behind, ElementsAre("n1", "n2", "n3"));
+}
+
+TEST(FabricPairsStage, NamesNoSingleUplinkWithoutTheForwardingTables) {
+  const auto found = SlowUplink{}.measure("by-destination", false);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->links, IsEmpty());
+  EXPECT_THAT(found->reasons, AllOf(Contains(HasSubstr("an uplink of leaf1-r1 (ports 4, 5, 6): ")),
+                                    Contains(HasSubstr("the forwarding tables are not known"))));
+  EXPECT_EQ(number_of(found->members[1], "fabric.undecided", "flows"), 1);
+  EXPECT_EQ(number_of(found->members[0], "fabric.undecided", "flows"), std::nullopt);
+}
+
+TEST(FabricPairsStage, MakesNoNodeFailWhereAllThatIsAcrossIsSlower) {
+  const SlowUplink site;
+  const inventory::Profile none;
+  const auto begun = pairs()
+                         .rounds({.profile = none,
+                                  .members = site.nodes,
+                                  .parameters = {{"routing", "unknown"}},
+                                  .fabric = &site.fabric})
+                         .value();
+  for (auto jobs = begun->next(); !jobs.empty(); jobs = begun->next()) {
+    std::vector<std::optional<Output>> outputs(site.nodes.size());
+    for (std::size_t i = 0; i < site.nodes.size(); ++i)
+      for (std::size_t to = 0; jobs[i] && to < site.nodes.size(); ++to) {
+        if (!jobs[i]->script.contains(fmt::format("'10.0.0.{}'", to + 1))) continue;
+        const double rate = (i / 3 == to / 3 ? 390 : 325) - 0.1 * static_cast<double>(i);
+        outputs[i] = Output{section(0, printed(rate)) + section(1, printed(rate)), "", 0};
+      }
+    begun->take(outputs, std::vector<bool>(site.nodes.size()));
+  }
+
+  const auto found = begun->findings();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("across leaves is 17 % slower than inside")));
+  for (const auto& member : found->members) {
+    EXPECT_EQ(number_of(member, "fabric.node.loss"), 0);
+    EXPECT_EQ(number_of(member, "fabric.undecided", "across"), 1) << "no pass either";
+  }
+}
+
+TEST(FabricPairsStage, SpreadsFlowsOverQueuePairsWhereAHashChoosesUplinks) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const auto script = [&](Parameters more) {
+    more.insert(kOwnHcas.begin(), kOwnHcas.end());
+    const auto begun = pairs().rounds({.profile = profile, .members = nodes, .parameters = more});
+    return begun ? (*begun)->next().at(0)->script : begun.error().what;
+  };
+
+  const auto says_queue_pairs = ::testing::ContainsRegex(" -q [0-9]");  // grep has a -q, too
+  EXPECT_THAT(script({}), Not(says_queue_pairs));
+  EXPECT_THAT(script({{"gid", "3"}}), HasSubstr(" -q 16 -x 3"));
+  EXPECT_THAT(script({{"routing", "ecmp"}}), HasSubstr(" -q 16"));
+  EXPECT_THAT(script({{"gid", "3"}, {"qps", "1"}}), Not(says_queue_pairs));
+  EXPECT_THAT(script({{"qps", "64"}}), HasSubstr(" -q 64"));
+  EXPECT_THAT(script({{"qps", "0"}}), HasSubstr("qps must be 1 to 256"));
 }
 
 TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {

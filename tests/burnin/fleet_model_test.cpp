@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/criteria/robust.h"
+#include "burnin/criteria/tail.h"
 #include "tests/support/synthetic_fleet.h"
 
 namespace cupel::burnin {
@@ -28,7 +29,9 @@ Score scored(SyntheticFleet fleet, int seeds, Corrections corrections = {}) {
     const auto result = fleet_comparison(known.population, {}, corrections);
     for (std::size_t i = 0; i < result.standings.size(); ++i) {
       ++(known.bad[i] ? score.bad : score.healthy);
-      if (result.standings[i].outlier) ++(known.bad[i] ? score.found : score.accused);
+      const auto& each = result.standings[i];
+      if (known.bad[i] ? each.slow || each.outlier || each.doubtful : each.outlier)
+        ++(known.bad[i] ? score.found : score.accused);
     }
   }
   return score;
@@ -40,6 +43,51 @@ TEST(AlarmLimit, IsStudentsQuantile) {
   EXPECT_THAT(alarm_limit(0.025, 10), DoubleNear(2.228, 0.01));
 }
 
+std::vector<double> behind(fleets::Shape shape, std::uint64_t count, std::uint64_t seed = 3) {
+  std::vector<double> values;
+  for (std::uint64_t i = 0; i < count; ++i)
+    values.push_back(-fleets::shaped(rehearsal::Draw{seed}.of(i), shape));
+  return values;
+}
+
+TEST(TailLimit, SeesThinTailsInManyValuesAlone) {
+  using fleets::Shape;
+  EXPECT_TRUE(has_thin_tails(behind(Shape::normal, 512), 1));
+  EXPECT_TRUE(has_thin_tails(behind(Shape::uniform, 512), 1));
+  EXPECT_FALSE(has_thin_tails(behind(Shape::normal, 479), 1));
+  for (const auto shape : {Shape::exponential, Shape::laplace, Shape::student, Shape::batch}) {
+    const auto values = behind(shape, 512);
+    EXPECT_FALSE(has_thin_tails(values, trimmed_center(values).spread)) << static_cast<int>(shape);
+  }
+}
+
+/// A fleet of Student's distribution that is taken for a thin one accuses 130 of 10,000 in a run:
+/// the promise of 1 holds where 4 of 10,000 such fleets are. Of 1000 that is none, and seldom one.
+TEST(TailLimit, TakesHeavyTailsForThinOnesInFewerThanOneOfAThousandFleets) {
+  const auto thin = [](fleets::Shape shape, std::uint64_t fleets) {
+    double share = 0;
+    for (std::uint64_t seed = 1; seed <= fleets; ++seed) {
+      const auto values = behind(shape, 480, seed);
+      if (has_thin_tails(values, trimmed_center(values).spread))
+        share += 1 / static_cast<double>(fleets);
+    }
+    return share;
+  };
+
+  EXPECT_LE(thin(fleets::Shape::student, 1000), 0.0011);
+  EXPECT_GE(thin(fleets::Shape::normal, 200), 0.85);
+}
+
+TEST(TailLimit, IsNotMovedByAFewThatMayBeBad) {
+  auto values = behind(fleets::Shape::normal, 512);
+  const double before = tail_limit(values, 1, 1e-5);
+  for (int i = 0; i < 20; ++i) values.push_back(20);
+
+  EXPECT_EQ(tail_limit(values, 1, 1e-5), before);
+  for (int i = 0; i < 40; ++i) values.push_back(20);
+  EXPECT_GT(tail_limit(values, 1, 1e-5), 20) << "so many are a group, and not a few that are bad";
+}
+
 TEST(TrimmedCenter, IsNotMovedByAFifthOfBadValues) {
   std::vector<double> values;
   for (int i = -40; i <= 40; ++i) values.push_back(100 + 0.01 * i);
@@ -49,9 +97,96 @@ TEST(TrimmedCenter, IsNotMovedByAFifthOfBadValues) {
   EXPECT_EQ(trimmed_center(std::vector<double>(5, 7)).spread, 0);
 }
 
-TEST(FleetModel, WhatIsLessThanOneAndAHalfPercentBehindPassesHoweverAlikeTheOthersAre) {
+/// Of as many fleets of the shape: what of 10,000 healthy parts stands out in a run of 40 rates,
+/// and what share of parts that are a tenth slower is found. By the limits, not by counting: a part
+/// of 10,000 is rare.
+struct OfShape {
+  double accused = 0, found = 0;
+};
+
+OfShape of_shape(SyntheticFleet fleet, int seeds) {
+  constexpr double kRates = 40, kRate = 3300, kTenth = 0.1;
+  fleet.noise = 0;
+  fleet.readings = 1;
+  OfShape all;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    fleet.seed = static_cast<std::uint64_t>(seed);
+    const auto model = learn(synthetic(fleet).population, {.false_alarms = 1e-4 / kRates});
+    EXPECT_EQ(model.state, State::judged);
+    const auto below = [&](double limit, double rate) {
+      const double value = std::exp(model.center - limit * model.spread);
+      return fleets::share_below((1 - value / rate) / fleet.spread, fleet.shape);
+    };
+    all.accused += 1e4 * kRates * below(model.part_limit, kRate) / seeds;
+    all.found += below(model.part_slow, (1 - kTenth) * kRate) / seeds;
+  }
+  return all;
+}
+
+/// Fleets differ: the standard error of a mean of so many seeds is 0.2 among 8 nodes and 0.1 else,
+/// which 1.3 allows for. One fleet of gamma(4) in 100 is taken for a normal one and accuses up to 9
+/// of 10,000: of six seeds it alone would give 1.5. 32 nodes have too few values to show a shape.
+TEST(FleetModel, LetsOneHealthyPartOf10000StandOutInARunWhateverItsShape) {
+  for (const auto shape : fleets::kShapes)
+    for (const double spread : {0.003, 0.01, 0.02})
+      for (const auto& [nodes, seeds] : {std::pair{8u, 40}, {32u, 6}, {64u, 8}})
+        EXPECT_LE(of_shape({.nodes = nodes, .spread = spread, .shape = shape}, seeds).accused, 1.3)
+            << "shape " << static_cast<int>(shape) << " of " << nodes << " at " << spread;
+}
+
+TEST(FleetModel, LetsOneHealthyNodeOf10000StandOutWhereEachHasOnePart) {
+  for (const auto shape : fleets::kShapes)
+    for (const auto& [nodes, seeds] : {std::pair{8u, 200}, std::pair{64u, 40}})
+      EXPECT_LE(
+          of_shape({.nodes = nodes, .positions = 1, .spread = 0.02, .shape = shape}, seeds).accused,
+          1.1)
+          << "shape " << static_cast<int>(shape) << " of " << nodes;
+}
+
+TEST(FleetModel, FindsAPartTenPercentSlowWhateverItsShape) {
+  for (const auto shape : fleets::kShapes)
+    for (const double spread : {0.003, 0.02})
+      EXPECT_GE(of_shape({.spread = spread, .shape = shape}, 6).found, 0.99)
+          << "shape " << static_cast<int>(shape) << " at " << spread;
+}
+
+TEST(FleetModel, FindsAPartSixSpreadsBehindANormalFleet) {
+  for (const double spread : {0.003, 0.005, 0.01, 0.02})
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      auto fleet = synthetic({.spread = spread, .noise = 0, .readings = 1, .seed = seed});
+      fleet.population.members[77].value = 3300 * (1 - 6 * spread);
+      const auto part = fleet_comparison(fleet.population, {}).standings[77];
+      EXPECT_TRUE(part.slow || part.outlier) << spread << ", " << seed;
+    }
+}
+
+TEST(FleetModel, FailsNoPartOfABatchThatIsALittleSlower) {
+  SyntheticFleet fleet{.spread = 0.01, .shape = fleets::Shape::batch};
+  for (fleet.seed = 1; fleet.seed <= 20; ++fleet.seed)
+    for (const auto& each : fleet_comparison(synthetic(fleet).population, {}).standings)
+      EXPECT_FALSE(each.outlier) << fleet.seed;
+}
+
+TEST(FleetModel, WhatIsLessThanFivePercentBehindDoesNotStandOutHoweverAlikeTheOthersAre) {
   // Among few nodes half as much again.
-  for (const auto& [nodes, least] : {std::pair{24u, 0.015}, std::pair{12u, 0.0225}})
+  for (const auto& [nodes, least] : {std::pair{24u, 0.05}, std::pair{12u, 0.075}})
+    for (const double effect : {least - 0.003, least + 0.003}) {
+      Population fleet;
+      for (std::uint32_t node = 0; node < nodes; ++node)
+        for (std::uint32_t place = 0; place < 8; ++place)
+          fleet.members.push_back({node, place, 3000.0 + node % 3 + place % 2});
+      fleet.members[9].value *= 1 - effect;
+
+      const auto part = fleet_comparison(fleet, {}).standings.at(9);
+
+      EXPECT_EQ(part.outlier, effect > least) << nodes;
+      EXPECT_EQ(part.slow, effect < least) << nodes;
+    }
+}
+
+TEST(FleetModel, WhatIsLessThanAPercentBehindIsNotSlowHoweverAlikeTheOthersAre) {
+  // Among few nodes half as much again.
+  for (const auto& [nodes, least] : {std::pair{24u, 0.01}, std::pair{12u, 0.015}})
     for (const double effect : {least - 0.003, least + 0.003}) {
       Population fleet;
       for (std::uint32_t node = 0; node < nodes; ++node)
@@ -62,7 +197,8 @@ TEST(FleetModel, WhatIsLessThanOneAndAHalfPercentBehindPassesHoweverAlikeTheOthe
       const auto result = fleet_comparison(fleet, {});
 
       const auto& part = result.standings.at(9);
-      EXPECT_EQ(part.outlier, effect > least) << nodes;
+      EXPECT_EQ(part.slow, effect > least) << nodes;
+      EXPECT_FALSE(part.outlier) << nodes;
       EXPECT_NEAR(part.limit / part.expected, 1 - least, 0.001) << nodes;
     }
 }
@@ -123,7 +259,7 @@ TEST(FleetModel, IsNotMisledByTheHeatOfARackWhetherItIsMeasuredOrNot) {
   fleet.measured = false;
   EXPECT_GT(scored(fleet, 8).recall(), 0.95);
   EXPECT_LT(scored(fleet, 80).accused_of_10000(), 5);
-  EXPECT_LT(scored(fleet, 8, {.nodes = false}).recall(), 0.6) << "what nodes share must be told";
+  EXPECT_LT(scored(fleet, 8, {.nodes = false}).recall(), 0.8) << "what nodes share must be told";
 }
 
 TEST(FleetModel, ComparesWhatIsAtThePowerLimitByItsClock) {
@@ -131,14 +267,14 @@ TEST(FleetModel, ComparesWhatIsAtThePowerLimitByItsClock) {
 
   EXPECT_GT(scored(fleet, 8).recall(), 0.97);
   EXPECT_LT(scored(fleet, 8).accused_of_10000(), 4);
-  EXPECT_LT(scored(fleet, 8, {.conditions = false, .nodes = false}).recall(), 0.2);
+  EXPECT_LT(scored(fleet, 8, {.conditions = false, .nodes = false}).recall(), 0.6);
 }
 
 TEST(FleetModel, ComparesLikeWithLike) {
   auto known = synthetic({.by_position = 0.01});
   auto& slow = known.population.members[3];
   const double before = slow.value;
-  slow.value *= 0.96;
+  slow.value *= 0.9;
 
   const auto result = fleet_comparison(known.population, {});
 
@@ -150,7 +286,7 @@ TEST(FleetModel, ComparesLikeWithLike) {
 TEST(FleetModel, NamesEveryPartOfANodeThatIsSlowAsAWhole) {
   auto known = synthetic({});
   for (auto& each : known.population.members)
-    if (each.node == 5) each.value *= 0.96;
+    if (each.node == 5) each.value *= 0.9;
 
   const auto result = fleet_comparison(known.population, {});
 
@@ -195,7 +331,7 @@ TEST(FleetModel, AccusesNobodyWhereAllAreAlike) {
 TEST(FleetModel, TurnsWhereLessIsBetter) {
   auto known = synthetic({});
   known.population.better = Better::less;
-  known.population.members[0].value *= 1.05;
+  known.population.members[0].value *= 1.1;
   known.population.members[1].value *= 0.95;
 
   const auto result = fleet_comparison(known.population, {});
@@ -211,7 +347,7 @@ TEST(FleetModel, JudgesANodeThatItWasNotLearnedFrom) {
   std::vector<FleetMember> fresh(known.population.members.begin(),
                                  known.population.members.begin() + 8);
   for (auto& each : fresh) each.node = 99;
-  fresh[2].value *= 0.96;
+  fresh[2].value *= 0.9;
 
   const auto found = standings(model, fresh);
 

@@ -263,7 +263,7 @@ TEST(GpuFacts, ToleratesWarningsAround) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
 
   const auto found = parsed(
-      "gpu-facts", "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n" + capture + "bye\n");
+      "gpu-facts", "WARNING: infoROM is corrupted at gpu 0000:02:00.0\n" + capture + "bye\n");
 
   ASSERT_TRUE(found);
   EXPECT_EQ(*found, *parsed("gpu-facts", capture));

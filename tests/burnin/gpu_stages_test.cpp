@@ -13,7 +13,9 @@ namespace cupel::burnin {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
   const auto found = good().read();
@@ -383,6 +385,22 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
   const auto refused = *refusing.read();
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu4"), 14);
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu3"), 0);
+}
+
+/// A GPU with few healthy partners is slow with most of them, and well.
+TEST(GpuStages, ChargeNoHealthyGpuWhereHalfOfThemOrMoreAreSlow) {
+  Said four, six, both_ends;
+  for (auto* said : {&four, &six, &both_ends}) said->command = "p2p";
+  four.lines = pairs([](int i, int k) { return i < 4 || k < 4 ? 370 : 394; });
+  six.lines = pairs([](int i, int k) { return i < 5 || k < 5 ? 370 : 394; });
+  both_ends.lines = pairs([](int i, int k) { return i < 4 && k != i ? 370 : 394; });
+
+  EXPECT_EQ(missed("p2p", *four.read()),
+            "gpu0 p2p.bandwidth 370 GB/s\ngpu1 p2p.bandwidth 370 GB/s\n"
+            "gpu2 p2p.bandwidth 370 GB/s\ngpu3 p2p.bandwidth 370 GB/s\n");
+  EXPECT_THAT(missed("p2p", *six.read()), Not(AnyOf(HasSubstr("gpu5"), HasSubstr("gpu6"))));
+  EXPECT_EQ(missed("p2p", *both_ends.read()), missed("p2p", *four.read()))
+      << "what they send alone";
 }
 
 TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "burnin/fabric/counter_growth.h"
 
 namespace cupel::burnin {
@@ -14,7 +16,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::chrono::minutes kLongWindow{130}, kShortWindow{12};
-const PortId kHca{"n03", "mlx5_0", 1}, kLeaf{"leaf1-r1", "", 3};
+const PortId kHca{"n03", "mlx5_0", 1};
+const PortId kLeaf{"leaf1-r1", "", 3};
 
 MlxlinkReport good_report() {
   MlxlinkReport report{
@@ -97,23 +100,50 @@ TEST(LinkHealth, AGrownErrorCounterIsARateAtItsEndWithTheRepairInOrder) {
                           step(Repair::fibre, "fibre")));
 }
 
-TEST(LinkHealth, ErrorsThatOtherLinksCauseDoNotCount) {
+TEST(LinkHealth, ErrorsThatOtherLinksCauseAreListedAndDoNotCount) {
   Windows looks;
-  looks.second.counters[kLeaf] = {{"PortRcvRemotePhysicalErrors", 900}, {"PortXmitDiscards", 50}};
+  looks.second.counters[kLeaf] = {
+      {"PortRcvRemotePhysicalErrors", 900}, {"PortXmitDiscards", 50}, {"PortXmitWait", 0}};
 
-  EXPECT_TRUE(looks.judge().passed());
+  const auto health = looks.judge();
+
+  EXPECT_TRUE(health.passed());
+  EXPECT_THAT(
+      health.listed,
+      ElementsAre("PortRcvRemotePhysicalErrors grew by 900 at leaf1-r1 port 3 in 130 minutes",
+                  "PortXmitDiscards grew by 50 at leaf1-r1 port 3 in 130 minutes"));
 }
 
 TEST(LinkHealth, LinkDownsCountOnlyWhereBothEndsGrew) {
   Windows looks;
   looks.second.counters[kLeaf] = {{"LinkDownedCounter", 3}};
   const auto one_end = looks.judge();
+  EXPECT_THAT(reasons_of(one_end),
+              ::testing::Contains(HasSubstr("link downs: 3 at one end alone")));
   looks.second.counters[kHca] = {{"LinkDownedCounter", 2}};
   const auto both = looks.judge();
 
   EXPECT_THAT(faults_of(one_end), IsEmpty());
   EXPECT_THAT(faults_of(both), ElementsAre("n03 flapped"));
   EXPECT_THAT(both.findings[0].defects[0].what, HasSubstr("went down 2 times in 130 minutes"));
+}
+
+TEST(LinkHealth, AnEndThatWasRestartedCountsWhatItHasCountedSince) {
+  Windows looks;
+  looks.first.counters[kHca] = {{"LinkDownedCounter", 5}};
+  looks.first.counters[kLeaf] = {{"LinkDownedCounter", 5}};
+  looks.second.counters[kLeaf] = {{"LinkDownedCounter", 15}};
+  const auto silent = looks.judge();
+  looks.second.counters[kHca] = {{"LinkDownedCounter", 1}};
+  const auto counted = looks.judge();
+
+  EXPECT_THAT(faults_of(silent), IsEmpty());
+  EXPECT_THAT(reasons_of(silent),
+              ::testing::Contains(HasSubstr("link downs: 10 at one end alone (leaf1-r1 port 3)")));
+  ASSERT_THAT(faults_of(counted), ElementsAre("n03 flapped"));
+  EXPECT_THAT(
+      counted.findings[0].defects[0].what,
+      HasSubstr("1 times in 130 minutes (at least 1 at n03 mlx5_0, 10 at leaf1-r1 port 3)"));
 }
 
 TEST(LinkHealth, ACounterThatFellOrStoodAtItsMaximumIsUnassessed) {
@@ -190,6 +220,44 @@ TEST(LinkHealth, TheLimitOfARawBerIsThatOfItsMedium) {
   EXPECT_THAT(health.findings[0].repair.back(), step(Repair::cable, "Replace the cable"));
 }
 
+TEST(LinkHealth, TheLimitOfABerIsThatOfItsChip) {
+  Windows looks;
+  for (auto* port : {&looks.second.reports[kHca], &looks.second.reports[kLeaf]}) {
+    port->speed = "HDR";
+    port->fec = "LL-FEC - (271,257) + PLR";
+    port->raw_ber = 9e-6;
+    port->symbol_ber = 5e-14;
+    port->firmware = "20.35.1012";
+  }
+  looks.second.reports[kLeaf].firmware = "27.2010.3118";
+  const auto of_16nm = looks.judge();
+  looks.second.reports[kLeaf].firmware = "31.2014.1068";
+  const auto of_7nm = looks.judge();
+  looks.second.reports[kLeaf].firmware = "";
+  const auto unknown = looks.judge();
+
+  const auto of_ber = [](const LinkHealth& health) {
+    auto faults = faults_of(health);
+    std::erase_if(faults, [](const auto& fault) { return !fault.ends_with("-ber"); });
+    return faults;
+  };
+  EXPECT_THAT(of_ber(of_16nm), IsEmpty());
+  EXPECT_THAT(of_ber(of_7nm), ElementsAre("n03 raw-ber", "n03 symbol-ber"));
+  EXPECT_THAT(of_ber(unknown), IsEmpty());
+  EXPECT_THAT(reasons_of(unknown), ::testing::Contains(HasSubstr("between the limits 1e-07")));
+}
+
+TEST(LinkHealth, OfXdrNoLimitIsKnown) {
+  Windows looks;
+  for (auto& link : looks.second.links) link.speed = "XDR";
+  for (auto& [port, report] : looks.second.reports) {
+    report.speed = "XDR";
+    report.fec = "Interleaved_Standard_RS_FEC_PLR - (544,514)";
+  }
+
+  EXPECT_THAT(reasons_of(looks.judge()), ElementsAre(HasSubstr("no limit is known")));
+}
+
 TEST(LinkHealth, SymbolErrorsAreABerOfTheTimeBetweenTheLooksWhereNoReportIs) {
   Windows looks;
   looks.first.reports.clear();
@@ -232,6 +300,20 @@ TEST(LinkHealth, HotAndWarmingTransceiversAndLightOutOfRangeAreNamed) {
   EXPECT_THAT(faults_of(dark.judge()), ElementsAre("n03 optical-power"));
 }
 
+TEST(LinkHealth, LightWithoutARangeIsJudgedByWhatNoReceiverSees) {
+  Windows dim, dark;
+  for (auto* looks : {&dim, &dark})
+    for (auto& lane : looks->second.reports[kHca].module.rx_dbm)
+      lane = {.value = looks == &dim ? -8.0 : -38.0};
+
+  EXPECT_THAT(faults_of(dim.judge()), IsEmpty());
+  EXPECT_THAT(reasons_of(dim.judge()), ElementsAre(HasSubstr("no range")));
+  const auto health = dark.judge();
+  EXPECT_THAT(faults_of(health), SizeIs(4));
+  EXPECT_THAT(health.findings.at(0).defects.at(0).what,
+              HasSubstr("receives -38 dBm; at -30 dBm and below there is no signal"));
+}
+
 TEST(LinkHealth, ALinkThatIsGoneAndAPortThatIsNotActiveAreNamed) {
   Windows gone, down;
   std::erase_if(gone.second.links, [](const LookedLink& link) { return link.from == kHca; });
@@ -254,6 +336,53 @@ TEST(LinkHealth, WhatIsUnlikeTheOthersOfItsKindIsNamed) {
 
   EXPECT_THAT(faults_of(looks.judge()),
               ElementsAre("n01 odd-width", "n02 odd-speed", "n03 odd-firmware", "n04 odd-cable"));
+}
+
+TEST(LinkHealth, AnotherLengthOfCableIsNoDefect) {
+  Windows looks;
+  const auto of = [](const std::string& part, double metres) {
+    return CableModule{
+        .type = "Active cable (active copper / optics)", .part = part, .metres = metres};
+  };
+  for (auto& [port, report] : looks.second.reports) report.module = of("MFA7U10-H010", 10);
+  looks.second.reports[kHca].module = looks.second.reports[kLeaf].module = of("MFA7U10-H015", 15);
+  const auto of_nvidia = looks.judge();
+  for (auto& [port, report] : looks.second.reports) report.module = of("FCBN425QE1C10", 10);
+  looks.second.reports[kHca].module = of("FCBN425QE1C15", 15);
+  const auto of_others = looks.judge();
+  looks.second.reports[kHca].module = of("FCBN425QE2C15", 15);
+  const auto of_another_kind = looks.judge();
+
+  EXPECT_THAT(faults_of(of_nvidia), IsEmpty());
+  EXPECT_THAT(faults_of(of_others), IsEmpty());
+  EXPECT_THAT(faults_of(of_another_kind), ElementsAre("n03 odd-cable"));
+}
+
+TEST(LinkHealth, CopperForNearRacksAmongOpticsIsNoDefect) {
+  Windows looks;
+  for (const auto& port : {kHca, kLeaf})
+    looks.second.reports[port].module = {.type = "Passive copper cable", .part = "MCP4Y10-N002"};
+
+  EXPECT_THAT(faults_of(looks.judge()), IsEmpty());
+}
+
+TEST(LinkHealth, AFasterLinkIsNoDefectAndHcasOfAnotherTypeAreAnotherKind) {
+  Windows faster, other;
+  for (auto& link : faster.second.links) link.speed = "EDR";
+  faster.second.links[1].speed = "HDR";
+  for (auto& link : other.second.links) link.hca_type = 0x1021;
+  other.second.links[1].speed = "HDR";
+  other.second.links[1].hca_type = 0x101b;
+  const auto odd = [](const LinkHealth& health) {
+    const auto faults = faults_of(health);
+    return std::ranges::count_if(faults,
+                                 [](const auto& fault) { return fault.ends_with("odd-speed"); });
+  };
+
+  EXPECT_EQ(odd(faster.judge()), 0);
+  EXPECT_EQ(odd(other.judge()), 0);
+  other.second.links[1].hca_type = 0x1021;
+  EXPECT_EQ(odd(other.judge()), 1);
 }
 
 TEST(LinkHealth, TheFirmwareOfTransceiversOfOneKindIsCompared) {
@@ -320,6 +449,27 @@ TEST(LinkHealth, OneLookJudgesBerAndOpticsAndLeavesCountersUnassessed) {
 
   EXPECT_THAT(faults_of(health), ElementsAre("n03 effective-ber"));
   EXPECT_THAT(reasons_of(health), ElementsAre("counters: there is one look only"));
+  EXPECT_THAT(health.listed, ElementsAre("since its counters were cleared, leaf1-r1 port 3 has "
+                                         "LinkDownedCounter 4, PortRcvErrors 900"));
+}
+
+TEST(LinkHealth, OneLookJudgesCountersOfWhichItIsKnownWhenTheyWereCleared) {
+  auto only = look(kLongWindow);
+  for (const auto& port : {kHca, kLeaf}) {
+    only.reports[port].minutes_since_clear = 200;
+    only.reports[port].counters = {{"Link Down Counter", 200}, {"Symbol Errors", 60'000}};
+  }
+
+  const auto both = judge_links(nullptr, only);
+  only.reports[kHca].counters = {{"Link Down Counter", 0}, {"Symbol Errors", 0}};
+  only.reports[kLeaf].counters = {{"Link Down Counter", 20}, {"Symbol Errors", 0}};
+  const auto one_end = judge_links(nullptr, only);
+
+  EXPECT_THAT(faults_of(both), ElementsAre("n03 flapped", "n03 symbol-ber", "n03 symbol-ber"));
+  EXPECT_THAT(both.findings[0].defects[0].what,
+              HasSubstr("went down 200 times since its counters were cleared 200 minutes ago"));
+  EXPECT_THAT(faults_of(one_end), IsEmpty());
+  EXPECT_THAT(reasons_of(one_end), ::testing::Contains(HasSubstr("link downs: 20 since")));
 }
 
 }  // namespace

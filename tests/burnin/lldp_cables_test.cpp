@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
 #include "inventory/port_names.h"
@@ -125,6 +127,44 @@ TEST(LldpCables, WithoutANeighbourAreMissingWhereThePortIsDownAndElseUndecided) 
               HasSubstr("'to-rack-7' of leaf1-r1"));
 }
 
+/// With the names that another operating system gives the ports of leaves.
+std::vector<EthernetReport> named(const std::function<std::string(int)>& port) {
+  auto reports = all_as_planned();
+  for (int node = 1; node <= 3; ++node)
+    for (auto& each : reports[static_cast<std::size_t>(node - 1)].ports) each.remote = port(node);
+  return reports;
+}
+
+TEST(LldpCables, ArePlacedByTheManyThatAgreeWhereNamesCountLanes) {
+  const std::vector<std::function<std::string(int)>> manners{
+      [](int port) { return fmt::format("Ethernet{}", 8 * (port - 1)); },
+      [](int port) { return fmt::format("Ethernet{}", 4 * (port - 1)); },
+      [](int port) { return fmt::format("et-0/0/{}", port - 1); },
+      [](int port) { return fmt::format("Ethernet{}/1", port); }};
+  for (const auto& manner : manners) {
+    const auto found = compared(named(manner));
+
+    ASSERT_TRUE(found) << found.error().what;
+    for (const auto& member : found->members)
+      for (const auto* hca : {"mlx5_0", "mlx5_1"})
+        EXPECT_EQ(value_of(member, "fabric.cable.wrong", hca), 0) << manner(2);
+  }
+}
+
+TEST(LldpCables, AreUndecidedWhereNothingSaysHowNamesCount) {
+  // Of a switch that counts lanes every port may be another one: no move may follow.
+  const auto found = compared(named([](int port) { return fmt::format("Ethernet{}", 16 * port); }));
+
+  if (found) {
+    for (const auto& member : found->members) {
+      EXPECT_EQ(value_of(member, "fabric.cable.wrong", "mlx5_0"), std::nullopt);
+      EXPECT_EQ(value_of(member, "fabric.undecided", "mlx5_0"), 1);
+    }
+  } else {
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  }
+}
+
 TEST(LldpCables, OfANodeWithoutLldpdAreUndecided) {
   auto reports = all_as_planned();
   reports[1].lldpd = false;
@@ -219,6 +259,13 @@ TEST(PortNames, HaveTheNumberOfThePort) {
   EXPECT_EQ(port_of_name("Ethernet7/2", 2), 14);
   EXPECT_EQ(port_of_name("Eth1/7/2", 2), 14);
   EXPECT_EQ(port_of_name("etp7", 1), 7);
+  EXPECT_EQ(port_of_name("sw7p2", 2), 14);
+  EXPECT_EQ(port_of_name("1/1/c5/1", 1), std::nullopt) << "no word before it";
+  EXPECT_EQ(port_of_name("et-0/0/5", 1), 5);
+  EXPECT_EQ(port_of_name("et-0/0/0", 1, {.from_zero = true}), 1);
+  EXPECT_EQ(port_of_name("Ethernet7/5", 2, {.lane_step = 4}), 14);
+  EXPECT_EQ(port_of_name("Ethernet8", 1, {.lanes = 8}), 2);
+  EXPECT_EQ(port_of_name("Ethernet9", 1, {.lanes = 8}), std::nullopt);
   for (const auto* none : {"", "13", "swp", "swp0", "swp7s2", "to n1", "3a:49:05:72:bd:15",
                            "Ethernet3/4", "Eth2/7/1", "swp99999999999", "swp-1"})
     EXPECT_EQ(port_of_name(none, 1), std::nullopt) << none;
@@ -264,6 +311,35 @@ TEST(LldpSwitches, ComparesTheCablesBetweenThem) {
   EXPECT_THAT(wrong->audit.findings[0].instruction,
               AllOf(HasSubstr("Swap the plugs in"), HasSubstr("spine1 port 1"),
                     HasSubstr("spine1 port 2")));
+}
+
+TEST(LldpSwitches, MissNoCableWhosePortIsNotUnderstood) {
+  auto plan = ethernet_plan();
+  for (auto& one : plan.switches) one.ports_per_cage = 2;
+  auto lanes = switches_of(plan, false), mixed = lanes;
+  const auto of_lane = [](const std::string& name) {  // swp4 is the second port of cage 2
+    const int port = name.starts_with("swp") ? std::stoi(name.substr(3)) : 0;
+    return port == 0 ? name : fmt::format("Ethernet{}/{}", (port + 1) / 2, port % 2 == 1 ? 1 : 5);
+  };
+  for (auto& each : lanes)
+    for (auto& neighbour : each.neighbours) {
+      neighbour.port = of_lane(neighbour.port);
+      neighbour.remote = of_lane(neighbour.remote);
+    }
+  // Ports of one switch in two manners: neither can be trusted.
+  for (auto& each : mixed)
+    if (each.name == "spine1")
+      for (auto& neighbour : each.neighbours)
+        neighbour.port = neighbour.port == "swp1" ? "Ethernet1/2" : of_lane(neighbour.port);
+  std::erase_if(mixed, [](const auto& each) { return each.name != "spine1"; });
+
+  const auto right = fabric::audit_switches_by_lldp(plan, lanes);
+  const auto unclear = fabric::audit_switches_by_lldp(plan, mixed);
+
+  ASSERT_TRUE(right) << right.error().what;
+  EXPECT_TRUE(right->audit.passed()) << ::testing::PrintToString(right->audit.unknown);
+  EXPECT_EQ(right->audit.right, 4u);
+  EXPECT_TRUE(!unclear || unclear->audit.findings.empty());
 }
 
 TEST(LldpSwitches, MissACableOnlyWhereBothEndsReported) {

@@ -40,6 +40,16 @@ TEST(Lldpctl, TakesNoNeighbourForAFailureToLook) {
   }
 }
 
+TEST(Lldpctl, RefusesTheJsonOfOtherTools) {
+  for (const auto* text :
+       {R"({"lldpNeighbors": [{"port": "Ethernet1"}]})", R"({"swp1": {}})", "[]"}) {
+    const auto found = parse_lldpctl(text);
+
+    ASSERT_FALSE(found) << text;
+    EXPECT_EQ(found.error().code, Code::kMalformed) << text;
+  }
+}
+
 TEST(Lldpctl, ReadsTheCapturesOfAllItsFormatsAlike) {
   CUPEL_NEEDS_FABRIC_FILE(zero, "generated/lldp_sw1.json0");
   CUPEL_NEEDS_FABRIC_FILE(plain, "generated/lldp_sw1.json");

@@ -1,13 +1,16 @@
 // What the readings of the kernel's log become.
 #include "burnin/node/log_readings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "burnin/criteria/judge.h"
 #include "tests/burnin/stages.h"
 
 namespace cupel::burnin {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kMark =
@@ -64,6 +67,11 @@ TEST(LogReadings, OfAGpuAtNoKnownPlaceAreAGpusAllTheSame) {
   EXPECT_EQ(value_of(*found, "kernel.xid", "gpu at 0000:77:00.0"), 48);
 }
 
+std::string replaced_lost(std::string document, int lost) {
+  const std::string_view none = R"("lost":0)";
+  return document.replace(document.find(none), none.size(), R"("lost":)" + std::to_string(lost));
+}
+
 std::string message(const std::string& kind, const std::string& weight, const std::string& more) {
   return R"({"class":")" + kind + R"(","weight":")" + weight +
          R"(","part":"gpu0","pci":"0000:1b:00.0","count":1,"detail":"x",)" + more + "}";
@@ -99,6 +107,65 @@ TEST(LogReadings, SayNothingOfTheOrderWhereTheClockWasNotOne) {
     for (const auto& number : found->measurements)
       EXPECT_FALSE(number.name.starts_with("first.")) << number.name;
   }
+}
+
+TEST(LogReadings, OfAnotherBootSayThatTheNodeRestartedAndWhen) {
+  const auto found = read(
+      {std::string{kMark},
+       R"({"kind":"kernel-log","readable":true,"boot":"b2","last":1,"restarted":true,"lost":0,)"
+       R"("booted":1795919165,"places":{},"messages":[]})"});
+  const auto quiet = read({std::string{kMark}, reading("")});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "node.restarted"), 1);
+  const auto told = std::ranges::find(found->measurements, "node.restarted", &Measurement::name);
+  EXPECT_THAT(told->traced_to, HasSubstr("2026-11-29"));
+  EXPECT_EQ(value_of(*quiet, "node.restarted"), 0);
+}
+
+TEST(LogReadings, OfABootCountErrorsAndNotWhatEveryBootLogs) {
+  const auto row = [](const char* kind, const char* weight, const char* detail = "y") {
+    return fmt::format(R"({{"class":"{}","weight":"{}","part":"x","count":1,"detail":"{}"}})", kind,
+                       weight, detail);
+  };
+  const auto found =
+      read({reading(row("gpu", "error") + "," + row("mce", "error") + "," + row("link", "error") +
+                        "," + row("iommu", "error") + "," + row("thermal", "information") + "," +
+                        row("pcie", "error", "pciehp: Slot(5): Link Down"),
+                    R"("from_boot":true,)"),
+            reading(row("link", "error"))});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "kernel.gpu"), 1);
+  EXPECT_EQ(value_of(*found, "kernel.mce"), 1);
+  EXPECT_EQ(value_of(*found, "kernel.iommu"), 0);
+  EXPECT_EQ(value_of(*found, "kernel.thermal"), 0);
+  EXPECT_EQ(value_of(*found, "kernel.pcie"), 0);
+  EXPECT_EQ(value_of(*found, "kernel.link"), 1) << "of the reading behind the boot";
+  EXPECT_EQ(value_of(*found, "kernel_log.complete"), 1);
+}
+
+TEST(LogReadings, OfABootThatTheKernelOverwroteAreNoGapUnderLoad) {
+  const auto found = read({replaced_lost(reading("", R"("from_boot":true,)"), 900), reading("")});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "kernel_log.complete"), 1);
+  EXPECT_TRUE(says_unknown(*found, "the beginning of the boot's log"));
+}
+
+TEST(LogReadings, CountTheXidsAndSxidsOfEachPart) {
+  const auto found = read({reading(
+      R"({"class":"xid","weight":"information","code":13,"part":"gpu0","count":60,"detail":"x"},)"
+      R"({"class":"sxid","weight":"information","code":20001,"part":"nvswitch2","count":70,)"
+      R"("detail":"y"})")});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "kernel.xid.count", "gpu0"), 60);
+  EXPECT_EQ(value_of(*found, "kernel.sxid.count", "nvswitch2"), 70);
+  std::vector<std::string> failed;
+  for (const auto& each : judge(profile(), {"kernel-log"}, {{"kernel-log", *found}}))
+    if (each.met == Met::failed) failed.push_back(each.part + " " + each.measure);
+  EXPECT_THAT(failed, ElementsAre("gpu0 kernel.xid.count", "nvswitch2 kernel.sxid.count"));
 }
 
 TEST(LogReadings, ThatLackAPartAreNotComplete) {

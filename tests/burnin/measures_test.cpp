@@ -52,7 +52,7 @@ TEST(Measures, ThatArePreconditionsAreThoseOfTheTest) {
   EXPECT_THAT(names, ::testing::UnorderedElementsAre(
                          "burn.complete", "fabric.undecided", "gpu.idle", "kernel.oom",
                          "kernel_log.complete", "kernel_log.readable", "nccl.undecided",
-                         "nvme.burned", "psu.feed.tested"));
+                         "nvlink.counted", "nvme.burned", "nvme.health_read", "psu.feed.tested"));
 }
 
 TEST(Measures, OfAFamilyAreFoundByTheirWords) {

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
+#include "base/text.h"
 #include "burnin/fabric/ber_limits.h"
+#include "tests/support/fabric_files.h"
 
 namespace cupel::burnin {
 namespace {
@@ -154,16 +158,83 @@ TEST(Mlxlink, SurvivesEveryCutAndEveryChangedByte) {
     }
 }
 
-TEST(BerLimits, DependOnSpeedFecAndMedium) {
+TEST(BerLimits, DependOnSpeedFecMediumAndChip) {
+  using enum Ber;
+  const LinkKind ndr{.speed = "NDR", .fec = Fec::ll50_plr, .medium = Medium::optical};
+  EXPECT_EQ(ber_limit(ndr, raw), (BerLimit{1e-5, 1e-5}));
+  EXPECT_EQ(ber_limit({.speed = "NDR", .fec = Fec::kp4, .medium = Medium::passive_copper}, raw),
+            (BerLimit{1e-7, 1e-7}));
+  EXPECT_EQ(ber_limit({.speed = "NDR"}, symbol), (BerLimit{1e-14, 1e-13}));
+  EXPECT_EQ(ber_limit({.speed = "NDR", .fec = Fec::kp4_plr, .medium = Medium::active_copper}, raw),
+            (BerLimit{1e-6, 1e-6}));
+  EXPECT_EQ(ber_limit({.speed = "NDR", .fec = Fec::kp4_plr, .medium = Medium::active}, raw),
+            (BerLimit{1e-6, 1e-5}))
+      << "copper or optical";
+  const LinkKind hdr{.speed = "HDR", .fec = Fec::ll_plr, .medium = Medium::optical};
+  EXPECT_EQ(ber_limit(hdr, raw), (BerLimit{1e-7, 1e-5})) << "of either chip";
+  auto of_16nm = hdr, of_7nm = hdr;
+  of_16nm.chip = Chip::nm16;
+  of_7nm.chip = Chip::nm7;
+  EXPECT_EQ(ber_limit(of_16nm, raw), (BerLimit{1e-5, 1e-5}));
+  EXPECT_EQ(ber_limit(of_16nm, symbol), (BerLimit{1e-13, 1e-13}));
+  EXPECT_EQ(ber_limit(of_7nm, raw), (BerLimit{1e-7, 1e-7}));
+  EXPECT_EQ(ber_limit(of_7nm, symbol), (BerLimit{1e-14, 1e-14}));
+  EXPECT_EQ(ber_limit({.speed = "EDR", .fec = Fec::rs528, .chip = Chip::nm16}, raw),
+            (BerLimit{1e-9, 1e-9}));
+  EXPECT_EQ(ber_limit({.speed = "EDR", .fec = Fec::none}, raw), (BerLimit{1e-13, 1e-13}));
+  EXPECT_EQ(ber_limit({.speed = "HDR", .fec = Fec::ll, .chip = Chip::nm7}, raw), std::nullopt);
+  for (const auto* speed : {"XDR", "400G"})
+    EXPECT_EQ(ber_limit({.speed = speed, .fec = Fec::kp4, .medium = Medium::optical}, raw),
+              std::nullopt)
+        << speed;
+  EXPECT_EQ(ber_limit({.speed = "NDR", .fec = Fec::other, .medium = Medium::optical}, raw),
+            std::nullopt);
+}
+
+/// Each row of the published table that is at hand is a row here.
+TEST(BerLimits, AreThoseOfNvidiasTable) {
+  CUPEL_NEEDS_FABRIC_FILE(text, "thresholds/nvidia_BER_thresholds_IB_V06.csv");
+  const std::map<std::string, Fec, std::less<>> fecs{
+      {"14", Fec::ll50_plr}, {"12", Fec::kp4_plr}, {"7", Fec::kp4},  {"13", Fec::ll_plr},
+      {"3", Fec::ll},        {"2", Fec::rs528},    {"0", Fec::none},
+  };
+  const std::map<std::string, Medium, std::less<>> media{{"DACs", Medium::passive_copper},
+                                                         {"ACC", Medium::active_copper},
+                                                         {"Active", Medium::optical},
+                                                         {"Active_DiD", Medium::optical}};
+  std::size_t rows = 0;
+  for (const auto line : lines(text)) {
+    const auto cells = split(line, ',');
+    if (cells.size() < 14 || cells[0] == "ASIC") continue;
+    const LinkKind kind{.speed = std::string{cells[2]},
+                        .fec = fecs.find(cells[5])->second,
+                        .medium = media.find(cells[6])->second,
+                        .chip = cells[0] == "7nm" ? Chip::nm7 : Chip::nm16};
+    const std::pair<Ber, std::size_t> columns[] = {
+        {Ber::raw, 7}, {Ber::effective, 10}, {Ber::symbol, 13}};
+    for (const auto& [ber, column] : columns) {
+      const auto limit = number<double>(cells[column]);
+      ASSERT_TRUE(limit) << line;
+      EXPECT_EQ(ber_limit(kind, ber), (BerLimit{*limit, *limit})) << line;
+    }
+    ++rows;
+  }
+  EXPECT_GE(rows, 11u);
+}
+
+TEST(BerLimits, KnowTheChipByItsFirmwareAndTheFecByItsName) {
+  EXPECT_EQ(chip_of("20.35.1012"), Chip::nm16);
+  EXPECT_EQ(chip_of("27.2010.3118"), Chip::nm16);
+  EXPECT_EQ(chip_of("28.43.2026"), Chip::nm7);
+  EXPECT_EQ(chip_of("31.2014.1068"), Chip::nm7);
+  for (const auto* other : {"", "28", "40.45.1020", "2.35.1", "12.28.2006"})
+    EXPECT_EQ(chip_of(other), Chip::unknown) << other;
   EXPECT_EQ(fec_of("Ethernet_Consortium_LL_50G_RS_FEC_PLR -(272,257+1)"), Fec::ll50_plr);
   EXPECT_EQ(fec_of("Interleaved_Standard_RS_FEC_PLR - (544,514)"), Fec::other);
-  EXPECT_EQ(ber_limit("NDR", Fec::ll50_plr, Medium::optical, Ber::raw), (BerLimit{1e-5, 1e-5}));
-  EXPECT_EQ(ber_limit("NDR", Fec::kp4, Medium::passive_copper, Ber::raw), (BerLimit{1e-7, 1e-7}));
-  EXPECT_EQ(ber_limit("NDR", Fec::unknown, Medium::unknown, Ber::symbol), (BerLimit{1e-14, 1e-13}));
-  EXPECT_EQ(ber_limit("HDR", Fec::kp4_plr, Medium::passive_copper, Ber::raw),
-            (BerLimit{1e-7, 1e-5}));
-  EXPECT_EQ(ber_limit("400G", Fec::kp4, Medium::optical, Ber::raw), std::nullopt);
-  EXPECT_EQ(ber_limit("NDR", Fec::other, Medium::optical, Ber::raw), std::nullopt);
+  EXPECT_EQ(fec_of("LL-FEC - (271,257) + PLR"), Fec::ll_plr);
+  EXPECT_EQ(fec_of("Standard LL RS-FEC - RS(271,257)"), Fec::ll);
+  EXPECT_EQ(fec_of("No FEC"), Fec::none);
+  EXPECT_EQ(medium_of("Active cable (active copper / optics)"), Medium::active);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const PortId kHca{"n05", "mlx5_3", 1}, kLeaf{"leaf1-r3", "", 13};
+const PortId kHca{"n05", "mlx5_3", 1};
+const PortId kLeaf{"leaf1-r3", "", 13};
 
 inventory::Fabric plan() {
   inventory::Fabric fabric;

@@ -199,7 +199,7 @@ TEST(NcclBisection, NamesSlowNodesAndNoOthersInNoise) {
                       score.found, score.bad, score.runs_that_accuse, score.rounds);
       EXPECT_GE(score.found, 0.98 * score.bad) << what;
       EXPECT_EQ(score.runs_that_accuse, 0) << what;
-      EXPECT_LE(score.rounds, 15) << what;
+      EXPECT_LE(score.rounds, 20) << what;
     }
 }
 
@@ -225,18 +225,16 @@ TEST(NcclBisection, ReadsANodeMoreOftenInAFleetWhoseReadingsDipOften) {
   EXPECT_GT(restless.rounds, calm.rounds);
 }
 
-TEST(NcclBisection, ClearsNoNodesThatWereSlowTogetherUntilTheRoundsWereOver) {
+TEST(NcclBisection, AccusesNobodyWhereTheWholeIsSlowAndEachThirdReadingDips) {
   int readings = 0;
   const auto run = bisected(16, 0, [&](const Nodes& team) {
     if (team.size() == 16) return 200.0;
     return ++readings % 3 == 0 ? 260.0 : 380.0;
   });
 
-  ASSERT_EQ(run.rounds, 24);
+  EXPECT_LE(run.rounds, 24);
   ASSERT_FALSE(run.bisection.suspicions().empty());
-  EXPECT_THAT(run.bisection.suspicions().back().why,
-              HasSubstr("not read often enough within 24 rounds"));
-  EXPECT_THAT(run.bisection.cleared(), IsEmpty());
+  for (const auto& each : run.bisection.suspicions()) EXPECT_NE(each.kind, Kind::node) << each.why;
 }
 
 TEST(NcclBisection, TakesARateThatIsNoNumberForATeamThatDidNotEnd) {
@@ -246,9 +244,9 @@ TEST(NcclBisection, TakesARateThatIsNoNumberForATeamThatDidNotEnd) {
     });
 
     ASSERT_THAT(run.bisection.suspicions(), SizeIs(1)) << broken;
-    EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::undecided);
-    EXPECT_THAT(run.bisection.suspicions()[0].nodes, ElementsAre(4, 5, 6, 7));
-    EXPECT_THAT(run.bisection.cleared(), ElementsAre(0, 1, 2, 3));
+    EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::pair);
+    EXPECT_THAT(run.bisection.suspicions()[0].nodes, ::testing::Contains(4u));
+    EXPECT_THAT(run.bisection.cleared(), SizeIs(6)) << "two of them end in each team";
   }
 }
 
@@ -275,17 +273,124 @@ TEST(NcclBisection, ComparesTeamsOfEachSizeWhereNothingIsExpected) {
   EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
 }
 
-TEST(NcclBisection, SaysThatNodesAreSlowOnlyTogether) {
+TEST(NcclBisection, SaysThatTheWholeIsSlowerThanAnyHalfOfItAndAccusesNobody) {
   const auto run =
-      bisected(16, 0, [](const Nodes& team) { return team.size() > 8 ? 240.0 : 380.0; });
+      bisected(16, 0, [](const Nodes& team) { return team.size() > 8 ? 320.0 : 380.0; });
 
   ASSERT_THAT(run.bisection.suspicions(), SizeIs(1));
   const auto& found = run.bisection.suspicions()[0];
-  EXPECT_EQ(found.kind, Kind::together);
+  EXPECT_EQ(found.kind, Kind::whole);
   EXPECT_THAT(found.nodes, SizeIs(16));
-  EXPECT_THAT(found.why,
-              HasSubstr("n[1-16]: 240.0 GB/s together, in 4 readings one after the other, "
-                        "and n[1-8] and n[9-16] apart"));
+  EXPECT_NEAR(found.loss, 0.16, 0.01);
+  EXPECT_THAT(found.why, ::testing::AllOf(HasSubstr("n[1-16]: 320.0 GB/s together, in "),
+                                          HasSubstr("and n[1-8] and n[9-16] apart"),
+                                          HasSubstr("16 % less than any half of it")));
+}
+
+bool has(const Nodes& team, std::size_t node) {
+  return std::ranges::find(team, node) != team.end();
+}
+
+TEST(NcclBisection, NamesTwoNodesThatAreSlowOnlyWithEachOtherAndClearsAllOthers) {
+  for (const auto& [one, other] : {std::pair<std::size_t, std::size_t>{2, 39}, {0, 1}, {5, 63}}) {
+    const auto run = bisected(64, 0, [&](const Nodes& team) {
+      return has(team, one) && has(team, other) ? 230.0 : 384.0;
+    });
+
+    ASSERT_THAT(run.bisection.suspicions(), SizeIs(1)) << one << ", " << other;
+    const auto& found = run.bisection.suspicions()[0];
+    EXPECT_EQ(found.kind, Kind::pair);
+    EXPECT_THAT(found.nodes, ::testing::UnorderedElementsAre(one, other));
+    EXPECT_NEAR(found.loss, 0.4, 0.01);
+    EXPECT_THAT(run.bisection.cleared(), SizeIs(62));
+  }
+}
+
+TEST(NcclBisection, NamesOneOfTwoPairsAndWhereTheOtherIs) {
+  const auto run = bisected(64, 0, [](const Nodes& team) {
+    return (has(team, 2) && has(team, 39)) || (has(team, 7) && has(team, 60)) ? 230.0 : 384.0;
+  });
+
+  std::set<std::size_t> nodes;
+  for (const auto& each : run.bisection.suspicions()) {
+    EXPECT_NE(each.kind, Kind::node) << each.why;
+    nodes.insert(each.nodes.begin(), each.nodes.end());
+    nodes.insert(each.others.begin(), each.others.end());
+  }
+  ASSERT_FALSE(run.bisection.suspicions().empty());
+  EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::pair);
+  for (const std::size_t node : {2u, 7u, 39u, 60u}) EXPECT_TRUE(nodes.contains(node)) << node;
+}
+
+TEST(NcclBisection, NamesTheTwoGroupsBetweenWhichAllIsSlow) {
+  const auto group = [](std::size_t node) { return node / 16; };
+  const auto run = bisected(64, 0, [&](const Nodes& team) {
+    std::set<std::size_t> groups;
+    for (const auto node : team) groups.insert(group(node));
+    return groups.contains(1) && groups.contains(3) ? 300.0 : 384.0;
+  });
+
+  ASSERT_FALSE(run.bisection.suspicions().empty());
+  const auto& found = run.bisection.suspicions()[0];
+  EXPECT_EQ(found.kind, Kind::between);
+  EXPECT_THAT(found.nodes, SizeIs(16));
+  EXPECT_THAT(found.others, SizeIs(16));
+  for (const auto node : found.nodes) EXPECT_EQ(group(node), 1u);
+  for (const auto node : found.others) EXPECT_EQ(group(node), 3u);
+  for (const auto& each : run.bisection.suspicions()) EXPECT_NE(each.kind, Kind::node) << each.why;
+}
+
+TEST(NcclBisection, HalvesACollectiveThatDoesNotEndLikeOneThatIsSlow) {
+  for (const std::size_t dead : {0u, 13u, 63u}) {
+    const auto run =
+        bisected(64, 0, [&](const Nodes& team) { return has(team, dead) ? 0.0 : 384.0; });
+
+    ASSERT_THAT(run.bisection.suspicions(), SizeIs(1)) << dead;
+    EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::node);
+    EXPECT_THAT(run.bisection.suspicions()[0].nodes, ElementsAre(dead));
+    EXPECT_EQ(run.bisection.suspicions()[0].loss, 1);
+    EXPECT_THAT(run.bisection.cleared(), SizeIs(63));
+  }
+}
+
+TEST(NcclBisection, RunsAllAgainWithoutTheNodeThatTheOthersWaitedFor) {
+  Bisection bisection{names(8), 0};
+  std::vector<std::size_t> sizes;
+  for (auto teams = bisection.next(); !teams.empty(); teams = bisection.next()) {
+    if (teams.size() == 1) sizes.push_back(teams.front().size());
+    std::vector<double> rates;
+    for (const auto& team : teams) rates.push_back(has(team, 3) ? 0 : 384);
+    bisection.take(rates);
+    bisection.leave(3);
+  }
+
+  EXPECT_THAT(sizes, ElementsAre(8, 7));
+  EXPECT_THAT(bisection.suspicions(), IsEmpty());
+  EXPECT_THAT(bisection.cleared(), SizeIs(7));
+}
+
+TEST(NcclBisection, FailsNoHealthyNodeForOthersThatAreSlowNowAndThen) {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Noise noise{std::minstd_rand{seed}};
+    std::set<std::size_t> bad;
+    while (bad.size() < 4) bad.insert(noise.draw() % 64);
+    const auto run = bisected(64, 0, [&](const Nodes& team) {
+      double share = 1;
+      for (const auto node : team)
+        if (bad.contains(node) && std::uniform_real_distribution<>{}(noise.draw) < 0.3) share = 0.5;
+      return (team.size() <= 2 ? 479 : 385) * share *
+             (1 + std::normal_distribution<>{0, 0.003}(noise.draw));
+    });
+    for (const auto& each : run.bisection.suspicions()) {
+      if (each.kind != Kind::node && each.kind != Kind::alike) continue;
+      for (const auto node : each.nodes) {
+        EXPECT_TRUE(bad.contains(node)) << "seed " << seed << ": " << each.why;
+        ++found;
+      }
+    }
+  }
+  RecordProperty("named", found);
 }
 
 TEST(NcclBisection, SaysThatAllAreAlikeWhereNoTeamReachesWhatIsExpected) {
@@ -311,12 +416,13 @@ TEST(NcclBisection, TreesOfTwoNodesThatReachMoreAreNoLossOfFour) {
   EXPECT_THAT(run.bisection.suspicions(), IsEmpty());
 }
 
-TEST(NcclBisection, AHalfThatDoesNotEndIsUndecided) {
+TEST(NcclBisection, AHalfThatDoesNotEndIsTakenApart) {
   const auto run = bisected(
       8, 0, [](const Nodes& team) { return team.size() == 4 && team.front() == 4 ? 0.0 : 380.0; });
 
   ASSERT_THAT(run.bisection.suspicions(), SizeIs(1));
-  EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::undecided);
+  EXPECT_EQ(run.bisection.suspicions()[0].kind, Kind::pair) << "between two it ends";
+  EXPECT_THAT(run.bisection.suspicions()[0].nodes, ::testing::Contains(4u));
 }
 
 TEST(NcclBisection, GoesOnWithoutNodesThatLeave) {

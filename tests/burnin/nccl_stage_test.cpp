@@ -28,15 +28,6 @@ std::vector<Member> members(int count) {
   return all;
 }
 
-std::string id_of(std::string_view address_digits) {
-  return "9a5de56de6ae7fa60200987b" + std::string{address_digits} + std::string(224, '0');
-}
-
-std::string id_line(const std::string& id, std::string_view address) {
-  return fmt::format("{{\"kind\":\"nccl-id\",\"id\":\"{}\",\"address\":\"{}\",\"port\":39035}}\n",
-                     id, address);
-}
-
 constexpr const char* kStart =
     R"({"kind":"start","program":"cupel-burn","version":"0.1.0","protocol":1,"command":"collective","nccl":"2.28.9","gpus":[],"parameters":{}})"
     "\n";
@@ -106,9 +97,16 @@ const GroupStage& nccl() { return *stage("fabric-nccl")->group; }
 template <class Answer>
 Result<GroupFindings> run(int count, const Parameters& with, const Answer& answer,
                           const inventory::Fabric* fabric = nullptr, double link_loss = 0,
-                          const inventory::Profile& profile = {}) {
+                          const inventory::Profile& profile = {}, int absent = -1) {
   const auto nodes = members(count);
   const auto pairs = [&](std::string_view stage) {
+    std::vector<std::optional<Findings>> before(nodes.size());
+    if (stage == "fabric-nccl") {  // in an earlier step
+      for (int i = 0; i < count && absent >= 0; ++i)
+        before[static_cast<std::size_t>(i)].emplace().measurements = {
+            {"nccl.absent", "", i == absent ? 1.0 : 0.0, "count"}};
+      return before;
+    }
     EXPECT_EQ(stage, "fabric-pairs");
     Findings found;
     found.measurements = {{"fabric.flows", "", 8, "count"},
@@ -455,6 +453,66 @@ TEST(NcclStage, BisectsBelowWhatIsExpectedOfWholeNodesAndNotOfARail) {
   EXPECT_EQ(number_of(found->members[0], "nccl.slow", "n1"), 0);
 }
 
+TEST(NcclStage, BisectsWithoutANodeThatAnEarlierStepFoundAbsent) {
+  const auto found = run(
+      8, {{"ranks", "2"}, {"groups", "bisect"}},
+      [](int, int node, const MemberJob& job) {
+        EXPECT_NE(node, 2) << "it would keep all others waiting";
+        return with_a_setting_on_n6(node, job);
+      },
+      nullptr, 0, {}, 2);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  EXPECT_EQ(number_of(found->members[0], "nccl.slow", "n1"), 0);
+  EXPECT_EQ(number_of(found->members[2], "nccl.undecided", "n3"), 1);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("n3: left out: an earlier step of this run")));
+}
+
+TEST(NcclStage, BisectsWithoutTheNodeThatTheOthersWaitFor) {
+  int rounds_of_n3 = 0;
+  const auto found = run(8, {{"ranks", "2"}, {"groups", "bisect"}},
+                         [&](int round, int node, const MemberJob& job) {
+                           rounds_of_n3 += node == 2 ? 1 : 0;
+                           if (round == 0) return hung(node == 2 ? "7,6" : "7,7");
+                           return with_a_setting_on_n6(node, job);
+                         });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(rounds_of_n3, 1);
+  EXPECT_EQ(number_of(found->members[2], "nccl.absent"), 1);
+  EXPECT_EQ(number_of(found->members[5], "nccl.slow", "n6"), 50);
+  for (const std::size_t other : {0u, 1u, 3u, 7u}) {
+    EXPECT_EQ(number_of(found->members[other], "nccl.slow", fmt::format("n{}", other + 1)), 0);
+    EXPECT_EQ(number_of(found->members[other], "nccl.absent"), 0);
+  }
+}
+
+TEST(NcclStage, FailsNoNodeForWhatIsBetweenTwo) {
+  const auto found =
+      run(8, {{"ranks", "2"}, {"groups", "bisect"}}, [](int, int, const MemberJob& job) {
+        const auto team = job.role.substr(0, job.role.find(", rank"));
+        const auto nodes =
+            team == "all" ? std::vector<std::string>{"n2", "n7"} : *inventory::expand(team);
+        const auto has = [&](const char* node) {
+          return std::ranges::find(nodes, node) != nodes.end();
+        };
+        return Said{.bus = has("n2") && has("n7") ? 45.0 : 90.0}.output();
+      });
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("the fabric, and no node: n[2,7]: 45.0 GB/s")));
+  for (std::size_t node = 0; node < 8; ++node) {
+    const bool is_of_pair = node == 1 || node == 6;
+    EXPECT_EQ(number_of(found->members[node], "nccl.undecided", "fabric"),
+              is_of_pair ? std::optional{1.0} : std::nullopt)
+        << node;
+    EXPECT_EQ(number_of(found->members[node], "nccl.slow", fmt::format("n{}", node + 1)),
+              is_of_pair ? std::nullopt : std::optional{0.0})
+        << node;
+  }
+}
+
 TEST(NcclStage, BisectsNothingWhereFabricPairsDoubtsALink) {
   int rounds = 0;
   const auto found = run(
@@ -517,119 +575,6 @@ TEST(NcclStage, ARailsFigureBelongsToTheHca) {
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_0"), 45);
   EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_6"), 30);
-}
-
-TEST(NcclStage, TheFirstMakesTheIdAndTheOthersReachItBeforeTheyBegin) {
-  const auto nodes = members(2);
-  const inventory::Profile profile;
-  const Parameters with{{"ranks", "8"}, {"interface", "bond0"}, {"environment", "NCCL_IB_SL=1"}};
-  auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = with});
-  ASSERT_TRUE(begun) << begun.error().what;
-
-  const auto jobs = (*begun)->next();
-
-  ASSERT_EQ(jobs.size(), 2u);
-  EXPECT_EQ(jobs[0]->leader, 0u);
-  EXPECT_EQ(jobs[1]->leader, 0u);
-  EXPECT_THAT(jobs[0]->script,
-              AllOf(HasSubstr("--make-id"), HasSubstr("--ranks 16 --rank-base 0 --gpus 0-7"),
-                    HasSubstr("--interface 'bond0'"), HasSubstr("export NCCL_IB_SL='1'")));
-  EXPECT_EQ(jobs[0]->check, "");
-  EXPECT_THAT(jobs[1]->check, HasSubstr("| cupel-burn nccl-id --id-file -"));
-  EXPECT_THAT(jobs[1]->script, AllOf(HasSubstr("--rank-base 8"), HasSubstr("--id-file -"),
-                                     Not(HasSubstr("--make-id"))));
-}
-
-TEST(NcclStage, MeetsWhereTheInventorySaysAndElseAtTheNodesOwnAddress) {
-  const auto nodes = members(2);
-  const inventory::Profile profile;
-  const auto script = [&](Parameters with, const inventory::NcclSettings* site) {
-    with["ranks"] = "2";
-    auto begun =
-        nccl().rounds({.profile = profile, .members = nodes, .parameters = with, .nccl = site});
-    return begun ? (*begun)->next().at(1)->script : begun.error().what;
-  };
-  const inventory::NcclSettings site{.interface = "bond0",
-                                     .environment = {{"NCCL_ALGO", "TREE"}, {"NCCL_IB_SL", "1"}}};
-  const inventory::NcclSettings elsewhere{.any_address = true};
-
-  EXPECT_THAT(script({}, nullptr), HasSubstr(" --address '10.0.0.2'"));
-  EXPECT_THAT(script({{"interface", "any"}}, &site),
-              AllOf(Not(HasSubstr("--address")), Not(HasSubstr("--interface"))));
-  EXPECT_THAT(script({}, &elsewhere), Not(HasSubstr("--address")));
-  EXPECT_THAT(script({{"address", "inventory"}}, &elsewhere), HasSubstr("--address"));
-  EXPECT_THAT(
-      script({{"environment", "NCCL_ALGO=RING"}}, &site),
-      AllOf(HasSubstr("--interface 'bond0'"), Not(HasSubstr("--address")),
-            HasSubstr("NCCL_ALGO='RING'"), Not(HasSubstr("TREE")), HasSubstr("NCCL_IB_SL='1'")));
-}
-
-TEST(NcclStage, TakesAnIdOnlyWithTheAddressThatTheInventoryHas) {
-  const auto nodes = members(2);
-  const inventory::Profile profile;
-  const auto shared = [&](const Parameters& with, const std::string& text) {
-    auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = with});
-    return (*begun)->shared(0, text);
-  };
-  const auto own = id_of("0a000001"), docker = id_of("ac110001");
-
-  EXPECT_EQ(shared(kTwo, kStart)->has_value(), false);
-  EXPECT_EQ(shared(kTwo, id_line(own, "10.0.0.1").substr(0, 100))->has_value(), false) << "half";
-  EXPECT_EQ(**shared(kTwo, kStart + id_line(own, "10.0.0.1")), own);
-  const auto other = shared(kTwo, id_line(docker, "172.17.0.1"));
-  ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().what, AllOf(HasSubstr("n1 chose 172.17.0.1"), HasSubstr("10.0.0.1"),
-                                        HasSubstr("interface")));
-  EXPECT_EQ(**shared({{"ranks", "2"}, {"address", "any"}}, id_line(docker, "172.17.0.1")), docker);
-  EXPECT_FALSE(shared(kTwo, id_line(docker, "10.0.0.1"))) << "the line says another than the id";
-  EXPECT_FALSE(shared(kTwo, id_line("00", "10.0.0.1")));
-}
-
-TEST(NcclStage, TakesAnAddressHoweverItIsWritten) {
-  const std::vector<Member> nodes{{"n1", "FD00:0:0:0::01"}, {"n2", "fd00::2"}};
-  const inventory::Profile profile;
-  const auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = kTwo});
-  const auto id_at = [](std::string_view last_digit) {
-    return "9a5de56de6ae7fa60a00987b00000000fd00" + std::string(27, '0') + std::string{last_digit} +
-           std::string(192, '0');
-  };
-
-  const auto own = (*begun)->shared(0, id_line(id_at("1"), "fd00::1"));
-  const auto other = (*begun)->shared(0, id_line(id_at("9"), "fd00::9"));
-
-  ASSERT_TRUE(own) << own.error().what;
-  EXPECT_EQ(**own, id_at("1"));
-  ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().what, HasSubstr("n1 chose fd00::9"));
-}
-
-TEST(NcclStage, RefusesWhatAPlaybookMustNotSay) {
-  const std::pair<std::string, std::string> cases[] = {
-      {"groups", "racks"},
-      {"ops", "all_reduce,all_reduce"},
-      {"ops", "reduce"},
-      {"ranks", "0"},
-      {"ranks", "65"},
-      {"factor", "1"},
-      {"times", "0"},
-      {"steps", "3"},
-      {"interface", "eth0; reboot"},
-      {"interface", "a-name-that-is-too-long"},
-      {"environment", "PATH=/tmp"},
-      {"environment", "NCCL_DEBUG_FILE=/etc/passwd"},
-      {"environment", "NCCL_IB_SL=$(reboot)"},
-      {"environment", "NCCL_IB_SL"},
-      {"address", "10.0.0.1"}};
-  for (const auto& [name, value] : cases) {
-    auto with = kTwo;
-    with[name] = value;
-    const auto job = stage("fabric-nccl")->prepare({}, with);
-
-    ASSERT_FALSE(job) << name << "=" << value;
-    EXPECT_EQ(job.error().code, Code::kInvalid);
-    EXPECT_THAT(job.error().what, HasSubstr(name));
-  }
-  EXPECT_THAT(stage("fabric-nccl")->prepare({}, {}).error().what, HasSubstr("how many GPUs"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "burnin/criteria/judge.h"
 #include "burnin/node/dimms.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
@@ -13,8 +14,10 @@ namespace cupel::burnin {
 namespace {
 using inventory::Part;
 using inventory::PartKind;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Part* part_named(const Findings& findings, std::string_view name) {
   for (const auto& part : findings.parts)
@@ -44,6 +47,43 @@ TEST(NodeFacts, ReadsWhatAKernelTellsOfItsNode) {
   EXPECT_EQ(part_named(findings, "nvme0")->slot, "0000:ab:00.0");
   EXPECT_THAT(names_of(findings, PartKind::nic), ElementsAre("eno1"))
       << "IPoIB, loopback and bridges are no NICs";
+}
+
+std::vector<std::string> not_met(const std::string& text) {
+  std::vector<std::string> all;
+  const auto found = parsed("node-facts", text);
+  if (!found) return {found.error().what};
+  for (const auto& each : judge(profile(), {"node-facts"}, {{"node-facts", *found}}))
+    if (each.met != Met::met && !each.part.empty()) all.push_back(each.part + " " + each.measure);
+  return all;
+}
+
+TEST(NodeFacts, OfADriveWhoseHealthNobodyReadAreInconclusive) {
+  const std::string text{kNodeText};
+
+  EXPECT_THAT(not_met(text), Contains("nvme0 nvme.health_read"));
+  EXPECT_THAT(not_met(std::string{kSmart} + text), Not(Contains("nvme0 nvme.health_read")));
+}
+
+TEST(NodeFacts, FailAPortThatSettledForAHundredMegabits) {
+  const auto slow = replaced(std::string{kNodeText}, "eno1/speed:10000", "eno1/speed:100");
+  const auto down = replaced(std::string{kNodeText}, "eno1/speed:10000", "eno1/speed:-1");
+  const auto usb = replaced(slow, "PCI_SLOT_NAME=0000:0b:00.0", "PRODUCT=46b/ffb0/100");
+
+  EXPECT_THAT(not_met(slow), Contains("eno1 nic.slow"));
+  for (const auto& text : {std::string{kNodeText}, down, usb})
+    EXPECT_THAT(not_met(text), Not(Contains("eno1 nic.slow")));
+}
+
+TEST(NodeFacts, FailADimmThatIsSlowerThanTheOthers) {
+  Findings alone;
+  alone.measurements = {{"dimm.speed", "dimm A1", 4800, "MT/s"},
+                        {"dimm.speed", "dimm B1", 3600, "MT/s"}};
+
+  compare_dimm_speeds(alone);
+
+  EXPECT_EQ(value_of(alone, "dimm.speed.below_fastest", "dimm A1"), 0);
+  EXPECT_EQ(value_of(alone, "dimm.speed.below_fastest", "dimm B1"), 25);
 }
 
 TEST(NodeFacts, NamesDimmsAsTheBmcDoesAndLeavesEmptySlotsAside) {

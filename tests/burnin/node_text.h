@@ -98,4 +98,11 @@ Memory Device
 cupel-all-told
 )";
 
+/// What smartctl adds of the drive there.
+inline constexpr std::string_view kSmart = R"(cupel-smart: nvme0
+{"nvme_smart_health_information_log":{"critical_warning":0,"available_spare":100,)"
+                                           R"("percentage_used":0,"media_errors":0}}
+cupel-smart-end
+)";
+
 }  // namespace cupel::burnin

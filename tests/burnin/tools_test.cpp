@@ -2,12 +2,16 @@
 #include "tests/burnin/tools.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "burnin/tools/tool_gpus.h"
 #include "tests/burnin/sample_files.h"
 
 namespace cupel::burnin {
 namespace {
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -446,6 +450,38 @@ TEST(Tools, RefuseWhatCannotBeMeant) {
   EXPECT_THAT(refused("gpu-burn", {{"directory", "/opt/../etc"}}), HasSubstr("directory"));
   EXPECT_THAT(refused("gpu-burn", {{"precision", "half"}}), HasSubstr("precision"));
   EXPECT_THAT(refused("gpu-burn", {{"duration", "1y"}}), HasSubstr("duration"));
+}
+
+/// As gpu-burn and nccl-tests find their programs in a folder that the site names.
+TEST(SiteFolder, ProgramsThatAnotherUserCanChangeAreNotRun) {
+  const FakeTools path;
+  path.add("nvidia-smi", std::string{kIdleSmi});
+  for (const auto& [stage, tool] : std::vector<std::pair<std::string, std::string>>{
+           {"gpu-burn", "gpu_burn"}, {"nccl-tests", "all_reduce_perf"}}) {
+    FakeTools site;
+    site.add(tool, "echo it ran as $(id -u)");
+    const auto ran = [&] { return path.run(stage, {{"directory", site.folder()}}).text; };
+
+    EXPECT_THAT(ran(), HasSubstr("it ran as")) << stage;
+    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0777), 0);
+    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + "/" + tool),
+                             Not(HasSubstr("it ran as"))));
+    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0755), 0);
+    ASSERT_EQ(::chmod(site.folder().c_str(), 0777), 0);
+    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + " is"),
+                             Not(HasSubstr("it ran as"))));
+  }
+}
+
+TEST(SiteFolder, NoOtherProgramIsTakenFromThere) {
+  const FakeTools path;
+  FakeTools site;
+  site.add("gpu_burn", "true");
+  site.add("nvidia-smi", "echo taken >> " + site.folder() + "/log");
+
+  const auto output = path.run("gpu-burn", {{"directory", site.folder()}});
+
+  EXPECT_FALSE(std::filesystem::exists(site.folder() + "/log")) << output.text << output.errors;
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST_F(BmcTest, AResetOfTheMachineIsNoneOfItsBmc) {
   const auto pressed = site.run({"bmc", "s01-n01", "power", "reset"});
 
   EXPECT_EQ(pressed.status, 0) << pressed.err;
-  EXPECT_EQ(pressed.out, "s01-n01: ForceRestart accepted\n");
+  EXPECT_EQ(pressed.out, "s01-n01: on, after a restart\n");
   EXPECT_THAT(site.bmc(1).asked().resets, ElementsAre("ForceRestart"));
 }
 

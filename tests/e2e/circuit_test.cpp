@@ -89,7 +89,7 @@ TEST_F(CircuitTest, TheOthersBeginWhenTheCanaryHasPassed) {
 
 TEST_F(CircuitTest, ACanaryThatFailsHaltsTheRunUntilAPersonHasLooked) {
   lose_the_first_node();
-  Child run{site->cupel({"run", "waves.yaml", "--json"})};
+  Child run{site->cupel({"run", "waves.yaml", "--json", "--on-halt", "wait"})};
   ASSERT_TRUE(run.wait_for("run-halted", seconds{120}));
 
   const auto status = site->run({"status"});
@@ -105,9 +105,28 @@ TEST_F(CircuitTest, ACanaryThatFailsHaltsTheRunUntilAPersonHasLooked) {
   EXPECT_LT(at(words, "s01-n03 step-began"), words.size());
 }
 
+TEST_F(CircuitTest, WithoutATerminalAHaltedRunEndsAndGoesOnWhereItStopped) {
+  lose_the_first_node();
+
+  const auto halted = site->run({"run", "waves.yaml"});
+  const auto again = site->run({"resume", "1"});
+  const auto released = site->run({"continue", "1", "--reason", "its cable is out"});
+  const auto ran = site->run({"resume", "1"});
+
+  EXPECT_EQ(halted.status, 4) << halted.out << halted.err;
+  EXPECT_THAT(halted.err, AllOf(HasSubstr("run 1 is halted: 1 of 1 nodes of the canary failed"),
+                                HasSubstr("cupel continue 1, and cupel resume 1")));
+  EXPECT_EQ(again.status, 4) << again.out << again.err;
+  EXPECT_EQ(released.status, 0) << released.err;
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  const auto words = order({EventKind::run_released, EventKind::step_began});
+  EXPECT_LT(at(words, "run-released"), at(words, "s01-n02 step-began"));
+  EXPECT_LT(at(words, "s01-n03 step-began"), words.size());
+}
+
 TEST_F(CircuitTest, AStepThatFailedTooOftenBeginsOnNoOtherNodeUntilAPersonHasLooked) {
   lose_the_first_node();
-  Child run{site->cupel({"run", "careful.yaml", "--json"})};
+  Child run{site->cupel({"run", "careful.yaml", "--json", "--on-halt", "wait"})};
   ASSERT_TRUE(run.wait_for("run-halted", seconds{120}));
 
   const auto status = site->run({"status"});

@@ -234,6 +234,7 @@ TEST_F(ControlTest, KeepsTheSummaryOfARunThatIsOverAndMakesItAgainWhereItWasChan
   EXPECT_EQ(shown.out, shown_again.out);
   EXPECT_EQ(first.out, second.out);
   EXPECT_EQ(first.out, third.out);
+  EXPECT_THAT(open_to_others(site.file("state")), ::testing::IsEmpty());
 }
 
 TEST_F(ControlTest, SaysWhatItDoesNotKnowAndWhatWasMeant) {

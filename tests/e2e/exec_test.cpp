@@ -193,6 +193,11 @@ TEST_F(ExecTest, RefusesAChangedHostKeyUntilAPersonAcceptsIt) {
   EXPECT_THAT(accepted.output, HasSubstr("a01-n01: accepted SHA256:"));
   EXPECT_THAT(accepted.output, HasSubstr("(before: SHA256:"));
   EXPECT_EQ(ran.exit_status, 0) << ran.error;
+
+  const auto forgotten = exec({"--forget-host-key", "a01-n01"});
+  const auto none = exec({"--forget-host-key", "a01-n01"});
+  EXPECT_THAT(forgotten.output, HasSubstr("a01-n01: no host key is pinned (before: SHA256:"));
+  EXPECT_THAT(none.output, HasSubstr("(before: none)"));
 }
 
 TEST_F(ExecTest, RefusesAKeyThatOthersMayRead) {
@@ -227,6 +232,7 @@ TEST_F(ExecTest, TouchesNothingWhereTheInputIsWrong) {
   EXPECT_EQ(exec({"--timeout", "soon", "a01-n01", "--", "true"}).exit_status, 2);
   EXPECT_EQ(exec({"-b", "--json", "a01-n01", "--", "true"}).exit_status, 2);
   EXPECT_EQ(exec({"--accept-host-key", "a01-n01", "--", "true"}).exit_status, 2);
+  EXPECT_EQ(exec({"--forget-host-key", "a01-n01", "--", "true"}).exit_status, 2);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // `cupel firmware` against virtual BMCs: learn, check, plan, and the signed list of images.
+#include <sys/stat.h>
+
 #include "base/file.h"
 #include "base/signature.h"
 #include "tests/e2e/rack_site.h"
@@ -101,6 +103,29 @@ TEST_F(FirmwareCommands, PlanShowsTheUpdateOfASignedImage) {
   EXPECT_EQ(update.at("version"), "99.01");
   EXPECT_FALSE(update.contains("refusal"));
   EXPECT_THAT(text.out, HasSubstr("1 update, about"));
+}
+
+TEST_F(FirmwareCommands, PlanRefusesAnImageWhoseFileIsNotWhatIsListed) {
+  want_a_newer_bmc();
+  name_a_manifest();
+  ASSERT_EQ(site.run({"firmware", "sign", "images.yaml", "--key", "site.key"}).status, 0);
+  const auto told = [this] {
+    const auto ran = site.run({"firmware", "plan", "v01-n01"});
+    EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+    return ran.out;
+  };
+
+  site.write("bmc.fwpkg", std::string(100'000, 'g'));
+  EXPECT_THAT(told(), HasSubstr("has SHA-256"));
+  site.write("bmc.fwpkg", std::string(99'999, 'f'));
+  EXPECT_THAT(told(), HasSubstr("has 99999 bytes, and the manifest says 100000"));
+  std::filesystem::remove(site.file("bmc.fwpkg"));
+  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg: No such file"));
+  std::filesystem::create_directory(site.file("bmc.fwpkg"));
+  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg"));
+  std::filesystem::remove(site.file("bmc.fwpkg"));
+  ASSERT_EQ(::mkfifo(site.file("bmc.fwpkg").c_str(), 0600), 0);
+  EXPECT_THAT(told(), HasSubstr("bmc.fwpkg"));
 }
 
 TEST_F(FirmwareCommands, WarnsWhereThePreviousImageIsNotListedAndExitsAsWithoutIt) {

@@ -1,6 +1,7 @@
 // A controller obeys nothing that another user can write: inventories, profiles, playbooks, state,
 // secrets, a rack's folder.
 #include <gmock/gmock.h>
+#include <pwd.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -118,10 +119,48 @@ TEST_F(OwnershipTest, TakesNothingOfAnotherUser) {
   ASSERT_EQ(::chown(path("inventory.yaml").c_str(), 0, 0), 0);
   fs::create_directory(path("state"));
   give_away("state");
-  expect_refused(contact(), "state", 3);
+  const auto of_nobody = contact();
+  EXPECT_EQ(of_nobody.exit_status, 3);
+  EXPECT_THAT(of_nobody.error, HasSubstr("belongs to user 12345, whom this machine does not know"));
+  EXPECT_FALSE(fs::exists(path("obeyed")));
   fs::create_directory(path("rack"));
   give_away("rack");
   expect_refused(cupel({"rack", "serve", "h100-8", "--folder", path("rack")}), "rack", 3);
+}
+
+/// A package's service has a user of its own, whose records root works on as that user.
+TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const auto* service = ::getpwnam("nobody");
+  ASSERT_NE(service, nullptr);
+  mode(".", 0755);
+  fs::create_directory(path("state"));
+  mode("state", 0700);
+  ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
+  ASSERT_EQ(cupel({"status"}).exit_status, 0);
+
+  struct stat made{};
+  ASSERT_EQ(::stat(path("state/cupel.db").c_str(), &made), 0);
+  EXPECT_EQ(made.st_uid, service->pw_uid);
+  fs::create_directory_symlink(path("state"), path("link"));
+  const auto by_link = run_cupel({"--state", path("link"), "status"});
+  EXPECT_EQ(by_link.exit_status, 0) << by_link.error;
+
+  // Root owns the secrets, and the service's group may read them.
+  write(
+      "inventory.yaml",
+      "site: lab\ndefaults: {profile: mine}\nnodes:\n  - {name: n1, bmc: {address: 10.0.0.1, user: "
+      "a, password: \"file:secret\"}, ssh: {address: 10.0.1.1}}\n");
+  write("secret", "x");
+  mode("secret", 0640);
+  const auto check = [&] { return cupel({"inventory", "check", path("inventory.yaml")}); };
+  EXPECT_THAT(check().error, HasSubstr("secret file " + path("secret") +
+                                       " cannot be read by nobody: chown root:nogroup " +
+                                       path("secret") + " && chmod 640 " + path("secret")));
+  ASSERT_EQ(::chown(path("secret").c_str(), 0, service->pw_gid), 0);
+  EXPECT_EQ(check().exit_status, 0) << check().error;
+  mode("secret", 0644);
+  EXPECT_THAT(check().error, HasSubstr("may be read by others"));
 }
 
 TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOthers) {

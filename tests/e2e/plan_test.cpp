@@ -76,6 +76,23 @@ TEST_F(PlanTest, TellsProgramsTheSame) {
   }
 }
 
+TEST_F(PlanTest, WhatASiteHasIsListed) {
+  const auto site = site_with_breaker(650);
+
+  const auto nodes = site->run({"inventory", "list", "all,!r1-n02", "--json"});
+  const auto table = site->run({"inventory", "list"});
+  const auto none = site->run({"inventory", "list", "r1-n9"});
+  const auto profiles = site->run({"profile", "list", "--json"});
+  const auto checked = site->run({"inventory", "check", "-i", "inventory.yaml"});
+
+  EXPECT_THAT(nodes.out, AllOf(HasSubstr("r1-n01"), Not(HasSubstr("r1-n02")),
+                               HasSubstr("127.70.8.1:443"), HasSubstr("\"unit\":4")));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("r1-n04"), HasSubstr("lab")));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(profiles.out, AllOf(HasSubstr("profiles/lab.yaml"), HasSubstr("\"dgx-h100\"")));
+  EXPECT_EQ(checked.status, 0) << checked.err;
+}
+
 TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
   const auto site = site_with_breaker(450);
 

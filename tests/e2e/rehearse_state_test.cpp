@@ -182,6 +182,7 @@ TEST_F(RehearsalState, SaysRehearsalInEveryDocumentAndEverySlurmReason) {
   EXPECT_THAT(read("slurm/nodes/a01-n1/reason"), ::testing::StartsWith("cupel REHEARSAL: "));
   EXPECT_THAT(read("slurm/nodes/a01-n1/reason"), Not(HasSubstr("not qualified")));
   EXPECT_THAT(read("state/REHEARSAL"), HasSubstr("Nothing in it is proof of a real machine"));
+  EXPECT_THAT(open_to_others(state), ::testing::IsEmpty());
   const auto mode = fs::status(page).permissions();
   EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << written.err;
 }

@@ -244,7 +244,7 @@ TEST_F(LongRehearseTest, PassesAHealthyNodeOfEachShippedProfile) {
                                                    expected.size(), profiles));
 
   const auto ran = rehearse("new-rack",
-                            {"--json", "--rack", rack, "--speed", "80", "--set", "burn=1m", "--set",
+                            {"--json", "--rack", rack, "--speed", "80", "--set", "burn=3m", "--set",
                              "soak=6m", "--set", "phase=4m", "--set", "canary=100"},
                             std::chrono::seconds{1500});
 
@@ -262,7 +262,7 @@ TEST_F(RehearseTest, PassesAServerWithoutGpusOneWithCardsAndATrayOfARack) {
                           "bmc: 127.64.17.[1-3]\nssh: 127.64.18.[1-3]\n");
 
   const auto ran = rehearse("new-rack",
-                            {"--json", "--rack", rack, "--speed", "80", "--set", "burn=1m", "--set",
+                            {"--json", "--rack", rack, "--speed", "80", "--set", "burn=3m", "--set",
                              "soak=6m", "--set", "phase=4m", "--set", "canary=100"},
                             std::chrono::seconds{1500});
 

@@ -252,6 +252,12 @@ TEST_F(RunTest, WaitsForTheJobsOfANodeBeforeItTouchesIt) {
   Child job{{"srun", "--time=5", "-w", "s01-n01", "sh", "-c", "echo job runs; exec sleep 600"},
             {"SLURM_CONF=" + site.slurm->configuration()}};
   ASSERT_TRUE(job.wait_for("job runs")) << job.wait(std::chrono::seconds{0}).err;
+  site.write("short.yaml",
+             "playbook: short\nsteps:\n  - {step: slurm-drain, deadline: 8s}\n  - step: verdict\n");
+  const auto blocked = site.run({"run", "short.yaml", "--json", "--wait-for-repair", "0s"});
+  const auto actions = site.run({"actions"});
+  EXPECT_THAT(blocked.out, HasSubstr("it waited for jobs that still run on it: "));
+  EXPECT_THAT(actions.out, HasSubstr("scancel JOB"));
   Child cupel{site.cupel({"run", "qualify.yaml", "--json"})};
   ASSERT_TRUE(cupel.wait_for("step-began", kLong));
   std::string state;

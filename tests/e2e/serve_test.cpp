@@ -128,6 +128,7 @@ TEST_F(ServeTest, ARunBeginsWaitsIsApprovedAndEndsThroughTheApi) {
   const auto printed = json_lines(site.run({"show", "v01-n01", "--json"}).out).back();
   for (const auto* key : {"verdict", "steps", "bmc_parts", "stages"})
     EXPECT_EQ(shown.at(key), printed.at(key)) << key << ": as cupel show prints it";
+  EXPECT_THAT(open_to_others(site.file("state")), ::testing::IsEmpty());
   service.signal(SIGTERM);
   EXPECT_EQ(service.wait().status, 0);
 }
@@ -194,6 +195,23 @@ TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
 
   EXPECT_EQ(two_person(), json::array{"start"});
   EXPECT_EQ(start().status, 202) << "it waits for a second person";
+}
+
+TEST_F(ServeTest, AnInventoryWhosePathsCannotBeLookedAtUnhooksNoSignal) {
+  Child service{serving({"--log", "stderr"})};
+  ASSERT_TRUE(service.wait_for("serving "));
+  auto text = read_file(site.file("inventory.yaml"), 1u << 20).value();
+  const auto key = text.find("key: ");
+  ASSERT_NE(key, text.npos);
+  site.write("inventory.yaml", text.insert(key + 5, std::string(300, 'a')));
+
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+  service.signal(SIGTERM);
+
+  EXPECT_EQ(service.wait().status, 0);
 }
 
 TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
@@ -278,6 +296,8 @@ TEST_F(ServeTest, ATokenIsShownOnceAndListedWithoutItsSecret) {
   EXPECT_EQ(revoked.status, 0) << revoked.err;
   EXPECT_THAT(after.out, HasSubstr("\"state\":\"revoked\""));
   EXPECT_EQ(site.run({"token", "add", "eve", "--role", "root"}).status, 2);
+  for (const auto* racks : {"", " ", ",", "v01,", "*"})
+    EXPECT_EQ(site.run({"token", "add", "eve", "--racks", racks}).status, 2) << racks;
   EXPECT_EQ(site.run({"token", "revoke", "0000000000000000"}).status, 2);
 }
 
@@ -463,6 +483,55 @@ TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
   const auto gone = with("https://127.0.0.1:1");
   EXPECT_EQ(gone.status, 3);
   EXPECT_THAT(gone.err, HasSubstr("https://127.0.0.1:1: "));
+}
+
+TEST_F(ServeTest, ARunThatIsLeftToTheServiceIsNamedAndErrorsAreThoseOfTheCommandItself) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const auto there = [&](std::vector<std::string> words) {
+    auto line = site.cupel(std::move(words));
+    line.insert(line.begin() + 3, "CUPEL_SERVER=unix:" + site.file("s"));  // behind env -C FOLDER
+    return run(line);
+  };
+
+  const auto left = there({"run", "waiting", "-n", "v01-n01", "--detach", "--json"});
+  const auto misspelt = there({"run", "waitng", "-n", "v01-n02"});
+  const auto unknown = there({"run", "quick-check", "-n", "v01-n02", "--set", "wiat=2m"});
+
+  EXPECT_EQ(left.status, 0) << left.err;
+  EXPECT_EQ(left.out, "{\"run\":1}\n");
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("did you mean 'waiting'"));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("'wiat'"));
+  EXPECT_EQ(there({"cancel", "1"}).status, 0);
+}
+
+TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
+  const auto with = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> line{"env", "CUPEL_SERVER=https://127.0.0.1:1",
+                                  "CUPEL_STATE=" + site.file("none"), CUPEL_BINARY};
+    line.insert(line.end(), words.begin(), words.end());
+    return run(line);
+  };
+
+  for (const auto& words : std::vector<std::vector<std::string>>{{"audit", "diff", "1", "2"},
+                                                                 {"backup", site.file("copy")},
+                                                                 {"certificate", "1", "--key", "k"},
+                                                                 {"restore", site.file("copy")},
+                                                                 {"rma", "n1"},
+                                                                 {"store", "verify"},
+                                                                 {"token", "list"},
+                                                                 {"verdict", "recompute", "1"}}) {
+    const auto ran = with(words);
+    EXPECT_EQ(ran.status, 2) << words[0] << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("works on a state folder of this machine, and $CUPEL_SERVER "
+                                   "names https://127.0.0.1:1"))
+        << words[0];
+  }
+  EXPECT_FALSE(std::filesystem::exists(site.file("none")));
+  EXPECT_FALSE(std::filesystem::exists(site.file("copy")));
+  EXPECT_EQ(with({"--state", site.file("state"), "token", "list"}).status, 0);
 }
 
 TEST(ServiceUnit, IsHardened) {

@@ -103,4 +103,14 @@ std::vector<json::object> json_lines(const std::string& text) {
   return objects;
 }
 
+std::vector<std::string> open_to_others(const std::filesystem::path& state) {
+  using std::filesystem::perms;
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{state})
+    if ((entry.symlink_status().permissions() & (perms::group_all | perms::others_all)) !=
+        perms::none)
+      found.push_back(entry.path().lexically_relative(state).string());
+  return found;
+}
+
 }  // namespace cupel::testing

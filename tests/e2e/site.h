@@ -54,6 +54,9 @@ steps:
   - step: hand-off
 )";
 
+/// What other users may do something with, below a state folder, by its path in there.
+std::vector<std::string> open_to_others(const std::filesystem::path& state);
+
 class Site {
  public:
   enum class Slurm { real, none };

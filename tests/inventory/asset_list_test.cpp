@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "inventory/compare_assets.h"
+#include "inventory/identity.h"
 
 namespace cupel::inventory {
 namespace {
@@ -236,6 +237,69 @@ TEST(CompareAssets, CallsAPartMissingOnlyWhereItsKindWasRead) {
               ElementsAre("n1 P1 not read", "n2 P2 not read"));
   EXPECT_THAT(told(compare_assets(assets, seen, unread)),
               ElementsAre("n1 P1 not read", "n2 P2 missing", "n2 P4 not in the list"));
+}
+
+TEST(CompareAssets, CallsNothingMissingOfAKindThatCouldNotBeListedInFull) {
+  using enum PartKind;
+  auto seen = two_machines();
+  const SeenAssets unread{{"n1", {Part{.kind = gpu, .name = {}}}}};
+
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\nn1,gpu,G9\n"),
+                                  seen, unread)),
+              ElementsAre("n1 G9 not read"));
+}
+
+TEST(CompareAssets, KnowsAMachineInCapitalsAndWithItsDomain) {
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nN1,gpu,G1\nn1.cluster.local,gpu,G2\n"
+                                         "N2,gpu,G3\n"),
+                                  two_machines())),
+              IsEmpty());
+  const auto arrivals =
+      arrivals_of(parsed("Node,Kind,Serial\nX7,gpu,X1\nx7.example,gpu,X2\n"), two_machines());
+  ASSERT_EQ(arrivals.size(), 1u);
+  EXPECT_EQ(arrivals[0].expected, 2u);
+}
+
+TEST(CompareAssets, TakesNoPlaceholderForASerialNumber) {
+  auto seen = two_machines();
+  seen["n1"][0].serial = seen["n2"][0].serial = "To be filled by O.E.M.";
+
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\nn1,gpu,G2\n"), seen)),
+              IsEmpty());
+}
+
+TEST(AssetList, IsReadBelowItsTitles) {
+  const auto assets = parsed(
+      "Delivery for ACME, week 12;;;\n;;;\nall quantities checked\nSerial;Kind;Node\nX1;gpu;n1\n");
+
+  ASSERT_EQ(assets.size(), 1u);
+  EXPECT_EQ(assets[0].serial, "X1");
+  EXPECT_THAT(faults_in("Delivery for ACME\nn1;gpu\n"),
+              HasSubstr("assets.csv:1:1: the header has no column Serial"));
+}
+
+TEST(AssetList, IsRefusedWithoutARow) {
+  EXPECT_THAT(faults_in("Serial,Kind,Node\n"), HasSubstr("a header and no assets below it"));
+  EXPECT_THAT(faults_in("Serial,Kind,Node\n,,\n\n"), HasSubstr("a header and no assets below it"));
+}
+
+TEST(AssetList, KnowsWhatPurchasingCallsParts) {
+  const auto assets = parsed(
+      "Serial,Kind\nX1,Graphics card\nX2,Memory module\nX3,Power Supplies\nX4,Memory Modules\n"
+      "X5,Network adapters\n");
+
+  std::vector<PartKind> kinds;
+  for (const auto& each : assets) kinds.push_back(each.kind);
+  using enum PartKind;
+  EXPECT_THAT(kinds, ElementsAre(gpu, dimm, psu, dimm, nic));
+}
+
+TEST(AssetList, RefusesWhatStandsForASerialNumberThatNobodyWrote) {
+  for (const auto* serial : {"NA", "n/a", "Default string", "0123456789", "To be filled by O.E.M.",
+                             "00000000", "xxxxxxxx", "0x00000000", "System Serial Number"})
+    EXPECT_THAT(faults_in(std::string{"Serial,Kind\n"} + serial + ",gpu\n"),
+                HasSubstr("is no serial number"))
+        << serial;
 }
 
 TEST(Arrivals, SayOfWhatWasNotReadThatItWasNot) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "inventory/expected_parts.h"
 #include "inventory/profile.h"
 
@@ -40,6 +42,36 @@ TEST(Audit, FindsNothingWhereAllIsAsItShouldBe) {
   const auto parts = four();
 
   EXPECT_THAT(audit(eight_gpus(), {}, {{}, parts}), IsEmpty());
+}
+
+TEST(Audit, TakesItsBmcsWordThatTheMachineAsAWholeIsCritical) {
+  const auto parts = four();
+  Part system;
+  system.kind = PartKind::system;
+  system.name = "system";
+  system.health = "Critical";
+  Seen seen{std::span{&system, 1}, parts};
+  seen.facts[std::string{kCriticalFact}] = "chassis HGX_NVSwitch_2\nsensor Inlet Temp";
+
+  const auto findings = audit(eight_gpus(), {}, seen);
+
+  ASSERT_EQ(findings.size(), 3);
+  EXPECT_EQ(findings[0].part, "chassis HGX_NVSwitch_2");
+  EXPECT_EQ(findings[1].part, "sensor Inlet Temp");
+  EXPECT_EQ(findings[2].part, "system");
+  for (const auto& each : findings) EXPECT_EQ(each.finding, Finding::unhealthy);
+}
+
+TEST(Audit, BlamesThePartAloneWhereTheWholeIsCriticalForIt) {
+  auto parts = four();
+  parts.erase(parts.begin() + 2);
+  Seen seen{{}, parts};
+  seen.facts[std::string{kCriticalFact}] = "chassis 1";
+
+  const auto findings = audit(eight_gpus(), {}, seen);
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].part, "gpu2");
 }
 
 TEST(Audit, NamesTheMissingGpuByItsPciAddress) {
@@ -286,6 +318,17 @@ TEST(Audit, HoldsClocksAgainstOursByDaysAndNotByMinutes) {
   EXPECT_EQ(findings[1].part, "node clock");
 }
 
+TEST(Audit, FailsANodeWhoseClockIsAnHourAheadAndNoReadingThatWaitedAnHour) {
+  const auto findings = audit({}, {}, {{}, {}, {}, {{"node.clock_ahead", "3600"}}});
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].part, "node clock");
+  EXPECT_EQ(findings[0].observed, "60 minutes ahead");
+  EXPECT_THAT(audit({}, {}, {{}, {}, {}, {{"node.clock_ahead", "-3600"}}}), IsEmpty());
+  EXPECT_THAT(audit({}, {.rehearsal = true}, {{}, {}, {}, {{"node.clock_ahead", "3600"}}}),
+              IsEmpty());
+}
+
 TEST(Audit, FailsANodeWhoseClockIsFourDaysOffButInARehearsal) {
   const Seen seen{{}, {}, {}, {{"node.clock_ahead", "345600"}}};
 
@@ -310,6 +353,173 @@ TEST(Audit, ComparesTheBiosSettingsThatTheProfileWants) {
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
   EXPECT_THAT(found, ::testing::ElementsAre(std::pair{Finding::not_observed, "bios Gone"},
                                             std::pair{Finding::wrong_setting, "bios LogicalProc"}));
+}
+
+Profile with(PartKind kind, int count) {
+  Profile profile;
+  profile.parts = {ExpectedParts{.kind = kind, .count = count}};
+  return profile;
+}
+
+/// "dimm A1" to "dimm A8", without those in `gone`.
+std::vector<Part> dimms(std::set<int> gone = {}) {
+  std::vector<Part> parts;
+  for (int i = 1; i <= 8; ++i)
+    if (!gone.contains(i)) parts.push_back(of_bmc(PartKind::dimm, "dimm A" + std::to_string(i)));
+  return parts;
+}
+
+const std::vector<PartialList> kDimmsNotWhole{
+    {PartKind::dimm, "/redfish/v1/Systems/1/Memory/7", "HTTP 500", true}};
+
+TEST(Audit, FindsNothingMissingWhereAListThatIsNotWholeLacksIt) {
+  const auto by_bmc = dimms({3, 4, 5});
+
+  const auto findings =
+      audit(with(PartKind::dimm, 8), {}, {.by_bmc = by_bmc, .partial_by_bmc = kDimmsNotWhole});
+
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].finding, Finding::not_observed);
+  EXPECT_EQ(findings[0].part, "dimm");
+  EXPECT_EQ(findings[0].observed,
+            "5 listed by the BMC, which could not be read whole: "
+            "/redfish/v1/Systems/1/Memory/7: HTTP 500");
+}
+
+TEST(Audit, FindsAPartMissingInAWholeListBesideOneThatIsNot) {
+  const auto by_bmc = dimms({3});
+  auto profile = with(PartKind::dimm, 8);
+  profile.parts.push_back({.kind = PartKind::psu, .count = 1});
+  const std::vector<PartialList> psus{{PartKind::psu, "/redfish/v1/Chassis/1/Power", "HTTP 503"}};
+
+  const auto findings = audit(profile, {}, {.by_bmc = by_bmc, .partial_by_bmc = psus});
+
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].finding, Finding::missing);
+  EXPECT_EQ(findings[0].part, "dimm A3");
+  EXPECT_EQ(findings[1].finding, Finding::not_observed);
+  EXPECT_EQ(findings[1].observed, "not read: /redfish/v1/Chassis/1/Power: HTTP 503");
+}
+
+TEST(Audit, PassesPartsThatTheNodeListsAndABmcThatIsNotWholeDoesNot) {
+  const auto by_bmc = dimms({1, 2, 3, 4}), by_node = dimms();
+
+  EXPECT_THAT(audit(with(PartKind::dimm, 8), {},
+                    {.by_bmc = by_bmc, .by_node = by_node, .partial_by_bmc = kDimmsNotWhole}),
+              IsEmpty());
+}
+
+TEST(Audit, DecidesNothingWhereTwoWholeListsContradictEachOther) {
+  const auto by_bmc = dimms({3}), by_node = dimms();
+
+  const auto findings = audit(with(PartKind::dimm, 8), {}, {.by_bmc = by_bmc, .by_node = by_node});
+
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].finding, Finding::not_observed);
+  EXPECT_EQ(findings[0].observed, "7 by the BMC, 8 by the node");
+}
+
+TEST(Audit, MissesWhatTheNodeCannotUseThoughItsBmcListsIt) {
+  const auto by_bmc = dimms(), by_node = dimms({3});
+
+  const auto findings = audit(with(PartKind::dimm, 8), {}, {.by_bmc = by_bmc, .by_node = by_node});
+
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].finding, Finding::missing);
+  EXPECT_EQ(findings[0].observed, "7; the BMC lists 8");
+}
+
+TEST(Audit, LeavesTheCountToAWholeListOfTheBmcWhereTheNodesIsNot) {
+  const auto by_node = dimms({3, 4}), whole = dimms(), short_of_one = dimms({5});
+  const auto profile = with(PartKind::dimm, 8);
+  const auto found = [&](const std::vector<Part>& by_bmc, std::span<const PartialList> partial) {
+    return audit(profile, {},
+                 {.by_bmc = by_bmc,
+                  .by_node = by_node,
+                  .partial_by_bmc = partial,
+                  .partial_by_node = kDimmsNotWhole});
+  };
+
+  EXPECT_THAT(found(whole, {}), IsEmpty());
+  ASSERT_EQ(found(dimms({3, 4}), {}).size(), 2u);
+  EXPECT_EQ(found(dimms({3, 4}), {})[0].finding, Finding::missing);
+  ASSERT_EQ(found(short_of_one, {}).size(), 1u) << "the node lists A5";
+  EXPECT_EQ(found(short_of_one, {})[0].finding, Finding::not_observed);
+  EXPECT_EQ(found({}, {}).at(0).finding, Finding::not_observed);
+}
+
+/// The names of what is missing.
+std::vector<std::string> missing(const Profile& profile, const Seen& seen,
+                                 std::vector<PartPlace> places = {}) {
+  std::vector<std::string> names;
+  for (const auto& each : audit(profile, {.places = std::move(places)}, seen))
+    if (each.finding == Finding::missing) names.push_back(each.part);
+  return names;
+}
+
+/// `stem` with the numbers from `first` to before `end`, without `gone`.
+std::vector<Part> row(PartKind kind, const std::string& stem, int first, int end, int gone = -1) {
+  std::vector<Part> parts;
+  for (int i = first; i < end; ++i)
+    if (i != gone) parts.push_back(of_bmc(kind, stem + std::to_string(i)));
+  return parts;
+}
+
+TEST(Audit, NamesNoPartByCounting) {
+  const auto psus = row(PartKind::psu, "psu", 1, 6), hcas = row(PartKind::hca, "mlx5_", 0, 11),
+             drives = row(PartKind::nvme, "nvme", 1, 10);
+  auto pair = row(PartKind::dimm, "dimm A", 2, 9), others = row(PartKind::dimm, "dimm B", 2, 9);
+  pair.insert(pair.end(), others.begin(), others.end());
+
+  EXPECT_EQ(missing(with(PartKind::psu, 6), {.by_bmc = psus}), std::vector<std::string>{"psu"});
+  EXPECT_EQ(missing(with(PartKind::hca, 12), {.by_node = hcas}), std::vector<std::string>{"hca"});
+  EXPECT_EQ(missing(with(PartKind::nvme, 10), {.by_node = drives}),
+            std::vector<std::string>{"nvme"});
+  EXPECT_EQ(missing(with(PartKind::dimm, 16), {.by_node = pair}), std::vector<std::string>{"dimm"});
+}
+
+TEST(Audit, NamesAPartByTheGapThatItLeavesInARowOfNames) {
+  const auto psus = row(PartKind::psu, "psu", 0, 6, 2),
+             hcas = row(PartKind::hca, "mlx5_", 0, 12, 7);
+
+  EXPECT_EQ(missing(with(PartKind::psu, 6), {.by_bmc = psus}), std::vector<std::string>{"psu2"});
+  EXPECT_EQ(missing(with(PartKind::hca, 12), {.by_node = hcas}),
+            std::vector<std::string>{"mlx5_7"});
+}
+
+std::vector<Part> drives_at(std::vector<std::string> slots) {
+  std::vector<Part> parts;
+  for (auto& slot : slots) {
+    parts.push_back(of_bmc(PartKind::nvme, "nvme" + std::to_string(parts.size())));
+    parts.back().slot = std::move(slot);
+  }
+  return parts;
+}
+
+// The kernel counts drives as they answer: nvme1 of three is nvme1 of two as well.
+TEST(Audit, NamesWhatIsMissingByThePlacesOfOtherMachines) {
+  const std::vector<PartPlace> places{{PartKind::nvme, false, "nvme0", "0000:01:00.0"},
+                                      {PartKind::nvme, false, "nvme1", "0000:02:00.0"},
+                                      {PartKind::nvme, false, "nvme2", "0000:03:00.0"}};
+  const auto renumbered = drives_at({"0000:01:00.0", "0000:03:00.0"}),
+             last = drives_at({"0000:01:00.0", "0000:02:00.0"}),
+             elsewhere = drives_at({"0000:01:00.0", "0000:99:00.0"});
+  const auto profile = with(PartKind::nvme, 3);
+
+  EXPECT_EQ(missing(profile, {.by_node = renumbered}, places),
+            std::vector<std::string>{"nvme at 0000:02:00.0"});
+  EXPECT_EQ(missing(profile, {.by_node = last}, places), std::vector<std::string>{"nvme2"});
+  EXPECT_EQ(missing(profile, {.by_node = elsewhere}, places), std::vector<std::string>{"nvme"})
+      << "a part sits where none of the others has one";
+}
+
+TEST(Audit, NamesWhatIsMissingByTheSlotsOfTheProfile) {
+  auto profile = with(PartKind::psu, 3);
+  profile.parts[0].slots = {"PSU0", "PSU1", "PSU2"};
+  auto psus = row(PartKind::psu, "psu", 1, 3);
+  for (auto& each : psus) each.slot = "PSU" + each.name.substr(3);
+
+  EXPECT_EQ(missing(profile, {.by_bmc = psus}), std::vector<std::string>{"psu0"});
 }
 
 TEST(Audit, SeesThatBmcAndNodeAreTwoMachines) {

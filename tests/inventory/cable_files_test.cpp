@@ -29,7 +29,8 @@ CableFileSite one_hca() {
 
 Read read(std::string_view text, const std::string& file, const CableFileSite& site = one_hca()) {
   Read read;
-  read.fabric = fabric_of_cables(parse_cables(text, file, read.problems), site, read.problems);
+  read.fabric =
+      read_cable_file(parse_cables(text, file, read.problems), site, read.problems).fabric;
   check_fabric(read.fabric, read.problems);
   return read;
 }
@@ -154,10 +155,10 @@ TEST(CableFiles, ReportsEveryProblemWithItsLine) {
   for (const auto& problem : problems)
     found.push_back(to_string(problem.where) + ": " + problem.what);
   EXPECT_THAT(found,
-              ElementsAre("site.csv:6:1: a cable needs two devices and two ports",
-                          "site.csv:4:1: n01 has no compute HCA 'mlx5_9'; it has mlx5_0, mlx5_3",
-                          "site.csv:5:1: 'mlx5_0' is no port of a switch, and the inventory has no "
-                          "node 'n03'",
+              ElementsAre("site.csv:6:3: a cable needs two devices and two ports",
+                          "site.csv:4:2: n01 has no compute HCA 'mlx5_9'; it has mlx5_0, mlx5_3",
+                          HasSubstr("site.csv:5:2: 'mlx5_0' is no port of a switch, and the "
+                                    "inventory has no node 'n03'"),
                           HasSubstr("site.csv:3:1: leaf1 port 1/1 has two cables"),
                           "site.csv:2:1: n01 has no cable for mlx5_3: add it to the plan, or list "
                           "the HCAs that have one (hcas, or rails of the profile)",

@@ -53,18 +53,22 @@ TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
 }
 
 TEST(LoadInventory, APathThatCannotBeLookedAtIsAProblemOfItsLine) {
-  const auto name = "/tmp/" + std::string(300, 'a');  // NAME_MAX is 255
-  for (const auto& keys :
-       {"defaults: {ssh: {key: " + name + "}}\n", "defaults: {bmc: {tls: {ca: " + name + "}}}\n",
-        "boot: {serve: '10.0.0.1:1', tls: {certificate: " + name + ", key: " + name +
-            ", ca: " + name + "}}\n"}) {
+  const auto name = "/" + std::string(300, 'a');
+  for (const auto& [keys, place] : std::vector<std::pair<std::string, std::string>>{
+           {"defaults: {ssh: {key: " + name + "}}\n", "site.yaml:2:"},
+           {"defaults: {bmc: {tls: {ca: " + name + "}}}\n", "site.yaml:2:"},
+           {"slurm: {rest: {url: 'https://s:1', user: slurm, token: 'env:T', ca: " + name + "}}\n",
+            "site.yaml:2:"},
+           {"boot: {serve: '10.0.0.1:1', tls: {certificate: " + name + ", key: " + name +
+                ", ca: " + name + "}}\n",
+            "site.yaml:2:"}}) {
     const auto problems =
         to_string(loaded("site: lab\n" + keys +
                          "nodes:\n  - {name: n1, profile: dgx-h100, bmc: {address: 10.0.1.1, "
                          "user: u, password: 'env:P'}, ssh: {address: 10.0.2.1}}\n")
                       .problems);
 
-    EXPECT_THAT(problems, HasSubstr("site.yaml:2:")) << keys;
+    EXPECT_THAT(problems, HasSubstr(place)) << keys;
     EXPECT_THAT(problems, HasSubstr("cannot be looked at: File name too long")) << keys;
   }
 }

@@ -49,6 +49,32 @@ TEST(SharedBmcs, AreFaultsWithoutASystemForEach) {
   EXPECT_THAT(text, HasSubstr("name the System of each: bmc: {system: ...}"));
 }
 
+// One machine twice, in other words.
+TEST(SharedBmcs, AreKnownInEverySpellingOfTheirAddress) {
+  const auto result = loaded(R"(  - {name: n1, bmc: {address: 127.9.3.1}, ssh: {address: 127.9.4.1}}
+  - {name: n2, bmc: {address: "::ffff:127.9.3.1"}, ssh: {address: "::ffff:127.9.4.1"}}
+  - {name: N1, bmc: {address: 127.9.3.9}, ssh: {address: 127.9.4.9}}
+  - {name: n4, bmc: {address: "[fd00::1]"}, ssh: {address: 127.9.4.10}}
+  - {name: n5, bmc: {address: "[fd00:0:0::1]"}, ssh: {address: 127.9.4.11}}
+  - {name: n6, bmc: {address: bmc6.example}, ssh: {address: 127.9.4.12}}
+  - {name: n8, bmc: {address: BMC6.example}, ssh: {address: 127.9.4.14}}
+  - {name: n9, serial: NA, bmc: {address: 127.9.3.10}, ssh: {address: "::ffff:127.9.3.9"}}
+)");
+
+  EXPECT_FALSE(result.inventory);
+  const auto text = to_string(result.problems);
+  for (const auto* fault :
+       {"BMC address [::ffff:127.9.3.1]:443 of node 'n2' is already that of 'n1'",
+        "SSH address [::ffff:127.9.4.1]:22 of node 'n2' is already that of 'n1' (site.yaml:6:12), "
+        "written there as 127.9.4.1:22",
+        "name N1 of node 'N1' is already that of 'n1'",
+        "BMC address [fd00:0:0::1]:443 of node 'n5' is already that of 'n4'",
+        "BMC address BMC6.example:443 of node 'n8' is already that of 'n6'",
+        "BMC address 127.9.3.9 of node 'N1' is the SSH address of 'n9'",
+        "node 'n9': 'NA' is no serial number"})
+    EXPECT_THAT(text, HasSubstr(fault));
+}
+
 TEST(SharedBmcs, MustAgreeOnWhatBelongsToTheBmc) {
   const auto result = loaded(R"(  - name: n1
     bmc: {address: 10.0.1.11, system: Node0}

@@ -112,6 +112,46 @@ TEST(Actions, NameThePartAndItsRemedy) {
   EXPECT_THAT(to_text(actions), HasSubstr("a01 U1"));
 }
 
+TEST(Actions, NameTheReasonAndNoPartOfANodeAboutWhichNothingWasFoundOut) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes.push_back(node("n1", "a01", 1));
+  run.nodes[0].record.verdict = burnin::Verdict{.decision = burnin::Decision::inconclusive};
+  burnin::Cause unread;
+  unread.decision = burnin::Decision::inconclusive;
+  unread.criterion = "stage node-facts";
+  unread.measured = "did not read edac.uncorrected; memory errors: no EDAC driver";
+  unread.remedy = "load the driver; then: cupel retry RUN NODE --from node-facts";
+  auto other = unread;
+  other.criterion = "step sel";
+  other.remedy.clear();
+  run.nodes[0].causes = {other, unread};
+
+  const auto actions = actions_of(run, {});
+
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].part, "");
+  EXPECT_EQ(actions[0].action, "load the driver; then: cupel retry 12 n1 --from node-facts");
+  EXPECT_THAT(actions[0].why, HasSubstr("stage node-facts did not read edac.uncorrected"));
+  EXPECT_FALSE(actions[0].at_the_rack);
+}
+
+TEST(Actions, AskForAPartOnceTheVerdictHasNamedIt) {
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  auto audit = step("audit", "needs operator", "", "1 finding; psu missing");
+  audit.needs = {{"find out which one; then check the cord", "psu", true}};
+  run.nodes[0].record.steps = {audit};
+  EXPECT_EQ(actions_of(run, {}).at(0).part, "psu");
+
+  run.nodes[0].record.verdict.emplace();
+  run.nodes[0].causes = {
+      {burnin::Decision::fail, "psu0", "audit: missing", "5", "6 psus", "", "check the cord"}};
+  const auto actions = actions_of(run, {});
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].part, "psu0");
+}
+
 TEST(Actions, AtADeskComeFirstAndNeedNoWay) {
   RunSummary run;
   run.run.id = 12;
@@ -213,6 +253,11 @@ TEST(Actions, NameTheCommandThatAcceptsWhatHasChanged) {
        "cupel bmc n1 accept-certificate"},
       {"untrusted", "the certificate is SHA256:b, the inventory says SHA256:a; ...",
        "write the new one into the inventory"},
+      {"refused",
+       "scontrol: Invalid user id: user cupel may not change nodes in Slurm: sacctmgr modify user "
+       "where name=cupel set adminlevel=administrator, or run Cupel as SlurmUser",
+       "let Cupel's user change nodes in Slurm"},
+      {"unreachable", "slurmctld does not answer: refused", "look at slurmctld"},
       {"refused", "the node does not let root in with the key in /k. ...", "authorized_keys"},
       {"refused", "n1: the BMC refused user admin with this password before; ...",
        "correct the password in the inventory's secret; where the BMC's own was corrected instead: "

@@ -5,6 +5,7 @@
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/step_type.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -75,7 +76,8 @@ class AuditStepTest : public store::StoreTest {
                                       Deadline::in(std::chrono::minutes{1}),
                                       stop,
                                       {},
-                                      [](const std::string&) {}};
+                                      [](const std::string&) {},
+                                      &state};
     asio::io_context io;
     const auto ended =
         run_to_end(io, step_type(playbooks::StepKind::audit).perform(doors, request));
@@ -91,6 +93,7 @@ class AuditStepTest : public store::StoreTest {
   inventory::Inventory inventory{};
   std::unique_ptr<store::Store> store{};
   engine::RunId run{};
+  engine::RunState state{};
 };
 
 TEST_F(AuditStepTest, CountsThePartsOfAStageThatWasDoneTwiceOnce) {
@@ -105,6 +108,94 @@ TEST_F(AuditStepTest, UsesTheNewestReading) {
   saw("gpu-facts@after", gpus(1));
 
   EXPECT_THAT(audited(), ElementsAre("missing gpu1: 1 of 2 gpus"));
+}
+
+TEST_F(AuditStepTest, MissesNothingThatAReadingOfTheBmcCouldNotList) {
+  auto ended = event(EventKind::step_ended, "n1", "bmc-facts");
+  ended.data["outcome"] = "done";
+  ended.data["bmc_parts"] = record::to_json(gpus(1));
+  ended.data["bmc_partial"] = record::to_json(std::vector<inventory::PartialList>{
+      {PartKind::gpu, "/redfish/v1/Systems/1/Processors/GPU_2", "HTTP 503", true}});
+  ASSERT_TRUE(store->append(run, ended));
+
+  EXPECT_THAT(audited(),
+              ElementsAre("not observed gpu: 1 listed by the BMC, which could not be read whole: "
+                          "/redfish/v1/Systems/1/Processors/GPU_2: HTTP 503 of 2 gpus"));
+  saw("gpu-facts", gpus(2));
+  EXPECT_THAT(audited(), IsEmpty()) << "the driver lists them";
+}
+
+TEST_F(AuditStepTest, MissesNothingThatAStageCouldNotList) {
+  auto ended = event(EventKind::step_ended, "n1", "gpu-facts");
+  burnin::Findings findings;
+  findings.parts = gpus(1);
+  findings.partial = {{PartKind::gpu, "nvidia-smi -q -x", "its output is cut short", true}};
+  ended.data = record::to_json(findings);
+  ended.data["outcome"] = "done";
+  ASSERT_TRUE(store->append(run, ended));
+
+  EXPECT_THAT(audited(), ElementsAre(::testing::StartsWith("not observed gpu: 1 listed by the "
+                                                           "node")));
+}
+
+/// Another node of the run, where it is seen from the others.
+class AuditBesidePeers : public AuditStepTest {
+ protected:
+  void SetUp() override {
+    AuditStepTest::SetUp();
+    inventory.nodes = {node};
+    auto& profile = inventory.profiles["one"];
+    profile.parts[0].kind = PartKind::nvme;
+    profile.parts[0].count = 3;
+    profile.parts[0].pci.clear();
+    state.nodes["n1"];
+  }
+
+  static std::vector<Part> drives(std::initializer_list<int> buses) {
+    std::vector<Part> parts;
+    for (const int bus : buses)
+      parts.push_back({.kind = PartKind::nvme,
+                       .name = "nvme" + std::to_string(parts.size()),
+                       .slot = "0000:0" + std::to_string(bus) + ":00.0"});
+    return parts;
+  }
+  void peer(const std::string& name, std::vector<Part> parts) {
+    auto& other = inventory.nodes.emplace_back(node);
+    other.name = name;
+    for (const auto& [fact, value] : place_facts(parts, false))
+      state.nodes[name].facts[std::string{fact}] = value.as_string();
+  }
+};
+
+TEST_F(AuditBesidePeers, NamesTheDriveThatIsMissingByItsPlaceInOtherNodes) {
+  saw("node-facts", drives({1, 3}));
+  EXPECT_THAT(audited(), ElementsAre("missing nvme: 2 of 3 nvmes")) << "nobody says which";
+
+  peer("n2", drives({1, 2, 3}));
+  peer("n3", drives({1, 2}));
+  EXPECT_THAT(audited(), ElementsAre("missing nvme at 0000:02:00.0: 2 of 3 nvmes"));
+}
+
+TEST_F(AuditBesidePeers, NamesNoneWhereOtherNodesHaveThemInDifferentPlaces) {
+  saw("node-facts", drives({1, 3}));
+  peer("n2", drives({1, 2, 3}));
+  peer("n3", drives({1, 3, 4}));
+
+  EXPECT_THAT(audited(), ElementsAre("missing nvme: 2 of 3 nvmes"));
+}
+
+TEST_F(AuditBesidePeers, NamesItInTheVerdictOnceTheOthersHaveReported) {
+  record::NodeRecord record;
+  record.findings["node-facts"].parts = drives({1, 3});
+  record.steps = {{.name = "node-facts", .outcome = "done"}};
+  record.audit = {
+      {inventory::Finding::missing, "nvme", "3 nvmes", "2", "", "", inventory::PartCount{2, 3}}};
+  peer("n2", drives({1, 2, 3}));
+
+  name_missing_parts(record, inventory, node, state);
+
+  ASSERT_EQ(record.audit->size(), 1u);
+  EXPECT_EQ(record.audit->front().part, "nvme at 0000:02:00.0");
 }
 
 TEST_F(AuditStepTest, CountsThePartsOfEachStage) {

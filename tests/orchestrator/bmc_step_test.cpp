@@ -1,6 +1,7 @@
 // How a step ends whose BMC hangs, or reports "off" whatever is done.
 #include <gmock/gmock.h>
 
+#include "inventory/expected_parts.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/steps/node_steps.h"
@@ -96,6 +97,38 @@ TEST_F(HungBmc, LeavesAnErrorThatNoRetryHelpsAsItIs) {
 
   EXPECT_EQ(end.outcome, Outcome::reject);
   EXPECT_THAT(end.detail, Not(HasSubstr("not retried")));
+}
+
+/// A BMC that restarts while it is read.
+class PartialBmc : public BmcStep {
+ protected:
+  PartialBmc() {
+    machine.identity.emplace().vendor = "NVIDIA";
+    machine.parts = {{.kind = inventory::PartKind::dimm, .name = "dimm A1"}};
+    machine.partial = {
+        {inventory::PartKind::dimm, "/redfish/v1/Systems/1/Memory/7", "HTTP 503", true}};
+    inventory.profiles["lab"].parts = {{.kind = inventory::PartKind::dimm, .count = 2}};
+  }
+};
+
+TEST_F(PartialBmc, IsReadAgainAndWhatWasReadStandsWhereNoReadingIsWhole) {
+  const auto end = perform(playbooks::StepKind::bmc_facts, 60s);
+
+  EXPECT_EQ(end.outcome, Outcome::retry);
+  EXPECT_EQ(end.at_last, Outcome::done);
+  EXPECT_THAT(end.detail, HasSubstr("could not list all dimms: /redfish/v1/Systems/1/Memory/7: "
+                                    "HTTP 503; dimms are read again"));
+  EXPECT_EQ(end.found.at("bmc_partial").as_array().size(), 1u);
+}
+
+TEST_F(PartialBmc, IsNotReadAgainForWhatIsThereOrWillNotBe) {
+  machine.parts.push_back(machine.parts.front());
+  EXPECT_EQ(perform(playbooks::StepKind::bmc_facts, 60s).outcome, Outcome::done)
+      << "both are there";
+
+  machine.parts.pop_back();
+  machine.partial.front().passing = false;
+  EXPECT_EQ(perform(playbooks::StepKind::bmc_facts, 60s).outcome, Outcome::done) << "HTTP 404";
 }
 
 TEST_F(BmcStep, AsksFirstWhetherTheMachineRunsWhereTheBmcReportsOffAfterPowerOn) {

@@ -161,6 +161,19 @@ TEST_F(BmcWatch, OfABmcThatIsSilentForAWhileFindsOutLater) {
   EXPECT_EQ(critical("sel@later", "fan3"), 1);
 }
 
+TEST_F(BmcWatch, OfALogThatWasNotReadToItsEndProvesNothing) {
+  stage("sel@first", "sleep 0");
+  machine.log->newest_missing = true;
+  machine.log->unknown = {{"the newest entries of log SEL", "/SEL/Entries", "400 pages"}};
+
+  stage("sel@cut", "sleep 0");
+
+  const auto verdict = decide(dgx(), record());
+  EXPECT_EQ(verdict.decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(burnin::to_string(verdict.causes.front()), HasSubstr("400 pages"));
+  EXPECT_EQ(critical("sel@cut", ""), std::nullopt);
+}
+
 TEST_F(BmcWatch, AsksNothingWhereTheProfileWouldJudgeNothing) {
   auto& criteria = inventory.profiles.at("dgx-h100").criteria;
   std::erase_if(criteria, [](const auto& each) { return each.stage == "sel"; });

@@ -121,5 +121,24 @@ TEST(Score, IsNotWholeWhereOneHealthyNodeIsBlamed) {
   EXPECT_FALSE(score_of(found, std::vector{node(Decision::inconclusive)}).whole());
 }
 
+TEST(Detection, TakesAPartThatIsReportedAsSlowForFoundWhereThatIsEnough) {
+  const Planted planted{.fault = "slow",
+                        .node = "c01-n01",
+                        .verdict = Decision::pass,
+                        .part = "gpu2",
+                        .check = "fleet: hbm.copy",
+                        .slow = true};
+  auto one = node(Decision::pass);
+  one.record.verdict.emplace();
+  EXPECT_EQ(outcome_of(detected(planted, one, 1)), "missed");
+
+  one.record.verdict->slow = {{.part = "gpu2", .measure = "hbm.copy"}};
+  EXPECT_EQ(outcome_of(detected(planted, one, 1)), "found");
+  EXPECT_EQ(score_of(std::vector{detected(planted, one, 1)}, {}).found, 1);
+
+  one.record.verdict->slow[0].part = "gpu3";
+  EXPECT_EQ(outcome_of(detected(planted, one, 1)), "wrong part");
+}
+
 }  // namespace
 }  // namespace cupel::report

@@ -85,6 +85,7 @@ inline PlannedStep step(StepKind kind, std::string name, OnFailure on_failure = 
   planned.tries = 3;
   planned.on_failure = on_failure;
   planned.always = row_of(kind).always;
+  planned.before_canary = row_of(kind).before_canary;
   return planned;
 }
 

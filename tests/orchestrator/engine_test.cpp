@@ -1,5 +1,7 @@
 #include "orchestrator/engine/engine.h"
 
+#include <boost/asio/detached.hpp>
+
 #include "base/json.h"
 #include "inventory/node.h"
 #include "orchestrator/engine/circuit.h"
@@ -117,6 +119,8 @@ TEST_F(EngineTest, AStepThatHangsEndsAtItsDeadline) {
   struct Hanging : ScriptedSteps {
     Task<Result<StepEnd>> perform(StepRequest request) override {
       if (request.step.name != "power-on") co_return StepEnd{};
+      if (++tries["n1"] == 1) co_return ends(Outcome::retry, "HTTP 503");
+      request.waiting("power on");
       CO_TRY(co_await pause_for(1h));
       co_return StepEnd{};
     }
@@ -135,7 +139,8 @@ TEST_F(EngineTest, AStepThatHangsEndsAtItsDeadline) {
 
   const auto& first = engine.state(1).nodes.at("n1").steps[0];
   EXPECT_EQ(first.phase, StepState::Phase::failed);
-  EXPECT_THAT(first.detail, HasSubstr("not done within its deadline of 1 s"));
+  EXPECT_EQ(first.detail,
+            "not done within its deadline of 1 s; it waited for power on; before: HTTP 503");
 }
 
 /// Stops the engine when a step begins.
@@ -375,6 +380,108 @@ TEST_F(EngineTest, ACrashAtEveryWriteStartsNoStageTwiceAndLosesNoResult) {
     for (const auto& [which, times] : ended) EXPECT_EQ(times, 1) << which << " after " << room;
     for (std::size_t i = 0; i < kept.size(); ++i)
       EXPECT_EQ(journal_.events[i].step, kept[i].step) << "what was written is kept";
+  }
+}
+
+class BehindACanary : public EngineTest {
+ protected:
+  BehindACanary() {
+    plan_.canary = {1};
+    const auto steps = std::make_shared<std::vector<PlannedStep>>(
+        std::vector{step(StepKind::slurm_hold, "slurm-hold", OnFailure::go_on),
+                    step(StepKind::power_on, "power-on"), step(StepKind::verdict, "verdict")});
+    for (auto& node : plan_.nodes) node.steps = steps;
+  }
+  /// Where in the journal it is.
+  std::size_t event_at(EventKind kind, const std::string& node, const std::string& step) const {
+    return static_cast<std::size_t>(std::ranges::find_if(journal_.events,
+                                                         [&](const Event& event) {
+                                                           return event.kind == kind &&
+                                                                  event.node == node &&
+                                                                  event.step == step;
+                                                         }) -
+                                    journal_.events.begin());
+  }
+};
+
+TEST_F(BehindACanary, EachNodeIsHeldBeforeTheCanaryIsThrough) {
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n2"), ElementsAre("done", "done", "done"));
+  EXPECT_LT(event_at(EventKind::step_ended, "n2", "slurm-hold"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, ANodeThatIsHeldTakesNoPlaceOfThoseThatWork) {
+  plan_.nodes_at_once = 1;
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(steps_.most_at_once, 1);
+  EXPECT_THAT(phases("n2"), ElementsAre("done", "done", "done"));
+}
+
+TEST_F(BehindACanary, ANodeThatCouldNotBeHeldWaitsForItsWaveToo) {
+  steps_.script["n2/slurm-hold"] = {ends(Outcome::reject, "Slurm does not know it")};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n2")[0], "failed");
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, WhatAPersonSkipsLetsNoNodeInBeforeItsWave) {
+  Event skipped{.kind = EventKind::step_skipped, .node = "n2", .step = "power-on"};
+  skipped.data = {{"why", "on order"}, {"because", "person"}, {"by", "alice"}};
+  journal_.events.push_back(skipped);
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n2")[1], "skipped");
+  EXPECT_GT(event_at(EventKind::step_began, "n2", "verdict"),
+            event_at(EventKind::step_ended, "n1", "verdict"));
+}
+
+TEST_F(BehindACanary, IsHaltedOnceNothingOfItGoesOn) {
+  steps_.script["n1/power-on"] = {ends(Outcome::reject)};
+  asio::io_context io;
+  Dispatcher dispatcher;
+  RealClock clock;
+  Engine engine{dispatcher, clock};
+  engine.add(setup(initial_state(plan_), steps_, observer_));
+  bool halted = false;
+  const auto watch = [](Engine& runs, bool& seen) -> Task<void> {
+    for (int looks = 0; looks < 10'000 && !runs.halted(1); ++looks) {
+      [[maybe_unused]] const auto paused = co_await pause_for(1ms);
+    }
+    seen = runs.halted(1);
+    runs.stop(1, Stop::interrupt);
+  };
+  asio::co_spawn(io, watch(engine, halted), asio::detached);
+
+  [[maybe_unused]] const auto ran = run_to_end(io, engine.run());
+
+  EXPECT_TRUE(halted);
+  EXPECT_FALSE(engine.halted(1)) << "it has ended";
+  EXPECT_EQ(engine.state(1).phase, RunPhase::interrupted);
+  EXPECT_EQ(engine.state(1).nodes.at("n2").steps[0].phase, StepState::Phase::done);
+  EXPECT_EQ(engine.state(1).nodes.at("n2").steps[1].phase, StepState::Phase::waiting);
+}
+
+TEST_F(BehindACanary, ACrashAtEveryWriteLetsNoNodeInBeforeItsWave) {
+  ASSERT_TRUE(run());
+  const auto all = journal_.events;
+  for (std::size_t written = 1; written < all.size(); ++written) {
+    journal_.events.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(written));
+
+    ASSERT_TRUE(run()) << written;
+
+    EXPECT_GT(event_at(EventKind::step_began, "n2", "power-on"),
+              event_at(EventKind::step_ended, "n1", "verdict"))
+        << written;
   }
 }
 

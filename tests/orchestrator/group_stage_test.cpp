@@ -307,6 +307,9 @@ TEST(FoundBefore, IsTheNewestTryOfEachNodeThatEndedWellWhereverItsNumbersAreKept
   EXPECT_EQ(found[0]->measurements.at(0).value, 1);
   EXPECT_EQ(found[1]->measurements.at(0).value, 3);
   EXPECT_FALSE(found[2]);
+  const auto but = found_before(*store, run, nodes, "fabric-pairs", "fabric-pairs@again");
+  ASSERT_TRUE(but[1]);
+  EXPECT_EQ(but[1]->measurements.at(0).value, 2) << "a step's own earlier try is left out";
 }
 
 }  // namespace

@@ -241,6 +241,23 @@ TEST(ImageChecker, ReadsAnImageWholeOnceForAllWhoHoldIt) {
   EXPECT_EQ(other.error().code, Code::kUntrusted);
 }
 
+TEST(ImageChecker, RefusesAnImageThatAnotherUserCanChange) {
+  Site site;
+  std::filesystem::permissions(site.image(), std::filesystem::perms{0666});
+  asio::io_context io;
+  ImageChecker checker{site.trust()};
+
+  const auto whole =
+      run_to_end(io, checker.whole(site.image(), sha256_hex(kBytes), Deadline::in(10s)));
+  io.restart();
+  const auto copy = run_to_end(io, checker.copy(site.image(), sha256_hex(kBytes),
+                                                site.folder.path() / "served", Deadline::in(10s)));
+
+  EXPECT_THAT(site.refusal(), HasSubstr("can be changed by other users"));
+  EXPECT_EQ(whole.error().code, Code::kUntrusted);
+  EXPECT_EQ(copy.error().code, Code::kUntrusted);
+}
+
 TEST(ImageChecker, RefusesAnImageThatIsNotListedExpiredOrBelowTheFloor) {
   Site site;
 

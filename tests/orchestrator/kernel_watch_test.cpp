@@ -73,7 +73,8 @@ class KernelWatching : public StagesOnANode {
   std::vector<std::string> causes() const {
     std::vector<std::string> told;
     for (const auto& each : decide(kernel_log_alone(), record()).causes)
-      if (each.criterion.starts_with("kernel") || each.criterion.contains("kernel-log"))
+      if (each.criterion.starts_with("kernel") || each.criterion.contains("kernel-log") ||
+          each.criterion == "node.restarted")
         told.push_back(fmt::format("{}: {} {} {}", to_string(each.decision), each.part,
                                    each.criterion, measured_text(each)));
     return told;
@@ -136,11 +137,41 @@ TEST_F(KernelWatching, NeverTakesALostPartOfTheLogForNoErrors) {
   EXPECT_THAT(unknown.front().why, HasSubstr("overwritten 512 records"));
 }
 
-TEST_F(KernelWatching, NeverTakesARestartInBetweenForNoErrors) {
+TEST_F(KernelWatching, FailsAMachineThatRestartedByItself) {
   answer(100);
-  stage("disk", [this] { answer(30, R"("restarted":true,"lost":0,"messages":[])"); });
+  const auto end = stage("disk", [this] {
+    answer(30, R"("restarted":true,"booted":1795919165,"lost":0,"messages":[])");
+  });
 
-  EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel_log.complete 0"));
+  EXPECT_THAT(end.detail, HasSubstr("the node restarted by itself at 2026-11-29"));
+  const auto told = causes();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_THAT(told.front(), HasSubstr("fail:  node.restarted 1"));
+  EXPECT_THAT(told.back(), HasSubstr("inconclusive:  kernel_log.complete 0"));
+  for (const auto& each : decide(kernel_log_alone(), record()).causes)
+    if (each.criterion == "kernel_log.complete") EXPECT_EQ(each.consequence_of, "node.restarted");
+}
+
+TEST_F(KernelWatching, ReadsTheWholeBootThatAStepOfTheRunBegan) {
+  StepEnd end;
+  planned.name = "power-on";
+  engine::StepRequest request{run, node, {}, planned, 1, {}, Deadline::in(60s), stop, {}, {}};
+  auto all = doors();
+  KernelWatch::begin_with_boot(end);
+  KernelWatch::forget(all, request, end);
+  Event switched{.kind = EventKind::step_ended, .node = node.name, .step = "power-on"};
+  switched.data = end.found;
+  ASSERT_TRUE(store->append(run, switched));
+
+  answer(40, R"("restarted":false,"from_boot":true,"lost":0,"messages":[{"class":"gpu",)"
+             R"("weight":"error","part":"gpu1","count":1,"detail":"RmInitAdapter failed!"}])");
+  stage("disk", [this] { answer(60, R"("restarted":false,"lost":0,"messages":[])"); });
+  answer(90, R"("restarted":false,"lost":0,"messages":[])");
+  stage("disk@later");
+
+  EXPECT_THAT(asked(), ElementsAre("kernel-log --from-boot", "kernel-log --boot b001 --after 40",
+                                   "kernel-log --boot b001 --after 60"));
+  EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.gpu 1"));
 }
 
 TEST_F(KernelWatching, BeginsAnewAfterARestartOfItsOwn) {
@@ -160,6 +191,26 @@ TEST_F(KernelWatching, BeginsAnewAfterARestartOfItsOwn) {
 
   EXPECT_EQ(asked()[2], "kernel-log") << "the new boot's log is another one";
   EXPECT_TRUE(causes().empty()) << causes().front();
+}
+
+TEST_F(KernelWatching, KeepsABootThatNothingHasReadWhereThePowerWasOnAlready) {
+  StepEnd booted, found_on;
+  planned.name = "os";
+  engine::StepRequest request{run, node, {}, planned, 1, {}, Deadline::in(60s), stop, {}, {}};
+  auto all = doors();
+  KernelWatch::begin_with_boot(booted);
+  KernelWatch::forget(all, request, booted);
+  Event os{.kind = EventKind::step_ended, .node = node.name, .step = "os"};
+  os.data = booted.found;
+  ASSERT_TRUE(store->append(run, os));
+
+  planned.name = "power-on";
+  KernelWatch::forget(all, request, found_on);
+  answer(40, R"("restarted":false,"from_boot":true,"lost":0,"messages":[])");
+  stage("disk", [this] { answer(60); });
+
+  EXPECT_FALSE(found_on.found.contains("kernel_log_mark"));
+  EXPECT_EQ(asked().front(), "kernel-log --from-boot");
 }
 
 TEST_F(KernelWatching, ReadsLaterWhatCouldNotBeReadAtFirst) {

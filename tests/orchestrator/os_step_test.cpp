@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(OsStep, WritesTheImageAndPinsTheHostKeyThatTheNewSystemReports) {
   ASSERT_TRUE(control());
@@ -22,6 +23,26 @@ TEST_F(OsStep, WritesTheImageAndPinsTheHostKeyThatTheNewSystemReports) {
   EXPECT_EQ(machine_.images_written, 1);
   EXPECT_EQ(store_->pinned("ssh:n1"), test::kNewPrint);
   EXPECT_TRUE(machine_.open.empty()) << "the ticket ends with the step";
+}
+
+TEST_F(OsStep, TheTicketIsInNoEvent) {
+  ASSERT_TRUE(control());
+
+  ASSERT_EQ(machine_.tickets.size(), 1u);
+  EXPECT_THAT(needed(), HasSubstr("handle"));
+  EXPECT_THAT(needed(), Not(HasSubstr(machine_.tickets[0])));
+  EXPECT_THAT(needed(), Not(HasSubstr("http://")));
+}
+
+TEST_F(OsStep, BootsNothingWhereAPersonPinnedTheHostKey) {
+  ASSERT_TRUE(store_->repin("ssh:n1", "SHA256:of a person"));
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("cupel exec n1 --forget-host-key"));
+  EXPECT_EQ(machine_.boots, 0);
+  EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:of a person");
 }
 
 TEST_F(OsStep, WritesNothingWhereTheWantedImageRunsAlready) {

@@ -73,6 +73,19 @@ TEST(SeenParts, OfASourceThatAFailureKeptFromBeingReadAreNotRead) {
   EXPECT_THAT(serials(seen.unread()), UnorderedElementsAre("G1"));
 }
 
+TEST(SeenParts, OfAKindThatTheNewestReadingCouldNotListInFullAreNotRead) {
+  SeenParts seen;
+  auto newest = bmc_read({}, "P1");
+  newest.bmc_partial = {{PartKind::psu, "/redfish/v1/Chassis/1/Power", "HTTP 503", true}};
+
+  EXPECT_TRUE(seen.take(newest));
+  EXPECT_THAT(serials(seen.unread()), UnorderedElementsAre("")) << "any of them";
+  seen.take(bmc_read({}, "P2"));
+
+  EXPECT_THAT(serials(seen.parts()), UnorderedElementsAre("P1"));
+  EXPECT_THAT(serials(seen.unread()), UnorderedElementsAre("", "P2"));
+}
+
 TEST(SeenParts, AreOfOneMachine) {
   SeenParts seen;
 

@@ -70,6 +70,17 @@ TEST(OneLineReason, FitsIntoSlurmsTools) {
   EXPECT_LE(one_line_reason(std::string(5000, 'x')).size(), 240);
 }
 
+TEST(WithShortUrls, LeavesTheCauseInFrontOfWhatTheToolsCutOff) {
+  const std::string path = "/redfish/v1/Chassis/HGX_Chassis_0/PCIeDevices/HGX_GPU_SXM_1";
+  EXPECT_EQ(with_short_urls("step bmc-facts: https://10.0.0.1" + path + ": HTTP 401; see http://b" +
+                            path),
+            "step bmc-facts: https://10.0.0.1/... HTTP 401; see http://b/...");
+  EXPECT_EQ(with_short_urls("https://10.0.0.1/redfish/v1: refused"),
+            "https://10.0.0.1/redfish/v1: refused");
+  for (const auto* same : {"", "no URL", "://", "a://", "https://", "x ://y"})
+    EXPECT_EQ(with_short_urls(same), same);
+}
+
 inventory::Inventory two_nodes() {
   inventory::Inventory inventory;
   inventory::Profile profile;

@@ -387,7 +387,7 @@ TEST_F(StageOnANode, ThatWasEndedHalfDoneHasNoResultAndBeginsAnew) {
 constexpr const char* kScontrol = R"sh(#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 case "$*" in
-  *show*) echo "NodeName=a01-n01 CPUTot=1 RealMemory=1 State=$(cat state) Reason=x" ;;
+  *show*) echo "NodeName=a01-n01 CPUTot=1 RealMemory=1 State=$(cat state) Reason=cupel: tested" ;;
   *State=DRAIN*) echo IDLE+DRAIN > state; echo "$*" >> asked ;;
   *State=RESUME*) echo IDLE > state ;;
 esac

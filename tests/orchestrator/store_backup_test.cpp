@@ -170,5 +170,50 @@ TEST_F(BackupTest, NamesWhatIsBrokenInIt) {
   EXPECT_THAT(copied.checked.faults[0].where, HasSubstr(sha256_hex("first output")));
 }
 
+TEST_F(BackupTest, WritesThroughNoLinkThatWasPlanted) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  keep(*store, run, "first output");
+  ASSERT_TRUE(back_up(folder_, backup()));
+  const auto kept = evidence_file(backup(), sha256_hex("first output"));
+  fs::remove(kept);
+  std::ofstream{place_ / "victim"} << "as it was";
+  fs::create_symlink(place_ / "victim", kept.string() + ".new");
+
+  const auto copied = back_up(folder_, backup());
+
+  ASSERT_TRUE(copied) << copied.error().what;
+  EXPECT_EQ(fs::file_size(place_ / "victim"), std::string_view{"as it was"}.size());
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(kept)));
+}
+
+TEST_F(BackupTest, TakesNoDrawerThatIsALinkToElsewhere) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  keep(*store, run, "first output");
+  fs::create_directories(backup());
+  fs::create_directories(place_ / "elsewhere");
+  std::ofstream{backup() / "BACKUP"} << "";
+  fs::create_directory_symlink(place_ / "elsewhere", backup() / "evidence");
+
+  EXPECT_FALSE(back_up(folder_, backup()));
+  EXPECT_TRUE(fs::is_empty(place_ / "elsewhere"));
+}
+
+TEST_F(BackupTest, AFolderThatOthersCanWriteIsNeitherWrittenNorRead) {
+  ASSERT_TRUE(open()->begin_run(run_on({"n1"})));
+  ASSERT_TRUE(back_up(folder_, backup()));
+  const auto elsewhere = place_ / "another";
+  fs::permissions(backup(), fs::perms{0777});
+
+  const auto written = back_up(folder_, backup());
+  const auto read = restore(backup(), elsewhere);
+
+  EXPECT_EQ(written.error().code, Code::kInvalid);
+  EXPECT_EQ(read.error().code, Code::kInvalid);
+  EXPECT_THAT(read.error().what, HasSubstr("can be changed by other users"));
+  EXPECT_FALSE(fs::exists(elsewhere));
+}
+
 }  // namespace
 }  // namespace cupel::store

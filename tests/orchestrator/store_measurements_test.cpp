@@ -163,7 +163,8 @@ TEST_F(MeasurementsTest, AreMadeOfTheJournalsOfAFormerVersion) {
   store_.reset();
   sql("DROP VIEW measurements; DROP TABLE measurement; DROP TABLE series; DROP TABLE name; "
       "DROP INDEX run_submitted; DROP TABLE access_token; DROP TABLE audit; DROP TABLE kept_reply; "
-      "DROP TABLE pending_approval; UPDATE schema_version SET version = 5");
+      "DROP TABLE pending_approval; DROP TABLE step_secret; "
+      "ALTER TABLE known_key DROP COLUMN by_person; UPDATE schema_version SET version = 5");
 
   store_ = open();
 

@@ -52,13 +52,20 @@ struct StayingFront : NoFront {
   };
 
   std::set<engine::RunId> living{};
-  std::function<void()> at_tick{};
+  std::function<void()> at_tick{}, at_hang_up = [] {};
+  std::optional<Error> lost{};
   std::unique_ptr<RunView> view(const playbooks::Plan& plan, engine::RunId run,
                                 Origin origin) override {
     [[maybe_unused]] const auto none = NoFront::view(plan, run, origin);
     return std::make_unique<View>(living, run);
   }
   void tick() override { at_tick(); }
+  bool hang_up() override {
+    at_hang_up();
+    return false;
+  }
+  bool has_terminal() const override { return false; }
+  std::optional<Error> fault() override { return lost; }
 };
 
 /// Two machines that nobody reaches, a playbook that judges what is known, and a state folder.
@@ -292,6 +299,37 @@ TEST_F(SubmitTest, AControllerThatStaysKeepsNothingOfARunThatHasEnded) {
   EXPECT_TRUE(worked) << worked.error().what;
   EXPECT_LT(ticks, 30) << "what went on beside the first run did not end with it";
   EXPECT_THAT(front.viewed, ElementsAre(first, second));
+}
+
+TEST_F(SubmitTest, AControllerThatHearsNoSignalsAnyMoreEndsWithAnError) {
+  StayingFront front;
+  front.at_hang_up = []() { throw std::runtime_error{"a bug in the reload"}; };
+  int ticks = 0;
+  front.at_tick = [&] {
+    if (++ticks == 1) ::raise(SIGHUP);
+    ASSERT_LT(ticks, 30) << "it goes on, and hears neither SIGHUP nor SIGTERM";
+  };
+  Controller controller{front, store(), {.version = "test", .stays = true}};
+
+  const auto worked = controller.work();
+
+  ASSERT_FALSE(worked);
+  EXPECT_THAT(worked.error().what, HasSubstr("a bug in the reload"));
+}
+
+TEST_F(SubmitTest, AControllerEndsWithWhatItsFrontHasLost) {
+  StayingFront front;
+  int ticks = 0;
+  front.at_tick = [&] {
+    if (++ticks == 2) front.lost = Error{Code::kFailed, "listener-stopped"};
+    ASSERT_LT(ticks, 30);
+  };
+  Controller controller{front, store(), {.version = "test", .stays = true}};
+
+  const auto worked = controller.work();
+
+  ASSERT_FALSE(worked);
+  EXPECT_EQ(worked.error().what, "listener-stopped");
 }
 
 TEST_F(SubmitTest, AControllerThatStaysResumesWhatOneLikeItDroveWhenItWasStopped) {

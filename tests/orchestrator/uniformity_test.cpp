@@ -7,6 +7,7 @@
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "orchestrator/steps/verdict.h"
+#include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 #include "tests/orchestrator/engine_fixture.h"
 
@@ -67,9 +68,116 @@ class Uniformity : public ::testing::Test {
     return words;
   }
 
+  Decision decision_of(const std::string& name) const {
+    const auto causes = version_differences(inventory_, *inventory_.node(name), run_);
+    return causes.empty() ? Decision::pass : causes.front().decision;
+  }
+  /// The node is in the run and has reported nothing yet.
+  void expect(const std::string& name) {
+    report(name, {});
+    auto& state = run_.nodes[name];
+    state.planned = planned_;
+    state.steps.resize(1);
+  }
+  /// It has ended without a report.
+  void end(const std::string& name) { run_.nodes[name].steps[0].attempt = 1; }
+
   inventory::Inventory inventory_{};
   engine::RunState run_{};
+  std::shared_ptr<const std::vector<playbooks::PlannedStep>> planned_ =
+      std::make_shared<const std::vector<playbooks::PlannedStep>>(
+          std::vector{playbooks::PlannedStep{.kind = playbooks::StepKind::verdict, .name = "v"}});
 };
+
+// Whoever is judged first sees few others: what they will report may decide otherwise.
+TEST_F(Uniformity, DecidesNothingThatNodesMayStillChange) {
+  for (const auto* name : {"n1", "n2", "n3"}) report(name, {firmware("driver", "590")});
+  report("n4", {firmware("driver", "550")});
+  for (const auto* name : {"n5", "n6"}) expect(name);
+
+  EXPECT_THAT(differences("n4"), IsEmpty());
+  EXPECT_THAT(uncompared_nodes(inventory_, *inventory_.node("n4"), run_),
+              ::testing::HasSubstr("compared with 3 of 5 other nodes: with the others once"));
+  report("n5", {firmware("driver", "590")});
+  end("n6");
+  EXPECT_THAT(differences("n4"), ElementsAre("driver: 550, expected 590, as 4 of 5 have it"));
+}
+
+TEST_F(Uniformity, DecidesWhatNoOtherNodeCanChange) {
+  for (int i = 0; i < 30; ++i) report("n" + std::to_string(i), {firmware("driver", "590")});
+  report("odd", {firmware("driver", "550")});
+  for (int i = 0; i < 8; ++i) expect("late" + std::to_string(i));
+
+  EXPECT_EQ(decision_of("odd"), Decision::fail);
+  expect("late8");
+  EXPECT_EQ(decision_of("odd"), Decision::fail) << "30 of 40";
+  expect("late9");
+  EXPECT_EQ(decision_of("odd"), Decision::pass) << "30 of 41 may be";
+}
+
+TEST_F(Uniformity, GivesTheSameVerdictInWhicheverOrderNodesReport) {
+  const std::vector<std::string> versions{"590", "580", "590", "580", "590",
+                                          "580", "590", "590", "590", "590"};
+  const auto name = [](std::size_t i) { return "n" + std::to_string(i); };
+  for (std::size_t i = 0; i < versions.size(); ++i) expect(name(i));
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    report(name(i), {firmware("driver", versions[i])});
+    end(name(i));
+    if (i + 1 < versions.size()) EXPECT_EQ(decision_of(name(i)), Decision::pass) << i;
+  }
+
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    EXPECT_EQ(decision_of(name(i)), versions[i] == "580" ? Decision::inconclusive : Decision::pass)
+        << i;
+  EXPECT_THAT(differences("n1"),
+              ElementsAre(": driver 580, expected the same on all nodes: 590 on 7 nodes: "
+                          "n[0,2,4,6-9]; 580 on 3 nodes: n[1,3,5]"));
+}
+
+TEST_F(Uniformity, ReportsASplitInSettingsWithItsNodes) {
+  for (const auto* name : {"n1", "n2", "n3", "n4", "n5"}) {
+    report(name, {});
+    run_.nodes[name].facts["bios.Smt"] = name < std::string{"n3"} ? "Off" : "On";
+  }
+
+  EXPECT_THAT(differences("n1"),
+              ElementsAre(": bios.Smt Off, expected the same on all nodes: On on 3 nodes: n[3-5]; "
+                          "Off on 2 nodes: n[1-2]"));
+  EXPECT_THAT(differences("n4"), IsEmpty());
+}
+
+TEST_F(Uniformity, SaysOfModulesOfTwoMakersThatTheyDiffer) {
+  const auto dimm = [](const std::string& number) {
+    return Part{.kind = PartKind::dimm,
+                .name = "dimm A1",
+                .part_number = number,
+                .size_bytes = 64.0 * 1073741824};
+  };
+  for (const auto* name : {"n1", "n2"}) report(name, {dimm("MTC40")});
+  for (const auto* name : {"n3", "n4", "n5"}) report(name, {dimm("M321")});
+
+  EXPECT_THAT(differences("n1"), IsEmpty());
+  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, SizeIs(1));
+}
+
+TEST_F(Uniformity, FailsNobodyForTwoVersionsThatEveryNodeHas) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"})
+    report(name, {gpu(0, "96.00.A5"), gpu(1, "96.00.A5"), gpu(2, "96.00.89"), gpu(3, "96.00.89")});
+
+  for (const auto* name : {"n1", "n4"}) EXPECT_THAT(differences(name), IsEmpty()) << name;
+  EXPECT_THAT(compare_versions(inventory_, *inventory_.node("n1"), run_).said, IsEmpty());
+}
+
+TEST_F(Uniformity, DoesNotPassTwoMachinesBehindOneBmc) {
+  for (const auto* name : {"n1", "n2"}) {
+    report(name, {});
+    run_.nodes[name].facts["bmc.mac"] = "5c:ff:35:00:00:01";
+  }
+
+  EXPECT_THAT(differences("n2"),
+              ElementsAre(": 5c:ff:35:00:00:01, expected one that no other node has: n1 has it, "
+                          "too"));
+}
 
 TEST_F(Uniformity, NamesTheNodeWhoseDriverDiffersFromThreeQuarters) {
   for (const auto* name : {"n1", "n2", "n3"}) report(name, {firmware("driver", "590.48.01")});
@@ -114,18 +222,28 @@ TEST_F(Uniformity, TellsWithHowManyNodesANodeWasCompared) {
   EXPECT_EQ(uncompared("n1"), "");
 }
 
-TEST_F(Uniformity, SaysNothingWhereTooFewReportedOrNoVersionIsClearlyTheCommonOne) {
+TEST_F(Uniformity, FailsNobodyWhereTooFewReportedOrNoVersionIsClearlyTheCommonOne) {
   report("n1", {firmware("bios", "1.0")});
-  report("n2", {firmware("bios", "1.0")});
   report("n3", {firmware("bios", "2.0")});
-  EXPECT_THAT(differences("n3"), IsEmpty());
+  EXPECT_THAT(differences("n3"), IsEmpty()) << "one against one: said, and no more";
+  EXPECT_THAT(
+      compare_versions(inventory_, *inventory_.node("n3"), run_).said,
+      ElementsAre("bios 2.0 differs between nodes: 1.0 on 1 nodes: n1; 2.0 on 1 nodes: n3"));
+
+  report("n2", {firmware("bios", "1.0")});
+  EXPECT_THAT(differences("n3"),
+              ElementsAre(": bios 2.0, expected the same on all nodes: 1.0 on 2 nodes: n[1-2]; "
+                          "2.0 on 1 nodes: n3"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+  EXPECT_EQ(decision_of("n3"), Decision::inconclusive);
 
   report("n4", {firmware("bios", "2.0")});
-  EXPECT_THAT(differences("n3"), IsEmpty()) << "two against two";
+  for (const auto* name : {"n1", "n2", "n3", "n4"})
+    EXPECT_THAT(differences(name), SizeIs(1)) << "two against two: " << name;
 
   for (const auto* name : {"n5", "n6", "n7", "n8"})
     report(name, {firmware("bios", "1.0")}, "a100-8");
-  EXPECT_THAT(differences("n3"), IsEmpty()) << "of another profile";
+  EXPECT_EQ(decision_of("n3"), Decision::inconclusive) << "of another profile";
 
   for (const auto* name : {"n9", "n10", "n11", "n12"}) report(name, {firmware("bios", "1.0")});
   EXPECT_THAT(differences("n3"), ElementsAre("bios: 2.0, expected 1.0, as 6 of 8 have it"));
@@ -323,6 +441,9 @@ TEST_F(Uniformity, DoesNotPassTwoMachinesOfOneSerialNumber) {
   for (const auto* name : {"n2", "n3"})
     run_.nodes[name].facts["system.serial"] = "To Be Filled By O.E.M.";
   EXPECT_THAT(differences("n2"), IsEmpty());
+  run_.nodes["n2"].facts["system.serial"] = "SGH 500AA02";
+  run_.nodes["n3"].facts["system.serial"] = "sgh500aa02";
+  EXPECT_THAT(differences("n2"), SizeIs(1));
 }
 
 TEST_F(Uniformity, PassesMachinesBehindOneBmcThatHaveTheSerialNumberOfTheirBlade) {

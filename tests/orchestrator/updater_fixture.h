@@ -52,6 +52,7 @@ class Updating : public ::testing::Test {
     // Each look at the clock is ten seconds later than the one before.
     doors.now = [this] { return clock += 10s; };
     doors.poll = 0ms;
+    doors.pace.first = doors.pace.until_restart_shows = 1ms;
     return doors;
   }
 

@@ -519,9 +519,9 @@ TEST_F(Updating, SuppliesThatAreNotRedundantKeepTheMachineAsItIs) {
 TEST_F(Updating, AnImageIsServedToABmcThatFetchesAndNotAnyMoreAtTheEnd) {
   std::vector<std::string> served;
   auto mine = doors();
-  mine.serve = [&](const bmc::UpdateOrder& order) -> Result<std::string> {
+  mine.serve = [&](bmc::UpdateOrder order, Deadline) -> Task<Result<std::string>> {
     served.push_back("serve " + order.name);
-    return "http://10.0.0.1:8080/token/bios.bin";
+    co_return "http://10.0.0.1:8080/token/bios.bin";
   };
   mine.serve_no_more = [&](const std::string& url) { served.push_back("end " + url); };
   const auto with_ways = [&](std::vector<std::string> ways) {

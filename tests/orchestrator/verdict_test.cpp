@@ -147,11 +147,44 @@ TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
   EXPECT_TRUE(is_missing(causes(record)[0].quantity));
 }
 
+// No EDAC driver, no mlx5_core: nothing was read, and no DIMM and no cable has failed.
+TEST(Verdict, IsInconclusiveWithoutAPartOrItsRemedyWhereNothingWasRead) {
+  auto record = healthy();
+  auto& facts = record.findings["gpu-facts"];
+  facts.measurements = {};
+  facts.unknown = {{"memory errors", "/sys/devices/system/edac/mc", "no EDAC driver"}};
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  ASSERT_EQ(causes(record).size(), 1u);
+  const auto cause = causes(record)[0];
+  EXPECT_EQ(cause.part, "");
+  EXPECT_EQ(to_string(cause),
+            "stage gpu-facts did not read gpu.ecc.uncorrected of gpu[0-1]: the node lists no gpu; "
+            "memory errors: no EDAC driver");
+  EXPECT_EQ(cause.remedy,
+            "look whether the driver nvidia is loaded (lsmod, dmesg); then: cupel retry RUN NODE "
+            "--from gpu-facts (a new run where this one has ended)");
+  EXPECT_EQ(cause.evidence, "a1");
+}
+
+TEST(Verdict, AsksNothingOfAsManySilentPartsAsAreMissingWithoutAName) {
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements.pop_back();
+  record.audit->push_back(
+      {Finding::missing, "gpu", "2 gpus", "1", "redfish", "reseat it", inventory::PartCount{1, 2}});
+
+  ASSERT_EQ(causes(record).size(), 1u);
+  EXPECT_EQ(causes(record)[0].part, "gpu");
+  record.audit->back().count = inventory::PartCount{2, 2};
+  EXPECT_EQ(causes(record).size(), 2u) << "more are silent than are missing";
+}
+
 TEST(Verdict, TellsWhatFollowsFromAMissingPartBehindItAndCountsItAllTheSame) {
   auto all = profile();
   auto pairs = all.criteria.front();
   pairs.stage = "disk";
   pairs.measure = "p2p.pairs";
+  pairs.unit = "count";
   pairs.parts = {"gpu0"};
   pairs.at_most.reset();
   pairs.at_least = 2;

@@ -106,7 +106,7 @@ TEST(Catalogue, SaysEveryErrorWithItsPlace) {
 
   const auto text = to_string(problems);
   for (const auto* said :
-       {"mine.yaml:4:", "did you mean 'gpu-missing'?", "verdict is one of pass, fail, inconclusive",
+       {"mine.yaml:4:", "did you mean 'gpu-missing'?", "verdict is one of pass, slow, fail",
         "needs says", "which check finds it?", "nothing is called 'luck'", "it plants nothing",
         "it expects nothing", "'one' stands twice"})
     EXPECT_THAT(text, HasSubstr(said));

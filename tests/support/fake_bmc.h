@@ -57,6 +57,7 @@ struct FakeMachine {
   std::optional<bmc::PowerState> power{};
   std::optional<bmc::Identity> identity{};
   std::vector<inventory::Part> parts{};
+  std::vector<inventory::PartialList> partial{};
   std::optional<std::vector<bmc::ResetType>> allowed{};
   std::optional<bmc::Sensors> sensors{};
   std::optional<bmc::EventLog> log{};
@@ -117,6 +118,7 @@ class FakeBmc final : public bmc::Bmc {
     seen.identity = *machine.identity;
     seen.power = machine.power.value_or(bmc::PowerState::unknown);
     seen.parts = machine.parts;
+    seen.partial = machine.partial;
     seen.by = machine.by;
     return seen;
   }

@@ -108,6 +108,10 @@ struct HttpsServer::Impl final : Resources {
         end();
         co_return reset(stream);
       }
+      if (habit && habit->kind == Habit::Kind::cut) {
+        end();
+        co_return co_await cut_off(stream, *habit);
+      }
       const auto think =
           habit && habit->kind == Habit::Kind::never_answer ? std::chrono::hours{1} : thinking();
       if (think.count() > 0) (void)co_await pause_for(think);
@@ -155,6 +159,14 @@ struct HttpsServer::Impl final : Resources {
         listener->news->cancel();
       }
     });
+  }
+
+  static Task<void> cut_off(Stream& stream, const Habit& habit) {
+    std::string head = "HTTP/1.1 " + std::to_string(habit.status) + " No\r\n";
+    for (const auto& [name, value] : habit.headers) head += name + ": " + value + "\r\n";
+    head += "Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n<html><body>";
+    (void)co_await asio::async_write(stream, asio::buffer(head), kAwait);
+    beast::get_lowest_layer(stream).socket().close();
   }
 
   static void reset(Stream& stream) {

@@ -19,7 +19,8 @@ namespace cupel::test {
 
 /// What to do to the next requests that fit, instead of answering them properly.
 struct Habit {
-  enum class Kind { answer, reset_connection, never_answer };
+  /// cut: the head, the beginning of a chunked body, and the connection ends.
+  enum class Kind { answer, reset_connection, never_answer, cut };
   std::string method{};  // empty: any
   std::string path{};    // that the request's begins with; empty: any
   int times = 1;

@@ -24,7 +24,11 @@ constexpr std::array kMeanings{
     Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
     Meaning{35, "no-cuda-device",
             "no NVIDIA driver, or one that is older than 525: install or update it"},
-    Meaning{46, "busy", "another process holds the GPU exclusively; see nvidia-smi"},
+    // Whoever holds a GPU was looked for before: nobody does.
+    Meaning{46, kHardware,
+            "no process holds it, so the driver refuses it until it is reset: see dmesg for "
+            "NV_ERR_RESET_REQUIRED, reset the GPU, then test again (or its compute mode keeps "
+            "programs out: see nvidia-smi -q)"},
     Meaning{100, "no-cuda-device", "no GPU that CUDA can use; see nvidia-smi and dmesg"},
     Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},
     Meaning{209, "cuda", kNoKernels},

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -20,6 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostFile = 4096;  // of 256 digits and blanks around them
+constexpr std::chrono::milliseconds kStandardInput{60'000};
 constexpr std::chrono::milliseconds kPause{200};
 constexpr std::chrono::milliseconds kOneTry{3000};
 
@@ -84,7 +86,33 @@ std::string one_form(const std::string& written) {
   return text_of(reinterpret_cast<const sockaddr&>(six));
 }
 
-/// Empty: none has it.
+/// Whoever writes the id may be slower than this process, and may have left standard input in a
+/// mode in which reading does not wait. Errors: usage.
+Outcome<std::string> read_standard_input(std::chrono::milliseconds patience) {
+  const auto failed = [](const std::string& why) { return usage("--id-file -: " + why); };
+  const auto until = Clock::now() + patience;
+  std::string content;
+  std::array<char, kMostFile> piece{};
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    const int polled = left.count() <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left.count()));
+    if (polled < 0 && errno != EINTR) return failed(std::string{"poll: "} + std::strerror(errno));
+    if (polled < 0) continue;
+    if (polled == 0)
+      return failed("standard input did not end within " + std::to_string(patience.count() / 1000) +
+                    " s");
+    const auto got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (got < 0) return failed(std::strerror(errno));
+    if (got == 0) return content;
+    content.append(piece.data(), static_cast<std::size_t>(got));
+    if (content.size() > kMostFile)
+      return failed("longer than " + std::to_string(kMostFile) + " bytes");
+  }
+}
+
+/// Errors: usage: it is no address, or no interface has it.
 Outcome<std::string> interface_with(const std::string& written) {
   const auto wanted = one_form(written);
   if (wanted.empty()) return usage("--address takes an IP address, not " + agent::shown(written));
@@ -95,7 +123,9 @@ Outcome<std::string> interface_with(const std::string& written) {
   for (const auto* one = first; one != nullptr; one = one->ifa_next)
     if (one->ifa_addr != nullptr && text_of(*one->ifa_addr) == wanted)
       return std::string{one->ifa_name};
-  return std::string{};
+  return usage("no network interface of this node has the address " + wanted +
+               ": name the interface (--interface), or leave --address out (address: any in the "
+               "inventory's fabric: nccl:)");
 }
 
 /// 0: connected. Else errno.
@@ -129,7 +159,11 @@ Outcome<Meeting> make_id(const nccl::Library& library) {
 Outcome<Meeting> read_id(const Options& options) {
   if (options.given("--id")) return meeting_of(options.word("--id"));
   const auto& file = options.word("--id-file");
-  const auto text = agent::read_small(file == "-" ? "/dev/stdin" : file, kMostFile);
+  if (file == "-") {
+    TRY(const auto text, read_standard_input(kStandardInput));
+    return meeting_of(text);
+  }
+  const auto text = agent::read_small(file, kMostFile);
   if (!text) return usage("--id-file " + agent::shown(file) + ": " + text.error().what);
   return meeting_of(*text);
 }

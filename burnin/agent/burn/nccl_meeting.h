@@ -21,12 +21,12 @@ struct Meeting {
 /// words (no such network interface); usage where it made an id that has no address.
 Outcome<Meeting> make_id(const nccl::Library& library);
 
-/// Of --id HEX, or of the file that --id-file names ("-": standard input). Errors: usage.
+/// Of --id HEX, or of the file that --id-file names ("-": standard input, to its end, for 60 s at
+/// most). Errors: usage.
 Outcome<Meeting> read_id(const Options& options);
 
 /// The environment for NCCL of --interface, or of the interface that has --address: that one, and
-/// no other one with a longer name. NCCL chooses where none has it: the inventory's address may be
-/// another machine's that forwards. Errors: usage: it is no address.
+/// no other one with a longer name. Errors: usage: it is no address, or no interface has it.
 Outcome<> choose_interface(const Options& options);
 
 /// Connects over TCP and hangs up, which the listening NCCL passes over (2.28.9: as often as one

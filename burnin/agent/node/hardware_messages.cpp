@@ -20,7 +20,8 @@ constexpr std::string_view kSeverity = "event severity: ";
 /// "mce: Uncorrected hardware memory error in user-access at 3f2a1c0"; "Memory failure: 0x3f2a1:
 /// recovery action for dirty LRU page: Failed". Source: mm/memory-failure.c of Linux.
 Found lost_memory_of(std::string_view line) {
-  for (const std::string_view mark : {"hardware memory error in", "Memory failure: 0x"}) {
+  for (const std::string_view mark : {"hardware memory error in", "Memory failure: 0x",
+                                      "oft-offlining pfn", "Soft offline: 0x"}) {
     const auto at = line.find(mark);
     if (at == line.npos) continue;
     const auto begin = std::min(line.find("Uncorrected "), at);
@@ -40,6 +41,14 @@ Found heat_of(std::string_view line) {
                        .weight = Weight::information,
                        .part = "CPU" + std::string{leading_word(line.substr(cpu + 3))},
                        .detail = bounded(line.substr(cpu))};
+}
+
+/// "thermal thermal_zone0: acpitz: critical temperature reached"; "ACPI: thermal: Critical
+/// temperature reached (105 C)". Source: drivers/thermal/thermal_core.c, drivers/acpi/thermal.c.
+Found critical_heat_of(std::string_view line) {
+  const auto at = line.find("ritical temperature reached");
+  if (at == line.npos || !has(line, "thermal")) return std::nullopt;
+  return KernelMessage{.kind = thermal, .detail = bounded(line.substr(at - (at == 0 ? 0 : 1)))};
 }
 
 Weight weight_of_severity(std::string_view severity) {
@@ -66,10 +75,26 @@ Found mce_of(std::string_view line) {
   const auto error = after(line, "[Hardware Error]: ");
   if (auto heat = heat_of(line)) return heat;
   if (auto lost = lost_memory_of(line)) return lost;
+  if (auto hot = critical_heat_of(line)) return hot;
+  // What the handler says of an exception that it cannot survive: "mce: Machine check: Processor
+  // context corrupt". Source: arch/x86/kernel/cpu/mce/severity.c. Of ARM:
+  // arch/arm64/kernel/traps.c.
+  for (const std::string_view mark :
+       {"Machine check: ", "Fatal machine check", "Fatal local machine",
+        "CPUs not responding to MCE", "SError Interrupt on CPU", "synchronous external abort"})
+    if (const auto at = line.find(mark); at != line.npos && !error)
+      return KernelMessage{.kind = mce, .detail = bounded(line.substr(at))};
   if (!error) return std::nullopt;
-  if (const auto severity = after(*error, kSeverity))
+  if (const auto severity = after(*error, kSeverity)) {
+    // Without a number in front it is of the boot before, which another run may have seen.
+    // Source: ACPI 6.5, 18.3.1 (BERT); drivers/acpi/apei/bert.c.
+    if (!line.substr(0, line.find(kMark)).ends_with('}'))
+      return KernelMessage{.kind = mce,
+                           .weight = Weight::information,
+                           .detail = "of the boot before: " + bounded(*error)};
     return KernelMessage{
         .kind = mce, .weight = weight_of_severity(*severity), .detail = bounded(*error)};
+  }
   // "Machine check events logged" tells of one; what it was is in the lines that EDAC writes.
   if (has(*error, "Machine check events logged"))
     return KernelMessage{.kind = mce, .weight = Weight::information, .detail = bounded(*error)};

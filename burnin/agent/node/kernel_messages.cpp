@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "burnin/agent/node/hardware_messages.h"
 #include "burnin/agent/node/message_text.h"
+#include "burnin/agent/node/system_messages.h"
 #include "burnin/agent/node/tree.h"
 #include "burnin/xids.h"
 
@@ -35,34 +36,53 @@ std::optional<Event> event_of(std::string_view text) {
   return Event{*pci, *code, rest ? trimmed(*rest) : std::string_view{}};
 }
 
+Weight weight_of(burnin::XidWeight weight) {
+  switch (weight) {
+    case burnin::XidWeight::information:
+      return Weight::information;
+    case burnin::XidWeight::corrected:
+      return Weight::corrected;
+    case burnin::XidWeight::error:
+      return Weight::error;
+  }
+  return Weight::error;
+}
+
 Found xid_of(std::string_view line) {
   const auto told = after(line, "NVRM: Xid (");
   const auto event = told ? event_of(*told) : std::nullopt;
   if (!event) return std::nullopt;
-  KernelMessage message{.kind = xid, .code = event->code, .pci = event->pci};
-  switch (burnin::weight_of_xid(event->code, event->rest)) {
-    case burnin::XidWeight::information:
-      message.weight = Weight::information;
-      break;
-    case burnin::XidWeight::corrected:
-      message.weight = Weight::corrected;
-      break;
-    case burnin::XidWeight::error:
-      break;
-  }
-  message.detail = bounded(event->rest);
-  return message;
+  return KernelMessage{.kind = xid,
+                       .weight = weight_of(burnin::weight_of_xid(event->code, event->rest)),
+                       .code = event->code,
+                       .pci = event->pci,
+                       .detail = bounded(event->rest)};
 }
 
 /// "NVRM: GPU 0000:61:00.0: RmInitAdapter failed! (0x62:0xffff:2477)"; "NVRM: GPU 0000:61:00.0: GPU
-/// has fallen off the bus.", with an Xid before it or without.
+/// has fallen off the bus.", with an Xid before it or without. A GPU that the driver refuses until
+/// it is reset says so in a failed assertion alone: status 0x62, NV_ERR_RESET_REQUIRED. Source:
+/// NVIDIA's open kernel modules, src/nvidia and nvstatuscodes.h.
 Found gpu_of(std::string_view line) {
   const auto told = after(line, "NVRM: ");
   if (!told) return std::nullopt;
-  constexpr std::array<std::string_view, 3> kBad{"RmInitAdapter failed", "fallen off the bus",
-                                                 "GPU is lost"};
-  if (std::ranges::none_of(kBad, [&](auto word) { return has(*told, word); })) return std::nullopt;
-  return KernelMessage{.kind = gpu, .pci = first_address(*told), .detail = bounded(*told)};
+  constexpr auto kReset = std::to_array<std::string_view>(
+      {"NV_ERR_RESET_REQUIRED", "status=0x00000062", "need to be reset"});
+  constexpr auto kBad = std::to_array<std::string_view>(
+      {"RmInitAdapter failed", "RmInitAdapter: Cannot", "rm_init_adapter failed",
+       "fallen off the bus", "GPU is lost", "NV_ERR_GPU_IS_LOST", "NV_ERR_ECC_ERROR",
+       "NV_ERR_RISCV_ERROR", "is probably locked", "global fatal error",
+       "Failed to update Rx Detect Link mask", "cannot bootstrap", "unexpected WPR2",
+       "PCI I/O region assigned to your NVIDIA device is invalid",
+       "None of the NVIDIA devices were initialized", "failed to copy vbios", "GPU recovery failed",
+       "GPU is in an unrecoverable state", "GSP firmware heartbeat timeout"});
+  const auto any = [&](const auto& words) {
+    return std::ranges::any_of(words, [&](auto word) { return has(*told, word); });
+  };
+  const bool reset = any(kReset);
+  if (!reset && !any(kBad)) return std::nullopt;
+  return KernelMessage{
+      .kind = reset ? gpu_reset : gpu, .pci = first_address(*told), .detail = bounded(*told)};
 }
 
 /// One event is a head ("Fatal, Link 48 LTSSM Fault Up") and lines of data: only the head counts.
@@ -73,9 +93,10 @@ Found sxid_of(std::string_view line) {
   KernelMessage message{.kind = sxid, .code = event->code, .pci = event->pci};
   if (const auto name = after(line, "nvidia-nvswitch"))
     message.part = "nvswitch" + std::string{leading_word(*name)};
-  message.weight = event->rest.starts_with("Fatal") ? Weight::error : Weight::information;
-  const bool head = message.weight == Weight::error || event->rest.starts_with("Non-fatal");
+  // One event is a head and lines of data: "Severity 1 Engine instance 62".
+  const bool head = event->rest.starts_with("Fatal") || event->rest.starts_with("Non-fatal");
   if (!head) return std::nullopt;
+  message.weight = weight_of(burnin::weight_of_sxid(event->code, event->rest));
   message.detail = bounded(event->rest);
   return message;
 }
@@ -86,10 +107,20 @@ Found sxid_of(std::string_view line) {
 /// received: 0000:1b:00.0") stands before each, and is passed over.
 Found aer_of(std::string_view line) {
   // A port that cut its device off, and a device that did not come back.
-  for (const std::string_view mark : {"DPC: containment event", "evice recovery failed"})
+  for (const std::string_view mark :
+       {"DPC: containment event", "DPC: unmasked uncorrectable error", "evice recovery failed",
+        "can't recover (no error_detected callback)", "broadcast error_detected message",
+        "EDR event received"})
     if (const auto at = line.find(mark); at != line.npos)
       return KernelMessage{
           .kind = aer, .pci = first_address(line), .detail = bounded(line.substr(at))};
+  // The port's own line, of the device behind it: "AER: Multiple Uncorrected (Fatal) error
+  // received: 0000:c9:01.0". Where the device's registers cannot be read no other line follows.
+  if (const auto told = after(line, "AER: "); told && has(*told, "Uncorrect")) {
+    const auto from = after(*told, "received");
+    if (from)
+      return KernelMessage{.kind = aer, .pci = first_address(*from), .detail = bounded(*told)};
+  }
   const auto bus = after(line, "PCIe Bus Error: severity=");
   if (!bus) return std::nullopt;
   KernelMessage message{.kind = aer, .pci = first_address(line), .detail = bounded(*bus)};
@@ -103,6 +134,18 @@ Found pcie_of(std::string_view line) {
     return KernelMessage{.kind = pcie,
                          .pci = first_address(line),
                          .detail = bounded(line.substr(line.find("pcie")))};
+  // A device that does not answer any more. Source: drivers/pci/pci.c, hotplug/pciehp_ctrl.c.
+  for (const std::string_view mark :
+       {"hange power state from", "Refused to change power state", "after FLR; giving up",
+        "broken device, retraining", ": Power fault", "after bus reset; giving up",
+        "link never came up", "not ready"}) {
+    const auto at = line.find(mark);
+    const bool of_device = at != line.npos && !first_address(line).empty();
+    const bool bad = mark != "not ready" || has(line, "giving up");
+    if (of_device && bad)
+      return KernelMessage{
+          .kind = pcie, .pci = first_address(line), .detail = bounded(line.substr(at))};
+  }
   const auto limited = after(line, "available PCIe bandwidth, limited by ");
   if (limited)
     return KernelMessage{.kind = pcie,
@@ -115,7 +158,7 @@ Found pcie_of(std::string_view line) {
 Found nvme_of(std::string_view line) {
   // "nvme nvme0: I/O 5 QID 1 timeout, aborting"; "nvme0n1: I/O Error ..."; "critical medium error,
   // dev nvme0n1, sector 2048".
-  constexpr std::array<std::string_view, 13> kBad{"timeout",
+  constexpr std::array<std::string_view, 19> kBad{"timeout",
                                                   "controller is down",
                                                   "Removing after probe failure",
                                                   "Device not ready",
@@ -127,13 +170,24 @@ Found nvme_of(std::string_view line) {
                                                   "Abort status",
                                                   "resetting controller",
                                                   "frozen state error",
-                                                  "protection error"};
+                                                  "protection error",
+                                                  "shutdown incomplete",
+                                                  "faulty power saving",
+                                                  "globally duplicate",
+                                                  " failed (",
+                                                  "Unrecovered ",
+                                                  "Media and Data Integrity"};
   const auto told = after(line, "nvme nvme");
   const auto device = told ? told : after(line, "dev nvme");
   const auto plain = line.find("nvme");
   if (!device && (plain == line.npos || !has(line, "nvme") || !has(line, ": ")))
     return std::nullopt;
-  if (has(line, "Shutdown timeout set to")) return std::nullopt;  // a drive that starts
+  // What drives say while they start that have no namespace descriptors, no autonomous power states
+  // or ask for more host memory than there is: they work without. Source: drivers/nvme/host/core.c,
+  // pci.c.
+  for (const std::string_view mark : {"Shutdown timeout set to", "Identify Descriptors failed",
+                                      "APST feature", "host memory buffer"})
+    if (has(line, mark)) return std::nullopt;
   const auto number_text = device ? *device : line.substr(plain + 4);
   const auto index = leading_number(number_text);
   if (!index) return std::nullopt;
@@ -141,35 +195,6 @@ Found nvme_of(std::string_view line) {
   if (!bad) return std::nullopt;
   return KernelMessage{
       .kind = nvme, .part = "nvme" + std::to_string(*index), .detail = bounded(line.substr(plain))};
-}
-
-/// "I/O error, dev sdb, sector 2048 op 0x0:(READ)"; "Buffer I/O error on dev sdb1"; "EXT4-fs error
-/// (device sda2): ...". Not of drives that a BMC or nobody put in: sr0, fd0, loop3.
-Found disk_of(std::string_view line) {
-  constexpr std::array<std::string_view, 8> kMarks{"I/O error, dev ",
-                                                   "critical medium error, dev ",
-                                                   "critical target error, dev ",
-                                                   "I/O error on dev ",
-                                                   "EXT4-fs error (device ",
-                                                   "BTRFS error (device ",
-                                                   "BTRFS critical (device ",
-                                                   "XFS ("};
-  for (const auto mark : kMarks) {
-    const auto told = after(line, mark);
-    if (!told) continue;
-    const bool said = mark != "XFS (" || has(*told, "orruption") || has(*told, "I/O error") ||
-                      has(*told, "shut down") || has(*told, "Shutting down");
-    const auto device = leading_word(told->substr(0, told->find('-')));
-    if (!said || device.starts_with("sr") || device.starts_with("fd") || device.starts_with("loop"))
-      return std::nullopt;
-    const auto name = told->substr(0, told->find_first_of("), :"));
-    std::string part = bounded(name);
-    if (const auto drive = after(name, "nvme"); drive && leading_number(*drive))
-      part = "nvme" + std::to_string(*leading_number(*drive));
-    return KernelMessage{
-        .kind = disk, .part = std::move(part), .detail = bounded(line.substr(line.find(mark)))};
-  }
-  return std::nullopt;
 }
 
 /// "mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1): ACCESS_REG(0x805) op_mod(0x1) failed,
@@ -180,7 +205,12 @@ Found mlx5_of(std::string_view line) {
   const auto told = after(line, "mlx5_core ");
   if (!told) return std::nullopt;
   KernelMessage message{.kind = mlx5, .pci = first_address(line), .detail = bounded(*told)};
-  constexpr std::array<std::string_view, 10> kBad{"health compromised",
+  constexpr std::array<std::string_view, 15> kBad{"health compromised",
+                                                  "sw_reset",
+                                                  "handling bad device",
+                                                  "health recovery",
+                                                  "device recovery failed",
+                                                  "Failed to load",
                                                   "Fatal error",
                                                   "device's health",
                                                   "assert_",
@@ -200,8 +230,21 @@ Found mlx5_of(std::string_view line) {
     message.weight = Weight::information;
     return message;
   }
-  if (has(*told, "Link down")) {
+  if (has(*told, "Link down") || has(*told, "Link DOWN")) {
     message.kind = link;
+    return message;
+  }
+  if (has(*told, "Detected insufficient power on the PCIe slot")) {
+    message.weight = Weight::information;
+    return message;
+  }
+  // "Health issue observed, firmware internal error, severity(3) ERROR:"; from 5 on, syslog's
+  // notices.
+  if (has(*told, "Health issue observed")) {
+    constexpr int kNotice = 5;
+    const auto severity = after(*told, "severity(");
+    const auto level = severity ? leading_number(*severity) : std::nullopt;
+    if (level.value_or(0) >= kNotice) message.weight = Weight::information;
     return message;
   }
   if (has(*told, "Waiting for FW initialization")) {  // it starts: "timeout abort in 100s"
@@ -210,6 +253,18 @@ Found mlx5_of(std::string_view line) {
   }
   if (std::ranges::none_of(kBad, [&](auto word) { return has(*told, word); })) return std::nullopt;
   return message;
+}
+
+/// "infiniband mlx5_0: mlx5_0:dump_cqe:272:(pid 0): dump error cqe"; "infiniband mlx5_4: Port: 1
+/// Link DOWN". Source: drivers/infiniband/hw/mlx5/cq.c, main.c.
+Found verbs_of(std::string_view line) {
+  const auto told = after(line, "infiniband mlx5_");
+  if (!told) return std::nullopt;
+  const bool down = has(*told, "Link DOWN");
+  if (!down && !has(*told, "dump error cqe")) return std::nullopt;
+  return KernelMessage{.kind = down ? link : mlx5,
+                       .part = "mlx5_" + std::string{leading_word(*told)},
+                       .detail = bounded(*told)};
 }
 
 /// "ib6: lost carrier" of systemd-networkd; "link becomes ready" of the kernel.
@@ -242,29 +297,9 @@ Found oom_of(std::string_view line) {
   return KernelMessage{.kind = oom, .detail = bounded(line.substr(at == 0 ? 0 : at - 1))};
 }
 
-Found hang_of(std::string_view line) {
-  // Of a user's program it is "traps: x[7] general protection fault ip:...".
-  constexpr std::array<std::string_view, 11> kBad{"soft lockup - CPU#",
-                                                  "hard LOCKUP",
-                                                  "blocked for more than ",
-                                                  "self-detected stall",
-                                                  "detected stalls on CPUs",
-                                                  "detected expedited stalls on CPUs",
-                                                  "unable to handle kernel",
-                                                  "general protection fault, ",
-                                                  "kernel BUG at ",
-                                                  "Kernel panic",
-                                                  "Oops: "};
-  for (const auto word : kBad) {
-    const auto at = line.find(word);
-    if (at == line.npos) continue;
-    return KernelMessage{.kind = hang, .detail = bounded(line.substr(at))};
-  }
-  return std::nullopt;
-}
-
-constexpr std::array kReaders{xid_of,  sxid_of, gpu_of,  edac_of, aer_of, mce_of, pcie_of,
-                              nvme_of, disk_of, mlx5_of, link_of, oom_of, hang_of};
+constexpr std::array kReaders{xid_of,   sxid_of, gpu_of,  edac_of, iommu_of, aer_of,
+                              mce_of,   nmi_of,  pcie_of, nvme_of, disk_of,  mlx5_of,
+                              verbs_of, link_of, net_of,  oom_of,  hang_of};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #pragma once
-// What one line of the kernel's log says of a part: Xid, SXid, MCE, EDAC, AER, NVMe, mlx5, OOM,
-// I/O. Pure; who the part is by its name (gpu3, mlx5_5) is told elsewhere, by its PCI address.
+// What one line of the kernel's log says of a part: Xid, SXid, MCE, EDAC, AER, NMI, IOMMU, NVMe,
+// mlx5, OOM, I/O. Pure; who the part is by its name (gpu3, mlx5_5) is told elsewhere, by its PCI
+// address.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -14,20 +15,24 @@ namespace cupel::agent {
 enum class MessageKind : std::uint8_t {
   xid,
   sxid,
-  gpu,   // the driver lost a GPU or could not start it, in words of its own
-  mce,   // machine checks, and pages that were given up
-  edac,  // memory errors
+  gpu,        // the driver lost a GPU or could not start it, in words of its own
+  gpu_reset,  // the driver refuses a GPU until it is reset
+  mce,        // machine checks, and pages that were given up
+  edac,       // memory errors
   aer,
   pcie,  // a slot or a link of a device: "Link Down", less bandwidth than it could have
   nvme,
-  disk,  // I/O errors of other drives, and of file systems
+  disk,  // I/O errors of other drives, of arrays and of file systems
   mlx5,
   link,  // a network port lost or gained its carrier
   oom,
   thermal,
-  hang,  // a task or a CPU that stands still, an oops
+  hang,   // a task or a CPU that stands still, an oops, memory of the kernel that is damaged
+  net,    // a network card's queue or hardware hangs
+  iommu,  // a device reached for memory that is not its own
+  nmi,    // the chipset reported an error by a non-maskable interrupt
 };
-constexpr int kMessageKinds = 14;
+constexpr int kMessageKinds = 18;
 std::string_view to_string(MessageKind kind);
 
 enum class Weight : std::uint8_t {

@@ -42,7 +42,7 @@ constexpr std::array kSubcommands{
                "runs a command that alone may write to a block device", hold_device},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
-    Subcommand{"kernel-log", "[--boot ID --after SEQUENCE]",
+    Subcommand{"kernel-log", "[--boot ID --after SEQUENCE | --from-boot]",
                "what the kernel has said since there, and where its log stands now", kernel_log},
     Subcommand{"check",
                "[--expect FILE] [--phase health|prolog|epilog] [--slurm [--resume] [--node NAME]] "

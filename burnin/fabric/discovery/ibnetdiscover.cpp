@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "burnin/fabric/discovery/scan.h"
 
 namespace cupel::burnin {
@@ -15,13 +18,44 @@ struct Width {
   std::string_view speed{};
 };
 
-/// "4xNDR", the last word of a line; nothing where it is another one.
-Width width_of(std::string_view line) {
-  const auto blank = line.find_last_of(" \t");
-  Scan scan{blank == line.npos ? line : line.substr(blank + 1)};
+/// "4xNDR"; nothing of any other word.
+Width width_in(std::string_view word) {
+  Scan scan{word};
   const auto lanes = scan.number<int>();
-  if (!lanes || !scan.skip("x") || scan.rest().size() > 8) return {};
-  return {*lanes, scan.rest()};
+  constexpr std::size_t kLongestSpeed = 8;
+  if (!lanes || *lanes < 1 || !scan.skip("x") || scan.rest().empty()) return {};
+  return scan.rest().size() > kLongestSpeed ? Width{} : Width{*lanes, scan.rest()};
+}
+
+/// The word of `table` for what stands behind "s=", "w=" or "e="; nothing for any other.
+template <class Value, std::size_t N>
+Value coded(std::string_view word, std::string_view key,
+            const std::array<std::pair<int, Value>, N>& table) {
+  if (!word.starts_with(key)) return {};
+  const auto code = number<int>(word.substr(key.size()));
+  for (const auto& [number, value] : table)
+    if (code == number) return value;
+  return {};
+}
+
+/// What stands behind the description: "lid 9 4xNDR", with --full also "s=4 w=2 v=4 e=8". Source:
+/// IBA volume 1, 14.2.5.6, PortInfo: LinkSpeedActive, LinkWidthActive, LinkSpeedExtActive.
+Width width_of(std::string_view text) {
+  constexpr std::array<std::pair<int, int>, 5> kLanes{{{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}}};
+  constexpr std::array<std::pair<int, std::string_view>, 3> kSpeeds{
+      {{1, "SDR"}, {2, "DDR"}, {4, "QDR"}}};
+  constexpr std::array<std::pair<int, std::string_view>, 5> kExtended{
+      {{1, "FDR"}, {2, "EDR"}, {4, "HDR"}, {8, "NDR"}, {16, "XDR"}}};
+  Width of_codes;
+  std::string_view extended;
+  for (const auto word : words(text)) {
+    if (const auto found = width_in(word); found.lanes > 0) return found;
+    if (const auto lanes = coded(word, "w=", kLanes)) of_codes.lanes = lanes;
+    if (const auto speed = coded(word, "s=", kSpeeds); !speed.empty()) of_codes.speed = speed;
+    if (const auto speed = coded(word, "e=", kExtended); !speed.empty()) extended = speed;
+  }
+  if (!extended.empty()) of_codes.speed = extended;
+  return of_codes;
 }
 
 struct Named {
@@ -59,7 +93,19 @@ class Topology {
     if (line.empty()) return;
     if (line.front() == '[') return port(line);
     // A terminal that loses tabs leaves "Switch41".
-    if (line.starts_with("Switch") || line.starts_with("Ca") || line.starts_with("Rt")) begin(line);
+    if (line.starts_with("Switch") || line.starts_with("Ca") || line.starts_with("Rt"))
+      return begin(line);
+    Scan scan{line};
+    if (scan.skip("devid=0x")) type_ = scan.hexadecimal().value_or(0);
+  }
+
+  void finish() {
+    if (found_) into_.expect_each_listed();
+    if (without_width_ > 0)
+      into_.doubt(
+          fmt::format("{} lines have no width and speed that is understood, such as 4xNDR: "
+                      "those of their links are not compared",
+                      without_width_));
   }
 
  private:
@@ -71,6 +117,9 @@ class Topology {
     if (!found) return into_.doubt("a device without a GUID: " + doubted(line));
     const auto description = quoted_comment(scan);
     device_ = into_.device(found->guid, found->kind, description, true);
+    if (type_ > 0) into_.type(*device_, static_cast<std::uint32_t>(type_));
+    type_ = 0;
+    found_ = true;
   }
 
   void port(std::string_view line) {
@@ -83,7 +132,8 @@ class Topology {
     const auto theirs = scan.number<int>();
     if (!theirs || !scan.skip("]")) return reject(line);
     const auto description = quoted_comment(scan);
-    const auto width = width_of(line);
+    const auto width = width_of(scan.rest());
+    if (width.lanes == 0 || width.speed.empty()) ++without_width_;
     const auto other = into_.device(peer->guid, peer->kind, description, false);
     into_.link({*device_, *mine}, {other, *theirs}, width.lanes, width.speed);
   }
@@ -96,6 +146,9 @@ class Topology {
 
   SeenFabricBuilder& into_;
   std::optional<std::size_t> device_{};
+  std::uint64_t type_ = 0;  // of the device that begins next
+  std::size_t without_width_ = 0;
+  bool found_ = false;
 };
 
 /// The list of ports: `CA   268  1 0xa088c2030001f071 4x NDR - SW    12 32 0xb0cf0e0300000700 (
@@ -176,6 +229,7 @@ Result<inventory::SeenFabric> parse_ibnetdiscover(std::string_view text) {
     else
       topology.line(line);
   });
+  topology.finish();
   return std::move(seen).finish("ibnetdiscover");
 }
 

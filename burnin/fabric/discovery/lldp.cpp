@@ -81,6 +81,9 @@ Result<std::vector<LldpNeighbour>> parse_lldpctl(std::string_view text) {
   if (!trimmed(text).empty()) {
     TRY(const auto document, parse_json(text));
     const auto* lldp = member(&document, "lldp");
+    if (lldp == nullptr && (!document.is_object() || find(document, "lldp") == nullptr))
+      return Error{Code::kMalformed,
+                   "it is JSON, and not the output of lldpctl -f json0: the key lldp is not there"};
     const auto* interfaces = lldp == nullptr ? nullptr : find(*lldp, "interface");
     if (interfaces != nullptr && interfaces->is_array())
       for (const auto& entry : interfaces->get_array()) add_interface(entry, all);

@@ -21,7 +21,7 @@ struct LldpNeighbour {
 
 /// In the order of the report; a port with several neighbours has several rows. Errors:
 /// kNoMeasurement without a neighbour: lldpd has heard of none, or does not run; kMalformed for
-/// JSON that is none, above 64 MiB, and for more than 100,000 neighbours.
+/// JSON that is none or another tool's, above 64 MiB, and for more than 100,000 neighbours.
 /// Source: lldpd 1.0.16, lldpcli(8), "-f": json writes an object for one neighbour and an array for
 /// several, json0 always arrays.
 Result<std::vector<LldpNeighbour>> parse_lldpctl(std::string_view text);

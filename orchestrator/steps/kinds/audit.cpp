@@ -1,15 +1,15 @@
 // What was found, against the profile. No door to the machine is opened here.
 #include <fmt/format.h>
 
-#include <map>
-#include <ranges>
+#include <algorithm>
 
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/record/codec.h"
-#include "orchestrator/record/node_record.h"
+#include "orchestrator/record/node_parts.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/missing_parts.h"
+#include "orchestrator/steps/part_places.h"
 #include "orchestrator/store/purpose.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -21,31 +21,14 @@ using engine::StepEnd;
 using engine::StepRequest;
 
 /// A part that is not there is put there by a person. Whether it is there now is looked at from
-/// afar where the BMC had missed it too.
+/// afar where the BMC had missed one of its kind too.
 std::vector<record::Needed> needs_of(const std::vector<inventory::AuditFinding>& findings,
-                                     const std::set<std::string, std::less<>>& by_bmc) {
+                                     const std::set<inventory::PartKind>& by_bmc) {
   std::vector<record::Needed> needs;
   for (const auto& each : findings)
     if (each.finding == inventory::Finding::missing)
-      needs.push_back({each.remedy, each.part, by_bmc.contains(each.part)});
+      needs.push_back({each.remedy, each.part, is_of(by_bmc, each.part)});
   return needs;
-}
-
-/// The newest look of each stage: "node-facts@after" sees what "node-facts" saw, once more.
-std::vector<inventory::Part> parts_by_node(const record::NodeRecord& record) {
-  std::map<std::string_view, const burnin::Findings*> newest;
-  for (const auto& step : record.steps) {
-    const auto found = record.findings.find(step.name);
-    const std::string_view name{step.name};
-    if (found != record.findings.end()) newest[name.substr(0, name.find('@'))] = &found->second;
-  }
-  // What cupel-node tells, the other stages tell too: of each kind one stage is asked.
-  std::vector<inventory::Part> parts;
-  std::map<inventory::PartKind, std::string_view> teller;
-  for (const auto& [stage, findings] : newest | std::views::reverse)
-    for (const auto& part : findings->parts)
-      if (teller.emplace(part.kind, stage).first->second == stage) parts.push_back(part);
-  return parts;
 }
 
 /// None where the inventory says that any will do.
@@ -55,24 +38,37 @@ std::vector<std::string> host_names_of(const inventory::Node& node) {
   return {node.name, node.slurm_name};
 }
 
+/// Which part is missing, and whether one is, the places of parts in machines like it decide. They
+/// are read of each node of the run, and so only where one is short of parts.
+bool depends_on_places(const inventory::AuditFinding& finding) {
+  return finding.finding == inventory::Finding::missing ||
+         (finding.finding == inventory::Finding::not_observed &&
+          inventory::part_kind(finding.part).has_value());
+}
+
 Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
-  const auto by_node = parts_by_node(record);
-  if (!record.bmc_told && by_node.empty())
+  const auto by_node = record::parts_by_node(record);
+  if (!record.bmc_told && by_node.parts.empty())
     co_return ended_by(
         Error{Code::kNoMeasurement, "neither the BMC nor the node reported its parts"});
-  const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial, record.facts};
+  const inventory::Seen seen{record.bmc_parts, by_node.parts,      record.system_serial,
+                             record.facts,     record.bmc_partial, by_node.partial};
   const bool rehearsal = store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal;
-  const inventory::Wanted wanted{request.node.serial, host_names_of(request.node), rehearsal};
-  const auto findings =
-      inventory::audit(environment.inventory.profile_of(request.node), wanted, seen);
+  inventory::Wanted wanted{request.node.serial, host_names_of(request.node), rehearsal};
+  const auto& profile = environment.inventory.profile_of(request.node);
+  auto findings = inventory::audit(profile, wanted, seen);
+  if (request.run_state != nullptr && std::ranges::any_of(findings, depends_on_places)) {
+    wanted.places = places_of_peers(environment.inventory, request.node, *request.run_state);
+    findings = inventory::audit(profile, wanted, seen);
+  }
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
                                        : fmt::format("{} finding{}", findings.size(),
                                                      findings.size() == 1 ? "" : "s");
   auto end = done(detail, std::move(found));
-  auto needs =
-      needs_of(findings, missing_by_bmc(environment.inventory, request.node, record.bmc_parts));
+  auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
+                                                 record.bmc_parts, record.bmc_partial));
   if (!needs.empty()) {
     end.outcome = engine::Outcome::needs_operator;
     end.detail += fmt::format("; {} missing", needs.front().part);

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include "base/readable_json.h"
+#include "base/text.h"
+#include "inventory/expected_parts.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_session.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -29,6 +32,7 @@ boost::json::object facts_of(const bmc::Identity& identity) {
   tell("bios.version", identity.bios_version);
   tell("system.model", identity.model);
   tell("system.serial", identity.serial);
+  if (!identity.bmc_macs.empty()) tell("bmc.mac", identity.bmc_macs.front());
   return facts;
 }
 
@@ -43,6 +47,28 @@ void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
   seen.unknown.push_back({std::move(fact), "BMC", error.what});
 }
 
+/// What the BMC calls critical and is no part, a name in each line: chassis, and what its sensors
+/// read of a machine that is on (rails of one that is off read nothing).
+Task<Result<std::string>> critical_names(bmc::Bmc& bmc, bmc::Observed& seen,
+                                         const StepRequest& request) {
+  constexpr std::size_t kMostNames = 16;
+  constexpr std::chrono::seconds kPatience{120};
+  auto names = seen.critical;
+  if (seen.power == bmc::PowerState::on) {
+    const auto read = co_await bmc.sensors.read(request.deadline.sooner(kPatience));
+    if (!read && read.error().code == Code::kCancelled) co_return read.error();
+    const bool has_none = !read && read.error().code == Code::kUnsupported;
+    if (!read && !has_none) not_told(seen, "sensors", read.error());
+    if (read)
+      for (const auto& sensor : read->sensors)
+        if (sensor.health == "Critical" && sensor.value) names.push_back("sensor " + sensor.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    text += (i == 0 ? "" : "\n") + printable(shortened(names[i], 80));
+  co_return text;
+}
+
 /// What the audit asks beside the parts. A BMC that does not tell has told everything else.
 /// Errors: kCancelled; of the settings that the profile wants, whatever may be better next time.
 Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
@@ -54,6 +80,8 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   else
     not_told(seen, "clock", clock.error());
   if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
+  CO_TRY(const auto critical, co_await critical_names(bmc, seen, request));
+  facts[inventory::kCriticalFact] = critical;
   if (profile.bios.empty()) co_return facts;
   const auto bios = co_await bmc.bios.read(request.deadline);
   const auto lost =
@@ -73,6 +101,27 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   co_return facts;
 }
 
+/// A list that is short, and may be read whole when asked again; nullptr: there is none, or what it
+/// lacks is not asked for.
+const inventory::PartialList* worth_another_reading(const inventory::Profile& profile,
+                                                    const bmc::Observed& seen) {
+  for (const auto& expected : profile.parts) {
+    const auto* partial = inventory::partial_list(seen.partial, expected.kind);
+    const auto there = std::ranges::count(seen.parts, expected.kind, &inventory::Part::kind);
+    if (partial != nullptr && partial->passing && there < expected.count) return partial;
+  }
+  return nullptr;
+}
+
+std::string partial_words(const std::vector<inventory::PartialList>& partial) {
+  std::string kinds;
+  for (const auto& each : partial)
+    kinds += fmt::format("{}{}s", kinds.empty() ? "" : ", ", to_string(each.kind));
+  if (kinds.empty()) return {};
+  return fmt::format("; could not list all {}: {}: {}", kinds, partial.front().source,
+                     partial.front().why);
+}
+
 Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
                               const StepRequest& request) {
   request.waiting("the BMC's inventory");
@@ -81,6 +130,7 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
   CO_TRY(auto further, co_await further_facts(bmc, profile, seen, request));
   boost::json::object found;
   found["bmc_parts"] = record::to_json(seen.parts);
+  found["bmc_partial"] = record::to_json(seen.partial);
   found["unknown"] = record::to_json(seen.unknown);
   found["system_serial"] = seen.identity.serial;
   found["vendor"] = seen.identity.vendor;
@@ -92,6 +142,7 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
   auto supplies = seen.parts;
   std::erase_if(supplies, [](const auto& part) { return part.kind != inventory::PartKind::psu; });
   for (auto& [name, value] : version_facts(supplies)) facts[name] = std::move(value);
+  for (auto& [name, value] : place_facts(seen.parts, true)) facts[name] = std::move(value);
   for (auto& [name, value] : further) facts[name] = std::move(value);
   found["facts"] = std::move(facts);
   found["requests"] = seen.requests;
@@ -107,10 +158,17 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
     const auto mark = co_await log_mark(environment, bmc, request);
     if (mark) found[kLogMark] = *mark;
   }
-  co_return done(
-      fmt::format("{} {} {}: {} parts in {} requests", seen.identity.vendor, seen.identity.model,
-                  seen.identity.serial, seen.parts.size(), seen.requests),
-      std::move(found));
+  auto end = done(fmt::format("{} {} {}: {} parts in {} requests{}", seen.identity.vendor,
+                              seen.identity.model, seen.identity.serial, seen.parts.size(),
+                              seen.requests, partial_words(seen.partial)),
+                  std::move(found));
+  if (const auto* partial = worth_another_reading(profile, seen)) {
+    end.outcome = engine::Outcome::retry;
+    // What was read stands where no reading is whole.
+    end.at_last = engine::Outcome::done;
+    end.detail += fmt::format("; {}s are read again", to_string(partial->kind));
+  }
+  co_return end;
 }
 
 Task<Result<StepEnd>> perform_bmc_facts(StepEnvironment& environment, const StepRequest& request) {

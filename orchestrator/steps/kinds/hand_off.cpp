@@ -77,8 +77,8 @@ Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& requ
                            const burnin::Verdict& verdict) {
   auto& scheduler = *environment.scheduler;
   const auto& profile = environment.inventory.profile_of(request.node);
-  const auto reason =
-      handoff::one_line_reason(reason_for(scheduler.signature(), verdict, request.run));
+  const auto reason = handoff::one_line_reason(
+      handoff::with_short_urls(reason_for(scheduler.signature(), verdict, request.run)));
   CO_TRY(co_await scheduler.hold(request.node, reason, request.deadline));
   CO_TRY(const auto after, co_await scheduler.look(request.node, profile, request.deadline));
   if (!after.drained)

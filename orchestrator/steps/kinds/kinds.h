@@ -6,6 +6,7 @@ namespace cupel::steps::kinds {
 
 StepType bmc_password();
 StepType slurm_drain();
+StepType slurm_hold();
 StepType bmc_facts();
 StepType firmware();
 StepType machine_settings();

@@ -32,6 +32,12 @@ boost::json::object found_in(const SettingsPlan& plan) {
           {"facts", {{"settings.pending", plan.needs_restart() ? "yes" : "no"}}}};
 }
 
+/// "; not on this machine: acs: no BIOS attribute ...".
+std::string left_out(const SettingsPlan& plan) {
+  const auto absent = settings::described(plan, SettingState::absent);
+  return absent.empty() ? std::string{} : "; not on this machine: " + absent;
+}
+
 Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
   CO_TRY(const auto reported, co_await settings::read_settings(bmc, profile, request.deadline));
   co_return settings::plan_settings(profile, reported);
@@ -41,7 +47,9 @@ Task<Result<StepEnd>> set(bmc::Bmc& bmc, const Profile& profile, const StepReque
   request.waiting("the BMC's settings");
   CO_TRY(const SettingsPlan before, co_await look(bmc, profile, request));
   if (before.is_as_wanted())
-    co_return done(fmt::format("{} settings as wanted", before.items.size()), found_in(before));
+    co_return done(fmt::format("{} settings as wanted{}", before.count(SettingState::as_wanted),
+                               left_out(before)),
+                   found_in(before));
   if (before.has(SettingState::differs) || before.has(SettingState::refused)) {
     CO_TRY(co_await settings::apply_settings(bmc, before, request.deadline));
   }
@@ -49,11 +57,10 @@ Task<Result<StepEnd>> set(bmc::Bmc& bmc, const Profile& profile, const StepReque
   if (after.has(SettingState::differs))
     co_return Error{Code::kFailed, "the BMC accepted the settings, and " +
                                        settings::described(after, SettingState::differs)};
-  const auto changed =
-      std::ranges::count(before.items, SettingState::differs, &settings::SettingItem::state);
-  co_return done(fmt::format("{} settings set{}", changed,
-                             after.needs_restart() ? "; the next boot applies them" : ""),
-                 found_in(after));
+  co_return done(
+      fmt::format("{} settings set{}{}", before.count(SettingState::differs),
+                  after.needs_restart() ? "; the next boot applies them" : "", left_out(after)),
+      found_in(after));
 }
 
 /// Of a stage that says how the system sees the machine's settings.
@@ -97,9 +104,10 @@ Task<Result<StepEnd>> verify(StepEnvironment& environment, bmc::Bmc& bmc, const 
     co_return Error{Code::kFailed, fmt::format("{}", fmt::join(seen.contradicted, "; "))};
   auto found = found_in(plan);
   found["by_os"] = boost::json::value_from(seen.confirmed);
-  co_return done(fmt::format("{} settings as wanted, {} of them by the operating system too",
-                             plan.items.size(), seen.confirmed.size()),
-                 std::move(found));
+  co_return done(
+      fmt::format("{} settings as wanted, {} by the operating system too{}",
+                  plan.count(SettingState::as_wanted), seen.confirmed.size(), left_out(plan)),
+      std::move(found));
 }
 
 Task<Result<StepEnd>> perform_machine_settings(StepEnvironment& environment,

@@ -15,7 +15,10 @@
 #include "orchestrator/ssh/public_key.h"
 #include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/follower.h"
+#include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/store/pins.h"
+#include "orchestrator/store/step_secrets.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 
@@ -71,6 +74,17 @@ Result<std::vector<inventory::BootWay>> ways_of(const StepEnvironment& environme
   return ways;
 }
 
+/// Known before anything is written: what is booted brings a host key of its own, and one that a
+/// person pinned is a person's alone to replace.
+Result<void> may_bring_a_key(const store::Store& store, const inventory::Node& node) {
+  TRY(const bool by_person, store::is_pinned_by_person(store, pin_name(node)));
+  if (!by_person) return ok();
+  return Error{Code::kInvalid,
+               fmt::format("a person pinned the SSH host key of {}, and what is booted brings its "
+                           "own: where that is meant, run: cupel exec {} --forget-host-key",
+                           node.name, node.name)};
+}
+
 /// The image, which must be the one that was pinned.
 Result<os::BootImage> pinned_image(const os::BootDoor& door, const Wanted& wanted) {
   if (!inventory::is_sha256(wanted.sha256))
@@ -91,6 +105,7 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   if (node.ssh.trust.kind == inventory::Trust::Kind::pinned)
     return Error{Code::kInvalid, "the inventory pins the host key of " + node.name +
                                      ", and what is booted brings its own: host_key: first-use"};
+  TRY(may_bring_a_key(environment.store, node));
   if (node.ssh.key_file.empty())
     return Error{Code::kInvalid, "ssh: key of " + node.name +
                                      " is the agent's: the OS needs a key file, to let it in"};
@@ -157,6 +172,10 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   doors.order = [&](const netboot::Ticket& ticket) {
     return os::boot_order(environment.inventory, node, wanted.wish, ticket);
   };
+  doors.keep_ticket = [&](const netboot::Ticket& ticket) {
+    return store::keep_secret(environment.store, request.run, os::ticket_id(ticket),
+                              os::to_text(ticket));
+  };
   doors.keep = request.started;
   doors.waiting = request.waiting;
   const auto tail = std::make_shared<os::ConsoleTail>(
@@ -220,7 +239,7 @@ Result<void> compare_tpm(store::Store& store, const inventory::Node& node, BootE
         "identity mismatch: its TPM's endorsement certificate has the SHA-256 {}, and had {} at an "
         "earlier boot. Its mainboard or TPM was replaced, or another machine is in this slot",
         ended.tpm, *before));
-  return store.repin(tpm_name(node), ended.tpm);
+  return store::pin_reported(store, tpm_name(node), ended.tpm);
 }
 
 /// A RAM system reports before it has the keys that let the controller in: they come with the
@@ -235,6 +254,12 @@ Task<Result<std::unique_ptr<ssh::Session>>> let_in(StepEnvironment& environment,
     if (!early || has_keys.left() <= kSwitchPause) co_return session;
     CO_TRY(co_await pause_for(kSwitchPause));
   }
+}
+
+Result<BootHandle> handle_of(const StepEnvironment& environment, const StepRequest& request) {
+  return os::boot_handle_of(*request.handle, [&](const std::string& id) {
+    return store::secret(environment.store, request.run, id);
+  });
 }
 
 /// One look at what is up; where the small RAM system goes on in a large one, at that one: it has
@@ -262,7 +287,8 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
 /// The system that has reported is the one that answers, and it is the wanted one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
                                      const Wanted& wanted, BootEnd ended) {
-  CO_TRY(environment.store.repin(pin_name(request.node), ended.host_key));
+  auto pinned = store::pin_reported(environment.store, pin_name(request.node), ended.host_key);
+  if (!pinned) co_return ended_by(std::move(pinned).error());
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
   auto seen = co_await look_when_up(environment, request, wanted, until);
@@ -291,7 +317,7 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
   const auto until = with_last_word(request.deadline);
   Result<BootEnd> ended = Error{Code::kMalformed, ""};
   if (request.handle) {
-    auto handle = os::boot_handle_of(*request.handle);
+    auto handle = handle_of(environment, request);
     if (!handle) co_return ended_by(std::move(handle).error());
     ended = co_await run.resume(*std::move(handle), until);
   } else {
@@ -303,7 +329,10 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
     co_return ended_by({Code::kMalformed, "what booted reported no host key that can be used"});
   auto end = co_await look_at_system(environment, request, wanted, *ended);
   // What has failed is cleaned up by abort().
-  if (end && end->outcome == Outcome::done) run.end_ticket();
+  if (end && end->outcome == Outcome::done) {
+    run.end_ticket();
+    KernelWatch::begin_with_boot(*end);
+  }
   co_return end;
 }
 
@@ -336,7 +365,7 @@ Task<Result<StepEnd>> perform_os(StepEnvironment& environment, const StepRequest
 }
 
 Task<Result<void>> let_go(StepEnvironment& environment, const StepRequest& request) {
-  auto handle = os::boot_handle_of(*request.handle);
+  auto handle = handle_of(environment, request);
   if (!handle || !environment.boot) co_return ok();
   const auto bmc = environment.bmc(request.node);
   const Wanted nothing;

@@ -1,6 +1,8 @@
 // No job comes to the node while it burns, be it Slurm or Kubernetes that gives it to jobs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "inventory/model.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "playbooks/step_kind.h"
@@ -13,6 +15,16 @@ using engine::StepRequest;
 
 constexpr std::chrono::seconds kJobsPoll{5};
 
+/// "jobs that still run on it: 17 (alice), 18 (bob) and 2 more"
+std::string jobs_text(const std::vector<std::string>& jobs) {
+  constexpr std::size_t kNamed = 3;
+  std::string text = "jobs that still run on it";
+  for (std::size_t i = 0; i < std::min(kNamed, jobs.size()); ++i)
+    text += (i == 0 ? ": " : ", ") + jobs[i];
+  if (jobs.size() > kNamed) text += fmt::format(" and {} more", jobs.size() - kNamed);
+  return text;
+}
+
 /// Slurm has no event for this that a client could wait on.
 Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepRequest& request) {
   const auto& profile = environment.inventory.profile_of(request.node);
@@ -20,12 +32,13 @@ Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepReque
     CO_TRY(const auto now,
            co_await environment.scheduler->look(request.node, profile, request.deadline));
     if (!now.busy) co_return ok();
-    request.waiting("jobs that still run on it");
+    request.waiting(jobs_text(now.jobs));
     CO_TRY(co_await pause_for(kJobsPoll));
   }
 }
 
-Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
+/// Sets the drain, and waits for no job. Returns what the step tells.
+Task<Result<StepEnd>> hold(StepEnvironment& environment, const StepRequest& request) {
   auto& scheduler = *environment.scheduler;
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto before, co_await scheduler.look(request.node, profile, request.deadline));
@@ -34,7 +47,6 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
     CO_TRY(co_await scheduler.hold(request.node, reason, request.deadline));
   }
   CO_TRY(co_await scheduler.reserve(request.node, fmt::to_string(request.run), request.deadline));
-  CO_TRY(co_await wait_until_free(environment, request));
   boost::json::array warnings;
   for (const auto& each : before.disagreements) warnings.emplace_back(each);
   boost::json::object found{{"reason_before", before.reason},
@@ -49,15 +61,35 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
   co_return done(detail, std::move(found));
 }
 
+Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
+  CO_TRY(auto held, co_await hold(environment, request));
+  CO_TRY(co_await wait_until_free(environment, request));
+  co_return held;
+}
+
+using Act = Task<Result<StepEnd>> (*)(StepEnvironment&, const StepRequest&);
+
+Task<Result<StepEnd>> perform(Act act, StepEnvironment& environment, const StepRequest& request) {
+  if (!environment.scheduler) co_return done("the inventory has no Slurm");
+  auto ended = co_await act(environment, request);
+  if (ended) co_return ended;
+  co_return ended_by(std::move(ended).error());
+}
+
+Task<Result<StepEnd>> perform_slurm_hold(StepEnvironment& environment, const StepRequest& request) {
+  return perform(hold, environment, request);
+}
+
 Task<Result<StepEnd>> perform_slurm_drain(StepEnvironment& environment,
                                           const StepRequest& request) {
-  if (!environment.scheduler) co_return done("the inventory has no Slurm");
-  auto drained = co_await drain_and_wait(environment, request);
-  if (drained) co_return drained;
-  co_return ended_by(std::move(drained).error());
+  return perform(drain_and_wait, environment, request);
 }
 
 }  // namespace
+
+StepType slurm_hold() {
+  return {.kind = playbooks::StepKind::slurm_hold, .perform = perform_slurm_hold};
+}
 
 StepType slurm_drain() {
   return {.kind = playbooks::StepKind::slurm_drain, .perform = perform_slurm_drain};

@@ -3,15 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "burnin/criteria/compared_causes.h"
 #include "burnin/verdict_text.h"
 #include "inventory/model.h"
+#include "orchestrator/engine/command.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/fleet_codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/comparison.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/peers.h"
+#include "orchestrator/steps/rack_inlets.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -36,27 +43,107 @@ std::string passed_over(const record::NodeRecord& record, const std::string& tol
   return text;
 }
 
-/// Other nodes that are measured now are waited for, but only as long as the step may take.
-std::optional<StepEnd> wait_for_peers(StepEnvironment& environment, const StepRequest& request,
-                                      const record::NodeRecord& record) {
-  constexpr std::chrono::seconds kForItself{45}, kLeast{2};
-  constexpr std::size_t kNodesPerSecond = 50;  // so many ask at most
-  if (request.run_state == nullptr || !has_rates(findings_to_compare(record))) return {};
+/// Whether anything of the node is compared with others.
+bool is_compared(const StepRequest& request, const record::NodeRecord& record,
+                 const burnin::FleetCriteria& criteria) {
+  if (request.run_state == nullptr) return false;
+  const auto node = request.run_state->nodes.find(request.node.name);
+  const bool has_facts = node != request.run_state->nodes.end() && !node->second.facts.empty();
+  return has_facts || (criteria.judge && has_rates(findings_to_compare(record)));
+}
+
+/// One node that is being measured now; empty: none is.
+std::string node_at_work(StepEnvironment& environment, const StepRequest& request) {
   const auto& run = *request.run_state;
   auto& waited_for = environment.fleet->waited_for[request.node.profile];
   const auto known = run.nodes.find(waited_for);
   const bool still =
       waited_for != request.node.name && known != run.nodes.end() && is_at_work(known->second);
   if (!still) waited_for = peers_of(environment.inventory, request.node, run).one;
-  if (waited_for.empty()) return {};
-  const std::chrono::milliseconds pause{
-      std::max(kLeast, std::chrono::seconds{run.nodes.size() / kNodesPerSecond})};
-  if (request.deadline.left() < pause + kForItself) return {};
-  StepEnd end;
-  end.outcome = engine::Outcome::wait;
-  end.retry_after = pause;
-  end.detail = "other nodes are measured, " + waited_for + " among them: to compare with them";
-  return end;
+  return waited_for;
+}
+
+/// Other nodes that are measured now are waited for, but only as long as the step may take. Within
+/// the try: a wait of the engine would be an event of the journal each time. Errors: kCancelled.
+Task<Result<void>> wait_for_peers(StepEnvironment& environment, const StepRequest& request) {
+  constexpr std::chrono::seconds kForItself{45};
+  constexpr std::size_t kNodesPerSecond = 50, kLongest = 60;  // so many look at most
+  const auto nodes = request.run_state->nodes.size();
+  const std::chrono::seconds pause{std::clamp<std::size_t>(nodes / kNodesPerSecond, 1, kLongest)};
+  for (;;) {
+    const auto peer = node_at_work(environment, request);
+    if (peer.empty() || request.deadline.left() < pause + kForItself) co_return ok();
+    request.waiting("other nodes that are measured, " + peer + " among them");
+    CO_TRY(co_await pause_for(pause));
+  }
+}
+
+/// Nodes that passed before others had reported, and differ from them now that all have. Once for
+/// all nodes of the profile: it looks at each of them.
+std::vector<std::string> to_compare_again(StepEnvironment& environment,
+                                          const StepRequest& request) {
+  const auto& run = *request.run_state;
+  for (const auto& node : environment.inventory.nodes) {
+    if (node.profile != request.node.profile || node.name == request.node.name) continue;
+    const auto state = run.nodes.find(node.name);
+    if (state != run.nodes.end() && may_still_report(state->second)) return {};
+  }
+  if (!environment.fleet->compared_whole.insert(request.node.profile).second) return {};
+  auto nodes = nodes_that_differ(environment.inventory, request.node.profile, run);
+  std::erase_if(nodes, [&](const std::string& name) {
+    const auto& facts = run.nodes.find(name)->second.facts;
+    const auto verdict = facts.find(std::string{engine::kVerdictFact});
+    const bool passed =
+        verdict != facts.end() && verdict->second == to_string(burnin::Decision::pass);
+    return !passed || name == request.node.name;
+  });
+  return nodes;
+}
+
+const engine::StepState* verdict_of(const engine::RunState& run, const std::string& node) {
+  const auto state = run.nodes.find(node);
+  if (state == run.nodes.end() || state->second.planned == nullptr) return nullptr;
+  const auto& planned = *state->second.planned;
+  for (std::size_t i = std::min(planned.size(), state->second.steps.size()); i-- > 0;)
+    if (planned[i].kind == playbooks::StepKind::verdict) return &state->second.steps[i];
+  return nullptr;
+}
+
+std::string verdict_name(const engine::RunState& run, const std::string& node) {
+  const auto* step = verdict_of(run, node);
+  const auto& state = run.nodes.find(node)->second;
+  return (*state.planned)[static_cast<std::size_t>(step - state.steps.data())].name;
+}
+
+/// The last node to report has the verdicts of the earlier ones made again where the comparison has
+/// another result by now: a canary is judged before there is anything to compare it with. Waits
+/// until they have begun, so that the run does not end before. Errors: kCancelled.
+Task<Result<void>> have_compared_again(StepEnvironment& environment, const StepRequest& request) {
+  constexpr std::chrono::seconds kPause{1}, kLongest{30};
+  std::map<std::string, int> attempts;
+  for (const auto& node : to_compare_again(environment, request)) {
+    const auto* step = verdict_of(*request.run_state, node);
+    if (step == nullptr || !step->over()) continue;
+    engine::Command again;
+    again.run = request.run;
+    again.kind = engine::Command::Kind::retry;
+    again.node = node;
+    again.step = verdict_name(*request.run_state, node);
+    again.text = "all nodes have reported: it is compared with them";
+    again.by = engine::kByItself;
+    CO_TRY(environment.store.ask(again));
+    attempts.emplace(node, step->attempt);
+  }
+  const auto until = request.deadline.sooner(kLongest);
+  while (!attempts.empty() && until.left() > kPause) {
+    request.waiting("the verdict of " + attempts.begin()->first + ", which is made again");
+    CO_TRY(co_await pause_for(kPause));
+    std::erase_if(attempts, [&](const auto& each) {
+      const auto* step = verdict_of(*request.run_state, each.first);
+      return step == nullptr || step->attempt > each.second;
+    });
+  }
+  co_return ok();
 }
 
 /// What a verdict took from outside the node's record, to make it again (`cupel verdict`).
@@ -68,18 +155,24 @@ boost::json::object basis_of(const FleetComparison& comparison, const StepReques
 }
 
 Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRequest& request) {
-  CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
+  CO_TRY(auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto criteria = burnin::fleet_criteria(request.step.with);
   if (!criteria) co_return ended_by(criteria.error());
-  if (criteria->judge)
-    if (auto wait = wait_for_peers(environment, request, record)) co_return *std::move(wait);
+  if (is_compared(request, record, *criteria)) {
+    CO_TRY(co_await wait_for_peers(environment, request));
+  }
   std::vector<burnin::Cause> differences;
-  std::string uncompared;
+  std::vector<std::string> said;
   bool whole = false;
   if (request.run_state != nullptr) {
     const auto& run = *request.run_state;
-    differences = version_differences(environment.inventory, request.node, run);
-    uncompared = uncompared_nodes(environment.inventory, request.node, run);
+    name_missing_parts(record, environment.inventory, request.node, run);
+    auto versions = compare_versions(environment.inventory, request.node, run);
+    differences = std::move(versions.causes);
+    std::ranges::move(warm_rack(environment.inventory, request.node, run),
+                      std::back_inserter(differences));
+    said = std::move(versions.said);
+    said.push_back(uncompared_nodes(environment.inventory, request.node, run));
     whole = environment.fleet->waited_for[request.node.profile].empty();
   }
   CO_TRY(const auto comparison,
@@ -96,8 +189,16 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
   found["basis"] = basis_of(comparison, request);
   found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
   detail += passed_over(record, detail);
-  for (const auto& words : {uncompared, comparison.words})
+  const auto slow = burnin::slow_ones(comparison.compared);
+  if (!slow.empty())
+    detail += fmt::format("; slow: {}{}", burnin::slow_text(slow.front()),
+                          slow.size() == 1 ? "" : fmt::format(", and {} more", slow.size() - 1));
+  said.push_back(comparison.words);
+  for (const auto& words : said)
     if (!words.empty()) detail += "; " + words;
+  if (request.run_state != nullptr) {
+    CO_TRY(co_await have_compared_again(environment, request));
+  }
   co_return done(std::move(detail), std::move(found));
 }
 

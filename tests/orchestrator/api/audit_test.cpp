@@ -1,8 +1,13 @@
 // What the audit log has: each change before it is made, and refused tokens, of which no flood
 // fills the store.
+#include <pwd.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include "base/digest.h"
 #include "orchestrator/api/login_limits.h"
+#include "orchestrator/controller/run_options.h"
+#include "orchestrator/store/kept_replies.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -90,6 +95,42 @@ TEST_F(ApiAudit, APlanIsMadeEachTimeAndItsAnswerNotKept) {
   EXPECT_EQ(again.field("Idempotency-Replayed"), "");
   EXPECT_EQ(started.field("Idempotency-Replayed"), "") << "the key is still free";
   EXPECT_EQ(same.field("Idempotency-Replayed"), "true");
+}
+
+TEST_F(ApiAudit, AKeyHoldsOverACrashOfTheService) {
+  run_of_two();
+  const auto claim = [&](const std::string& key, const std::string& target,
+                         const std::string& body) {
+    store::KeptReply reply{::getpwuid(::geteuid())->pw_name, key,
+                           sha256_hex("POST\n" + target + "\n" + body)};
+    reply.at = report::wall_now();
+    reply.body = "POST " + target;
+    auto replies = *store::KeptReplies::open(store().folder());
+    EXPECT_FALSE(*replies.claim(reply)) << "nothing is kept yet";
+    return reply.id();
+  };
+  const std::string start = R"({"playbook":"audit","nodes":"a"})", pause = R"({"command":"pause"})";
+  store::Run begun;
+  begun.nodes = {"b01-n01"};
+  controller::RunOptions options;
+  options.request = claim("1", "/api/v1/runs", start);
+  begun.options = controller::to_text(options);
+  const auto run = *store().begin_run(begun);
+  claim("2", "/api/v1/runs", start);
+  claim("3", "/api/v1/runs/1/commands", pause);
+  serve();
+
+  const auto same = post("/api/v1/runs", start, "1"), other = post("/api/v1/runs", pause, "1");
+  const auto anew = post("/api/v1/runs", start, "2");
+  const auto command = post("/api/v1/runs/1/commands", pause, "3");
+
+  EXPECT_EQ(same.status, 201) << same.body;
+  EXPECT_EQ(same.json().at("run"), run);
+  EXPECT_EQ(same.field("Location"), "/api/v1/runs/" + std::to_string(run));
+  EXPECT_EQ(other.status, 422) << other.body;
+  EXPECT_EQ(anew.status, 404) << "it began no run, and there is no inventory now: " << anew.body;
+  EXPECT_EQ(command.status, 409) << command.body;
+  EXPECT_TRUE(store().commands(1, 0).value().empty());
 }
 
 TEST(RefusalNotes, AreFewOfAnAddressAndBoundedForAll) {

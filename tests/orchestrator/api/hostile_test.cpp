@@ -224,6 +224,61 @@ TEST_F(ApiHostile, HoldsOutAThousandHalfOpenConnections) {
   EXPECT_LE(service().connections(), 65u);
 }
 
+TEST_F(ApiHostile, StrangersOfManyAddressesShutOutNeitherLocalUsersNorThoseWhoAreKnown) {
+  auto options = usual();
+  options.limits.connections = 12;
+  options.limits.strangers = 8;
+  options.limits.strangers_per_address = 2;
+  serve(options);
+  asio::io_context io;
+  asio::ssl::context context{asio::ssl::context::tls_client};
+  asio::ssl::stream<asio::ip::tcp::socket> known{io, context};
+  known.lowest_layer().connect(endpoint());
+  known.handshake(asio::ssl::stream_base::client);
+  const auto request = "GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+                       token("alice", "viewer") + "\r\n\r\n";
+  const auto ask_again = [&] {
+    asio::write(known, asio::buffer(request));
+    asio::streambuf read;
+    boost::system::error_code failure;
+    asio::read_until(known, read, "}", failure);
+    return failure;
+  };
+  ASSERT_FALSE(ask_again());
+  // What needs no login makes nobody known.
+  using Stream = asio::ssl::stream<asio::ip::tcp::socket>;
+  std::vector<std::unique_ptr<Stream>> lookers;
+  for (int i = 0; i < 3; ++i) {
+    auto& looker = *lookers.emplace_back(std::make_unique<Stream>(io, context));
+    auto& socket = looker.lowest_layer();
+    socket.open(asio::ip::tcp::v4());
+    socket.bind({asio::ip::make_address("127.0.0.20"), 0});
+    socket.connect(endpoint());
+    boost::system::error_code failure;
+    looker.handshake(asio::ssl::stream_base::client, failure);
+    EXPECT_EQ(static_cast<bool>(failure), i == 2) << failure.message();
+    if (failure) continue;
+    asio::write(looker,
+                asio::buffer(std::string{"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"}));
+    asio::streambuf read;
+    asio::read_until(looker, read, "}", failure);
+    EXPECT_FALSE(failure) << failure.message();
+  }
+
+  std::vector<asio::ip::tcp::socket> open;
+  for (int address = 2; address < 12; ++address)
+    for (int i = 0; i < 4; ++i) {
+      auto& socket = open.emplace_back(io, asio::ip::tcp::v4());
+      socket.bind({asio::ip::make_address("127.0.0." + std::to_string(address)), 0});
+      boost::system::error_code failure;
+      socket.connect(endpoint(), failure);
+    }
+
+  EXPECT_EQ(get("/healthz").status, 200) << "the Unix socket has a budget of its own";
+  EXPECT_LE(service().connections(), 10u);
+  EXPECT_FALSE(ask_again());
+}
+
 TEST_F(ApiHostile, SpeaksNoOlderTls) {
   serve();
   asio::io_context io;

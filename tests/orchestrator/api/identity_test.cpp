@@ -73,11 +73,49 @@ TEST_F(ApiIdentity, SlowsDownWhoGuesses) {
   serve();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(status("cupel_guess"), 401);
 
-  const auto next = ask_tls({.target = "/api/v1/runs", .token = token("alice", "admin")});
+  const auto next = ask_tls({.target = "/api/v1/runs", .token = "cupel_guess"});
 
   EXPECT_EQ(next.status, 429);
   EXPECT_NE(next.field("Retry-After"), "");
   EXPECT_EQ(get("/api/v1/runs").status, 200) << "another way in is not slowed down";
+}
+
+TEST_F(ApiIdentity, ARightSecretPassesWhateverOthersGuess) {
+  serve();
+  const auto secret = token("alice", "viewer");
+  const auto guess = secret.substr(0, 23) + std::string(64, '0');
+  for (int i = 0; i < 20; ++i) status(guess);
+
+  EXPECT_EQ(status(guess), 429);
+  EXPECT_EQ(status(secret), 200) << "from the same address, with the id that was guessed at";
+  const auto login = ask_tls(
+      {.method = "POST", .target = "/api/v1/session", .body = R"({"token":")" + secret + R"("})"});
+  EXPECT_EQ(login.status, 200) << login.body;
+}
+
+TEST_F(ApiIdentity, SessionsOfOneShutOutNobody) {
+  auto tokens = store::AccessTokens::open(state()).value();
+  const auto now = report::wall_now();
+  const auto session = [&](const std::string& parent, int second) {
+    return tokens
+        .add({.name = "eve",
+              .role = "viewer",
+              .session = true,
+              .parent = parent,
+              .made = now + seconds{second},
+              .expires = now + std::chrono::hours{12}})
+        .value();
+  };
+  const auto other = session("0123456789abcdef", 0);
+
+  std::vector<std::string> made;
+  for (int i = 0; i < store::AccessTokens::kMostSessions + 1; ++i)
+    made.push_back(session("fedcba9876543210", i));
+
+  EXPECT_FALSE(tokens.find(made[0])) << "the oldest has ended";
+  EXPECT_TRUE(tokens.find(made[1]));
+  EXPECT_TRUE(tokens.find(made.back()));
+  EXPECT_TRUE(tokens.find(other));
 }
 
 TEST_F(ApiIdentity, CountsNoExpiredOrRevokedTokenAsAGuess) {
@@ -258,6 +296,37 @@ TEST_F(ApiIdentity, TwoPeopleAreNeededWhereTheSiteSaysSo) {
   const auto commands = store().commands(1, 0).value();
   ASSERT_EQ(commands.size(), 1u);
   EXPECT_THAT(commands[0].by, HasSubstr("alice (approved by bob) ("));
+}
+
+TEST_F(ApiIdentity, WhatARevokedTokenAskedForIsNotDone) {
+  run_of_two();
+  write("service.yaml", "two_person: [cancel]\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+  const auto eve = token("eve", "operator"), bob = token("bob", "operator");
+  const auto send = [&](const std::string& who, const std::string& target, const std::string& body,
+                        const std::string& key) {
+    return ask_tls({.method = "POST",
+                    .target = target,
+                    .body = body,
+                    .token = who,
+                    .fields = {"Idempotency-Key: " + key}});
+  };
+  const auto asked = send(eve, "/api/v1/runs/1/commands", R"({"command":"cancel"})", "1");
+  ASSERT_EQ(asked.status, 202) << asked.body;
+  auto tokens = *store::AccessTokens::open(store().folder());
+  ASSERT_TRUE(tokens.revoke(store::token_id(eve), report::wall_now()));
+
+  const auto listed = ask_tls({.target = "/api/v1/approvals", .token = bob});
+  const auto approved =
+      send(bob, "/api/v1/approvals/" + std::string{asked.json().at("approval").as_string()},
+           R"({"decision":"approve"})", "2");
+
+  EXPECT_THAT(listed.body, ::testing::Not(HasSubstr("\"token\":")));
+  EXPECT_EQ(approved.status, 409) << approved.body;
+  EXPECT_THAT(approved.body, HasSubstr("the token has expired or is revoked"));
+  EXPECT_TRUE(store().commands(1, 0).value().empty());
 }
 
 TEST_F(ApiIdentity, ASkipWithABlankReasonIsRefused) {

@@ -106,6 +106,18 @@ notices:
   EXPECT_THAT(text, Not(HasSubstr("SECRET"))) << "what may be a secret is never quoted";
 }
 
+TEST(NoticeSettings, RacksThatNameNoneAreNotAllOfThem) {
+  const std::string notice = "notices:\n  - {name: ops, slack: 'env:S', racks: ";
+  const std::string user = "users:\n  - {name: bob, role: admin, racks: ";
+  const std::string group =
+      "oidc:\n  issuer: https://id.test\n  audience: cupel\n  keys: /etc/keys\n  grants:\n"
+      "  - {group: ops, role: admin, racks: ";
+  for (const auto& begin : {notice, user, group})
+    for (const auto* racks : {"[]", "null", "''", "['']"})
+      EXPECT_THAT(notice_problems(begin + racks + "}\n"), HasSubstr("leave racks out for all"))
+          << begin << racks;
+}
+
 TEST(NoticeSettings, SendInClearToLoopbackAddressesAlone) {
   using Kind = NoticeHook::Kind;
   for (const auto* url : {"https://example.com/x", "http://127.0.0.1:80/x", "http://[::1]/x"})

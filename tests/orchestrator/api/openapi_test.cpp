@@ -195,6 +195,23 @@ TEST_F(ApiDocument, EveryOperationStandsValidEdgeAndInvalidInput) {
   EXPECT_EQ(get("/healthz").status, 200);
 }
 
+TEST_F(ApiDocument, EveryOperationStandsAnEmptyABlankAOneByteAndTheLargestBody) {
+  const auto most = usual().limits.body;
+  const std::vector<std::string> bodies{"",
+                                        " ",
+                                        "\r\n",
+                                        "0",
+                                        "{",
+                                        std::string(1, '\0'),
+                                        std::string(most, ' '),
+                                        std::string(most, '['),
+                                        "\"" + std::string(most - 2, 'a') + "\""};
+  for (const auto& operation : all())
+    for (const auto& body : bodies) send(operation, target(operation), body);
+  EXPECT_GT(statuses_[4], 150);  // what only reads takes no body, and answers
+  EXPECT_EQ(get("/healthz").status, 200);
+}
+
 TEST_F(ApiDocument, AnswersAreWhatItSays) {
   for (const auto& operation : all()) {
     if (operation.method != "get" || operation.path.ends_with("/stream")) continue;

@@ -52,6 +52,23 @@ nodes:
   }
 };
 
+TEST_F(SiteReads, NoRequestSaysWhichProgramsRunOnNodes) {
+  serve_site();
+
+  for (const auto* body :
+       {R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"gpu_burn":"/tmp/evil"}})",
+        R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"nccl_tests":"/tmp/evil"}})",
+        R"({"playbook":"fabric","nodes":"a01-n1","set":{"variables":"NCCL_NET_PLUGIN=/tmp/e.so"}})",
+        R"({"playbook":"quick-check","nodes":"a01-n1","set":{"scratch":"/etc"}})"}) {
+    const auto refused = post("/api/v1/plans", body, "k");
+    EXPECT_EQ(refused.status, 422) << refused.body;
+    EXPECT_THAT(refused.body, HasSubstr("the site's alone"));
+  }
+  const auto allowed = post(
+      "/api/v1/plans", R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":{"burn":"1m"}})", "k");
+  EXPECT_EQ(allowed.status, 200) << allowed.body;
+}
+
 TEST_F(SiteReads, TellOfEachHookWhatItTakesAndNoSecret) {
   serve_site();
 
@@ -268,6 +285,31 @@ TEST_F(NodesResults, OfAllRunsOfANodeAreItsHistory) {
   EXPECT_THAT(std::string{items[2].at("cause").as_string()}, HasSubstr("gpu3"));
   EXPECT_EQ(newest.at("items").as_array().size(), 1u);
   EXPECT_EQ(of_bob("/api/v1/nodes/a01-n1/history").status, 404);
+}
+
+TEST_F(SiteReads, AnswersForANodeOfAnotherRackAsForOneThatDoesNotExist) {
+  serve_site();
+  const auto secret = token("bob", "operator", {"a02"});
+  int key = 0;
+  const auto plan = [&](const std::string& nodes) {
+    return ask_tls({.method = "POST",
+                    .target = "/api/v1/plans",
+                    .body = R"({"playbook":"audit","nodes":")" + nodes + "\"}",
+                    .token = secret,
+                    .fields = {"Idempotency-Key: k" + std::to_string(++key)}});
+  };
+  const auto told = [&](std::string nodes) {
+    auto body = plan(nodes).body;
+    for (auto at = body.find(nodes); at != body.npos; at = body.find(nodes))
+      body.replace(at, nodes.size(), "NODE");
+    return body;
+  };
+
+  EXPECT_EQ(told("a01-n1"), told("a01-n9"));
+  EXPECT_THAT(plan("a01-n1").body, Not(HasSubstr("did you mean 'a01")));
+  const auto all = plan("all");
+  EXPECT_EQ(all.status, 200) << all.body;
+  EXPECT_THAT(all.body, AllOf(HasSubstr("a02-n1"), Not(HasSubstr("a01-n1"))));
 }
 
 }  // namespace

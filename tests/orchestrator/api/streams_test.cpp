@@ -192,6 +192,23 @@ TEST_F(ApiStreams, BeyondTheirNumberAreRefusedAndTheRestOfTheApiIsNot) {
   EXPECT_TRUE(head.starts_with("HTTP/1.1 200")) << head;
 }
 
+TEST_F(ApiStreams, OfOnePersonAreAShareOfAll) {
+  run_of_two();
+  auto options = usual();
+  options.streams_of_one = 1;
+  serve(options);
+  Reader first{file("s"), "/api/v1/runs/1/stream"};
+  first.until("id: 1:6");
+  const std::string target = "/api/v1/runs/1/stream";
+
+  const auto second = get(target);
+  const auto other = raw_tls(request_text(
+      {.target = target, .token = token("bob", "viewer", {}, std::chrono::milliseconds{1000})}));
+
+  EXPECT_EQ(second.status, 503);
+  EXPECT_TRUE(other.starts_with("HTTP/1.1 200")) << other;
+}
+
 TEST_F(ApiStreams, ShowTheNextRunsOfAStoreThatWasPutBack) {
   const auto before = run_of_two();
   append(before, engine::EventKind::run_ended, "", "", "{}");

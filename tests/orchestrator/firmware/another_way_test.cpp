@@ -25,9 +25,9 @@ class AnotherWay : public Updating {
   }
   UpdaterDoors serving() {
     auto mine = doors();
-    mine.serve = [this](const bmc::UpdateOrder&) -> Result<std::string> {
+    mine.serve = [this](bmc::UpdateOrder, Deadline) -> Task<Result<std::string>> {
       served.emplace_back(kServed);
-      return served.back();
+      co_return served.back();
     };
     mine.serve_no_more = [this](const std::string& url) { std::erase(served, url); };
     return mine;

@@ -102,6 +102,7 @@ class UpdateThatGoesWrong : public ::testing::Test {
     doors.waiting = [](const std::string&) {};
     doors.now = seconds_now;
     doors.poll = 20ms;
+    doors.pace.until_restart_shows = 100ms;
     doors.clock_may_be_off = std::chrono::days{30};  // the rack's time runs ahead
     return doors;
   }

@@ -235,7 +235,7 @@ TEST_F(SlurmrestdTest, SaysThatNoVersionIsCommonToBoth) {
   EXPECT_THAT(node.error().what, HasSubstr("v0.0.37 to v0.0.41"));
 }
 
-TEST_F(SlurmrestdTest, SaysWhoMustBecomeAnOperator) {
+TEST_F(SlurmrestdTest, SaysWhoMustBecomeAnAdministrator) {
   FakeSlurm fake{40};
   fake.refuses = true;
   ReplayServer replay{std::ref(fake)};
@@ -245,7 +245,7 @@ TEST_F(SlurmrestdTest, SaysWhoMustBecomeAnOperator) {
 
   ASSERT_FALSE(drained);
   EXPECT_EQ(drained.error().code, Code::kRefused);
-  EXPECT_THAT(drained.error().what, HasSubstr("adminlevel=operator"));
+  EXPECT_THAT(drained.error().what, HasSubstr("adminlevel=administrator"));
 }
 
 TEST_F(SlurmrestdTest, TakesTheNameOfOneKnownNodeOnly) {

@@ -10,6 +10,7 @@
 #include <future>
 #include <mutex>
 
+#include "base/digest.h"
 #include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/images/byte_range.h"
 #include "tests/support/captures.h"
@@ -293,14 +294,18 @@ TEST_F(ImageServing, AnAddressThatIsTakenIsSaid) {
 
 /// From the check of an image to the BMC that fetches it.
 TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsUpdateEnds) {
-  controller::FirmwareImages none{io.get_executor(), std::nullopt};
+  controller::FirmwareImages none{io.get_executor(), std::nullopt, folder.path()};
   inventory::ImageTrust trust;
   trust.serve = inventory::Endpoint{"127.0.0.1", 0};
-  controller::FirmwareImages images{io.get_executor(), trust};
-  const bmc::UpdateOrder order{.file = file, .name = "BIOS (2.4).bin"};
+  controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
+  const bmc::UpdateOrder order{
+      .file = file, .name = "BIOS (2.4).bin", .sha256 = sha256_hex(content)};
+  const auto serve = [&](const bmc::UpdateOrder& wanted) {
+    return run_to_end(io, images.serve(wanted, Deadline::in(std::chrono::seconds{60})));
+  };
 
-  const auto url = images.serve(order);
-  const auto other = images.serve(order);
+  const auto url = serve(order);
+  const auto other = serve(order);
 
   EXPECT_FALSE(none.serves());
   EXPECT_TRUE(images.serves());
@@ -311,6 +316,31 @@ TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsU
   images.serve_no_more(*url);
   EXPECT_EQ(fetch(*url).status, 404);
   EXPECT_EQ(fetch(*other).status, 200);
+}
+
+TEST_F(ImageServing, ABmcFetchesTheBytesThatWereHashedWhateverBecomesOfTheFile) {
+  inventory::ImageTrust trust;
+  trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
+  const bmc::UpdateOrder order{.file = file, .name = "bios.bin", .sha256 = sha256_hex(content)};
+  const auto serve = [&] {
+    return run_to_end(io, images.serve(order, Deadline::in(std::chrono::seconds{60})));
+  };
+
+  const auto url = serve();
+  // In place: the same inode, as an attacker who may write to it would.
+  std::fstream{file, std::ios::in | std::ios::out | std::ios::binary} << "66.66.66";
+  const auto same_copy = serve();
+  ASSERT_TRUE(url && same_copy);
+
+  EXPECT_EQ(fetch(*url).body, content);
+  EXPECT_EQ(fetch(*same_copy).body, content);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "state" / "served"));
+  images.serve_no_more(*url);
+  images.serve_no_more(*same_copy);
+  const auto changed = serve();
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, Code::kUntrusted);
 }
 
 TEST(ByteRanges, AreReadAsTheStandardSays) {

@@ -62,6 +62,18 @@ class ImageStores : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(ImageStores, AnImageThatOthersCanChangeIsNone) {
+  ASSERT_TRUE(put("debian-12"));
+  const auto folder = folder_ / "debian-12";
+  for (const auto& open : {folder / "disk.raw.zst", folder / "manifest.json", folder, folder_}) {
+    const auto before = fs::status(open).permissions();
+    fs::permissions(open, fs::perms{0777});
+    EXPECT_THAT(error_of("debian-12"), HasSubstr("can be changed by other users")) << open;
+    fs::permissions(open, before);
+  }
+  EXPECT_EQ(error_of("debian-12"), "");
+}
+
 TEST_F(ImageStores, ReadsBackWhatWasKept) {
   const auto kept = put("debian-12", "compressed");
   ASSERT_TRUE(kept) << kept.error().what;

@@ -27,6 +27,8 @@ class BootFilesOfASite : public ::testing::Test {
   }
   std::string put(const std::string& name, const std::string& text) const {
     std::ofstream{folder_.path() / name} << text;
+    // A key that others can read is refused.
+    std::filesystem::permissions(folder_.path() / name, std::filesystem::perms{0600});
     return folder_.path() / name;
   }
   void serve_tls(std::chrono::hours certificate_lasts) {
@@ -59,6 +61,13 @@ TEST_F(BootFilesOfASite, ServeByTlsWithACertificateThatHolds) {
 
   EXPECT_THAT(door()->draw().value().base_url, ::testing::StartsWith("https://127.0.0.1:"));
   EXPECT_THAT(door()->ca.value(), HasSubstr("BEGIN CERTIFICATE"));
+}
+
+TEST_F(BootFilesOfASite, RefuseAKeyThatOthersCanRead) {
+  serve_tls(24h);
+  std::filesystem::permissions(inventory_.boot->key, std::filesystem::perms{0644});
+
+  EXPECT_THAT(door()->draw().error().what, HasSubstr("site.key may be read by others"));
 }
 
 TEST_F(BootFilesOfASite, NameACertificateThatHasExpired) {

@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "orchestrator/netboot/protocol.h"
 #include "tests/orchestrator/netboot/boot_fixture.h"
 #include "tests/support/certificate.h"
 
@@ -10,6 +11,7 @@ namespace cupel::netboot {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using test::fetch;
 using ::testing::AllOf;
 using ::testing::AnyOf;
@@ -114,8 +116,11 @@ TEST_F(Booting, NamesAMachineThatIsAnotherNode) {
   const auto answer = say(ticket, "hello", hello(second));
 
   EXPECT_EQ(answer.status, 403);
-  EXPECT_THAT(answer.body, HasSubstr("a01-n01: the machine that booted is a01-n02"));
-  EXPECT_EQ(heard(ticket), "refused swapped");
+  EXPECT_THAT(answer.body, AllOf(HasSubstr("swapped"), Not(HasSubstr("S1"))));
+  const auto event = next(ticket).value();
+  EXPECT_EQ(event.body.at("cause"), "swapped");
+  EXPECT_THAT(std::string{event.body.at("text").as_string()},
+              HasSubstr("a01-n01: the machine that booted is a01-n02"));
   EXPECT_EQ(say(ticket, "progress", R"({"state":"writing"})").status, 403);
   EXPECT_EQ(fetch({.url = ticket.base_url + "seed/user-data"}).status, 403);
 }
@@ -206,6 +211,56 @@ TEST_F(Booting, TheHomeUrlWorksOnce) {
   EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(second)}).status, 403);
   EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first)}).status, 204);
   EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first)}).status, 410);
+}
+
+TEST_F(Booting, AReportFromHomeProvesWhichMachineItIs) {
+  start();
+  const auto keys = R"("ssh_host_keys":["ssh-ed25519 AAAA"])"s;
+  const auto form = "pub_key_ed25519=ssh-ed25519%20AAAA&hostname=n1"s;
+  const auto ticket = service->issue(order()).value();
+  const auto report = [&](const std::string& body, const std::string& from) {
+    return fetch({.url = ticket.home_url, .post = body, .from = from}).status;
+  };
+
+  for (const auto& said : {"{" + keys + "}", "{" + keys + R"(,"serial":"","macs":[]})",
+                           "{" + keys + R"(,"serial":"To be filled by O.E.M."})", form})
+    EXPECT_EQ(report(said, "127.0.0.9"), 403) << said;
+  EXPECT_EQ(say(ticket, "hello", hello(first)).status, 200);
+  EXPECT_EQ(report(form, "127.0.0.9"), 403) << "another machine than the one that said hello";
+  EXPECT_EQ(report("{" + keys + R"(,"serial":"S1"})", "127.0.0.9"), 403) << "no MAC of it";
+  EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first), .from = "127.0.0.9"}).status, 204);
+}
+
+TEST_F(Booting, AFormFromHomeComesFromTheAddressOfTheHelloOrTheInventory) {
+  start();
+  const auto form = "pub_key_ed25519=ssh-ed25519%20AAAA"s;
+  const auto greeted = service->issue(order()).value();
+  ASSERT_EQ(say(greeted, "hello", hello(first)).status, 200);
+  auto known = order();
+  known.address = "127.0.0.9";
+  const auto addressed = service->issue(known).value();
+
+  EXPECT_EQ(fetch({.url = greeted.home_url, .post = form}).status, 204);
+  EXPECT_EQ(fetch({.url = addressed.home_url, .post = form, .from = "127.0.0.8"}).status, 403);
+  EXPECT_EQ(fetch({.url = addressed.home_url, .post = form, .from = "127.0.0.9"}).status, 204);
+}
+
+TEST_F(Booting, AnswersAnEmptyABlankAOneByteAndTheLargestBody) {
+  start();
+  const auto ticket = service->issue(order()).value();
+  std::vector<std::string> bodies{"", " ", " \r\n\t", "=", "&", "%", "{", "[", "\"", "0", "\0"s};
+  for (const char filling : {' ', '&', 'a', '['}) bodies.emplace_back(kMostBody, filling);
+
+  for (const auto& url : {ticket.home_url, ticket.base_url + "hello", ticket.base_url + "progress",
+                          ticket.base_url + "done", ticket.base_url + "failed"})
+    for (const auto& body : bodies) {
+      const auto status = fetch({.url = url, .post = body, .method = "POST"}).status;
+      // From home a form without a key is one that proves nothing.
+      EXPECT_THAT(status, AnyOf(400, 403, 413))
+          << url << ": " << body.substr(0, 4) << " x " << body.size();
+    }
+
+  EXPECT_EQ(fetch({.url = ticket.home_url, .post = hello(first)}).status, 204);
 }
 
 TEST_F(Booting, ALateMachineIsToldAndSoIsTheRun) {

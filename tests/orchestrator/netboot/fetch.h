@@ -14,7 +14,7 @@ struct Fetched {
 
 struct Request {
   std::string url{};
-  std::string post{};    // a body: by POST
+  std::string post{};    // a body: by POST; with the method POST it may be empty
   std::string range{};   // "0-99"
   std::string method{};  // another than GET or POST
   std::string ca{};      // a file
@@ -37,7 +37,7 @@ inline Fetched fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &fetched.body);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, keep_bytes);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, &fetched.head);
-  if (!request.post.empty()) {
+  if (!request.post.empty() || request.method == "POST") {
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.post.size()));
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.post.c_str());
   }

@@ -17,11 +17,12 @@ const std::vector<ExpectedMachine> kAll{
     {.node = "n2", .serial = "S2", .macs = {"52:54:00:aa:00:02"}, .arch = "x86_64"},
     {.node = "n3", .macs = {"52:54:00:aa:00:03"}}};
 
-std::string cause(const std::string& hello, const ExpectedMachine& expected = kAll[0]) {
+std::string cause(const std::string& hello, const ExpectedMachine& expected = kAll[0],
+                  bool by_dhcp = false) {
   const auto body = parse_json(hello).value();
   const auto machine = parse_identity(body.as_object());
   if (!machine) return machine.error().what;
-  const auto refusal = mismatch(*machine, expected, kAll);
+  const auto refusal = mismatch(*machine, expected, kAll, by_dhcp);
   return refusal ? refusal->cause : "";
 }
 
@@ -52,6 +53,10 @@ TEST(BootIdentity, WhatDiffersIsTheCause) {
 TEST(BootIdentity, AFillingOfTheFirmwareIsNoSerialNumber) {
   EXPECT_EQ(cause(R"({"serial":"To Be Filled By O.E.M.","macs":["52:54:00:aa:00:01"]})"), "");
   EXPECT_EQ(cause(R"({"serial":"Not Specified","macs":[]})"), "wrong-mac");
+  for (const auto* none : {"N/A", "Unknown", "0000000000", "Chassis Serial Number", "1234567890"})
+    EXPECT_EQ(cause(R"({"serial":")" + std::string{none} + R"(","macs":["52:54:00:aa:00:01"]})"),
+              "")
+        << none;
 }
 
 TEST(BootIdentity, ATicketFoundByDhcpWantsAMacAddressOfTheInventory) {
@@ -59,6 +64,18 @@ TEST(BootIdentity, ATicketFoundByDhcpWantsAMacAddressOfTheInventory) {
   EXPECT_EQ(cause(R"({"serial":"S4","ticket_from":"cmdline"})", unknown), "");
   EXPECT_EQ(cause(R"({"serial":"S4","ticket_from":"dhcp"})", unknown), "unproven");
   EXPECT_EQ(cause(R"({"ticket_from":"dhcp","macs":["52:54:00:aa:00:03"]})", kAll[2]), "");
+}
+
+TEST(BootIdentity, AMacAddressAloneIsNoProofWhereTheTicketWentToWhoeverAskedWithIt) {
+  const std::string mac = R"("macs":["52:54:00:aa:00:01"])";
+  EXPECT_EQ(cause("{" + mac + "}", kAll[0], true), "unproven");
+  EXPECT_EQ(
+      cause("{" + mac + R"(,"serial":"default string","ticket_from":"cmdline"})", kAll[0], true),
+      "unproven");
+  EXPECT_EQ(cause("{" + mac + R"(,"serial":"S1"})", kAll[0], true), "");
+  EXPECT_EQ(cause("{" + mac + R"(,"uuid":"00112233-4455-6677-8899-aabbccddeeff"})", kAll[0], true),
+            "");
+  EXPECT_EQ(cause(R"({"macs":["52:54:00:aa:00:03"]})", kAll[2], true), "");
 }
 
 TEST(BootIdentity, MachinesWithOneMacDifferByTheirUuidWhereTheyHaveNoSerial) {

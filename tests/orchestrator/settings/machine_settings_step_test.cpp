@@ -19,6 +19,7 @@ using engine::EventKind;
 using engine::Outcome;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class ForgottenKeys final : public inventory::KnownKeys {
  public:
@@ -158,7 +159,7 @@ TEST_P(MachineSettings, ThatABootDropsFailTheVerification) {
   EXPECT_THAT(verified.detail, HasSubstr("is pxe, disk, http, shell, wanted disk, pxe"));
 }
 
-TEST_P(MachineSettings, AreNotTouchedWhereOneOfThemIsNotAllowed) {
+TEST_P(MachineSettings, AreSetBesideOneThatIsRefused) {
   profile().bios.push_back({.attribute = "NoSuchThing", .value = "1"});
 
   const auto set = step();
@@ -167,9 +168,20 @@ TEST_P(MachineSettings, AreNotTouchedWhereOneOfThemIsNotAllowed) {
       machine->on([](auto&, auto& service) { return !service.state().bios.pending().empty(); });
 
   EXPECT_EQ(set.outcome, Outcome::reject);
-  EXPECT_THAT(set.detail, HasSubstr("nothing was set: bios NoSuchThing cannot be 1"));
-  EXPECT_THAT(ntp, IsEmpty());
-  EXPECT_FALSE(staged);
+  EXPECT_THAT(set.detail, HasSubstr("not set: bios NoSuchThing cannot be 1"));
+  EXPECT_THAT(set.detail, HasSubstr("the other settings are set"));
+  EXPECT_THAT(ntp, Not(IsEmpty()));
+  EXPECT_TRUE(staged);
+}
+
+TEST_P(MachineSettings, ThatTheMachineDoesNotHaveAreLeftOutAndSaid) {
+  profile().settings.bmc.services.push_back({.name = "Gopher", .enabled = false});
+
+  const auto set = step();
+
+  EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
+  EXPECT_THAT(set.detail, HasSubstr("not on this machine: bmc service Gopher: this BMC has no "
+                                    "such service"));
 }
 
 TEST_P(MachineSettings, ThatTheOperatingSystemSeesOtherwiseFailTheVerification) {
@@ -188,7 +200,7 @@ TEST_P(MachineSettings, ThatTheOperatingSystemSeesOtherwiseFailTheVerification) 
   EXPECT_EQ(verified.outcome, Outcome::reject);
   EXPECT_EQ(verified.detail, "iommu is off to the operating system (iommu.on 0), wanted on");
   EXPECT_EQ(now.outcome, Outcome::done) << now.detail;
-  EXPECT_THAT(now.detail, HasSubstr("1 of them by the operating system too"));
+  EXPECT_THAT(now.detail, HasSubstr("1 by the operating system too"));
 }
 
 TEST_P(MachineSettings, AreNotAskedForWhereTheProfileWantsNone) {

@@ -59,7 +59,7 @@ TEST(SettingsPlan, NamesTheAllowedValuesOfWhatIsRefused) {
       ElementsAre(
           "numa_per_socket (Processors_SNC): Disabled -> 4, refused: Processors_SNC allows "
           "Disabled, Enabled",
-          "sr_iov:  -> on, refused: this board's BIOS has no DevicesandIOPorts_SRIOV; name its own "
+          "sr_iov:  -> on, absent: this board's BIOS has no DevicesandIOPorts_SRIOV; name its own "
           "attribute under bios",
           "bios Processors_SNC: Disabled -> Perhaps, refused: Processors_SNC allows Disabled, "
           "Enabled",
@@ -68,11 +68,11 @@ TEST(SettingsPlan, NamesTheAllowedValuesOfWhatIsRefused) {
   EXPECT_TRUE(plan.bios.empty());
 }
 
-TEST(SettingsPlan, RefusesASettingOfWhichNoAttributeIsKnown) {
+TEST(SettingsPlan, LeavesOutASettingOfWhichNoAttributeIsKnown) {
   const auto plan = plan_settings(wanting({{"acs", "on"}}), machine_of("Dell", {}));
 
   EXPECT_THAT(lines_of(plan),
-              ElementsAre("acs:  -> on, refused: no BIOS attribute of Dell is known for it; name "
+              ElementsAre("acs:  -> on, absent: no BIOS attribute of Dell is known for it; name "
                           "the attribute itself under bios"));
 }
 
@@ -124,6 +124,7 @@ TEST(SettingsPlan, ComparesTheBmcsOwnSettings) {
   reported.event_targets = {{Kind::syslog, "udp://10.0.0.9:514", {}}};
   reported.services = std::vector<bmc::NetworkService>{{"SSH", false, 22}};
   reported.unreadable["session timeout"] = "it does not report a session timeout";
+  reported.lacking = {"session timeout"};
 
   const auto plan = plan_settings(profile, reported);
 
@@ -133,9 +134,26 @@ TEST(SettingsPlan, ComparesTheBmcsOwnSettings) {
                   "bmc syslog: udp://10.0.0.9:514 -> udp://10.0.0.9:514, as wanted",
                   "bmc alerts: not a destination -> https://10.0.0.9/e, differs",
                   "bmc service ssh: off -> on, differs",
-                  "bmc service Telnet:  -> off, refused: this BMC has no such service",
-                  "bmc session_timeout:  -> 600 s, refused: it does not report a session timeout"));
+                  "bmc service Telnet:  -> off, absent: this BMC has no such service",
+                  "bmc session_timeout:  -> 600 s, absent: it does not report a session timeout"));
   EXPECT_FALSE(plan.needs_restart()) << "these take effect at once";
+}
+
+TEST(SettingsPlan, RefusesANumberThatIsOutOfBounds) {
+  auto reported = machine_of("Contoso", {{"Delay", word("5")}});
+  reported.bios_rules["Delay"] = {.least = 1, .most = 9};
+  inventory::Profile profile;
+  profile.bios = {{.attribute = "Delay", .value = "10"}};
+
+  EXPECT_THAT(lines_of(plan_settings(profile, reported)),
+              ElementsAre("bios Delay: 5 -> 10, refused: Delay is at most 9"));
+}
+
+TEST(SettingsPlan, IsAsWantedWhereTheMachineLacksWhatElseIsWanted) {
+  const auto plan = plan_settings(wanting({{"acs", "on"}}), machine_of("Dell", {}));
+
+  EXPECT_TRUE(plan.is_as_wanted());
+  EXPECT_FALSE(plan.needs_restart());
 }
 
 TEST(SettingsPlan, SaysForEachAttributeWhyTheBiosCannotBeRead) {

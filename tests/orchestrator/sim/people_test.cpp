@@ -240,6 +240,29 @@ TEST_F(People, ARunStaysOpenForRepairsAndContinuesAfterThem) {
   EXPECT_EQ(answers_[1].error().what, "n1 has no failed step");
 }
 
+// A verdict is made again once other nodes have reported; what proved nothing is measured again.
+TEST_F(People, ARetryBeginsAtTheStepThatIsNamedWhereNoneHasFailed) {
+  plan(2, {step("facts"), step("verdict"), step("hand")});
+  steps_.script = [&](const StepRequest& request) {
+    const bool early = request.node.name == "n2" && clock_.now() - start_ < 500s;
+    auto end = ends(early ? Outcome::wait : Outcome::done);
+    end.retry_after = 10s;
+    return end;
+  };
+  asks_ = {{300s, {.kind = Command::Kind::retry, .node = "n1", .step = "verdict"}},
+           {301s, {.kind = Command::Kind::retry, .node = "n1"}}};
+
+  ASSERT_TRUE(run());
+
+  const auto& steps = engine_->state(1).nodes.at("n1").steps;
+  EXPECT_EQ(phases("n1"), "ddd");
+  EXPECT_EQ(steps[0].attempt, 1);
+  EXPECT_EQ(steps[1].attempt, 2);
+  EXPECT_EQ(steps[2].attempt, 2);
+  EXPECT_TRUE(answers_[0]);
+  EXPECT_FALSE(answers_[1]) << "no step is named, and none has failed";
+}
+
 TEST_F(People, ARunForWhichNobodyComesEndsWhenItsPatienceIsOver) {
   plan(2, {step("power"), step("boot")});
   repair_patience_ = 1h;

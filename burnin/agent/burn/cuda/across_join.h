@@ -38,7 +38,8 @@ inline constexpr std::array kAcrossChoices{
            .help = "across nodes: where the ranks meet (NCCL_SOCKET_IFNAME)"},
     Choice{.name = "--address",
            .kind = Choice::Kind::kText,
-           .help = "across nodes: the ranks meet at the interface that has it, if there is one"},
+           .help = "across nodes: the ranks meet at the interface that has it; an error where none "
+                   "has"},
     Choice{.name = "--join-within",
            .kind = Choice::Kind::kNumber,
            .fallback = "120",

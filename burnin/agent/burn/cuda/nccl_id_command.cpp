@@ -14,7 +14,7 @@ constexpr std::array kChoices{
            .help = "network interface whose address the id gets (NCCL_SOCKET_IFNAME)"},
     Choice{.name = "--address",
            .kind = Choice::Kind::kText,
-           .help = "the id gets the address of the interface that has it, if there is one"},
+           .help = "the id gets the address of the interface that has it; an error where none has"},
     Choice{.name = "--id-file",
            .kind = Choice::Kind::kText,
            .help = "makes none: reads another node's and connects to its address; -: from stdin"},

@@ -32,8 +32,9 @@ std::string with_environment(std::string parameters, const Variables& set) {
 }
 
 Scratch::Scratch() {
-  std::string name = (fs::temp_directory_path() / "cupel-nccl.XXXXXX").string();
-  if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  std::error_code failure;
+  std::string name = (fs::temp_directory_path(failure) / "cupel-nccl.XXXXXX").string();
+  if (!failure && ::mkdtemp(name.data()) != nullptr) path_ = name;
 }
 
 Scratch::~Scratch() {

@@ -51,7 +51,7 @@ std::string read_node(const void* with) {
   const nvml::Library library{asked.nvml};
   std::string text{trimmed(facts_document(tree, library))};
   text += kBetween;
-  return text + std::string{trimmed(log_document(tree, read_from(asked, tree)))};
+  return text + std::string{trimmed(log_document(tree, {.since = read_from(asked, tree)}))};
 }
 
 Result<NodeSeen> seen_in(std::string_view text) {

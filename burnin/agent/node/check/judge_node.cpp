@@ -139,8 +139,8 @@ void judge_job_gpus(const NodeSeen& seen, Complaints& bad) {
 
 /// Work that was lost, or a part that fails. What a program does to itself is not the node's.
 bool is_of_a_part(std::string_view kind) {
-  constexpr std::array<std::string_view, 9> kKinds{"xid", "sxid", "gpu",  "mce", "edac",
-                                                   "aer", "pcie", "nvme", "disk"};
+  constexpr std::array<std::string_view, 11> kKinds{
+      "xid", "sxid", "gpu", "gpu-reset", "mce", "edac", "aer", "pcie", "nmi", "nvme", "disk"};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 

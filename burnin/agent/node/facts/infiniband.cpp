@@ -1,3 +1,4 @@
+#include "base/pci_vpd.h"
 #include "base/text.h"
 #include "burnin/agent/node/facts/sections.h"
 
@@ -43,6 +44,19 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
   if (!state || !rate) report.unknown("link of " + device + "/" + port, folder, "not told in full");
 }
 
+/// Who made the card, and its serial number: all ports of a card have one. Only root can read it.
+void add_card(const Tree& tree, const std::string& device, Report& report) {
+  const auto path = std::string{kFolder} + "/" + device + "/device/vpd";
+  if (!tree.exists(path)) return;
+  const auto bytes = tree.bytes(path, kMostVpd);
+  const auto vpd = bytes ? parse_pci_vpd(*bytes) : std::nullopt;
+  if (!vpd || vpd->serial.empty())
+    return report.unknown("serial of " + device, path,
+                          bytes ? "its VPD has none that can be read" : "not readable");
+  report.line.add("serial", std::string_view{vpd->serial});
+  if (!vpd->part_number.empty()) report.line.add("part_number", std::string_view{vpd->part_number});
+}
+
 }  // namespace
 
 void add_infiniband(const Tree& tree, Report& report) {
@@ -58,6 +72,7 @@ void add_infiniband(const Tree& tree, Report& report) {
     report.add("firmware", tree.text(folder + "/fw_ver"));
     report.add("board_id", tree.text(folder + "/board_id"));
     report.add("node_guid", tree.text(folder + "/node_guid"));
+    add_card(tree, name, report);
     report.add("system_guid", tree.text(folder + "/sys_image_guid"));
     if (const auto device = tree.resolved(folder + "/device"))
       report.add("pci", pci_address(last_name(*device)));

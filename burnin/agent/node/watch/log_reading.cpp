@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <functional>
 #include <vector>
 
@@ -95,6 +96,12 @@ Span read_records(KernelLog& log, std::optional<std::uint64_t> after, bool whole
   return span;
 }
 
+/// "5025.13 39876.02": since the boot, and idle. Source: proc(5), /proc/uptime.
+std::optional<double> seconds_up(const Tree& tree) {
+  const auto text = tree.text("/proc/uptime");
+  return text ? number_in(text->substr(0, text->find(' '))) : std::nullopt;
+}
+
 void write_places(const PartNames& names, JsonLine& line) {
   constexpr int kMostPlaces = 64;
   int count = 0;
@@ -107,7 +114,8 @@ void write_places(const PartNames& names, JsonLine& line) {
 
 }  // namespace
 
-std::string log_document(const Tree& tree, const std::optional<LogPosition>& since) {
+std::string log_document(const Tree& tree, const LogRange& range) {
+  const auto& since = range.since;
   JsonLine line{"kernel-log"};
   line.add("program", "cupel-node").add("protocol", 1);
   KernelLog log{tree, KernelLog::From::beginning};
@@ -124,16 +132,22 @@ std::string log_document(const Tree& tree, const std::optional<LogPosition>& sin
   const bool restarted = since && since->boot != *boot;
   const auto after = since && !restarted ? std::optional{since->sequence} : std::nullopt;
   KernelRecord last;
-  const auto span = read_records(log, after, restarted, [&](const KernelRecord& record) {
-    for (const auto& message : reader.read(record)) sum.take(message, record);
-    last.seconds = record.seconds;
-  });
+  const bool from_boot = range.whole_boot && !since;
+  const auto span =
+      read_records(log, after, restarted || from_boot, [&](const KernelRecord& record) {
+        for (const auto& message : reader.read(record)) sum.take(message, record);
+        last.seconds = record.seconds;
+      });
   if (const auto open = reader.rest()) sum.take(*open, last);
   const auto stands = std::max(span.last.value_or(0), after.value_or(0));
   line.add("readable", true).add("boot", std::string_view{*boot}).add("last", stands);
+  // By the node's own clock, as its other logs are.
+  if (const auto up = seconds_up(tree))
+    line.add("booted", static_cast<double>(std::time(nullptr)) - *up);
   write_places(names, line);
-  if (since) {
-    line.add("restarted", restarted).add("records", span.records).add("lost", span.lost);
+  if (since || from_boot) {
+    line.add("restarted", restarted).add("from_boot", from_boot).add("records", span.records);
+    line.add("lost", span.lost);
     sum.write(line);
   }
   return line.text();
@@ -142,18 +156,20 @@ std::string log_document(const Tree& tree, const std::optional<LogPosition>& sin
 int kernel_log(Arguments arguments) {
   constexpr std::array kChoices{
       Choice{.name = "--boot", .kind = Choice::Kind::kText},
-      Choice{.name = "--after", .kind = Choice::Kind::kText},
+      Choice{.name = "--after", .kind = Choice::Kind::kText}, Choice{.name = "--from-boot"},
       Choice{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"}};
   const auto options = Options::read(kChoices, arguments);
   const auto after = options ? number<std::uint64_t>(options->text("--after")) : std::nullopt;
-  const bool both = options && options->given("--boot") == options->given("--after");
+  const bool both = options && options->given("--boot") == options->given("--after") &&
+                    !(options->given("--boot") && options->given("--from-boot"));
   if (!both || !options->operands().empty() || (options->given("--after") && !after))
     return write_all(2,
-                     "usage: cupel-node kernel-log [--boot ID --after SEQUENCE] [--root FOLDER]\n"),
+                     "usage: cupel-node kernel-log [--boot ID --after SEQUENCE | --from-boot] "
+                     "[--root FOLDER]\n"),
            kUsage;
-  std::optional<LogPosition> since;
-  if (after) since = LogPosition{std::string{options->text("--boot")}, *after};
-  return write_all(1, log_document(Tree{options->text("--root")}, since)) ? kDone : kCannotWrite;
+  LogRange range{.whole_boot = options->given("--from-boot")};
+  if (after) range.since = LogPosition{std::string{options->text("--boot")}, *after};
+  return write_all(1, log_document(Tree{options->text("--root")}, range)) ? kDone : kCannotWrite;
 }
 
 }  // namespace cupel::agent

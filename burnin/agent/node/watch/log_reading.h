@@ -17,13 +17,22 @@ struct LogPosition {
   std::uint64_t sequence = 0;
 };
 
-/// Without `since` only where the log stands. "lost": records that the kernel had overwritten
-/// before they were read; "restarted": the log is another boot's than `since`, and was read from
-/// its beginning. Messages of one kind, weight, code and part are one row, with their count and
-/// what the first one said; errors come first. Source: Documentation/ABI/testing/dev-kmsg of Linux.
-std::string log_document(const Tree& tree, const std::optional<LogPosition>& since);
+/// How the log begins: at a position, with this boot, or not at all (only where it stands).
+struct LogRange {
+  std::optional<LogPosition> since{};
+  bool whole_boot = false;
+};
 
-/// `kernel-log [--boot ID --after SEQUENCE] [--root FOLDER]`.
+/// Without a range only where the log stands. "booted": when, in seconds since
+/// 1970 by the node's clock. "lost": records that the kernel had overwritten
+/// before they were read; "restarted": the log is another boot's than `since`, and was read from
+/// its beginning; "from_boot": the whole boot was asked for, and what was lost of it came before
+/// the kernel's oldest record. Messages of one kind, weight, code and part are one row, with their
+/// count and what the first one said; errors come first. Source: Documentation/ABI/testing/dev-kmsg
+/// of Linux.
+std::string log_document(const Tree& tree, const LogRange& range);
+
+/// `kernel-log [--boot ID --after SEQUENCE | --from-boot] [--root FOLDER]`.
 int kernel_log(Arguments arguments);
 
 }  // namespace cupel::agent

@@ -81,6 +81,8 @@ function Numbers({record}: {record: NodeRecord}) {
   const wanted = needle.trim().toLowerCase();
   const shown = groups.filter((group) => (which === 'all' || !group.met) && (!wanted || `${group.stage} ${group.measure} ${group.items.map((each) => each.part).join(' ')}`.toLowerCase().includes(wanted)));
   return <>
+    {record.slow && <><p>Slow, which fails nothing:</p><ul>{record.slow.slice(0, 20).map((each) => <li key={`${each.stage}|${each.measure}|${each.part}`}>{each.stage}: {each.text}</li>)}</ul>
+      {record.slow.length > 20 && <p class="dim">and {record.slow.length - 20} more: cupel show {record.node} --all</p>}</>}
     <div class="tools">
       <Choice label="which numbers" of={[['all', `All (${groups.length})`], ['bad', `Not met (${groups.filter((group) => !group.met).length})`]] as const} value={which} onChange={setWhich} />
       <input type="search" placeholder="stage, measure, part" aria-label="Filter the numbers" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />

@@ -1,0 +1,32 @@
+#include "orchestrator/store/pins.h"
+
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+
+Result<bool> is_pinned_by_person(const Store& store, std::string_view name) {
+  return guarded("cannot read the pins", [&]() -> Result<bool> {
+    soci::session sql;
+    open_session(sql, store.folder() / "cupel.db", Access::read_only);
+    const std::string key{name};
+    int count = 0;
+    sql << "SELECT COUNT(*) FROM known_key WHERE name = :name AND by_person = 1", soci::use(key),
+        soci::into(count);
+    return count > 0;
+  });
+}
+
+Result<void> pin_reported(Store& store, std::string_view name, std::string_view fingerprint) {
+  const auto before = store.pinned(name);
+  if (before == fingerprint) return ok();
+  TRY(const bool by_person, is_pinned_by_person(store, name));
+  if (by_person)
+    return Error{Code::kUntrusted,
+                 fmt::format("the host key that it reports is {}, and a person pinned {}",
+                             fingerprint, before.value_or("none"))};
+  store.pin(name, fingerprint);
+  if (store.pinned(name) == fingerprint) return ok();
+  return Error{Code::kStorage, "cannot write the pins in " + store.folder().string()};
+}
+
+}  // namespace cupel::store

@@ -1,0 +1,17 @@
+#pragma once
+// Whose word a pin is: a person's (Store::repin), or Cupel's own, which pinned on first use or when
+// it installed the machine.
+#include <string_view>
+
+#include "orchestrator/store/store.h"
+
+namespace cupel::store {
+
+/// Errors: kStorage.
+Result<bool> is_pinned_by_person(const Store& store, std::string_view name);
+
+/// Replaces the pin by what the machine itself reported when it was installed. Errors: kUntrusted:
+/// a person pinned another one, which stays; kStorage.
+Result<void> pin_reported(Store& store, std::string_view name, std::string_view fingerprint);
+
+}  // namespace cupel::store

@@ -1,0 +1,177 @@
+// What entries of a BMC's log weigh: a table of entries as BMCs write them. Rows marked "captured"
+// stand so in the log of a real machine.
+#include "burnin/board/entry_weight.h"
+
+#include <gmock/gmock.h>
+
+#include "burnin/board/part_names.h"
+
+namespace cupel::burnin {
+namespace {
+
+using enum EntryWeight;
+
+struct Row {
+  const char* severity;
+  const char* id;
+  const char* message;
+  const char* sensor;
+  EntryWeight weight;
+  const char* part = "";  // or what it is a fault of
+  const char* direction = "";
+};
+
+void expect(const Row& row) {
+  const PartNames names{{}};
+  LogEntryWords words{row.message, row.id, row.sensor, row.severity, row.direction, {}};
+  words.part = names.of(words.message + " " + words.sensor);
+  const auto found = weigh(words);
+  EXPECT_EQ(found.weight, row.weight) << row.severity << " " << row.message;
+  EXPECT_EQ(words.part.empty() ? found.family : words.part, row.part) << row.message;
+}
+
+TEST(EntryWeight, NoWordLowersACriticalEntry) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"Critical", "IDRAC.2.9.SYS1003",
+            "System CPU Resetting. The system was powered off because of an over-temperature.",
+            "System", critical},
+           {"Critical", "iLOEvents.3.2.ServerPoweredOff",
+            "Server powered off unexpectedly: non-recoverable thermal condition.", "System",
+            critical},
+           {"Critical", "Event.1.0.PowerFault",
+            "Power supply 2 is powered off: input over-voltage.", "PSU2", critical, "psu2"},
+           {"Critical", "SystemPowerAction.Unexpected",
+            "Unexpected power loss detected while the host was on", "Chassis", critical},
+           {"Critical", "", "System ACPI Power State: soft-off by thermal trip",
+            "CPU0 Thermal Trip", critical, "processors"},
+           {"Critical", "Platform.1.0.ThermalTrip",
+            "CPU0 thermal trip asserted; ACPI power state S5", "CPU0_PROCHOT", critical,
+            "processors"},
+           {"Critical", "Security.1.0.AccessDenied",
+            "Chassis intrusion: while power is on the chassis is open", "Intrusion", critical},
+           {"Critical", "", "GPU_SXM_4 audit: firmware attestation failed", "ERoT_GPU_SXM_4",
+            critical, "gpu3"},
+           {"Critical", "", "PSU redundancy lost: PSU3 powered off", "PSU Redundancy", critical,
+            "psu3"},
+           {"Critical", "", "PSU3 powered off", "", critical, "psu3"},
+           {"Critical", "ResourceEvent.1.0.ResourcePoweredOff", "GPU_SXM_3 powered off", "",
+            critical, "gpu2"},
+           {"Critical", "", "Board powered on with a damaged standby regulator", "", critical},
+           {"Critical", "", "Fan 3 failed; user root logged in", "", critical, "fan3"},
+           {"Critical", "Security.1.0.CertificateExpired", "The certificate has expired", "",
+            critical},
+           {"Critical", "OpenBMC.0.4.SensorThresholdCriticalHighGoingHigh",
+            "Temp_CPU sensor crossed a critical high threshold going high.", "Temp_CPU", critical},
+           {"Critical", "OpenBMC.0.4.SensorThresholdCriticalHighGoingHigh",
+            "CPU_0_TEMP sensor crossed a critical high threshold going high.", "", critical},
+           {"Critical", "5.3", "Uncorrectable Machine Check Exception (Processor 2)", "", critical,
+            "processors"}})
+    expect(row);
+}
+
+TEST(EntryWeight, AWarningThatNamesAFaultCountsForAPartOrItsFamily) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"Warning", "", "Power redundancy is lost: powered on supplies 5 of 6", "PSU Redundancy",
+            warning, "power supplies"},
+           {"Warning", "", "System Power Supplies Not Redundant", "", warning, "power supplies"},
+           {"Warning", "", "1784-Slot 25 Drive Array - Drive Failure.", "", warning, "drives"},
+           {"Warning", "IDRAC.2.9.MEM0701", "Correctable memory error rate exceeded for DIMM_A5.",
+            "Memory", warning, "dimm A5"},
+           {"Warning", "ResourceEvent.1.2.ResourcePoweredOff", "PSU4 was powered off", "", warning,
+            "psu4"},
+           // A room that is warm, a hood that was off: kept as evidence.
+           {"Warning", "", "Inlet Temp: Upper Non-critical - going high", "Inlet Temp", warning},
+           {"Warning", "10.1025", "Intrusion Alert Detection - The server chassis hood was removed",
+            "", warning}})
+    expect(row);
+}
+
+TEST(EntryWeight, AnAssertedFaultCountsThoughItsSeverityIsOkOrNotTold) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"OK", "", "Drive Slot / Bay: Drive Fault asserted", "Drive 3", critical, "drives"},
+           {"OK", "0xF1FFFF", "PS2 Status, Power Supply Failure detected", "Power Supply", critical,
+            "psu2", "Assert"},
+           {"", "", "Critical Interrupt #0x00 | PCI SERR | Asserted", "PCI", critical,
+            "PCIe devices"},
+           {"", "", "Processor #0x8a | IERR | Asserted", "CPU1", critical, "processors"},
+           {"", "", "Power Supply #0xc3 | Power Supply AC lost | Asserted", "PS2 Status", critical,
+            "psu2"},
+           {"", "", "Memory #0x02 | Uncorrectable ECC | Asserted", "DIMM B7", critical, "dimm B7"},
+           {"", "", "Fan #0x41 | Lower Critical going low | Asserted", "FAN3", critical, "fan3"},
+           {"", "", "Temperature #0x30 | Upper Critical going high | Asserted", "Inlet Temp",
+            critical},
+           {"", "", "Power Unit | Redundancy Lost | Asserted", "", warning, "power supplies"},
+           {"OK", "", "Power Supply: Presence detected (deasserted)", "PS2 Status", warning, "psu2",
+            "Deassert"}})
+    expect(row);
+}
+
+TEST(EntryWeight, AFaultThatIsOverIsNone) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"OK", "0xF1FFFF", "[PWR-0001] PS1 Status, Power Supply Failure detected",
+            "Power Supply / Converter", other, "psu1", "Deassert"},  // captured
+           {"", "", "Power Supply #0x2e | Power Supply AC lost | Deasserted", "", other},
+           {"", "", "Power Supply #0x2f | Failure detected | Deasserted", "", other},
+           {"Critical", "", "Upper Critical - going high (deasserted)", "Inlet Temp", other, "",
+            "Deassert"},
+           {"OK", "OpenBMC.0.1.SensorThresholdWarningLowGoingHigh",
+            "HGX_GPU_2_Temp_1 sensor crossed a warning low threshold going high.", "Temperature",
+            other, "gpu2", "Deassert"}}) {
+    const PartNames names{{}};
+    const auto found = weigh({row.message, row.id, row.sensor, row.severity, row.direction, {}});
+    EXPECT_EQ(found.weight, row.weight) << row.message;
+  }
+}
+
+TEST(EntryWeight, WhatPeopleAndTheBmcItselfDoIsHarmless) {
+  for (const auto& row : std::initializer_list<Row>{
+           // captured: Gigabyte, at this severity, for each refused login
+           {"Critical", "Security.1.0.AccessDenied",
+            "User: in-band-user, IP: 10.254.1.18, Protocol: http - While attempting to establish a "
+            "connection to the service, it was denied access",
+            "", harmless},
+           {"Warning", "Event.1.0.AttemptConnect", "[MEL-0135] The user attempted to access BMC",
+            "", harmless},
+           {"OK", "IDRAC.2.9.USR0030",
+            "Successfully logged in using root, from 10.0.0.1 and REDFISH.", "", harmless},
+           {"Warning", "Event.1.0.LoginWeb", "Web login failed.", "", harmless},
+           {"Warning", "IDRAC.2.9.LOG007", "The previous log entry was repeated 3 times.", "",
+            harmless},
+           {"OK", "ResourceEvent.1.2.ResourcePoweredOn", "The host was powered on.",
+            "System ACPI PowerState", harmless},
+           {"Warning", "ResourceEvent.1.2.ResourcePoweredOff", "The host was powered off.", "",
+            harmless},
+           {"OK", "EventLog.1.0.PowerStatusChange",
+            "The power state of resource /redfish/v1/Systems/Self has changed to type Off", "",
+            harmless},
+           {"OK", "Event.1.0.SystemPowerAction",
+            "[MEL-0051] The system was power cycled successfully.", "", harmless},
+           {"Warning", "OpenBMC.0.4.BMCSystemResourceInfo",
+            "Processes consuming HIGH Resource CPU are /usr/bin/pldmd (29%)", "", harmless},
+           {"Critical", "OpenBMC.0.4.SensorThresholdCriticalHighGoingHigh",
+            "CPU sensor crossed a critical high threshold going high. Reading=91 Threshold=90",
+            "CPU", harmless},
+           {"Warning", "OpenBMC.0.4.SensorThresholdWarningLowGoingLow",
+            "Storage_RW sensor crossed a warning low threshold going low.", "", harmless},
+           {"Warning", "OpenBMC.0.4.SensorThresholdWarningHighGoingHigh",
+            "ProcessCPU_pldmd sensor crossed a warning high threshold going high.", "", harmless}})
+    expect(row);
+}
+
+TEST(EntryWeight, WhatIsNoFaultAndNoRuleKnowsIsJudgedNowhere) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"Warning", "IDRAC.2.9.PWR2270",
+            "The Intel Management Engine has reported normal system operation.", "", warning},
+           {"Warning", "0xA401FF", "[LAN-0006] Dedicated LAN Link Down", "", warning, "", "Assert"},
+           {"Warning", "iLO.35.5", "Server reset.", "", warning},
+           {"OK", "AmiIpmiOem.1.0.GeneralEventData", "0x07FFFF", "Processor", other, "", "Assert"},
+           {"OK", "0xF2FFFF", "[SA-0002] Invalid Username or Password", "Session Audit", other, "",
+            "Assert"},
+           {"OK", "Update.1.0.UpdateSuccessful",
+            "Device 'HGX_FW_ERoT_BMC_0' successfully updated with image '00.02'.", "", other},
+           {"", "", "CPU 1(SKU NO: 40422740) is added.", "", other}})
+    expect(row);
+}
+
+}  // namespace
+}  // namespace cupel::burnin
