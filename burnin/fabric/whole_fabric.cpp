@@ -14,11 +14,16 @@ constexpr double kLeastLoss = 0.05;   // of the whole: less is what another swit
 constexpr double kLeastSplit = 0.10;  // of all flows across
 constexpr std::size_t kLeastFlows = 8;
 
+/// Below which this share of them is; 0 to 1, without 1.
+double level_at(std::vector<double> levels, double share) {
+  const auto at = static_cast<double>(levels.size()) * share;
+  const auto there = levels.begin() + static_cast<std::ptrdiff_t>(at);
+  std::ranges::nth_element(levels, there);
+  return *there;
+}
+
 double middle_level(const Readings& readings, const std::vector<FlowId>& flows) {
-  auto levels = readings.middles(flows);
-  const auto middle = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 2);
-  std::ranges::nth_element(levels, middle);
-  return *middle;
+  return level_at(readings.middles(flows), 0.5);
 }
 
 class Finder {
@@ -64,9 +69,7 @@ class Finder {
   double best_quarter() const {
     std::vector<double> levels;
     for (const auto id : across_) levels.push_back(readings_.best(id));
-    const auto quarter = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() * 3 / 4);
-    std::ranges::nth_element(levels, quarter);
-    return *quarter;
+    return level_at(std::move(levels), 0.75);
   }
 
   /// Of 32 flows that a hash spreads over 32 uplinks, 37 of 100 share with one other, and 26 with

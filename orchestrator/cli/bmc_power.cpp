@@ -34,10 +34,12 @@ struct Boot {
   bool keep = false;
 };
 
-Task<Result<Answer>> read_power(bmc::Bmc& bmc, std::string suffix, Deadline deadline) {
+/// `by`: who changed it, where that was not who says it.
+Task<Result<Answer>> read_power(bmc::Bmc& bmc, std::string suffix, Deadline deadline,
+                                std::optional<bmc::Protocol> by = {}) {
   CO_TRY(const auto state, co_await bmc.power.state(deadline));
   const std::string word{to_string(state.value)};
-  co_return said(word + suffix, "power", word, state.by);
+  co_return said(word + suffix, "power", word, by.value_or(state.by));
 }
 
 // Reading it once more costs a request, and says what is, and who says so.
@@ -59,9 +61,7 @@ Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadlin
 Task<Result<Answer>> restart_machine(bmc::Bmc& bmc, Deadline deadline) {
   std::optional<bmc::Protocol> by;
   CO_TRY(co_await bmc::restart(bmc, deadline, {}, &by));
-  CO_TRY(const auto state, co_await bmc.power.state(deadline));
-  const std::string word{to_string(state.value)};
-  co_return said(word + ", after a restart", "power", word, by.value_or(state.by));
+  co_return co_await read_power(bmc, ", after a restart", deadline, by);
 }
 
 Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {

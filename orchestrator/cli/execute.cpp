@@ -15,9 +15,9 @@
 #include "orchestrator/cli/terminal_front.h"
 #include "orchestrator/controller/background.h"
 #include "orchestrator/controller/state_folder.h"
-#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/leftovers.h"
+#include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -82,19 +82,9 @@ std::string still_set(const store::Store& store, engine::RunId run) {
 
 /// Why it is halted, by step; "": its canary.
 std::map<std::string, std::string> halts_of(const store::Store& store, engine::RunId run) {
-  std::map<std::string, std::string> halts;
   const auto events = store.events(run);
-  if (!events) return halts;
-  for (const auto& event : *events) {
-    const auto step = engine::text_in(event, "step");
-    if (event.kind == engine::EventKind::run_halted)
-      halts[step] = engine::text_in(event, "why");
-    else if (event.kind == engine::EventKind::run_released && step.empty())
-      halts.clear();
-    else if (event.kind == engine::EventKind::run_released)
-      halts.erase(step);
-  }
-  return halts;
+  return events ? report::progress_of(run, *events, report::wall_now()).halts
+                : std::map<std::string, std::string>{};
 }
 
 Exit complain_of_halts(const Context& context, const store::Store& store, engine::RunId run,
