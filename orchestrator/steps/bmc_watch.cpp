@@ -191,10 +191,10 @@ Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc
 
 Task<std::optional<std::string>> new_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
                                             const StepRequest& request) {
-  constexpr std::size_t kMostTold = 3;
+  constexpr std::size_t kShown = 3;
   const auto fresh = co_await entries_since_mark(environment, bmc, request);
   if (!fresh) co_return std::nullopt;
-  const auto first = fresh->size() > kMostTold ? fresh->size() - kMostTold : 0;
+  const auto first = fresh->size() > kShown ? fresh->size() - kShown : 0;
   std::string told;
   for (std::size_t i = first; i < fresh->size(); ++i) {
     const auto& entry = (*fresh)[i];
