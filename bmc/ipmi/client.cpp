@@ -153,8 +153,7 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     if (done) remember(suite);
     if (done || done.error().code != Code::kUnsupported) break;
     if (suites_to_try.size() > 1)
-      done.error().what = before + "cipher suite " + std::to_string(suite.number) + ": " +
-                          std::move(done).error().what;
+      done.error().what.insert(0, before + "cipher suite " + std::to_string(suite.number) + ": ");
     before = done.error().what + "; ";
     // Nothing proves who says so: what it could, it can. A stranger on the way would like SHA-1.
     if (suite.number == kSuite17.number && has_spoken_17() && !access_.cipher) {
