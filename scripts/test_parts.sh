@@ -6,7 +6,17 @@ run_tests() { # PRESET [CTEST OPTION...]
   local preset=$1
   shift
   say "testing ($preset)"
-  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) * 2))" "$@"
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) * 2))" "$@" || {
+    failures=$root/build/$preset/Testing/Temporary/LastTest.log
+    return 1
+  }
+}
+
+# What failed in LOG of ctest, so short that the end of a long log still has it: tests, first words of each failure.
+say_failures() { # LOG
+  say "what failed (all of it: $1)"
+  awk '/: Failure$|runtime error:|ERROR: AddressSanitizer|WARNING: ThreadSanitizer/ {left = 5}
+    left > 0 || /^\[  FAILED  \] .* ms\)$/ {print substr($0, 1, 200); left--}' "$1" | head -n 40
 }
 
 # The targets that hold the tests whose names (Suite.Test) match REGEX, by their sources; none where that is not known.
@@ -22,6 +32,7 @@ targets_of_tests() { # REGEX
 # What each part took: NAME|WALL SECONDS|CPU SECONDS. A part that fails ends the script (set -e), which then names it.
 parts=()
 running=
+failures=
 part() { # NAME COMMAND...
   local begun=$SECONDS before
   running=$1
@@ -71,6 +82,7 @@ print_parts() {
     IFS='|' read -r name wall cpu <<< "$line"
     printf '%-36s %5d s %6d s of CPU\n' "$name" "$wall" "$cpu"
   done
+  [ ! "$failures" ] || say_failures "$failures"
   [ "$status" = 0 ] || echo "scripts/test: failed${running:+ in: $running}" >&2
   return "$status"
 }

@@ -47,6 +47,16 @@ TEST(TestScript, FailsWhereATestFails) {
   EXPECT_THAT(ran.err, HasSubstr("failed in: the tests"));
 }
 
+TEST(TestScript, EndsWithWhatFailedAndWhere) {
+  const OneTest test{
+      "printf '%s\\n' 'some.cpp:7: Failure' 'Value of: x' '[  FAILED  ] Some.Test (3 ms)'; exit 1"};
+
+  const auto ran = test.parts("part 'the tests' run_tests some");
+
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("== what failed [^\n]*\nsome.cpp:7: Failure\n"
+                                                "Value of: x\n.  FAILED  . Some.Test"));
+}
+
 TEST(TestScript, FailsWhereATestPassesTheSecondTime) {
   const OneTest test{"test $(wc -l < $runs) = 2"};
 
