@@ -124,7 +124,8 @@ constexpr std::array kRunFields{whole("run", {}, true),
                                 of("failures", Kind::list),
                                 of("site", Kind::any),
                                 of("parameters", Kind::object),
-                                of("hands_until", Kind::any)};
+                                of("hands_until", Kind::any),
+                                of("halted", Kind::flag)};
 constexpr std::array kStarted{whole("run", {}, true)};
 constexpr std::array kRequalification{
     text("node", {}, true),

@@ -122,7 +122,7 @@ void put_standing(Desk& desk, const Call& call, const store::Run& run, const Liv
   const auto* known = controller::find(status, run.id);
   if (known == nullptr) return;
   auto object = controller::to_json(*known);
-  for (const auto* key : {"ends", "hands_until", "held", "approvals"}) {
+  for (const auto* key : {"ends", "hands_until", "halted", "held", "approvals"}) {
     const bool of_all = key == std::string_view{"held"} || key == std::string_view{"approvals"};
     if (of_all && !sees_all) continue;
     if (auto* value = object.if_contains(key); value != nullptr && !value->is_null())

@@ -1,5 +1,7 @@
 #include "orchestrator/cli/context.h"
 
+#include <unistd.h>
+
 #include <boost/json.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +31,10 @@ std::string as_one_line(std::string_view text) {
 }
 
 }  // namespace
+
+bool ends_when_halted(const Context& context) {
+  return context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);
+}
 
 Exit complain(const Context& context, const Error& error, Exit exit) {
   std::fprintf(stderr, "cupel: %s\n", as_one_line(error.what).c_str());

@@ -24,7 +24,8 @@ struct Context {
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
   controller::RunFlags run{};  // how a run is accompanied
-  /// Whether a run ends that only an operator can continue; nothing: without a terminal it does.
+  /// Whether the command ends where only an operator can carry its run on; nothing: without a
+  /// terminal it does.
   std::optional<bool> ends_when_halted{};
   std::int64_t begun = 0;               // the newest run that this command began; 0: none
   std::vector<std::string> behind{};    // what stood behind "--": another command's words
@@ -41,6 +42,9 @@ std::string default_inventory();
 /// Loads it, or complains. `cable_columns`: as of load_inventory().
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
                                                    std::string_view cable_columns = {});
+
+/// Context::ends_when_halted, as asked for or by where standard output goes.
+bool ends_when_halted(const Context& context);
 
 /// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
 Result<store::Run> meant_run(const store::Store& store, engine::RunId named);

@@ -75,7 +75,13 @@ CommandRow follow_command(Context& context) {
   row.footer =
       "Example: cupel follow 12\n"
       "Ctrl-C leaves the run going. Exit codes as those of cupel run.";
-  row.options = {{"RUN", id.get(), "its number [the newest]"}, json_flag(context)};
+  row.options = {
+      {"RUN", id.get(), "its number [the newest]"},
+      on_halt_option(context,
+                     "wait: until the run is over; end: also where only an operator can carry it "
+                     "on: it is halted (exit code 4), or each node is through and some wait for "
+                     "repair [wait in a terminal, else end]"),
+      json_flag(context)};
   row.run = [&context, id] { return follow_run(context, *id); };
   return row;
 }

@@ -87,16 +87,17 @@ std::map<std::string, std::string> halts_of(const store::Store& store, engine::R
                 : std::map<std::string, std::string>{};
 }
 
-Exit complain_of_halts(const Context& context, const store::Store& store, engine::RunId run,
-                       const std::map<std::string, std::string>& halts) {
+/// `then`: how it goes on.
+Exit complain_of_halts(const Context& context, engine::RunId run,
+                       const std::map<std::string, std::string>& halts, const std::string& then) {
   std::string why;
   for (const auto& [step, each] : halts)
     why += fmt::format("{}{}{}", why.empty() ? "" : "; ", step.empty() ? "" : step + ": ", each);
   return complain(context,
                   Error{Code::kCancelled,
                         fmt::format("run {0} is halted: {1}. See what is wrong: cupel actions {0}; "
-                                    "then: cupel continue {0}, and cupel resume {0}{2}",
-                                    run, why, still_set(store, run))},
+                                    "then: cupel continue {0}{2}",
+                                    run, why, then)},
                   Exit::halted);
 }
 
@@ -109,7 +110,8 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   if (phase == RunPhase::ended) return exit_of(store, id);
   if (phase == RunPhase::interrupted)
     if (const auto halts = halts_of(store, id); !halts.empty())
-      return complain_of_halts(context, store, id, halts);
+      return complain_of_halts(context, id, halts,
+                               fmt::format(", and cupel resume {}{}", id, still_set(store, id)));
   const auto what =
       phase == RunPhase::cancelled
           ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))
@@ -132,12 +134,24 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   TerminalFront front{context};
   const auto run = submitted.run.id;
   auto settings = controller_settings(context);
-  settings.ends_when_halted = context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);
+  settings.ends_when_halted = ends_when_halted(context);
   const auto drove = controller::drive(front, store, std::move(planned), std::move(submitted),
                                        std::move(settings));
   if (drove) return conclude(context, store, run);
   const bool wrong = drove.error().code != Code::kStorage;
   return complain(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
+}
+
+/// Of a run that another process drives: what it waits for, and what its nodes are by now.
+Exit conclude_waiting(const Context& context, const store::Store& store, engine::RunId id) {
+  print_summary(context, store, id);
+  if (const auto halts = halts_of(store, id); !halts.empty())
+    return complain_of_halts(context, id, halts, {});
+  if (!context.json)
+    say("run {0} stays open for nodes that wait for repair: cupel actions {0}; see it: cupel "
+        "follow {0} --on-halt wait\n",
+        id);
+  return exit_of(store, id);
 }
 
 /// Nothing where nobody has begun it yet, and nobody is there who would.
@@ -146,6 +160,8 @@ std::optional<Exit> watched(const Context& context, store::Store& store, const P
   switch (follow(context, store, planned.plan, run)) {
     case Followed::to_its_end:
       return conclude(context, store, run);
+    case Followed::waits_for_hands:
+      return conclude_waiting(context, store, run);
     case Followed::left:
       return complain(
           context,
@@ -230,14 +246,11 @@ Exit go_on(Context& context, store::Store& store, std::unique_ptr<Planned> plann
 
 }  // namespace
 
-OptionRow on_halt_option(Context& context) {
+OptionRow on_halt_option(Context& context, std::string_view what) {
   return {"--on-halt",
           [&context](const std::string& text) { context.ends_when_halted = text == "end"; },
-          "wait: a halted run waits until it is continued; end: the command ends with exit code 4, "
-          "and cupel resume goes on [wait in a terminal, else end]",
-          {.check = [](const std::string& text) {
-            return text == "wait" || text == "end" ? std::string{} : "not wait or end: " + text;
-          }}};
+          what,
+          {.among = {"wait", "end"}}};
 }
 
 Exit execute_elsewhere(Context& context, store::Store& store, const Planned& planned,

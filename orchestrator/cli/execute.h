@@ -10,7 +10,11 @@ namespace cupel::cli {
 using controller::Where;
 
 /// `--on-halt`, for commands that drive a run: Context::ends_when_halted.
-OptionRow on_halt_option(Context& context);
+OptionRow on_halt_option(
+    Context& context, std::string_view what =
+                          "wait: a halted run waits until it is continued; end: the command ends "
+                          "with exit code 4, and cupel resume goes on [wait in a terminal, else "
+                          "end]");
 
 /// Begins a new run of the plan, whose number is then in `context.begun`. Errors become exit codes:
 /// see Exit.

@@ -27,19 +27,25 @@ void read_on(const store::Store& store, engine::RunId run, engine::RunState& sta
   }
 }
 
+bool waits_for_hands(const controller::RunStatus* status) {
+  return status != nullptr && (status->halted || status->hands_until);
+}
+
 Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan, engine::RunId id,
-                               RunView& progress) {
+                               RunView& progress, bool ends_at_hands) {
   auto state = engine::initial_state(plan);
   std::int64_t sequence = 0;
   for (;;) {
     // In this order: what a controller wrote before it went is not missed.
     const bool alive = store::ControllerLock::holder(store.folder()).has_value();
     const auto run = store.run(id);
-    read_on(store, id, state, sequence, progress);
     const auto status = controller::read_status(store.folder());
-    progress.hold(controller::held_of(controller::find(status, id)));
+    read_on(store, id, state, sequence, progress);
+    const auto* of_run = controller::find(status, id);
+    progress.hold(controller::held_of(of_run));
     progress.tick();
     if (run && over(run->phase)) co_return Followed::to_its_end;
+    if (ends_at_hands && waits_for_hands(of_run)) co_return Followed::waits_for_hands;
     if (run && !alive)
       co_return run->phase == engine::RunPhase::submitted ? Followed::never_begun
                                                           : Followed::abandoned;
@@ -54,7 +60,7 @@ Followed follow(const Context& context, store::Store& store, const playbooks::Pl
                 engine::RunId run) {
   asio::io_context io{1};
   const auto progress = make_progress(plan, run, context.json);
-  auto looking = look_until_over(store, plan, run, *progress);
+  auto looking = look_until_over(store, plan, run, *progress, ends_when_halted(context));
   const auto ended = run_to_end(io, until_interrupted(std::move(looking)));
   progress->finish();
   return ended.value;

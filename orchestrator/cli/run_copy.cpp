@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "orchestrator/api/live_run.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/engine/clock.h"
 #include "orchestrator/store/journal_reader.h"
 #include "orchestrator/store/purpose.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr std::size_t kMostCopied = 5'000'000;  // events
 constexpr std::chrono::milliseconds kCopyPause{300};
+constexpr std::chrono::seconds kStatusPause{3};
 constexpr std::chrono::seconds kLostPatience{60};
 
 /// "2026-11-25T22:50:12.345Z".
@@ -141,6 +144,15 @@ Result<void> RunCopy::catch_up() {
   return ok();
 }
 
+/// What the journal does not say, as the service's controller has it.
+void RunCopy::copy_status() {
+  auto row = client_.get(fmt::format("/api/v1/runs/{}", run_));
+  if (!row) return;  // asked again in a moment
+  const json::object status{{"pid", ::getpid()}, {"runs", json::array{*std::move(row)}}};
+  // One that is not written is missed, and written with the next.
+  (void)controller::write_status(folder_, json::serialize(status));
+}
+
 void RunCopy::keep_up() {
   auto lock = store::ControllerLock::take(folder_);
   if (lock) lock_.emplace(*std::move(lock));
@@ -149,8 +161,13 @@ void RunCopy::keep_up() {
     std::condition_variable_any wake;
     std::unique_lock held{mutex};
     auto lost = Deadline::in(kLostPatience);
+    auto status_due = Deadline::in(std::chrono::seconds{0});
     while (!stop.stop_requested()) {
       if (catch_up()) lost = Deadline::in(kLostPatience);
+      if (status_due.passed()) {
+        copy_status();
+        status_due = Deadline::in(kStatusPause);
+      }
       if (lost.passed()) lock_.reset();
       wake.wait_for(held, stop, kCopyPause, [] { return false; });
     }

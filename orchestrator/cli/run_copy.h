@@ -43,6 +43,7 @@ class RunCopy {
 
   Result<void> begin();
   Result<void> copy_evidence(const engine::Event& event);
+  void copy_status();
 
   api::ServiceClient client_;
   engine::RunId run_;

@@ -493,7 +493,8 @@ void Controller::publish() {
                                      .state = state,
                                      .held = held,
                                      .ends = driven->eta.end(state, clock_.wall(), clock_.now()),
-                                     .hands_until = hands_until(id)}));
+                                     .hands_until = hands_until(id),
+                                     .halted = engine_.halted(id)}));
   }
   auto text = to_text(status);
   if (text == published_) return;

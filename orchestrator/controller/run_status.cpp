@@ -117,7 +117,8 @@ RunStatus status_of(const RunFacts& facts) {
           .ends = facts.ends,
           .held = reasons_of(facts.run, facts.held),
           .approvals = approvals_of(facts.plan, facts.state),
-          .hands_until = facts.hands_until};
+          .hands_until = facts.hands_until,
+          .halted = facts.halted};
 }
 
 boost::json::object to_json(const RunStatus& status) { return described::to_object(status); }

@@ -31,6 +31,7 @@ struct RunStatus {
   std::vector<HeldNodes> held{};                    // at most kMostReasons
   std::map<std::string, std::int64_t> approvals{};  // step: nodes that wait there for approval
   std::optional<engine::WallTime> hands_until{};    // only operator actions are left to wait for
+  bool halted = false;  // nothing goes on until an operator continues it
 
   friend bool operator==(const RunStatus&, const RunStatus&) = default;
 };
@@ -46,7 +47,7 @@ struct ControllerStatus {
 };
 
 BOOST_DESCRIBE_STRUCT(HeldNodes, (), (why, nodes, first, names))
-BOOST_DESCRIBE_STRUCT(RunStatus, (), (run, ends, held, approvals, hands_until))
+BOOST_DESCRIBE_STRUCT(RunStatus, (), (run, ends, held, approvals, hands_until, halted))
 BOOST_DESCRIBE_STRUCT(ControllerStatus, (), (pid, runs))
 
 /// What a status is made of.
@@ -57,6 +58,7 @@ struct RunFacts {
   const std::vector<engine::Engine::Held>& held;  // of all runs
   engine::WallTime ends{};
   std::optional<engine::WallTime> hands_until{};
+  bool halted = false;
 };
 RunStatus status_of(const RunFacts& facts);
 

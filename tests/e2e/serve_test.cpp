@@ -28,6 +28,17 @@ steps:
   - step: power-on
 )";
 
+/// A node whose BMC lacks a part waits for repair; where it is the canary the run is halted.
+constexpr const char* kParts = R"(playbook: parts
+parameters: {first: {default: "100", type: integer, description: nodes that go first}}
+canary: ["${first}"]
+steps:
+  - step: power-on
+  - step: bmc-facts
+  - step: audit
+  - step: verdict
+)";
+
 struct Told {
   int status = 0;
   json::value body{};
@@ -38,6 +49,7 @@ class ServeTest : public ::testing::Test {
   void SetUp() override {
     std::filesystem::create_directory(site.file("books"));
     site.write("books/waiting.yaml", kWaiting);
+    site.write("books/parts.yaml", kParts);
     site.write("service.yaml", "playbooks: books\n");
   }
   std::vector<std::string> serving(std::vector<std::string> more = {}) const {
@@ -354,7 +366,9 @@ class EitherWay : public ServeTest, public ::testing::WithParamInterface<Way> {
     return all;
   }
   Ran either(std::vector<std::string> arguments) const { return run(words(std::move(arguments))); }
-  std::string playbook() const { return there() ? "waiting" : "books/waiting.yaml"; }
+  std::string playbook(const std::string& name = "waiting") const {
+    return there() ? name : "books/" + name + ".yaml";
+  }
 
  private:
   std::optional<api::ListeningSocket> listening_{};
@@ -463,6 +477,35 @@ TEST_P(EitherWay, ACancelledRunEndsWithItsCode) {
   EXPECT_THAT(cancelled.out, HasSubstr("run 1 is cancelled"));
   EXPECT_EQ(ended.status, 3) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("run 1 was cancelled"));
+}
+
+TEST_P(EitherWay, WithoutATerminalFollowingEndsWhereOnlyAnOperatorCarriesTheRunOn) {
+  site.rack().post("v01-n01", [](auto& machine) {
+    machine.set_faults({{.kind = rehearsal::FaultKind::psu_missing, .part = "psu2"}});
+  });
+  Child service{asked_service()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const auto begin = [&](const char* first) {
+    const auto begun = either({"run", playbook("parts"), "--no-console", "--detach",
+                               "--wait-for-repair", "10m", "--set", first});
+    EXPECT_EQ(begun.status, 0) << begun.err;
+  };
+
+  begin("first=100");
+  const auto waiting = either({"follow", "1"});
+  const auto status = either({"status"});
+  either({"cancel", "1"});
+  begin("first=1");
+  const auto halted = either({"follow", "2"});
+  either({"cancel", "2"});
+
+  EXPECT_EQ(waiting.status, 1) << waiting.err;
+  EXPECT_THAT(waiting.out, AllOf(HasSubstr("v01-n01"), HasSubstr("psu"),
+                                 HasSubstr("run 1 stays open for nodes that wait for repair")));
+  EXPECT_THAT(status.out, HasSubstr("for repairs: cupel actions 1")) << "the run itself goes on";
+  EXPECT_EQ(halted.status, 4) << halted.out << halted.err;
+  EXPECT_THAT(halted.err, AllOf(HasSubstr("run 2 is halted: 1 of 1 nodes of the canary failed"),
+                                HasSubstr("cupel continue 2"), Not(HasSubstr("cupel resume"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, EitherWay,

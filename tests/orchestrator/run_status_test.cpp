@@ -23,6 +23,7 @@ ControllerStatus two_runs() {
                 {"a slot", 1, "a01-n03", {"a01-n03"}}};
   first.approvals = {{"go", 3}};
   first.hands_until = kNoon + std::chrono::minutes{15};
+  first.halted = true;
   return {.pid = 4711, .runs = {first, {.run = 13, .ends = kNoon}}};
 }
 
