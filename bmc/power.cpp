@@ -123,18 +123,18 @@ Task<Result<bool>> wait_until_restarted(Bmc& bmc, Deadline deadline, Pace pace) 
 bool may_pass(Code code) { return is_transient(code) || code == Code::kMalformed; }
 
 /// Waits until the BMC is gone, at most as long as that takes: what it says before it goes is about
-/// the time before.
-Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
+/// the time before. Returns whether it was gone: some cut the machine's power alone.
+Task<Result<bool>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
   const auto until = deadline.sooner(pace.until_bmc_is_gone);
   while (!until.passed()) {
     const auto state = co_await bmc.power.state(until);
-    if (!state && may_pass(state.error().code)) co_return ok();
+    if (!state && may_pass(state.error().code)) co_return true;
     if (!state) co_return state.error();
     CO_TRY(co_await not_given_up(bmc, until));
     const auto nap = std::min(pace.first, until.left());
     CO_TRY(co_await pause_for(nap));
   }
-  co_return ok();  // some cut the machine's power alone
+  co_return false;
 }
 
 /// Waits until it answers again.
@@ -149,6 +149,10 @@ Task<Result<void>> wait_until_back(Bmc& bmc, Deadline deadline, Pace pace) {
     pause = std::min(pause * 3 / 2, pace.longest);
   }
 }
+
+/// Within this a BMC that refuses a reset after it accepted it has said so; one that goes away is
+/// not waited for longer.
+constexpr std::chrono::seconds kTaskPatience{10};
 
 }  // namespace
 
@@ -198,7 +202,10 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace, std::optional
   CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::off) co_return co_await ensure_on(bmc, deadline, pace);
   CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
-  for (const auto type : {ResetType::force_restart, ResetType::power_cycle}) {
+  std::vector<ResetType> ways{ResetType::force_restart, ResetType::power_cycle};
+  // A machine that nothing turns off can only be asked to restart.
+  if (!allows(allowed, ResetType::force_off)) ways.push_back(ResetType::graceful_restart);
+  for (const auto type : ways) {
     if (!allows(allowed, type)) continue;
     auto asked = co_await reset_when_ready(bmc, type, deadline, pace);
     // Some list what they then refuse.
@@ -224,11 +231,25 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
     co_return Error{Code::kUnsupported,
                     "AC cycle: this BMC has none: pull the cord, or use the rack's PDU"};
   CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));
-  CO_TRY(co_await reset_when_ready(bmc, ResetType::ac_cycle, deadline, pace));
-  CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
+  auto asked = co_await reset_when_ready(bmc, ResetType::ac_cycle, deadline, pace);
+  if (!asked && !is_lost(asked.error())) co_return std::move(asked).error();
+  CO_TRY(const bool gone, co_await wait_until_gone(bmc, deadline, pace));
   auto back = co_await wait_until_back(bmc, deadline, pace);
   if (!back) co_return std::move(back).error().within("AC cycle: waiting for the BMC");
-  co_return co_await ensure_on(bmc, deadline, pace);
+  CO_TRY(co_await ensure_on(bmc, deadline, pace));
+  // The cycle cuts off the BMC's answer too; one that went away has done it.
+  if (!asked && !gone) co_return std::move(asked).error().within("AC cycle");
+  co_return ok();
+}
+
+Task<Result<void>> has_begun(Bmc& bmc, Result<Protocol> asked, Deadline deadline, Pace pace) {
+  if (asked) co_return co_await not_given_up(bmc, deadline.sooner(kTaskPatience));
+  Error error = std::move(asked).error();
+  if (!is_lost(error)) co_return error;
+  CO_TRY(const bool gone, co_await wait_until_gone(bmc, deadline, pace));
+  if (gone) co_return ok();
+  error.what += "; the BMC did not go away after that";
+  co_return error;
 }
 
 Task<Result<void>> restart_bmc(Bmc& bmc, Deadline deadline, Pace pace) {

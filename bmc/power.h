@@ -35,8 +35,9 @@ Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline dea
                          Pace pace = {});
 
 /// Restarts a machine that is on: by the BMC's own restart where it has one that does this model no
-/// harm and is not refused, else by off, wait, on. A machine that is off, or that the restart left
-/// off, is turned on. Not idempotent. Returns once the machine is on, and was not seen to go off
+/// harm and is not refused, else by off, wait, on; where the BMC has neither, by the restart that
+/// the operating system is asked for. A machine that is off, or that the restart left off, is
+/// turned on. Not idempotent. Returns once the machine is on, and was not seen to go off
 /// for some seconds; whether it is the new boot, only the machine itself can tell.
 /// Errors: kTimeout; kUnsupported; kUnreachable (the answer was lost: it may have been restarted).
 /// `by`: which protocol's reset did it, where one did; must outlive the task.
@@ -48,6 +49,11 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace = {},
 /// has no such reset: nothing was touched then; kTimeout; kUntrusted (another certificate since).
 Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                             Pace pace = {});
+
+/// Looks at what came of an AC cycle or a restart of the BMC that was `asked` for, without waiting
+/// for its end. One whose answer was lost has begun where the BMC went away. Errors: kFailed, with
+/// the reason, where the BMC accepted it and gave it up at once; that of `asked`.
+Task<Result<void>> has_begun(Bmc& bmc, Result<Protocol> asked, Deadline deadline, Pace pace = {});
 
 /// Restarts the BMC itself, and returns once it answers again; the machine stays as it is. Not
 /// idempotent. Errors: as ManagementController::reset; kTimeout; kUntrusted (another certificate

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/uri.h"
 
@@ -30,11 +31,7 @@ Task<Result<std::vector<std::string>>> account_uris(Client& client, Layout layou
   CO_TRY(const json::value service, co_await client.get(layout.accounts, deadline));
   auto collection = link_at(service, "Accounts");
   if (collection.empty()) collection = normal(layout.accounts) + "/Accounts";
-  CO_TRY(const json::value list, co_await client.get(collection, deadline));
-  auto uris = links_at(list, "Members");
-  std::erase_if(uris, [](const std::string& uri) { return !is_on_the_bmc(uri); });
-  if (uris.size() > kMostAccounts) uris.resize(kMostAccounts);
-  co_return uris;
+  co_return co_await member_uris(client, std::move(collection), kMostAccounts, deadline);
 }
 
 /// The account that a BMC names when it wants its password changed first. DSP0266, 13.3.7.2: the

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bmc/bios.h"
 #include "bmc/redfish/bios_registry.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/uri.h"
 
@@ -64,8 +65,9 @@ Task<Result<Bios>> read(Client& client, Layout layout, Document system, Deadline
   Bios bios{.uri = link_at(system.body, "Bios")};
   if (bios.uri.empty()) co_return Error{Code::kUnsupported, "this BMC shows no BIOS settings"};
   auto body = co_await client.get(bios.uri, deadline);
+  // Not kUnsupported: that says that the machine has none, and these may come back.
   if (!body && body.error().code == Code::kNotFound)
-    co_return Error{Code::kUnsupported,
+    co_return Error{Code::kNotFound,
                     "the BMC names BIOS settings at " + printable(bios.uri) +
                         " and does not have them (HTTP 404); some bring them back when the "
                         "machine has booted once more or the BMC was restarted"};
@@ -85,19 +87,19 @@ Task<Result<Bios>> read(Client& client, Layout layout, Document system, Deadline
 
 Result<void> has_attributes(const Bios& bios) {
   if (!attributes_of(bios.body).empty()) return ok();
-  return Error{Code::kUnsupported, printable(bios.uri) +
-                                       " shows no BIOS attributes; some BMCs show them when the "
-                                       "machine has booted once more or the BMC was restarted"};
+  return Error{Code::kNotFound, printable(bios.uri) +
+                                    " shows no BIOS attributes; some BMCs show them when the "
+                                    "machine has booted once more or the BMC was restarted"};
 }
 
 /// Jobs of the newest that would apply BIOS settings and have not ended.
 Task<Result<bool>> a_job_waits(Client& client, std::string queue, Deadline deadline) {
   constexpr std::array<std::string_view, 5> kEnded{"Completed", "CompletedWithErrors", "Failed",
                                                    "RebootFailed", "Cancelled"};
-  auto list = co_await client.get(std::move(queue), deadline);
-  if (!list && list.error().code == Code::kNotFound) co_return false;
-  if (!list) co_return std::move(list).error();
-  auto uris = links_at(*list, "Members");
+  auto listed = co_await member_uris(client, std::move(queue), kMostListed, deadline);
+  if (!listed && listed.error().code == Code::kNotFound) co_return false;
+  if (!listed) co_return std::move(listed).error();
+  auto uris = *std::move(listed);
   std::ranges::sort(uris, [](const auto& a, const auto& b) { return natural_less(b, a); });
   if (uris.size() > kMostJobs) uris.resize(kMostJobs);
   for (const auto& uri : uris) {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "bmc/bios.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -132,8 +133,15 @@ Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json
     if (!answer) co_return std::move(answer).error();
     document = *std::move(answer);
     if (find(document, "RegistryEntries") != nullptr) co_return document;
-    uri = step == 0 ? registry_file(links_at(document, "Members"), told(bios, "AttributeRegistry"))
-                    : english_in(document);
+    if (step > 0) {
+      uri = english_in(document);
+      continue;
+    }
+    Document first{std::move(uri), std::move(document)};
+    const auto files = co_await member_uris(client, std::move(first), kMostListed, deadline);
+    if (!files && is_missing(files.error())) co_return json::value{};
+    if (!files) co_return files.error();
+    uri = registry_file(*files, told(bios, "AttributeRegistry"));
   }
   co_return json::value{};
 }

@@ -124,7 +124,8 @@ Result<void> check_uri(const BootOverride& wanted, const Rules& rules,
 }
 
 /// All together: a Supermicro sets what is left out back to Once, or to legacy mode. The mode only
-/// where it is advertised: some have none, and refuse it.
+/// where it is advertised: some have none, and refuse it. A URI from before is cleared: the machine
+/// would boot from it where DHCP is to give the URI, and the ticket in it would stay in the BMC.
 json::value body_for(const std::string& word, const std::string& enabled,
                      const BootOverride& wanted, const json::value& resource) {
   const bool none = wanted.target == BootTarget::none;
@@ -134,8 +135,18 @@ json::value body_for(const std::string& word, const std::string& enabled,
   const bool has_mode = at(resource, "BootSourceOverrideMode") != nullptr || !modes.empty();
   if (has_mode && !none) boot["BootSourceOverrideMode"] = "UEFI";
   if (mode && none) boot["BootSourceOverrideMode"] = *mode;
-  if (!wanted.uri.empty()) boot["HttpBootUri"] = wanted.uri;
+  const bool has_uri = !text_at(resource, "Boot/HttpBootUri").value_or("").empty();
+  if (has_uri || !wanted.uri.empty()) boot["HttpBootUri"] = wanted.uri;
   return json::object{{"Boot", std::move(boot)}};
+}
+
+/// Leaves out an empty URI, for a BMC that takes none; whether there was one.
+bool drop_empty_uri(json::value& body) {
+  auto& boot = body.at("Boot").as_object();
+  const auto* uri = boot.if_contains("HttpBootUri");
+  if (uri == nullptr || !uri->get_string().empty()) return false;
+  boot.erase("HttpBootUri");
+  return true;
 }
 
 BootOverride override_of(const json::value& resource) {
@@ -241,6 +252,9 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
   CO_TRY(const std::string enabled, enabled_for(wanted, rules, before.body, system.body));
   json::value body = body_for(word, enabled, wanted, before.body);
   auto done = co_await change(client, uri, body, before, deadline);
+  const bool refuses_uri = !done && is_http(done.error(), 400) && says(done.error(), "HttpBootUri");
+  if (refuses_uri && drop_empty_uri(body))
+    done = co_await change(client, uri, body, before, deadline);
   if (!done) {
     const auto later = future_state_of(done.error(), uri, rules);
     if (later.empty()) co_return std::move(done).error();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -50,14 +51,10 @@ Task<Result<std::vector<BootOption>>> read_options(Client& client, const json::v
                                                    Deadline deadline) {
   std::vector<BootOption> options;
   const auto uri = link_at(system, "Boot/BootOptions");
-  if (uri.empty()) co_return options;
-  const auto list = co_await client.get(uri, deadline);
-  if (!list && list.error().code == Code::kNotFound) co_return options;
-  if (!list) co_return list.error();
-  auto members = links_at(*list, "Members");
-  if (members.size() > kMostOptions) members.resize(kMostOptions);
-  for (const auto& member : members) {
-    if (!is_on_the_bmc(member)) continue;
+  const auto members = co_await member_uris(client, uri, kMostOptions, deadline);
+  if (!members && members.error().code == Code::kNotFound) co_return options;
+  if (!members) co_return members.error();
+  for (const auto& member : *members) {
     const auto body = co_await client.get(member, deadline);
     if (!body && body.error().code == Code::kNotFound) continue;
     if (!body) co_return body.error();

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "bmc/redfish/network.h"
-#include "bmc/redfish/uri.h"
+#include "bmc/redfish/pages.h"
 #include "inventory/machine_settings.h"
 
 namespace cupel::bmc::redfish {
@@ -93,12 +93,8 @@ Task<Result<std::vector<EventTarget>>> read_subscriptions(Client& client, std::s
   CO_TRY(const json::value events, co_await client.get(std::move(service), deadline));
   std::vector<EventTarget> targets;
   const auto uri = link_at(events, "Subscriptions");
-  if (uri.empty()) co_return targets;
-  CO_TRY(const json::value list, co_await client.get(uri, deadline));
-  auto members = links_at(list, "Members");
-  if (members.size() > kMostSubscriptions) members.resize(kMostSubscriptions);
+  CO_TRY(const auto members, co_await member_uris(client, uri, kMostSubscriptions, deadline));
   for (const auto& member : members) {
-    if (!is_on_the_bmc(member)) continue;
     const auto body = co_await client.get(member, deadline);
     if (!body && body.error().code == Code::kNotFound) continue;  // it has just gone
     if (!body) co_return body.error();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/uri.h"
 
@@ -28,13 +29,10 @@ Task<Result<std::vector<Log>>> logs_of(Client& client, std::string owner, const 
   if (owner.empty()) co_return logs;
   CO_TRY(const json::value body, co_await client.get(owner, deadline));
   const auto collection = link_at(body, "LogServices");
-  if (collection.empty()) co_return logs;
-  auto list = co_await client.get(collection, deadline);
-  if (!list && list.error().code == Code::kNotFound) co_return logs;
-  if (!list) co_return std::move(list).error();
-  auto uris = links_at(*list, "Members");
-  if (uris.size() > kMostServices) uris.resize(kMostServices);
-  for (const auto& uri : uris) {
+  const auto uris = co_await member_uris(client, collection, kMostServices, deadline);
+  if (!uris && uris.error().code == Code::kNotFound) co_return logs;
+  if (!uris) co_return uris.error();
+  for (const auto& uri : *uris) {
     auto service = co_await client.get(uri, deadline);
     if (!service && service.error().code == Code::kNotFound) continue;
     if (!service) co_return std::move(service).error();

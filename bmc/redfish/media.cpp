@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/task_end.h"
 #include "bmc/redfish/uri.h"
@@ -37,6 +38,12 @@ bool holds_something(const MediaSlot& slot, const json::value& body) {
   return slot.inserted && via != "NotConnected" && find(body, "Image") == nullptr;
 }
 
+/// Whether the image may be no more than a name that stayed behind: the BMC says that nothing is
+/// inserted, and not how a disc is connected. It is one after our own ejection.
+bool may_be_stale(const json::value& body) {
+  return flag_at(body, "Inserted") == false && !text_at(body, "ConnectedVia");
+}
+
 MediaSlot slot_of(const std::string& uri, const json::value& body) {
   MediaSlot slot{.id = told(body, "Id"), .source = uri};
   if (slot.id.empty()) slot.id = printable(last_name(uri));
@@ -61,17 +68,11 @@ Task<Result<std::vector<std::string>>> slot_uris(Client& client, Layout layout, 
     CO_TRY(const json::value manager, co_await client.get(layout.manager, deadline));
     collection = link_at(manager, "VirtualMedia");
   }
-  std::vector<std::string> uris;
-  if (!collection.empty()) {
-    CO_TRY(const json::value list, co_await client.get(collection, deadline));
-    uris = links_at(list, "Members");
-    std::erase_if(uris, [](const std::string& uri) { return !is_on_the_bmc(uri); });
-  }
+  CO_TRY(auto uris, co_await member_uris(client, collection, kMostSlots, deadline));
   const std::string advice{layout.rules->no_media_advice};
   if (uris.empty())
     co_return Error{Code::kUnsupported, "this BMC has no slots for virtual media" +
                                             (advice.empty() ? "" : "; " + advice)};
-  if (uris.size() > kMostSlots) uris.resize(kMostSlots);
   co_return uris;
 }
 
@@ -175,7 +176,8 @@ Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     CO_TRY(const Slot now, co_await read_slot(client, uri, deadline));
-    const bool empty = !now.slot.inserted;
+    const bool stale = wanted == Wanted::out && may_be_stale(now.answer.body);
+    const bool empty = stale || !now.slot.inserted;
     // Some show the last part of the URL alone, or no image at all.
     const bool ours = now.slot.image == url || now.slot.image.empty() ||
                       last_name(url) == last_name(now.slot.image);
@@ -230,10 +232,13 @@ Task<Result<void>> insert_media(Client& client, Layout layout, Document system, 
     co_return Error{Code::kInvalid, "not an URL: " + printable(shortened(url, 200))};
   CO_TRY(auto slots, co_await read_slots(client, layout, std::move(system), deadline));
   CO_TRY(Slot slot, first_for_discs(std::move(slots), *layout.rules));
-  if (slot.slot.inserted && slot.slot.image == url) co_return ok();
+  const bool stale = may_be_stale(slot.answer.body);
+  if (slot.slot.inserted && !stale && slot.slot.image == url) co_return ok();
   const std::string uri = slot.slot.source;
   if (slot.slot.inserted) {
-    CO_TRY(co_await eject_one(client, std::move(slot), deadline));
+    const auto out = co_await eject_one(client, std::move(slot), deadline);
+    // A name alone cannot be ejected everywhere: what comes of the insertion counts.
+    if (!out && !stale) co_return out.error();
     CO_TRY(Slot emptied, co_await read_slot(client, uri, deadline));
     slot = std::move(emptied);
   }

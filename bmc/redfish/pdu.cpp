@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bmc/redfish/machine.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/write.h"
 #include "inventory/model.h"
 
@@ -102,30 +103,18 @@ class RedfishPdu final : public Pdu {
     if (uri.empty())
       co_return Error{Code::kUnsupported, "its service root has no PowerEquipment: is it a PDU?"};
     CO_TRY(const auto equipment, co_await client_.get(uri, deadline));
-    CO_TRY(auto pdus, co_await links(link_at(equipment, "RackPDUs"), deadline));
-    if (pdus.size() > kMostPdus) pdus.resize(kMostPdus);
-    for (auto& one : pdus) {
+    CO_TRY(const auto pdus,
+           co_await member_uris(client_, link_at(equipment, "RackPDUs"), kMostPdus, deadline));
+    for (const auto& one : pdus) {
       CO_TRY(const auto pdu, co_await client_.get(one, deadline));
       for (const auto* collection : {"Outlets", "OutletGroups"}) {
-        CO_TRY(auto found, co_await links(link_at(pdu, collection), deadline));
+        CO_TRY(auto found,
+               co_await member_uris(client_, link_at(pdu, collection), kMostListed, deadline));
         std::ranges::move(found, std::back_inserter(members_));
       }
     }
     if (members_.empty()) co_return Error{Code::kUnsupported, "it tells of no outlets"};
     co_return ok();
-  }
-
-  /// Of a collection, over as many pages as there are. Empty where there is none.
-  Task<Result<std::vector<std::string>>> links(std::string page, Deadline deadline) {
-    constexpr int kMostPages = 16;
-    std::vector<std::string> all;
-    for (int i = 0; i < kMostPages && !page.empty(); ++i) {
-      CO_TRY(const auto body, co_await client_.get(page, deadline));
-      auto some = links_at(body, "Members");
-      std::ranges::move(some, std::back_inserter(all));
-      page = text_at(body, "Members@odata.nextLink").value_or("");
-    }
-    co_return all;
   }
 
   std::string there_are() const {

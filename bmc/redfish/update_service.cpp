@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/pages.h"
 #include "bmc/redfish/survey.h"
 #include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
@@ -69,11 +70,11 @@ std::vector<std::string> newest(std::vector<std::string> uris) {
 /// A task that goes while the list is read is at work no more.
 Task<Result<std::vector<std::string>>> tasks_at_work(Client& client, Deadline deadline) {
   std::vector<std::string> found;
-  auto list = co_await client.get(std::string{kTasks}, deadline);
-  if (!list && list.error().code == Code::kNotFound) co_return found;
-  if (!list) co_return std::move(list).error();
-  for (const auto& uri : newest(links_at(*list, "Members"))) {
-    if (!is_on_the_bmc(uri)) continue;
+  auto listed = co_await member_uris(client, std::string{kTasks}, kMostListed, deadline);
+  if (!listed && listed.error().code == Code::kNotFound) co_return found;
+  if (!listed) co_return std::move(listed).error();
+  const auto uris = newest(*std::move(listed));
+  for (const auto& uri : uris) {
     auto task = co_await client.get(uri, deadline);
     if (task && is_at_work(*task)) found.push_back(uri);
     if (!task && task.error().code != Code::kNotFound) co_return std::move(task).error();

@@ -50,6 +50,9 @@ constexpr std::array<Meaning, 11> kJobStates{{{"Completed", State::done},
                                               {"Cancelled", State::failed},
                                               {"Invalid", State::failed},
                                               {"Killed", State::failed}}};
+/// States in which some leave a task whose image is staged, at 100 % and with such a message: they
+/// wait for the reset, and would not end before it.
+constexpr std::array<std::string_view, 3> kMayBeStaged{"Pending", "Suspended", "Interrupted"};
 /// A message that what was written waits for a restart, lower case.
 constexpr std::array<std::string_view, 4> kWaitsForReset{"resetrequired", "rebootrequired",
                                                          "awaittoactivate", "activationrequired"};
@@ -163,6 +166,9 @@ UpdateProgress of_task(const json::value& task, std::string_view way) {
   if (state == State::done && messages.waits) state = State::needs_reset;
   // OpenBMC: the image is staged, and the task waits for hours for the restart that applies it.
   if (word == "Stopping" && messages.newest_id.ends_with("taskpaused")) state = State::needs_reset;
+  const bool may_be_staged = std::ranges::find(kMayBeStaged, word) != kMayBeStaged.end();
+  const bool stands = state == State::running && may_be_staged && progress.percent == 100;
+  if (stands && messages.waits) state = State::needs_reset;
   if (state == State::done && way == kVerifies) state = State::verified;
   progress.state = state;
   return progress;

@@ -64,15 +64,30 @@ Task<Result<Answer>> restart_machine(bmc::Bmc& bmc, Deadline deadline) {
   co_return co_await read_power(bmc, ", after a restart", deadline, by);
 }
 
+/// The answer of a reset that cuts the BMC off: it may have taken the reset's own answer with it.
+Answer begun(std::string text, std::string_view word, boost::json::value value,
+             const Result<bmc::Protocol>& asked) {
+  Answer answer{std::move(text), {}};
+  answer.object[word] = std::move(value);
+  if (asked)
+    answer.object["by"] = to_string(*asked);
+  else
+    answer.text += " (its answer was lost, and the BMC went away)";
+  return answer;
+}
+
 Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.power.reset(type, deadline));
+  const auto asked = co_await bmc.power.reset(type, deadline);
+  CO_TRY(co_await bmc::has_begun(bmc, asked, deadline));
   const std::string word{to_string(type)};
-  co_return said(word + " accepted", "reset", word, by);
+  const std::string text = word + (asked ? " accepted" : " begun");
+  co_return begun(text, "reset", boost::json::string{word}, asked);
 }
 
 Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.manager.reset(deadline));
-  co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
+  const auto asked = co_await bmc.manager.reset(deadline);
+  CO_TRY(co_await bmc::has_begun(bmc, asked, deadline));
+  co_return begun("the BMC restarts; the machine stays as it is", "reset_bmc", true, asked);
 }
 
 /// A machine whose firmware is being written keeps its power, and its BMC, unless told otherwise.

@@ -210,12 +210,33 @@ TEST_F(Bios, ArePendingAsLongAsADellsJobHasNotRunThoughTheyAreShownAsCurrent) {
   EXPECT_TRUE(after->pending.empty());
 }
 
+TEST_F(Bios, ArePendingByAJobOnALaterPageOfALongQueue) {
+  become_one_of("Dell Inc.", {});
+  server.set(kBios, json::value{{"Attributes", {{"Boot", "Uefi"}}},
+                                {"@Redfish.Settings", {{"SettingsObject", link(kSettings)}}}});
+  server.set(kSettings, json::value{{"Attributes", {{"Boot", "Uefi"}}},
+                                    {"Oem", {{"Dell", {{"Jobs", link(kQueue)}}}}}});
+  const std::string old = std::string{kQueue} + "/JID_1", later = std::string{kQueue} + "/Later",
+                    scheduled = std::string{kQueue} + "/JID_2";
+  auto first = collection({old}).as_object();
+  first["Members@odata.nextLink"] = later;
+  server.set(kQueue, first);
+  server.set(later, collection({scheduled}));
+  server.set(old, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", "Completed"}});
+  server.set(scheduled, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", "Scheduled"}});
+
+  const auto told = settings();
+
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(told->pending, uefi());
+}
+
 TEST_F(Bios, SaysThatAttributesMayComeBackWhereThereAreNone) {
   server.set(kBios, json::value{{"Attributes", json::object{}}});
 
   const auto done = settings();
 
-  EXPECT_EQ(done.error().code, Code::kUnsupported);
+  EXPECT_EQ(done.error().code, Code::kNotFound) << "not that the machine has no settings";
   EXPECT_THAT(done.error().what, HasSubstr("or the BMC was restarted"));
 }
 

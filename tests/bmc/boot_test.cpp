@@ -163,6 +163,34 @@ TEST_F(BootBehavior, TellsTheMachineTheUriOfUefiHttp) {
               HasSubstr("\"HttpBootUri\":\"http://10.0.0.1/boot.efi\""));
 }
 
+TEST_F(BootBehavior, ClearsTheUriOfAnOverrideBefore) {
+  for (const auto target : {BootTarget::uefi_http, BootTarget::none}) {
+    auto system = test_system();
+    boot_of(system)["HttpBootUri"] = "http://10.0.0.1/boot/old-ticket";
+    server.set(kSystem, system);
+
+    const auto done = set({.target = target, .once = true});
+
+    ASSERT_TRUE(done) << done.error().what;
+    EXPECT_THAT(server.asked().patches.back(), HasSubstr("\"HttpBootUri\":\"\""));
+  }
+}
+
+TEST_F(BootBehavior, LeavesTheUriWhereTheBmcDoesNotTakeAnEmptyOne) {
+  auto system = test_system();
+  boot_of(system)["HttpBootUri"] = "http://10.0.0.1/boot/old-ticket";
+  server.set(kSystem, system);
+  server.misbehave({.method = "PATCH",
+                    .status = 400,
+                    .body = test::refusal("Base.1.8.PropertyValueFormatError",
+                                          "The value of HttpBootUri has the wrong format.")});
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(server.asked().patches.back(), Not(HasSubstr("HttpBootUri")));
+}
+
 TEST_F(BootBehavior, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
   become("Dell Inc.", "PowerEdge R750");
 

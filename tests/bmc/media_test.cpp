@@ -319,5 +319,26 @@ TEST_F(Media, IsOutWhereOnlyTheNameOfTheImageStaysBehind) {
   EXPECT_TRUE(in) << in.error().what;
 }
 
+/// The same of a BMC that does not say how a disc is connected, and refuses to eject a name.
+TEST_F(Media, IsOutWhereANameStaysBehindAndTheBmcDoesNotSayHowItIsConnected) {
+  const std::string old = "https://10.0.0.1/old.iso";
+  const auto in_slot = slot({{"Image", old}, {"Inserted", true}, {"ConnectedVia", nullptr}});
+  const std::string action = std::string{kSlot} + "/Actions/VirtualMedia.Eject";
+  server.set(kSlot, slot({{"Image", old}, {"Inserted", false}, {"ConnectedVia", nullptr}}));
+  server.misbehave({.method = "GET", .path = kSlot, .status = 200, .body = serialize(in_slot)});
+  server.misbehave({.method = "POST", .path = action, .status = 204});
+  server.misbehave({.method = "POST",
+                    .path = action,
+                    .status = 400,
+                    .body = test::refusal("Base.1.5.GeneralError", "Nothing is inserted.")});
+
+  const auto out = eject();
+  const auto in = insert();
+
+  EXPECT_TRUE(out) << out.error().what;
+  EXPECT_TRUE(in) << in.error().what;
+  EXPECT_EQ(slots().front().image, kUrl);
+}
+
 }  // namespace
 }  // namespace cupel::bmc

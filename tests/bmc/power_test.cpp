@@ -45,7 +45,7 @@ class FakeBmc final : public Bmc {
     if (ignores_resets) co_return Protocol::redfish;
     if (type == ResetType::on) goal = PowerState::on;
     if (type == ResetType::force_off) goal = PowerState::off;
-    if (type == ResetType::ac_cycle) looks_without_answer = 5;
+    if (type == ResetType::ac_cycle && !stays_in_ac_cycle) looks_without_answer = 5;
     if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
     if (type == ResetType::force_restart && restart_leaves_off) goal = PowerState::off;
     if (loses_answer) co_return Error{Code::kUnreachable, "Empty reply from server"};
@@ -63,7 +63,7 @@ class FakeBmc final : public Bmc {
   int busy = 0;
   std::set<ResetType> refuses;
   std::string why_given_up;
-  bool loses_answer = false, restart_leaves_off = false;
+  bool loses_answer = false, restart_leaves_off = false, stays_in_ac_cycle = false;
   bool ignores_resets = false, listens = true, never_comes_back = false, cycles_ac = false;
 };
 
@@ -222,6 +222,16 @@ TEST_F(Power, RestartsByOffAndOnWhereTheBmcHasNoRestartThatIsSafe) {
   EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off, ResetType::on));
 }
 
+TEST_F(Power, AsksTheSystemToRestartWhereTheBmcHasNothingElse) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::graceful_restart};
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::graceful_restart));
+}
+
 TEST_F(Power, TurnsOnAMachineThatIsOffWhenItIsToRestart) {
   is(PowerState::off);
   bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::force_restart};
@@ -242,6 +252,62 @@ TEST_F(Power, CyclesTheAcOfAMachineThatIsOffAndWaitsForItsBmc) {
   EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off, ResetType::ac_cycle, ResetType::on));
   EXPECT_EQ(bmc.looks_without_answer, 0);
   EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+/// The cycle cuts the BMC's own power, often before it has answered.
+TEST_F(Power, HasCycledTheAcWhereTheAnswerToItWasLostAndTheBmcWentAway) {
+  bmc.cycles_ac = true;
+  bmc.loses_answer = true;
+
+  const auto done = run(ac_cycle(bmc, 0ms, soon(), kQuick));
+
+  EXPECT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::ac_cycle, ResetType::on)) << "once";
+  EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+TEST_F(Power, SaysThatTheAnswerToAnAcCycleWasLostWhereTheBmcStayedAndTurnsTheMachineOn) {
+  bmc.cycles_ac = true;
+  bmc.loses_answer = true;
+  bmc.stays_in_ac_cycle = true;
+  auto pace = kQuick;
+  pace.until_bmc_is_gone = 20ms;
+
+  const auto done = run(ac_cycle(bmc, 0ms, soon(), pace));
+
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().what, "AC cycle: Empty reply from server");
+  EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+TEST_F(Power, HasBegunAResetWhoseAnswerWasLostWhereTheBmcWentAway) {
+  bmc.looks_without_answer = 5;
+
+  const auto done =
+      run(has_begun(bmc, Error{Code::kUnreachable, "Empty reply from server"}, soon(), kQuick));
+
+  EXPECT_TRUE(done) << done.error().what;
+}
+
+TEST_F(Power, SaysThatTheAnswerToAResetWasLostWhereTheBmcStayed) {
+  auto pace = kQuick;
+  pace.until_bmc_is_gone = 20ms;
+
+  const auto done =
+      run(has_begun(bmc, Error{Code::kUnreachable, "Empty reply from server"}, soon(), pace));
+
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::kUnreachable);
+  EXPECT_EQ(done.error().what, "Empty reply from server; the BMC did not go away after that");
+}
+
+TEST_F(Power, HasNotBegunAResetThatTheBmcGaveUpAtOnce) {
+  bmc.why_given_up = "its task ended in Exception: not allowed now";
+
+  const auto done = run(has_begun(bmc, Protocol::redfish, soon(), kQuick));
+
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().what, "its task ended in Exception: not allowed now");
 }
 
 TEST_F(Power, LeavesAMachineOnWhoseBmcHasNoAcCycle) {

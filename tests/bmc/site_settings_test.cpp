@@ -133,6 +133,24 @@ TEST_F(SiteSettingsOf, FreePlacesOfASupermicroAreNoEventTargets) {
   EXPECT_TRUE(targets->empty());
 }
 
+TEST_F(SiteSettingsOf, EventTargetsOnALaterPageAreRead) {
+  const std::string more = std::string{kSubscriptions} + "/More",
+                    target = std::string{kSubscriptions} + "/2";
+  auto first = collection({std::string{kSubscriptions} + "/1"}).as_object();
+  first["Members@odata.nextLink"] = more;
+  server.set(kSubscriptions, first);
+  server.set(more, collection({target}));
+  server.set(target, json::value{{"Destination", "https://10.0.0.9/events"}});
+  const auto bmc = open();
+
+  const auto targets = run(bmc->settings.event_targets(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(targets) << targets.error().what;
+  EXPECT_THAT(*targets, ElementsAre(EventTarget{EventTarget::Kind::redfish,
+                                                "https://10.0.0.9/events", target}));
+}
+
 TEST_F(SiteSettingsOf, ABmcWithoutTheseSettingsSaysSo) {
   become("Contoso", "X");
   const auto bmc = open();
