@@ -21,8 +21,10 @@ constexpr std::array kLogMeasures{
                Better::less},
     MeasureRow{"kernel.pcie", "count", "other PCIe errors while watched", Better::less},
     MeasureRow{"kernel.nvme", "count", "errors of NVMe drives while watched", Better::less},
-    MeasureRow{"kernel.disk", "count", "I/O errors of other drives and file systems while watched",
-               Better::less},
+    MeasureRow{
+        "kernel.disk", "count",
+        "I/O errors of other drives, arrays, RAID controllers and file systems while watched",
+        Better::less},
     MeasureRow{"kernel.mlx5", "count", "errors of the HCAs' driver while watched", Better::less},
     MeasureRow{"kernel.link", "count", "network links that went down while watched", Better::less},
     MeasureRow{"kernel.oom", "count", "processes killed for want of memory while watched",

@@ -392,7 +392,11 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
 
 BootEnd BootRun::ended(How how, std::string detail, std::string_view advice) const {
   BootEnd end{.how = how, .detail = std::move(detail)};
-  if (!advice.empty()) end.advice.emplace_back(advice);
+  if (advice.empty()) return end;
+  std::string text{advice};
+  // The address that said hello: the node's name need not be in the DNS.
+  replace_word(text, "PEER", handle_.peer.empty() ? "NODE" : handle_.peer);
+  end.advice.push_back(std::move(text));
   return end;
 }
 

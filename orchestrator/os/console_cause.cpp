@@ -70,7 +70,7 @@ constexpr std::array kCauses{
                     "sign the RAM system with the site's key, or turn secure boot off"},
     // Our own RAM system's: what its boot client and its first process print.
     ConsoleCauseRow{"ram-system", "cupel failed ", "the RAM system gave up",
-                    "look at what its console says; log in where it has an address: ssh root@NODE",
+                    "look at what its console says; log in where it has an address: ssh root@PEER",
                     true},
     ConsoleCauseRow{"clock", "cupel failed clock",
                     "by the machine's clock the boot server's certificate does not hold",

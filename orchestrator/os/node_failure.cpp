@@ -7,7 +7,7 @@ namespace cupel::os {
 namespace {
 
 constexpr std::string_view kLogIn =
-    "log in to the RAM system, which is still up, and look: ssh root@NODE";
+    "log in to the RAM system, which is still up, and look: ssh root@PEER";
 
 constexpr std::array kFailures{
     NodeFailureRow{"disk-missing", "the disk that is to be written is not there",
@@ -17,8 +17,10 @@ constexpr std::array kFailures{
     NodeFailureRow{"disk-not-empty", "the disk holds something",
                    "look what it holds; where it may go: with: {wipe: yes} of the step os, and "
                    "boot: disk in the inventory"},
-    NodeFailureRow{"disk-refused", "the disk is removable, read-only or in use",
-                   "name another disk: boot: disk in the inventory"},
+    NodeFailureRow{"disk-refused",
+                   "the disk is removable, read-only, in use, or has larger sectors than images",
+                   "name another disk: boot: disk in the inventory; where its sectors are larger: "
+                   "format it with sectors of 512 bytes"},
     NodeFailureRow{"image-too-large", "the image is larger than the disk",
                    "name a larger disk, or build a smaller image"},
     NodeFailureRow{"wrong-hash", "the image is not the one that was pinned",

@@ -54,6 +54,29 @@ TEST_F(WritingASeed, FollowsALinkOfTheImageWithinTheImage) {
   EXPECT_EQ(file_bytes(root_ / "srv/lib/cloud/seed/nocloud/meta-data"), "{}\n");
 }
 
+TEST_F(WritingASeed, FailsWhereTheImageMountsAnotherFileSystemOverIt) {
+  for (const auto* place : {"/var", "/var/lib/"}) {
+    std::ofstream{root_ / "etc/fstab"} << "# /etc/fstab\nUUID=1 / ext4 defaults 0 1\nUUID=2\t"
+                                       << place << " xfs defaults 0 0\n";
+
+    const auto written = write();
+
+    ASSERT_FALSE(written) << place;
+    EXPECT_EQ(written.error().cause, Cause::kSeed);
+    EXPECT_NE(written.error().text.find("mounts another file system at /var"), std::string::npos);
+    EXPECT_FALSE(fs::exists(seed_));
+  }
+}
+
+TEST_F(WritingASeed, IsNotHiddenByWhatTheImageMountsElsewhere) {
+  std::ofstream{root_ / "etc/fstab"}
+      << "#UUID=2 /var xfs\nUUID=3 /var/log xfs\n/dev/sdb none swap\n";
+
+  const auto written = write();
+
+  EXPECT_TRUE(written) << written.error().text;
+}
+
 TEST_F(WritingASeed, NeverLeavesTheImage) {
   fs::create_directories(root_ / "var");
   for (const auto& target : {outside_, fs::path{"../../outside"}}) {

@@ -129,6 +129,19 @@ TEST_F(Choosing, NeverTakesADiskThatIsReadOnly) {
   EXPECT_EQ(choice({.serial = "S1"}, "S1"), "disk-refused");
 }
 
+/// Found once its data is gone otherwise: no partition of the image is there.
+TEST_F(Choosing, NeverTakesADiskWhoseSectorsAreLargerThanThoseOfImages) {
+  add("sda", "S1");
+  node_.write("/sys/block/sda/queue/logical_block_size", "4096");
+  add("sdb", "S2");
+  node_.write("/sys/block/sdb/queue/logical_block_size", "512");
+
+  EXPECT_EQ(choice({.serial = "S1"}), "disk-refused");
+  EXPECT_EQ(choice({.serial = "S1"}, "S1"), "disk-refused") << "also where it may be wiped";
+  EXPECT_THAT(refusal({.serial = "S1"}), HasSubstr("its sectors have 4096 bytes"));
+  EXPECT_EQ(choice({.serial = "S2"}), "sdb");
+}
+
 TEST_F(Choosing, NeverTakesADiskThatIsMounted) {
   add("sda", "S1");
   add_partition("sda", 1, "8:1");

@@ -80,7 +80,9 @@ Found gpu_of(std::string_view line) {
     return std::ranges::any_of(words, [&](auto word) { return has(*told, word); });
   };
   const bool reset = any(kReset);
-  if (!reset && !any(kBad)) return std::nullopt;
+  // Of one GPU among several the driver says how many there are, and names none.
+  const bool failed = reset || any(kBad) || has(*told, "NVIDIA probe routine failed for ");
+  if (!failed) return std::nullopt;
   return KernelMessage{
       .kind = reset ? gpu_reset : gpu, .pci = first_address(*told), .detail = bounded(*told)};
 }

@@ -35,14 +35,15 @@ bool is_virtual(std::string_view device) {
   return device.starts_with("sr") || device.starts_with("fd") || device.starts_with("loop");
 }
 
-/// A block device, named behind the mark. Source: block/blk-core.c, fs/buffer.c, fs/ext4/super.c,
-/// fs/btrfs/messages.c, fs/xfs/xfs_message.c.
+/// A block device, named behind the mark. Source: block/blk-core.c (blk_errors, but what no device
+/// is at fault for), fs/buffer.c, fs/ext4/super.c, fs/btrfs/messages.c, fs/xfs/xfs_message.c.
 Found block_of(std::string_view line) {
   constexpr auto kMarks = std::to_array<std::string_view>(
       {"I/O error, dev ", "critical medium error, dev ", "critical target error, dev ",
-       "critical space allocation error, dev ", "I/O error on dev ", "EXT4-fs error (device ",
-       "BTRFS error (device ", "BTRFS critical (device ", "BTRFS: error (device ",
-       "Aborting journal on device ", "XFS (", "EXT4-fs ("});
+       "critical space allocation error, dev ", "timeout error, dev ", "protection error, dev ",
+       "recoverable transport error, dev ", "device offline error, dev ", "I/O error on dev ",
+       "EXT4-fs error (device ", "BTRFS error (device ", "BTRFS critical (device ",
+       "BTRFS: error (device ", "Aborting journal on device ", "XFS (", "EXT4-fs ("});
   constexpr auto kOfXfs = std::to_array<std::string_view>(
       {"orruption", "I/O error", "shut down", "Shutting down", "CRC error", "xfs_repair"});
   for (const auto mark : kMarks) {
@@ -108,6 +109,44 @@ Found scsi_of(std::string_view line) {
   return message;
 }
 
+/// RAID controllers and the arrays behind them: "megaraid_sas 0000:18:00.0: 5452
+/// (614093735s/0x0001/CRIT) - VD 00/0 is now DEGRADED"; "smartpqi 0000:5c:00.0: scsi 0:1:0:0 Volume
+/// degraded". Resets that each driver makes as it starts are none. Source:
+/// drivers/scsi/megaraid/megaraid_sas_base.c (megasas_decode_evt), mpt3sas/mpt3sas_base.c,
+/// smartpqi/smartpqi_init.c (pqi_show_volume_status), hpsa.c, aacraid/linit.c, src.c.
+Found raid_of(std::string_view line) {
+  struct Driver {
+    std::string_view name;
+    std::array<std::string_view, 12> bad;
+  };
+  constexpr std::array<Driver, 6> kDrivers{
+      {{"megaraid_sas",
+        {"/CRIT) - ", "/FATAL) - ", "/DEAD) - ", "FW in FAULT state", "will reset adapter scsi",
+         "Diag reset adapter never cleared"}},
+       {"mpt2sas", {"fault_state(", "coredump_state(", "SAS host is non-operational"}},
+       {"mpt3sas", {"fault_state(", "coredump_state(", "SAS host is non-operational"}},
+       {"smartpqi",
+        {"controller is offline", "controller offline", "no heartbeat detected", ": FAILED",
+         "Volume failed", "Volume degraded", "Volume undergoing recovery",
+         "Volume ready for recovery operation", "Wrong physical drive was replaced",
+         "A physical drive not properly connected", "Hardware is overheating",
+         "Hardware has overheated"}},
+       {"hpsa", {"ontroller lockup detected"}},
+       {"aacraid",
+        {"adapter kernel panic'd", "adapter self-test failed", "Host adapter abort request",
+         "Host adapter reset request", "Host bus reset request"}}}};
+  for (const auto& driver : kDrivers) {
+    const auto begin = line.find(driver.name);
+    if (begin == line.npos) continue;
+    const auto told = line.substr(begin);
+    const bool bad = std::ranges::any_of(
+        driver.bad, [&](auto word) { return !word.empty() && told.find(word) != told.npos; });
+    if (!bad) return std::nullopt;
+    return KernelMessage{.kind = disk, .pci = first_address(told), .detail = bounded(told)};
+  }
+  return std::nullopt;
+}
+
 /// The name of a network interface in front of a mark: "eno1" of "ice 0000:29:00.0 eno1: NIC Link".
 std::string_view interface_before(std::string_view line, std::size_t mark) {
   auto text = line.substr(0, mark);
@@ -130,6 +169,7 @@ Found disk_of(std::string_view line) {
   if (auto found = array_of(line)) return found;
   if (auto found = ata_of(line)) return found;
   if (auto found = scsi_of(line)) return found;
+  if (auto found = raid_of(line)) return found;
   const auto mapper = line.find("device-mapper: ");
   constexpr auto kBad =
       std::to_array<std::string_view>({"Failing path", "Failing array", "aborting", "error"});
@@ -139,7 +179,8 @@ Found disk_of(std::string_view line) {
 
 /// Of cards other than Mellanox's, which have a reader of their own: a queue or the hardware that
 /// hangs, and a carrier that is lost. Source: net/sched/sch_generic.c,
-/// drivers/net/bonding/bond_main.c, drivers/net/ethernet/{intel,broadcom}.
+/// drivers/net/bonding/bond_main.c, drivers/net/ethernet/{intel,broadcom}; of Broadcom's tg3 "Link
+/// is down".
 Found net_of(std::string_view line) {
   constexpr auto kHangs = std::to_array<std::string_view>(
       {"NETDEV WATCHDOG: ", "Hardware error event occurred", "Detected Tx Unit Hang",
@@ -152,9 +193,9 @@ Found net_of(std::string_view line) {
       message.part = std::string{leading_word(*named)};
     return message;
   }
-  constexpr auto kDown = std::to_array<std::string_view>({"NIC Link is Down", "NIC: Link is Down",
-                                                          "NIC Copper Link is Down", "Link is Down",
-                                                          "link status definitely down"});
+  constexpr auto kDown = std::to_array<std::string_view>(
+      {"NIC Link is Down", "NIC: Link is Down", "NIC Copper Link is Down", "Link is Down",
+       "Link is down", "link status definitely down"});
   const auto at = first_of(line, kDown);
   if (!at) return std::nullopt;
   auto name = interface_before(line, *at);

@@ -1,7 +1,7 @@
 #pragma once
-// What the kernel's log says of drives, file systems, arrays, network cards, the IOMMU,
-// non-maskable interrupts, and of the kernel itself. Pure. Source: Linux 6.12, the files that each
-// reader names.
+// What the kernel's log says of drives, RAID controllers, arrays, file systems, network cards, the
+// IOMMU, non-maskable interrupts, and of the kernel itself. Pure. Source: Linux 6.12, the files
+// that each reader names.
 #include <optional>
 #include <string_view>
 

@@ -63,6 +63,18 @@ Outcome<void> must_be_free(const Disk& disk, std::string_view wipe) {
                      (wipe.empty() ? "" : " (the order says " + printable(wipe) + ")")};
 }
 
+/// Before it is erased or written: with other sectors the kernel finds none of an image's
+/// partitions.
+Outcome<void> must_count_as_images(const Disk& disk) {
+  constexpr std::uint64_t kOfImages = 512;
+  if (disk.sector == kOfImages) return {};
+  return Failure{Cause::kDiskRefused,
+                 described(disk) + ": its sectors have " + std::to_string(disk.sector) +
+                     " bytes, and partition tables of images count in sectors of 512. Format it "
+                     "with 512 (nvme format --lbaf; a virtual disk: in its RAID controller), or "
+                     "name another disk"};
+}
+
 }  // namespace
 
 bool is_named(const Disk& disk, std::string_view wipe) {
@@ -88,6 +100,7 @@ Outcome<Disk> choose_disk(const std::vector<Disk>& disks, const DiskHint& hint,
                                               wanted(hint) + ": " + list(found) +
                                               ". Name one by its serial number"};
   TRY(must_be_free(found.front(), wipe));
+  TRY(must_count_as_images(found.front()));
   return std::move(found.front());
 }
 

@@ -133,6 +133,8 @@ std::vector<Disk> read_disks(const Tree& tree) {
     disk.wwn = wwn_of(tree, folder);
     disk.model = word(tree, {folder + "/device/model"});
     disk.size = whole(tree, folder + "/size") * kSector;
+    if (const auto own = whole(tree, folder + "/queue/logical_block_size"); own > 0)
+      disk.sector = own;
     disk.read_only = tree.text(folder + "/ro") == "1";
     disk.removable = tree.text(folder + "/removable") == "1";
     const auto place = tree.resolved(folder + "/device").value_or("");

@@ -16,6 +16,7 @@ struct Disk {
   std::string wwn{};     // as it is compared: lower case, without "0x", "naa." and "eui."
   std::string model{};
   std::uint64_t size = 0;
+  std::uint64_t sector = 512;  // bytes that its partition tables count in
   bool read_only = false;
   bool removable = false;
   bool usb = false;

@@ -17,7 +17,7 @@ enum class Cause {
   kOrder,          // its order cannot be read
   kDiskMissing,    // no disk is the one that the order names
   kDiskAmbiguous,  // several are
-  kDiskRefused,    // USB, read-only, mounted or in use
+  kDiskRefused,    // USB, read-only, mounted, in use, or of large sectors
   kDiskNotEmpty,   // and the order does not say `wipe` with its serial number
   kImageTooLarge,  // for the disk, or for what the order says of it
   kWrongHash,      // of the compressed stream

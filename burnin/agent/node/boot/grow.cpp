@@ -23,13 +23,12 @@ Outcome<void> must_run(const RunTool& run, const Argv& argv, std::string_view in
   return Failure{Cause::kGrow, what_it_said(argv, ended)};
 }
 
-Outcome<void> grow_file_system(const TableEntry& entry, const RunTool& run) {
-  const auto file_system = file_system_of(entry.node);
+Outcome<void> grow_file_system(const TableEntry& entry, const std::string& file_system,
+                               const RunTool& run) {
   if (file_system == "ext4") {
     TRY(must_run(run, {"e2fsck", "-f", "-p", entry.node}, {}, kCorrected));
     return must_run(run, {"resize2fs", entry.node});
   }
-  if (file_system.empty()) return {};
   TRY(const auto mounted, Mounted::open(entry, file_system));
   if (file_system == "xfs") return must_run(run, {"xfs_growfs", mounted.folder()});
   return must_run(run, {"btrfs", "filesystem", "resize", "max", mounted.folder()});
@@ -47,15 +46,19 @@ Outcome<void> reread_partitions(const std::string& disk) {
 Outcome<void> grow_last_partition(const std::string& disk, const RunTool& run) {
   TRY(const auto table, read_partition_table(disk, run));
   if (table.entries.empty())
-    return Failure{Cause::kGrow, disk + ": the image has no partition to grow. Set grow: false"};
+    return Failure{Cause::kGrow,
+                   disk + ": the image has no partition. Import an image with a partition table"};
   const auto& last = table.entries.back();
   if (table.label == "gpt") {
     TRY(must_run(run, {"sfdisk", "-q", "--no-reread", "--relocate", "gpt-bak-std", disk}));
   }
+  // Only what can use the room is grown: swap would take the rest of the disk, LVM keep it unused.
+  const auto file_system = file_system_on(disk, last);
+  if (file_system.empty()) return reread_partitions(disk);
   TRY(must_run(run, {"sfdisk", "-q", "-f", "--no-reread", "-N", std::to_string(last.number), disk},
                ", +\n"));
   TRY(reread_partitions(disk));
-  return grow_file_system(last, run);
+  return grow_file_system(last, file_system, run);
 }
 
 }  // namespace cupel::agent::boot

@@ -6,8 +6,9 @@
 
 namespace cupel::agent::boot {
 
-/// Moves the GPT's copy to the disk's end, enlarges the last partition, makes the kernel read the
-/// table again, and grows ext4, XFS or btrfs on it; another file system stays as it is.
+/// Moves the GPT's copy to the disk's end and makes the kernel read the table again. A last
+/// partition with ext4, XFS or btrfs is enlarged, and its file system grown; any other stays as it
+/// is.
 /// Errors: kGrow, naming the tool.
 Outcome<void> grow_last_partition(const std::string& disk, const RunTool& run);
 

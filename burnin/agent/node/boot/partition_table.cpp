@@ -33,6 +33,22 @@ std::uint64_t count_of(const JsonValue& value, std::string_view key) {
   return found == nullptr ? 0 : found->count().value_or(0);
 }
 
+/// Of kFileSystems, what is in these bytes of a disk or a partition.
+std::string known_file_system(const Descriptor& file, std::uint64_t start, std::uint64_t size) {
+  const ReadAt read = [&file, start, size](std::uint64_t offset, std::size_t count) {
+    const auto left = offset < size ? size - offset : 0;
+    std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(count, left)), '\0');
+    const auto got =
+        ::pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(start + offset));
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  };
+  const auto found = signatures(read, size);
+  for (const auto known : kFileSystems)
+    if (std::ranges::find(found, known) != found.end()) return std::string{known};
+  return {};
+}
+
 }  // namespace
 
 Outcome<PartitionTable> read_partition_table(const std::string& disk, const RunTool& run) {
@@ -65,16 +81,14 @@ std::string file_system_of(const std::string& node) {
   const Descriptor file{::open(node.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!file) return {};
   const auto size = ::lseek(file.number(), 0, SEEK_END);
-  const ReadAt read = [&file](std::uint64_t offset, std::size_t count) {
-    std::string bytes(count, '\0');
-    const auto got = ::pread(file.number(), bytes.data(), count, static_cast<off_t>(offset));
-    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    return bytes;
-  };
-  const auto found = signatures(read, size > 0 ? static_cast<std::uint64_t>(size) : 0);
-  for (const auto known : kFileSystems)
-    if (std::ranges::find(found, known) != found.end()) return std::string{known};
-  return {};
+  return known_file_system(file, 0, size > 0 ? static_cast<std::uint64_t>(size) : 0);
+}
+
+std::string file_system_on(const std::string& disk, const TableEntry& entry) {
+  constexpr std::uint64_t kSector = 512;
+  const Descriptor file{::open(disk.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file) return {};
+  return known_file_system(file, entry.start * kSector, entry.size * kSector);
 }
 
 Outcome<Mounted> Mounted::open(const TableEntry& entry, const std::string& file_system) {

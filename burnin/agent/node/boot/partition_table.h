@@ -37,6 +37,10 @@ inline constexpr std::array<std::string_view, 3> kFileSystems{"ext4", "xfs", "bt
 /// What the partition holds, of kFileSystems; else empty.
 std::string file_system_of(const std::string& node);
 
+/// The same, read of its disk, which has sectors of 512 bytes: before the kernel knows the
+/// partition.
+std::string file_system_on(const std::string& disk, const TableEntry& entry);
+
 /// Mounted below /run until it goes.
 class Mounted {
  public:

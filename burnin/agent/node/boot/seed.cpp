@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/node/boot/partition_table.h"
@@ -18,6 +19,7 @@ namespace cupel::agent::boot {
 namespace {
 
 // Parents before what is in them.
+constexpr std::size_t kMostOfFstab = 256 * 1024;
 constexpr std::array kFolders{"var", "var/lib", "var/lib/cloud", "var/lib/cloud/seed",
                               "var/lib/cloud/seed/nocloud"};
 
@@ -47,6 +49,25 @@ Outcome<Descriptor> seed_folder(int root) {
   return folder;
 }
 
+/// Where the root mounts another file system over the seed; empty: nowhere. Source: fstab(5).
+std::string mounted_over_seed(int root) {
+  constexpr std::array<std::string_view, 5> kPlaces{
+      "/var", "/var/lib", "/var/lib/cloud", "/var/lib/cloud/seed", "/var/lib/cloud/seed/nocloud"};
+  const auto file = open_below(root, "etc/fstab", O_RDONLY | O_NONBLOCK);
+  std::string text(file ? kMostOfFstab : 0, '\0');
+  const auto got = file ? ::pread(file.number(), text.data(), text.size(), 0) : 0;
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields{line};
+    std::string device, place;
+    if (!(fields >> device >> place) || device.starts_with('#')) continue;
+    while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+    if (std::ranges::find(kPlaces, place) != kPlaces.end()) return place;
+  }
+  return {};
+}
+
 Outcome<void> write_file(int folder, const std::string& name, const std::string& text) {
   // Whatever the image has there: a link would lead elsewhere.
   ::unlinkat(folder, name.c_str(), 0);
@@ -67,6 +88,12 @@ bool is_root_of_a_system(const std::string& folder) {
 Outcome<void> write_seed(const std::string& root, const Seed& seed) {
   const Descriptor top{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!top) return seed_failure(root);
+  // cloud-init would find none, and the step would wait for a report that never comes.
+  if (const auto place = mounted_over_seed(top.number()); !place.empty())
+    return Failure{Cause::kSeed,
+                   "the seed: /etc/fstab of the image mounts another file system at " + place +
+                       ", and hides the seed in /var/lib/cloud from cloud-init. "
+                       "Import an image that has /var/lib/cloud on its root"};
   TRY(const auto folder, seed_folder(top.number()));
   for (const auto& [name, text] : seed) {
     TRY(write_file(folder.number(), name, text));
@@ -88,8 +115,9 @@ Outcome<void> seed_disk(const std::string& disk, const Seed& seed, const RunTool
     if (is_root_of_a_system(mounted->folder())) return write_seed(mounted->folder(), seed);
     tried += ", " + entry->node + " has no /etc";
   }
-  return Failure{Cause::kSeed, disk + ": no partition holds the root of a system" + tried +
-                                   ". Set seed: false for an image without cloud-init"};
+  return Failure{Cause::kSeed,
+                 disk + ": no partition holds the root of a system" + tried +
+                     ". Import an image with cloud-init whose root is on ext4, XFS or btrfs"};
 }
 
 }  // namespace cupel::agent::boot
