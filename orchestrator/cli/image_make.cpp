@@ -16,6 +16,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/images/file_digest.h"
 #include "orchestrator/images/image_store.h"
+#include "orchestrator/images/raw_disk.h"
 #include "orchestrator/ssh/missing_program.h"
 
 namespace cupel::cli {
@@ -137,18 +138,9 @@ Result<void> check_raw(const std::string& file) {
   return ok();
 }
 
-/// Whether a BIOS finds a boot loader on it: code before the partition table of its first sector.
-/// Source: UEFI specification 2.10, 5.2.1 (BootCode and Signature of the legacy MBR).
-bool has_bios_loader(const std::string& file) {
-  constexpr std::size_t kSector = 512, kCode = 440;
-  std::string sector(kSector, '\0');
-  std::ifstream stream{file, std::ios::binary};
-  return stream.read(sector.data(), kSector) && sector.ends_with("\x55\xaa") &&
-         sector.find_first_not_of('\0') < kCode;
-}
-
 Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
   TRY(check_raw(asked.file));
+  TRY(images::check_raw_disk(asked.file));
   TRY(const auto store, ImageStore::open_or_make(folder));
   TRY(auto made, store.begin(asked.name));
   TRY(const auto content, images::digest_of(asked.file));
@@ -163,7 +155,7 @@ Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
                          .content_sha256 = content.sha256,
                          .compression = "zstd",
                          .efi = asked.efi,
-                         .bios = has_bios_loader(asked.file)};
+                         .bios = images::has_bios_loader(asked.file)};
   const auto slash = asked.os.find('/');
   manifest.os_id = asked.os.substr(0, slash);
   if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);

@@ -76,6 +76,19 @@ Result<TlsContext> tls_context(std::string_view what, const std::string& certifi
   }
 }
 
+/// The system's reason alone: what() of the exception names Asio's files and functions too.
+Error cannot_listen(std::string_view what, const tcp::endpoint& endpoint,
+                    const boost::system::error_code& refused) {
+  auto text = fmt::format("{}: {}:{}: {}", what, endpoint.address().to_string(), endpoint.port(),
+                          refused.message());
+  if (refused == asio::error::address_in_use)
+    text += fmt::format(
+        "; another program listens there, such as another controller: ss -ltnp 'sport = :{}' names "
+        "it. End that one, or name another port in the inventory",
+        endpoint.port());
+  return {Code::kConflict, std::move(text)};
+}
+
 Result<std::string> read_of(const OpenFile& file, std::uint64_t offset, std::size_t size) {
   return file.read(offset, size);
 }
@@ -86,7 +99,7 @@ struct HttpServer::Impl {
   Impl(HttpOptions asked, Handler answering)
       : options{std::move(asked)},
         handler{std::move(answering)},
-        peers{options.connections_per_peer},
+        peers{options.connections, options.connections_per_peer},
         disk{options.disk, options.read ? options.read : read_of},
         pool{static_cast<std::size_t>(options.threads)},
         acceptor{asio::make_strand(pool)} {}
@@ -96,6 +109,7 @@ struct HttpServer::Impl {
   }
 
   Result<void> listen(std::string_view what);
+  boost::system::error_code begin_to_listen();
   /// Of the next connection; null: plain HTTP.
   TlsContext current_tls() {
     const std::scoped_lock lock{tls_mutex};
@@ -120,27 +134,27 @@ struct HttpServer::Impl {
   std::string base{};
   std::mutex tls_mutex{};
   TlsContext tls{};
-  std::atomic<std::size_t> open{0};
   PeerCount peers;
   DiskThreads disk;
   asio::thread_pool pool;
   tcp::acceptor acceptor;  // goes before the pool
 };
 
+/// Why not; nothing where it listens.
+boost::system::error_code HttpServer::Impl::begin_to_listen() {
+  boost::system::error_code refused;
+  (void)acceptor.open(options.endpoint.protocol(), refused);
+  if (!refused) (void)acceptor.set_option(tcp::acceptor::reuse_address{true}, refused);
+  if (!refused) (void)acceptor.bind(options.endpoint, refused);
+  if (!refused) (void)acceptor.listen(asio::socket_base::max_listen_connections, refused);
+  return refused;
+}
+
 Result<void> HttpServer::Impl::listen(std::string_view what) {
   if (!options.certificate.empty()) {
     TRY(tls, tls_context(what, options.certificate, options.key));
   }
-  try {
-    acceptor.open(options.endpoint.protocol());
-    acceptor.set_option(tcp::acceptor::reuse_address{true});
-    acceptor.bind(options.endpoint);
-    acceptor.listen();
-  } catch (const std::exception& error) {
-    return Error{Code::kConflict,
-                 fmt::format("{}: {}:{}: {}", what, options.endpoint.address().to_string(),
-                             options.endpoint.port(), error.what())};
-  }
+  if (const auto refused = begin_to_listen()) return cannot_listen(what, options.endpoint, refused);
   options.endpoint = acceptor.local_endpoint();
   auto host = options.host.empty() ? options.endpoint.address().to_string() : options.host;
   if (host.contains(':') && !host.starts_with('[')) host = "[" + host + "]";
@@ -162,21 +176,19 @@ Task<void> HttpServer::Impl::accept() {
       (void)co_await pause_for(std::chrono::milliseconds{100});
       continue;
     }
-    if (open < options.connections) begin(std::move(socket));
+    begin(std::move(socket));
   }
 }
 
 void HttpServer::Impl::begin(tcp::socket socket) {
   auto connection = std::make_shared<Connection>(std::move(socket));
   if (!peers.enter(connection->peer)) return;
-  ++open;
   const auto strand = connection->socket.get_executor();
   connection->patience.allow(options.head_patience);
   asio::co_spawn(strand, connection->patience.watch(), [connection](std::exception_ptr) {});
   asio::co_spawn(strand, serve(connection), [this, connection](std::exception_ptr) {
     connection->patience.end();
     peers.leave(connection->peer);
-    --open;
   });
 }
 
@@ -220,6 +232,7 @@ Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Requ
   auto answer = handler({std::string_view{request.method_string()},
                          std::string_view{request.target()}, request.body(), connection.peer});
   const auto reply = reply_of(answer, std::string_view{request[http::field::range]});
+  if (reply.status / 100 == 2) peers.serve(connection.peer);
   const bool keep = request.keep_alive() && !answer.close;
   const auto head = head_of(answer, reply, keep);
   connection.patience.allow(options.idle);

@@ -17,6 +17,7 @@ struct HttpOptions {
   /// PEM, of a certificate that those who fetch trust; empty: HTTP.
   std::string certificate{}, key{};
   int threads = 2;
+  /// A quarter is kept for peers that were served something within the last hour.
   std::size_t connections = 4096;
   std::size_t connections_per_peer = 0;    // 0: as many as there may be
   std::uint32_t body_limit = 0;            // of a request

@@ -56,6 +56,7 @@ Result<std::unique_ptr<ImageServer>> ImageServer::start(asio::any_io_executor ex
                    .key = std::move(options.key),
                    .threads = options.threads,
                    .connections = options.connections,
+                   .connections_per_peer = options.connections_per_peer,
                    .head_patience = options.head_patience,
                    .idle = options.idle,
                    .disk = options.disk,

@@ -22,9 +22,9 @@ struct ImageServerOptions {
   /// PEM, of a certificate that those who fetch trust; empty: HTTP.
   std::string certificate{}, key{};
   int threads = 2;
-  std::size_t connections = 4096;
-  std::chrono::seconds head_patience{10};  // for a request's head
-  std::chrono::seconds idle{60};           // no byte moved
+  std::size_t connections = 4096, connections_per_peer = 64;  // 0: as many as there may be
+  std::chrono::seconds head_patience{10};                     // for a request's head
+  std::chrono::seconds idle{60};                              // no byte moved
   DiskThreads::Limits disk{};
   DiskThreads::Read read{};  // empty: OpenFile::read
 };

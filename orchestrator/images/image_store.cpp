@@ -120,6 +120,7 @@ Result<ImageStore> ImageStore::open(fs::path folder) {
 }
 
 Result<ImageStore> ImageStore::open_or_make(const fs::path& folder) {
+  TRY(check_ownership(folder));  // before anything is made in a folder of another user
   std::error_code reason;
   fs::create_directories(folder, reason);
   if (reason) return storage(folder, reason);

@@ -4,7 +4,10 @@
 #include <curl/curl.h>
 #include <gmock/gmock.h>
 
+#include <array>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <condition_variable>
 #include <fstream>
 #include <future>
@@ -117,6 +120,19 @@ TEST_F(ImageServing, KnowsNothingButWhatWasGranted) {
   EXPECT_EQ(fetch(base + "/../../etc/passwd").status, 404);
   EXPECT_EQ(fetch(url, nullptr, "DELETE").status, 405);
   EXPECT_NE(granted({}), url);
+}
+
+TEST_F(ImageServing, OnePeerHasAShareOfItsConnections) {
+  start({.connections_per_peer = 1});
+  const auto url = granted({});
+  const auto port = server->port();
+  asio::ip::tcp::socket open{io};
+  open.connect({asio::ip::make_address("127.0.0.1"), port});
+  asio::write(open, asio::buffer(std::string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n"}));
+  std::array<char, 1> first{};
+  asio::read(open, asio::buffer(first));
+
+  EXPECT_EQ(fetch(url).status, 0);
 }
 
 TEST_F(ImageServing, AUrlEndsAndIsOnePeersAlone) {

@@ -1,0 +1,155 @@
+#include "orchestrator/images/raw_disk.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cupel::images {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::uint64_t kSector = 512;
+constexpr auto kGptMagic = "EFI PART"sv;
+
+struct Other {
+  std::uint64_t offset;
+  std::string_view bytes, what;
+};
+/// What is at hand in place of a raw disk. Source: file(1), its magic.
+constexpr std::array kOthers{
+    Other{0, "\x1f\x8b\x08"sv, "is compressed by gzip: unpack it first"},
+    Other{0, "\xfd\x37zXZ"sv, "is compressed by xz: unpack it first"},
+    Other{0, "BZh"sv, "is compressed by bzip2: unpack it first"},
+    Other{0, "KDMV"sv, "is a VMDK: qemu-img convert -O raw it first"},
+    Other{0, "vhdxfile"sv, "is a VHDX: qemu-img convert -O raw it first"},
+    Other{0, "conectix"sv, "is a VHD: qemu-img convert -O raw it first"},
+    Other{0, "hsqs"sv, "is a squashfs, and no disk"},
+    Other{257, "ustar"sv, "is a tar archive, and no disk"},
+    Other{32769, "CD001"sv, "is an ISO 9660 disc, and no disk with an installed system"}};
+
+/// Fewer where the file ends.
+std::string bytes_at(std::ifstream& file, std::uint64_t offset, std::size_t count) {
+  std::string bytes(count, '\0');
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::uint64_t number = 0;
+  for (std::size_t i = size; i-- > 0;)
+    number = (number << 8) | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+
+struct Partition {
+  std::string type{};  // a GPT's 16 bytes, or the MBR's one
+  std::uint64_t start = 0;
+};
+
+// GUIDs as they lie on a disk. Source: UEFI 2.10, 5.3.3 and appendix A; Discoverable Partitions.
+constexpr std::array kEsp{"\x28\x73\x2a\xc1\x1f\xf8\xd2\x11\xba\x4b\x00\xa0\xc9\x3e\xc9\x3b"sv,
+                          "\xef"sv};
+constexpr std::array kSwap{"\x6d\xfd\x57\x06\xab\xa4\xc4\x43\x84\xe5\x09\x33\xc8\x4b\x4f\x4f"sv,
+                           "\x82"sv};
+constexpr std::array kLvm{"\x79\xd3\xd6\xe6\x07\xf5\xc2\x44\xa2\x3c\x23\x8f\x2a\x3d\xf9\x28"sv,
+                          "\x8e"sv};
+
+bool is_one_of(const Partition& partition, std::span<const std::string_view> types) {
+  return std::ranges::find(types, partition.type) != types.end();
+}
+
+std::vector<Partition> gpt_partitions(std::ifstream& file) {
+  constexpr std::size_t kHeader = 92, kEntry = 128, kMostEntries = 256;
+  std::vector<Partition> found;
+  const auto header = bytes_at(file, kSector, kHeader);
+  if (header.size() < kHeader) return found;
+  const auto first = number_at(header, 72, 8) * kSector, size = number_at(header, 84, 4);
+  const auto count = std::min<std::uint64_t>(number_at(header, 80, 4), kMostEntries);
+  for (std::uint64_t i = 0; size >= kEntry && i < count; ++i) {
+    const auto entry = bytes_at(file, first + i * size, kEntry);
+    if (entry.size() < kEntry) break;
+    const auto type = entry.substr(0, 16);
+    if (type.find_first_not_of('\0') == type.npos) continue;
+    found.push_back({type, number_at(entry, 32, 8) * kSector});
+  }
+  return found;
+}
+
+std::vector<Partition> mbr_partitions(std::ifstream& file) {
+  std::vector<Partition> found;
+  const auto sector = bytes_at(file, 0, kSector);
+  if (sector.size() < kSector || !sector.ends_with("\x55\xaa")) return found;
+  for (std::size_t at = 446; at < 510; at += 16) {
+    // The boot sector of a file system has the same end, and code here.
+    if (sector[at] != '\0' && sector[at] != '\x80') return {};
+    if (sector[at + 4] == '\0') continue;
+    found.push_back({sector.substr(at + 4, 1), number_at(sector, at + 8, 4) * kSector});
+  }
+  return found;
+}
+
+bool holds_fat(std::ifstream& file, const Partition& partition) {
+  const auto sector = bytes_at(file, partition.start, kSector);
+  return sector.size() == kSector && sector.ends_with("\x55\xaa") &&
+         (sector.substr(54, 3) == "FAT" || sector.substr(82, 3) == "FAT");
+}
+
+/// What is wrong with it; empty: nothing.
+std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions, bool for_bios) {
+  if (partitions.empty())
+    return "has no partition table: what is wanted is a whole disk, raw, and no file system";
+  const auto is_esp = [](const Partition& one) { return is_one_of(one, kEsp); };
+  const auto esp = std::ranges::find_if(partitions, is_esp);
+  if (esp == partitions.end() && !for_bios)
+    return "has no EFI system partition, and no boot loader in its first sector: no machine could "
+           "start it";
+  if (esp != partitions.end() && !holds_fat(file, *esp))
+    return "has an EFI system partition without a FAT file system: no machine finds its boot "
+           "loader";
+  const auto last = std::ranges::max_element(partitions, {}, &Partition::start);
+  if (is_one_of(*last, kSwap))
+    return "has swap as its last partition, which is the one that is grown to the end of the "
+           "node's disk: make the image with its root last";
+  if (is_one_of(*last, kLvm))
+    return "has LVM as its last partition: neither is that grown, nor gets a root in it the seed. "
+           "Make the image with its root in a partition: ext4, XFS or btrfs";
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_raw_disk(const std::string& file) {
+  std::ifstream stream{file, std::ios::binary};
+  const auto wrong = [&](std::string_view what) {
+    return Error{Code::kInvalid, file + ": " + std::string{what}};
+  };
+  for (const auto& other : kOthers)
+    if (bytes_at(stream, other.offset, other.bytes.size()) == other.bytes) return wrong(other.what);
+  const bool has_gpt = bytes_at(stream, kSector, kGptMagic.size()) == kGptMagic;
+  if (!has_gpt && bytes_at(stream, 4096, kGptMagic.size()) == kGptMagic)
+    return wrong(
+        "has a partition table in sectors of 4096 bytes: nodes' disks with sectors of 512 would "
+        "show no partitions. Make it with sectors of 512");
+  auto partitions = has_gpt ? gpt_partitions(stream) : mbr_partitions(stream);
+  const auto what = wrong_in(stream, std::move(partitions), has_bios_loader(file));
+  if (!what.empty()) return wrong(what);
+  return ok();
+}
+
+bool has_bios_loader(const std::string& file) {
+  constexpr std::size_t kCode = 440;
+  std::ifstream stream{file, std::ios::binary};
+  const auto sector = bytes_at(stream, 0, kSector);
+  return sector.size() == kSector && sector.ends_with("\x55\xaa") &&
+         sector.find_first_not_of('\0') < kCode;
+}
+
+}  // namespace cupel::images
