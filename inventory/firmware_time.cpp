@@ -1,5 +1,7 @@
 #include "inventory/firmware_time.h"
 
+#include <algorithm>
+
 #include "inventory/patience.h"
 #include "inventory/profile.h"
 
@@ -8,6 +10,12 @@ namespace {
 
 constexpr std::chrono::seconds kDrained{60 + 90};  // off, and between AC and on again
 constexpr std::chrono::seconds kDeviceReset{30};
+
+bool is_one_write(const ExpectedFirmware& one, const ExpectedFirmware& other) {
+  return one.image && other.image && one.image->is_named() &&
+         one.image->file == other.image->file && one.image->sha256 == other.image->sha256 &&
+         one.targets == other.targets && one.is_written_on_node() == other.is_written_on_node();
+}
 
 }  // namespace
 
@@ -30,8 +38,12 @@ std::chrono::seconds time_of(FirmwareReset reset, const Patience& patience) {
 
 std::chrono::seconds time_of_baseline(const Profile& profile, bool on_node) {
   std::chrono::seconds sum{0};
-  for (const auto& one : profile.firmware) {
+  const auto& all = profile.firmware;
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    const auto& one = *each;
     if (!one.image || one.is_written_on_node() != on_node) continue;
+    const auto comes_with = [&](const auto& earlier) { return is_one_write(earlier, one); };
+    if (std::any_of(all.begin(), each, comes_with)) continue;
     auto time = one.takes;
     for (const auto* resets : {&one.before, &one.follow})
       for (const auto reset : *resets) time += time_of(reset, profile.patience);

@@ -65,23 +65,24 @@ std::string words_of(const Words& words) {
 Row update_row(std::size_t number, const FirmwareUpdate& update, const std::string& refusal) {
   const auto& expected = *update.expected;
   std::string resets;
-  if (!expected.before.empty()) resets = words_of(expected.before) + " before";
-  if (!expected.follow.empty())
+  const bool own = !update.comes_with_another;
+  if (own && !expected.before.empty()) resets = words_of(expected.before) + " before";
+  if (own && !expected.follow.empty())
     resets += (resets.empty() ? "" : "; ") + words_of(expected.follow) + " after";
   return {
       std::to_string(number),
       expected.component,
       update.version,
       fmt::format("{} {}", update.replaces.size(), update.replaces.size() == 1 ? "part" : "parts"),
-      duration_text(expected.takes),
+      own ? duration_text(expected.takes) : "with the same image above",
       resets.empty() ? "no reset" : resets,
       refusal.empty() ? update.image.file : "refused: " + refusal};
 }
 
 std::string needs_text(const FirmwarePlan& plan) {
-  return fmt::format("{} {}, about {}{}{}", plan.updates.size(),
-                     plan.updates.size() == 1 ? "update" : "updates", duration_text(plan.takes),
-                     plan.restarts_host ? ", restarts the machine" : "",
+  const auto writes = std::ranges::count(plan.updates, false, &FirmwareUpdate::comes_with_another);
+  return fmt::format("{} {}, about {}{}{}", writes, writes == 1 ? "update" : "updates",
+                     duration_text(plan.takes), plan.restarts_host ? ", restarts the machine" : "",
                      plan.cycles_ac ? ", needs an AC cycle" : "");
 }
 
@@ -146,6 +147,7 @@ boost::json::object object_of(const FirmwareUpdate& update, const std::string& r
                              {"before", names_of(expected.before)},
                              {"follow", names_of(expected.follow)},
                              {"takes", expected.takes.count()}};
+  if (update.comes_with_another) object["comes_with_another"] = true;
   if (!refusal.empty()) object["refusal"] = refusal;
   return object;
 }

@@ -39,9 +39,25 @@ ComponentState judge(const ExpectedFirmware& expected, const std::vector<Part>& 
   return state;
 }
 
+/// The parts whose versions are read besides the BMC's firmware inventory.
+std::string_view other_places(inventory::UpdateWay way) {
+  switch (way) {
+    case inventory::UpdateWay::mstflint:
+      return ", and no NIC, HCA or DPU,";
+    case inventory::UpdateWay::nvme:
+      return ", and no NVMe drive,";
+    case inventory::UpdateWay::site_tool:
+      return ", and no GPU (a site tool's versions are read from GPUs alone),";
+    case inventory::UpdateWay::bmc:
+      return "";
+  }
+  __builtin_unreachable();
+}
+
 std::string not_reported(const ExpectedFirmware& expected) {
   const auto& ids = expected.ids;
-  return fmt::format("not reported: nothing in the machine's firmware inventory is called {}",
+  return fmt::format("not reported: nothing in the machine's firmware inventory{} is called {}",
+                     other_places(expected.way),
                      ids.empty() ? expected.component : fmt::format("{}", fmt::join(ids, ", ")));
 }
 
@@ -172,9 +188,25 @@ void add_resets(const std::vector<FirmwareReset>& resets, const Profile& profile
   }
 }
 
+/// What is one write for both: a bundle has images for several components.
+bool is_one_write(const FirmwareUpdate& one, const FirmwareUpdate& other) {
+  return one.expected != other.expected && one.image.is_named() &&
+         one.image.file == other.image.file && one.image.sha256 == other.image.sha256 &&
+         one.targets == other.targets &&
+         one.expected->is_written_on_node() == other.expected->is_written_on_node();
+}
+
+void mark_what_comes_with_another(std::vector<FirmwareUpdate>& updates) {
+  for (auto update = updates.begin(); update != updates.end(); ++update)
+    update->comes_with_another =
+        std::any_of(updates.begin(), update,
+                    [&](const FirmwareUpdate& earlier) { return is_one_write(earlier, *update); });
+}
+
 void add_times(const Profile& profile, FirmwarePlan& plan) {
   const FirmwareUpdate* before = nullptr;
   for (const auto& update : plan.updates) {
+    if (update.comes_with_another) continue;
     plan.takes += update.expected->takes;
     const bool same = before != nullptr && before->expected == update.expected &&
                       before->version == update.version;
@@ -209,6 +241,7 @@ FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
   if (!plan.refusals().empty()) return plan;
   for (const auto& state : plan.components)
     if (!state.wrong.empty()) ComponentUpdates{state, plan.updates}.add();
+  mark_what_comes_with_another(plan.updates);
   add_times(profile, plan);
   return plan;
 }

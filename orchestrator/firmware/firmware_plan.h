@@ -33,6 +33,9 @@ struct FirmwareUpdate {
   inventory::FirmwareImage image{};    // not named: what the manifest lists of the version
   std::vector<std::string> targets{};  // URIs for UpdateOrder
   std::vector<RunningVersion> replaces{};
+  /// An earlier one writes the same file to the same targets: a bundle that brings this version
+  /// too.
+  bool comes_with_another = false;
 };
 
 /// Whose components a plan is about.
@@ -51,7 +54,8 @@ struct FirmwarePlan {
 
 /// `reported`: parts of kind firmware (Part::name is the Id, Part::source the URI), and what the
 /// node reports where components are written there. `takes` counts each write as `takes:` says, and
-/// the resets around each version by the profile's patience; not `settles:`, which is a limit.
+/// the resets around each version by the profile's patience; not `settles:`, which is a limit. What
+/// comes with another one's image counts nothing: a run finds it there, and does not write it.
 FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identity& machine,
                            const std::vector<inventory::Part>& reported,
                            Writer writer = Writer::any);

@@ -120,7 +120,9 @@ Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
 
 /// The BMC may be writing: it keeps its power, and a person decides.
 Result<Updater::Ended> Updater::left_to_itself(std::string why) {
-  return failed(fmt::format("{}: {}; its power is left alone", named(), why),
+  // What comes from a recovery names it already.
+  if (!why.starts_with(named())) why = named() + ": " + why;
+  return failed(why + "; its power is left alone",
                 {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a "
                  "BMC that is "
                  "known to hang: cupel bmc NODE reset --despite-update"});

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
+#include "inventory/firmware_time.h"
 #include "inventory/judge_firmware.h"
 #include "inventory/load_profile.h"
+#include "inventory/profile.h"
 #include "tests/support/captures.h"
 
 namespace cupel::inventory {
@@ -215,6 +217,22 @@ TEST(JudgeFirmware, TakesNoVersionThatCannotBeOrderedIntoARange) {
   EXPECT_FALSE(is_expected_version(range, "U54 v3.00"));
   EXPECT_FALSE(is_expected_version(range, "U58 v2.44"));
   EXPECT_EQ(expected_version(range), "at least U54 v2.30, before U54 v3");
+}
+
+/// The forecast of a run: a vendor's bundle has images for several components.
+TEST(TimeOfBaseline, CountsABundleOnceHoweverManyComponentsNameIt) {
+  Profile profile;
+  profile.patience.bmc_restart = std::chrono::minutes{5};
+  ExpectedFirmware one;
+  one.image = FirmwareImage{.file = "/images/bundle.fwpkg", .sha256 = kDigest};
+  one.takes = std::chrono::minutes{45};
+  one.follow = {FirmwareReset::bmc_restart};
+  profile.firmware = {one, one, one};
+
+  EXPECT_EQ(time_of_baseline(profile, false), std::chrono::minutes{50});
+
+  profile.firmware[1].targets = {"/redfish/v1/UpdateService/FirmwareInventory/erot"};
+  EXPECT_EQ(time_of_baseline(profile, false), std::chrono::minutes{100});
 }
 
 }  // namespace

@@ -155,6 +155,33 @@ TEST(PlanFirmware, CountsResetsAndSaysWhatTheyAre) {
   EXPECT_TRUE(two.cycles_ac);
 }
 
+/// A vendor's bundle, named by each of the components that it has an image for.
+TEST(PlanFirmware, CountsABundleOnceHoweverManyComponentsNameIt) {
+  std::vector<ExpectedFirmware> all;
+  std::vector<Part> reported;
+  for (const auto* name : {"bmc", "erot", "fpga"}) {
+    auto one = wanted(name, "2");
+    one.image->file = "/images/bundle.fwpkg";
+    one.follow = {FirmwareReset::ac_cycle};
+    all.push_back(one);
+    reported.push_back(part(name, "1"));
+  }
+  const auto profile = with(all);
+  all[1].targets = {"/redfish/v1/UpdateService/FirmwareInventory/erot"};
+  const auto apart = with(all);
+
+  const auto plan = plan_firmware(profile, kMachine, reported);
+  const auto two = plan_firmware(apart, kMachine, reported);
+
+  ASSERT_EQ(plan.updates.size(), 3u) << "each says what it replaces";
+  EXPECT_FALSE(plan.updates[0].comes_with_another);
+  EXPECT_TRUE(plan.updates[1].comes_with_another);
+  EXPECT_TRUE(plan.updates[2].comes_with_another);
+  EXPECT_EQ(plan.takes, 10min + 16min);
+  EXPECT_TRUE(plan.cycles_ac);
+  EXPECT_EQ(two.takes, 2 * (10min + 16min)) << "what has targets of its own is sent again";
+}
+
 /// What is refused, and that nothing is written then: not even what could be.
 std::string refusal(const ExpectedFirmware& odd, const std::string& running,
                     const bmc::Identity& machine = kMachine) {
@@ -212,6 +239,19 @@ TEST(PlanFirmware, RefusesWhatHasNoImageOrIsNotReported) {
   EXPECT_EQ(refusal(bare, "1.0"), "the baseline names no image for it: image, at mine.yaml:7:3");
   EXPECT_EQ(refusal(absent, "1.0"),
             "not reported: nothing in the machine's firmware inventory is called HostBIOS_*");
+}
+
+TEST(PlanFirmware, SaysWhereTheVersionsOfASiteToolAreRead) {
+  auto cards = wanted("nics", "2.0");
+  cards.ids = {"nic*"};
+  cards.way = inventory::UpdateWay::site_tool;
+
+  const auto profile = with({cards});
+  const auto plan = plan_firmware(profile, kMachine, {part("bios", "1.0")}, Writer::node);
+
+  EXPECT_EQ(plan.refusals(),
+            "nics: not reported: nothing in the machine's firmware inventory, and no GPU (a site "
+            "tool's versions are read from GPUs alone), is called nic*");
 }
 
 TEST(PlanFirmware, RefusesTwoComponentsThatWantTwoVersionsOfOnePart) {

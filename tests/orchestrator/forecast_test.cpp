@@ -184,7 +184,8 @@ TEST(Forecasting, FirmwareOf72MachinesOfNineComponentsEndsWithinATenthOfItsBound
   auto site = site_of({.racks = 4, .nodes = 18});
   for (int i = 0; i < 9; ++i) {
     inventory::ExpectedFirmware one{.component = fmt::format("part{}", i), .version = "2"};
-    one.image = inventory::FirmwareImage{.file = "x", .sha256 = std::string(64, 'a')};
+    one.image =
+        inventory::FirmwareImage{.file = fmt::format("x{}", i), .sha256 = std::string(64, 'a')};
     one.takes = std::chrono::seconds{300 + 60 * i};
     one.follow = {inventory::FirmwareReset::bmc_restart};
     site.profiles.at("gpu").firmware.push_back(std::move(one));
