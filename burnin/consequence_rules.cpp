@@ -53,11 +53,20 @@ void add_missing_parts(Rules& rules) {
   same_part(rules, {.criteria = {"audit: missing"}}, {});
   in_group(rules, {.criteria = {"audit: missing", "audit: wrong size"}, .part = "dimm*"},
            whole({"memory.total"}, Sourced::a_number));
+  // What the system sees of a socket less is no setting.
+  for (const auto seen : {"cpu.threads", "numa.nodes"})
+    in_group(rules, {.criteria = {"audit: missing"}, .part = "cpu*"},
+             {.criteria = {"same value in the run"}, .part = seen});
   for (const auto criterion : {"audit: missing", "audit: unhealthy", "psu.lost"}) {
     const CauseKind supply{.criteria = {criterion}, .part = "psu*"};
     same_part(rules, supply, {.criteria = {"psu.*"}, .part = "psu*"});
     in_group(rules, supply, whole({"psu.redundant", "psu.share.spread"}));
   }
+}
+
+/// What the BMC calls sick, its log tells of as well.
+void add_log_entries(Rules& rules) {
+  same_part(rules, {.criteria = {"audit: unhealthy", "psu.lost"}}, {.criteria = {"sel.new.*"}});
 }
 
 /// A machine that restarted by itself: its stage is gone, and so is what the kernel logged before.
@@ -218,6 +227,7 @@ void add_fabric(Rules& rules) {
 std::vector<ConsequenceRule> consequence_rules() {
   Rules rules;
   add_missing_parts(rules);
+  add_log_entries(rules);
   add_restarts(rules);
   add_lost_gpus(rules);
   add_counts(rules);

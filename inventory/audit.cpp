@@ -218,8 +218,11 @@ class OneSource {
   }
 
   void blame(Finding finding, const Part& part, std::string wanted, std::string observed) {
+    auto remedy = finding == Finding::wrong_model
+                      ? "exchange it for the model that was ordered, or correct the profile"
+                      : remedy_of(expected_.kind);
     findings_.push_back({finding, part.name, std::move(wanted), observed + serial_words(part),
-                         part.source, remedy_of(expected_.kind)});
+                         part.source, std::move(remedy)});
   }
 
   const ExpectedParts& expected_;
@@ -478,26 +481,26 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
 }
 
 /// What a clock that is off says cannot be held against anything, and its TLS may fail. Not for
-/// drift: a BMC may keep local time, and a reading may wait for a controller that was away. A
-/// rehearsal's time runs faster than ours.
+/// drift: a BMC may keep local time. A node keeps UTC, and what its reading waited for us is no
+/// part of the fact; a node that is off by more than the five minutes that a credential of MUNGE
+/// lives cannot work in Slurm (munge(1), --ttl). A rehearsal's time runs faster than ours.
 void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
                  const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
-  constexpr double kDay = 86400, kHour = 3600;
+  constexpr double kDay = 86400, kMinutes = 300;
   const int days = wanted.rehearsal ? 30 : 1;
   const auto told = seen.facts.find(fact);
   const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
-  // A node keeps UTC, and a reading that waited can only make it look behind.
-  const bool hour =
-      fact == kNodeClockFact && !wanted.rehearsal && ahead && *ahead > kHour / 2 && *ahead <= kDay;
-  if (!ahead || (!hour && std::abs(*ahead) <= days * kDay)) return;
+  if (!ahead) return;
   const auto amount = std::abs(*ahead);
+  const bool minutes = fact == kNodeClockFact && !wanted.rehearsal && amount <= kDay;
+  if (amount <= (minutes ? kMinutes : days * kDay)) return;
+  const auto* way = *ahead > 0 ? "ahead" : "behind";
   findings.push_back({Finding::wrong_clock, std::string{part},
-                      hour        ? "at most 30 minutes ahead of ours"
+                      minutes     ? "within 5 minutes of ours"
                       : days == 1 ? "within a day of ours"
                                   : "within 30 days of ours",
-                      amount >= kDay ? fmt::format("{} days {}", plain(amount / kDay, 0),
-                                                   *ahead > 0 ? "ahead" : "behind")
-                                     : fmt::format("{} minutes ahead", plain(amount / 60, 0)),
+                      amount >= kDay ? fmt::format("{} days {}", plain(amount / kDay, 0), way)
+                                     : fmt::format("{} minutes {}", plain(amount / 60, 0), way),
                       "", std::string{remedy}});
 }
 
@@ -514,8 +517,10 @@ std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, co
   judge_settings(profile, seen, findings);
   judge_clock(kClockFact, "bmc clock", "cupel bmc NODE clock set, and give the BMC an NTP server",
               wanted, seen, findings);
-  judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", wanted, seen,
-              findings);
+  judge_clock(
+      kNodeClockFact, "node clock",
+      "set it, and start chrony or ntpd; where all nodes are off, look at this machine's clock",
+      wanted, seen, findings);
   judge_health(seen, findings);
   judge_whole(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);

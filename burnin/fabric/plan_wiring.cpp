@@ -79,13 +79,19 @@ class Routes {
   }
 
  private:
+  /// Among those of all nodes.
+  std::size_t place_of(int node, int rail) const {
+    const int place = node * made_.wiring.rails + rail;
+    return static_cast<std::size_t>(place);
+  }
+
   const Wiring::Port& port(int node, int rail) const {
-    return made_.wiring.ports[static_cast<std::size_t>(node * made_.wiring.rails + rail)];
+    return made_.wiring.ports[place_of(node, rail)];
   }
 
   Route route(int leaf, int node, int rail) const {
     const auto& to = port(node, rail);
-    if (to.leaf < 0 || to.leaf == leaf) return {};
+    if (to.leaf < 0 || to.leaf == leaf || is_stale(node, rail)) return {};
     const auto& from_name = made_.names.leaves[static_cast<std::size_t>(leaf)];
     const auto& to_name = made_.names.leaves[static_cast<std::size_t>(to.leaf)];
     const auto& ups = map_.uplinks(from_name);
@@ -102,10 +108,19 @@ class Routes {
             static_cast<std::int16_t>(down - downs.begin())};
   }
 
+  /// By the table of the HCA's own leaf it sits at another port than in the plan: LIDs were given
+  /// anew since, or it is cabled elsewhere. The uplinks that tables have for it are another HCA's.
+  bool is_stale(int node, int rail) const {
+    const auto at = map_.rail_port(made_.names.nodes[static_cast<std::size_t>(node)], rail);
+    if (!at) return false;
+    const int own = port_to(at->leaf, node, rail);
+    return own >= 0 && own != at->port;
+  }
+
   /// -1: no table has it.
   int port_to(std::string_view from, int node, int rail) const {
     const auto& name = made_.names.nodes[static_cast<std::size_t>(node)];
-    const auto& hca = made_.names.hcas[static_cast<std::size_t>(node * made_.wiring.rails + rail)];
+    const auto& hca = made_.names.hcas[place_of(node, rail)];
     const auto* planned = map_.find_node(name);
     if (planned != nullptr && !planned->host.empty())
       if (const auto found = tables_.port_to(from, planned->host, hca)) return *found;

@@ -15,8 +15,8 @@ struct PlannedWiring {
 };
 
 /// Of these nodes, in their order. `forwarding`: the subnet manager's tables; routes that they do
-/// not have stay unknown. Errors: kInvalid: a node that the plan does not have, or none of
-/// whose HCAs is cabled.
+/// not have stay unknown, and those to an HCA that they have at another port of its own leaf.
+/// Errors: kInvalid: a node that the plan does not have, or none of whose HCAs is cabled.
 Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
                                 Routing routing,
                                 const inventory::ForwardingTables* forwarding = nullptr);

@@ -94,6 +94,14 @@ constexpr std::array kFields{
           "W"},
 };
 
+/// What says the same as a field of another name: either counts. Repairs of memory channels and of
+/// TPCs wait for a reset as row remaps do. Source: nvidia-smi(1), "ECC Errors", since driver 575.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> kSameAs{{
+    {"gpu.remap.pending", "ecc_errors/channel_repair_pending"},
+    {"gpu.remap.pending", "ecc_errors/tpc_repair_pending"},
+    {"gpu.remap.failed", "ecc_errors/unrepairable_memory"},
+}};
+
 constexpr std::array<std::string_view, 17> kCounted{
     "gpu.count", "gpu.reset_required", "gpu.ecc.uncorrected", "gpu.ecc.uncorrected.lifetime",
     "gpu.fabric.ready", "gpu.xid", "nvswitch.sxid", "nvlink.active", "nvlink.counted",
@@ -180,9 +188,19 @@ bool is_asleep(const Gpu& gpu, const Field& field) {
   return field.measure == "gpu.pcie.gen" && state && *state != "P0";
 }
 
+bool is_set(const Gpu& gpu, const char* path) {
+  return flag_of(text_of(gpu.xml, path).value_or("")) == 1;
+}
+
 /// The first path that tells a number; else why not.
 void add_field(const Gpu& gpu, const Field& field, Findings& findings) {
   if (is_asleep(gpu, field)) return add_unknown(gpu, field.measure, "it is idle", findings);
+  for (const auto& [measure, path] : kSameAs)
+    if (measure == field.measure && is_set(gpu, path)) {
+      findings.measurements.push_back(
+          {std::string{field.measure}, gpu.name, 1, std::string{field.unit}});
+      return;
+    }
   std::string why = "absent";
   for (const auto* path : field.paths) {
     const auto text = path == nullptr ? std::nullopt : text_of(gpu.xml, path);
@@ -233,8 +251,9 @@ void add_ecc(const Gpu& gpu, Findings& findings) {
   }
 }
 
-/// Drivers before 550 say whether a reset is required, later ones what is to be done: "None",
-/// "GPU Reset", "Node Reboot", "Drain P2P", "Drain and Reset" (NVML, nvmlDeviceGpuRecoveryAction).
+/// Drivers before 550 say whether a reset is required or recommended, later ones what is to be
+/// done: "None", "GPU Reset", "Node Reboot", "Drain P2P", "Drain and Reset" (NVML,
+/// nvmlDeviceGpuRecoveryAction).
 void add_reset(const Gpu& gpu, Findings& findings) {
   const auto old = text_of(gpu.xml, "gpu_reset_status/reset_required").value_or("N/A");
   const auto action = text_of(gpu.xml, "gpu_recovery_action").value_or("absent");
@@ -242,7 +261,7 @@ void add_reset(const Gpu& gpu, Findings& findings) {
   const bool named =
       action.contains("Reset") || action.contains("Reboot") || action.contains("Drain");
   if (action == "None" && !required) required = 0;
-  if (named) required = 1;
+  if (named || is_set(gpu, "gpu_reset_status/drain_and_reset_recommended")) required = 1;
   if (required)
     findings.measurements.push_back({"gpu.reset_required", gpu.name, *required, ""});
   else

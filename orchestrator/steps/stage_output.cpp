@@ -10,6 +10,7 @@
 #include "burnin/stage_series.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
+#include "orchestrator/engine/run_state.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/series_codec.h"
 #include "orchestrator/ssh/missing_program.h"
@@ -34,8 +35,23 @@ std::string evidence_of(const StepRequest& request, const burnin::Output& output
       output.beside);
 }
 
+/// The epoch of when the step began that runs on the node: no reading of it is older, whichever
+/// controller began it.
+std::optional<double> begun(const StepRequest& request) {
+  if (request.run_state == nullptr) return std::nullopt;
+  const auto node = request.run_state->nodes.find(request.node.name);
+  if (node == request.run_state->nodes.end()) return std::nullopt;
+  std::optional<double> first;
+  for (const auto& step : node->second.steps) {
+    if (step.phase != engine::StepState::Phase::running) continue;
+    const double began = std::chrono::duration<double>{step.began.time_since_epoch()}.count();
+    first = std::min(first.value_or(began), began);
+  }
+  return first;
+}
+
 /// The node's clock is held against ours while we still know when it was read.
-boost::json::object facts_of(const burnin::Findings& findings) {
+boost::json::object facts_of(const burnin::Findings& findings, const StepRequest& request) {
   boost::json::object facts;
   for (const auto& [name, value] : findings.facts) facts[name] = value;
   const auto told = findings.facts.find("node.epoch");
@@ -44,7 +60,9 @@ boost::json::object facts_of(const burnin::Findings& findings) {
   for (const auto& [name, value] : version_facts(findings.parts)) facts[name] = value;
   for (const auto& [name, value] : place_facts(findings.parts, false)) facts[name] = value;
   for (const auto& [name, value] : setting_facts(findings.measurements)) facts[name] = value;
-  if (epoch) facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *epoch - now.count());
+  if (!epoch) return facts;
+  if (const auto ahead = clock_ahead(*epoch, begun(request), now.count()))
+    facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *ahead);
   return facts;
 }
 
@@ -110,6 +128,13 @@ Result<void> keep_series(StepEnvironment& environment, const StepRequest& reques
 
 }  // namespace
 
+std::optional<double> clock_ahead(double epoch, std::optional<double> began, double now) {
+  constexpr double kDay = 86400;  // no reading waits for so long
+  if (epoch > now) return epoch - now;
+  if (began) return std::min(epoch - *began, 0.0);
+  return now - epoch > kDay ? std::optional{epoch - now} : std::nullopt;
+}
+
 Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& request,
                             const Spool& spool) {
   constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
@@ -168,7 +193,7 @@ Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& req
   for (const auto* key : {"evidence", "series"})
     if (const auto* kept = end.found.if_contains(key)) found[key] = *kept;
   if (!beside.empty()) found["beside"] = std::move(beside);
-  if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
+  if (auto facts = facts_of(*findings, request); !facts.empty()) found["facts"] = std::move(facts);
   return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));
 }
 

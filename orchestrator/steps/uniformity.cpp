@@ -14,18 +14,15 @@
 #include "inventory/node.h"
 #include "inventory/node_range.h"
 #include "inventory/parts.h"
-#include "inventory/pci_address.h"
 #include "inventory/versions.h"
+#include "orchestrator/steps/part_facts.h"
 #include "orchestrator/steps/peers.h"
 
 namespace cupel::steps {
 namespace {
 
 using burnin::Cause;
-using inventory::PartKind;
 
-constexpr std::string_view kPrefix = "version.", kPlacePrefix = "place.";
-constexpr std::size_t kMostFacts = 64, kMostParts = 64, kLongest = 120;
 constexpr int kFewest = 4;            // parts: with fewer, one against two would be a majority
 constexpr double kClear = 3.0 / 4.0;  // of the parts
 constexpr std::string_view kSameVersion = "same version in the run";
@@ -33,39 +30,9 @@ constexpr std::string_view kSameVersion = "same version in the run";
 using Names = std::vector<std::string>;
 using ByVersion = std::map<std::string, Names, std::less<>>;
 
-/// What is compared with what: "driver", "gpu NVIDIA H100 80GB HBM3", "hca MT4129 MT_0000000838".
-std::string compared_as(const inventory::Part& part) {
-  constexpr std::array<std::string_view, 3> kFirmware{"driver", "bios", "kernel"};
-  const auto kind = std::string{to_string(part.kind)};
-  if (part.kind == PartKind::firmware)
-    return std::ranges::find(kFirmware, part.name) == kFirmware.end() ? std::string{} : part.name;
-  // Which module it is: of DIMMs of one size the part number is what should be the same.
-  if (part.kind == PartKind::dimm && part.size_bytes)
-    return fmt::format("{} of {:.0f} GiB", kind, *part.size_bytes / 1073741824);
-  if (part.model.empty()) return {};
-  if (part.kind == PartKind::gpu || part.kind == PartKind::nvme || part.kind == PartKind::psu)
-    return kind + " " + part.model;
-  if (part.kind == PartKind::hca) return kind + " " + part.model + " " + part.part_number;
-  return {};
-}
-
-const std::string& version_of(const inventory::Part& part) {
-  return part.kind == PartKind::dimm ? part.part_number : part.firmware;
-}
-
-/// Kinds whose place on the PCIe tree should be the same on all machines.
-bool has_place(const inventory::Part& part) {
-  constexpr std::array kPlaced{PartKind::gpu, PartKind::hca, PartKind::nvme};
-  return std::ranges::find(kPlaced, part.kind) != kPlaced.end() && part.name.size() <= kLongest;
-}
-
 /// Facts that should be the same as they stand; of those that end with '*', all of such a name.
 constexpr std::array<std::string_view, 3> kSameFacts{"bmc.version", "bios.*",
                                                      "kernel.command_line"};
-/// What the operating system sees of the BIOS's settings: SMT and cores, the IOMMU, NUMA nodes of a
-/// socket.
-constexpr std::array<std::string_view, 3> kSeenSettings{"cpu.threads", "iommu.on", "numa.nodes"};
-
 /// What each machine has of its own: where its system lies, what its boot server wrote for it.
 std::string without_its_own(std::string_view command_line) {
   constexpr std::array<std::string_view, 8> kOwn{
@@ -89,7 +56,7 @@ ByVersion versions_in(std::string_view fact) {
   const auto document = parse_json(fact);
   if (!document || !document->is_object()) return versions;
   for (const auto& [version, parts] : document->get_object()) {
-    if (!parts.is_array() || versions.size() == kMostParts) continue;
+    if (!parts.is_array() || versions.size() == kMostPartsOfFact) continue;
     for (const auto& part : parts.get_array())
       if (part.is_string()) versions[std::string{version}].emplace_back(part.get_string());
   }
@@ -336,8 +303,8 @@ void compare_facts(const engine::NodeState& mine, const Peers& nodes, VersionCom
     if (const std::string fact{seen}; mine.facts.contains(fact))
       compare_fact(
           fact, mine, nodes,
-          "compare its BIOS settings (SMT, cores, IOMMU, NUMA nodes per socket) with those "
-          "of another machine",
+          "compare its BIOS settings (SMT, cores, IOMMU, NUMA nodes per socket, memory speed) "
+          "and the places of its DIMMs with those of another machine",
           found);
 }
 
@@ -348,7 +315,7 @@ std::map<std::string, std::string, std::less<>> places_in(std::string_view fact)
   const auto document = parse_json(fact);
   if (!document || !document->is_object()) return places;
   for (const auto& [name, place] : document->get_object())
-    if (place.is_string() && places.size() < kMostParts)
+    if (place.is_string() && places.size() < kMostPartsOfFact)
       places.emplace(std::string{place.get_string()}, name);
   return places;
 }
@@ -386,6 +353,63 @@ void compare_places(const std::string& fact, const std::string& own, const Peers
                             "compare the risers, switches and BIOS slot settings with those of "
                             "another machine"));
     ++next;
+  }
+}
+
+/// "0000:18:00.0 MT4129".
+std::pair<std::string, std::string> place_and_value(std::string_view told) {
+  const auto end = std::min(told.find(' '), told.size() - 1);
+  return {std::string{told.substr(0, end)}, std::string{told.substr(end + 1)}};
+}
+
+int count_of(std::string_view fact, std::string_view value) {
+  return static_cast<int>(std::ranges::count_if(places_in(fact), [&](const auto& each) {
+    return place_and_value(each.first).second == value;
+  }));
+}
+
+/// Whether most machines have as many parts of that value: then one of this machine's parts is in
+/// another place, or counted there because one before it is missing.
+bool is_usual_count(const std::string& fact, std::string_view value, int own, const Peers& nodes) {
+  int all = 0, alike = 0;
+  for (const auto& each : nodes) {
+    const auto text = fact_of(*each.state, fact);
+    if (text.empty()) continue;
+    ++all;
+    alike += count_of(text, value) >= own ? 1 : 0;
+  }
+  return 2 * alike > all;
+}
+
+/// A part whose size or model is another one than three quarters of the machines have in its place.
+void compare_by_place(const std::string& fact, const std::string& remedy,
+                      const engine::NodeState& mine, const Peers& nodes,
+                      std::vector<Cause>& causes) {
+  int outstanding = 0;
+  std::unordered_map<std::string_view, int> texts;
+  for (const auto& each : nodes) {
+    const auto text = fact_of(*each.state, fact);
+    if (text.empty())
+      outstanding += may_still_report(*each.state) ? 1 : 0;
+    else
+      ++texts[text];
+  }
+  std::map<std::string, Values> at;
+  for (const auto& [text, times] : texts)
+    for (const auto& [told, name] : places_in(text)) {
+      const auto [place, value] = place_and_value(told);
+      auto& values = at.try_emplace(place, Values{.outstanding = outstanding}).first->second;
+      values.counts[value] += times;
+      values.nodes = values.all += times;
+    }
+  for (const auto& [told, name] : places_in(fact_of(mine, fact))) {
+    const auto [place, value] = place_and_value(told);
+    const auto& values = at[place];
+    if (standing_of(values, value) != Standing::odd) continue;
+    const auto own = fact_of(mine, fact);
+    if (fact != kDriveSizes && is_usual_count(fact, value, count_of(own, value), nodes)) continue;
+    const auto& [common, have] = *values.most();
+    causes.push_back(unlike(name, "value", value, common, have, values.all, remedy));
   }
 }
 
@@ -443,16 +467,16 @@ std::string compared_facts(const engine::NodeState& node) {
       return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
                                     : name == pattern;
     });
-    if (is_seen || is_kind || is_same || name.starts_with(kPrefix) ||
-        name.starts_with(kPlacePrefix))
+    if (is_seen || is_kind || is_same || name == kDriveSizes || name.starts_with(kVersionPrefix) ||
+        name.starts_with(kModelPrefix) || name.starts_with(kPlacePrefix))
       key += fmt::format("{}\n{}\n", name, comparable(name, value));
   }
   return key;
 }
 
 bool has_versions(const engine::NodeState& node) {
-  const auto first = node.facts.lower_bound(std::string{kPrefix});
-  return first != node.facts.end() && first->first.starts_with(kPrefix);
+  const auto first = node.facts.lower_bound(std::string{kVersionPrefix});
+  return first != node.facts.end() && first->first.starts_with(kVersionPrefix);
 }
 
 }  // namespace
@@ -460,44 +484,6 @@ bool has_versions(const engine::NodeState& node) {
 bool is_alike(const engine::NodeState& a, const engine::NodeState& b) {
   return fact_of(a, "bmc.vendor") == fact_of(b, "bmc.vendor") &&
          fact_of(a, "system.model") == fact_of(b, "system.model");
-}
-
-json::object setting_facts(std::span<const burnin::Measurement> measurements) {
-  json::object facts;
-  for (const auto& each : measurements)
-    if (each.part.empty() && std::ranges::find(kSeenSettings, each.name) != kSeenSettings.end())
-      facts[each.name] = plain(each.value);
-  return facts;
-}
-
-json::object version_facts(std::span<const inventory::Part> parts) {
-  std::map<std::string, std::map<std::string, Names, std::less<>>, std::less<>> found;
-  for (const auto& part : parts) {
-    const auto key = compared_as(part);
-    const auto& version = version_of(part);
-    const bool known =
-        !key.empty() && !version.empty() && version.size() <= kLongest && key.size() <= kLongest;
-    if (!known || (!found.contains(key) && found.size() == kMostFacts)) continue;
-    auto& names = found[key][version];
-    if (names.size() < kMostParts) names.push_back(part.name);
-  }
-  json::object facts;
-  for (const auto& [key, versions] : found) {
-    json::object text;
-    for (const auto& [version, names] : versions)
-      text[version] = json::array(names.begin(), names.end());
-    facts[std::string{kPrefix} + key] = json::serialize(text);
-  }
-  std::map<std::string, json::object> places;
-  for (const auto& part : parts) {
-    // nvidia-smi, the kernel and the BMC write one address in different ways.
-    const auto place = has_place(part) ? inventory::written_pci(part.slot) : std::nullopt;
-    if (!place) continue;
-    auto& of_kind = places[std::string{kPlacePrefix} + std::string{to_string(part.kind)}];
-    if (of_kind.size() < kMostParts) of_kind[part.name] = *place;
-  }
-  for (const auto& [name, of_kind] : places) facts[name] = json::serialize(of_kind);
-  return facts;
 }
 
 VersionComparison compare_versions(const inventory::Inventory& inventory,
@@ -511,9 +497,17 @@ VersionComparison compare_versions(const inventory::Inventory& inventory,
          fact != mine->second.facts.end() && fact->first.starts_with(prefix); ++fact)
       verb(fact->first, fact->second);
   };
-  each_of(kPrefix, [&](const auto& fact, const auto& own) { compare(fact, own, nodes, found); });
+  each_of(kVersionPrefix,
+          [&](const auto& fact, const auto& own) { compare(fact, own, nodes, found); });
   each_of(kPlacePrefix, [&](const auto& fact, const auto& own) {
     compare_places(fact, own, nodes, found.causes);
+  });
+  compare_by_place(std::string{kDriveSizes},
+                   "exchange the drive for one of the size that was ordered", mine->second, nodes,
+                   found.causes);
+  each_of(kModelPrefix, [&](const auto& fact, const auto&) {
+    compare_by_place(fact, "exchange it for the model that was ordered, or correct the profile",
+                     mine->second, nodes, found.causes);
   });
   compare_facts(mine->second, nodes, found);
   compare_identities(mine->second, inventory, node, run, found.causes);

@@ -1,30 +1,20 @@
 #pragma once
 // What should be equal on all machines of one profile in one run: the GPU driver, the kernel and
 // its command line, the BIOS, its settings and what the system sees of them, the BMC, the VBIOS of
-// GPUs, the firmware of HCAs, NVMe drives and supplies, the part numbers of DIMMs, and where parts
-// sit on the PCIe tree. Compares what the run's nodes reported with each other. Not the profile's
-// baseline: that is the audit's (inventory/audit.h).
+// GPUs, the firmware of HCAs, NVMe drives and supplies, the part numbers of DIMMs, the models of
+// GPUs, CPUs, HCAs and NICs in each place, and where parts sit on the PCIe tree. Compares what the
+// run's nodes reported with each other. Not the profile's baseline: that is the audit's
+// (inventory/audit.h).
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "burnin/measurement.h"
 #include "burnin/verdict.h"
 #include "inventory/fwd.h"
 #include "orchestrator/engine/run_state.h"
+#include "orchestrator/steps/part_facts.h"
 
 namespace cupel::steps {
-
-/// The versions among a stage's parts, as facts of the node: each name begins with "version.", each
-/// value is a JSON object from version to the names of the parts that have it; of a DIMM the part
-/// number is the version. "place.gpu" is an object from the names of parts to their PCIe addresses.
-/// At most 64 facts with 64 parts each. Pure.
-json::object version_facts(std::span<const inventory::Part> parts);
-
-/// What the operating system sees of the BIOS's settings, as facts of the node: "cpu.threads",
-/// "iommu.on", "numa.nodes", as far as a stage measured them. Pure.
-json::object setting_facts(std::span<const burnin::Measurement> measurements);
 
 /// Whether two nodes are machines of one kind, as their BMCs report it: only those are compared in
 /// what BMCs report.

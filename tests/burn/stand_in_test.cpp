@@ -33,6 +33,11 @@ constexpr const char* kP2p = "p2p --mib 1 --repeats 1 --seconds 100";
 constexpr const char* kCollective =
     "collective --nvls on --path nvlink --max 16384 --factor 64 --repeats 1 --seconds 100";
 
+/// What a sound GPU has to do takes less, also under ThreadSanitizer, by three commands of three
+/// GPUs each, on cores that others use too: else it would be late as well, and be named or hide who
+/// hangs. It costs no more than waiting.
+constexpr const char* kHangAfter = " --hang-after 20";
+
 /// A command with more choices, on so many GPUs.
 struct Case {
   std::string command;
@@ -46,10 +51,11 @@ std::unique_ptr<Burning> start(const Case& one) {
   Faults faults{"FAKE_GPUS=" + std::to_string(one.gpus)};
   if (std::string_view{one.command}.starts_with("hbm")) faults.emplace_back("FAKE_GPU_MEMORY=70");
   if (!one.fault.empty()) faults.push_back(one.fault);
+  const bool hangs = one.fault.starts_with("FAKE_HANGS");
   // Whoever ends because a GPU hangs cannot wait for the threads that wait for it.
-  if (one.fault.starts_with("FAKE_HANGS"))
-    faults.emplace_back("TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0");
-  return std::make_unique<Burning>(one.command + " " + one.choices, faults);
+  if (hangs) faults.emplace_back("TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0");
+  return std::make_unique<Burning>(one.command + " " + one.choices + (hangs ? kHangAfter : ""),
+                                   faults);
 }
 
 /// All at once: most of what takes time is waiting.
@@ -186,11 +192,14 @@ TEST(BurnStandIn, AnElementThatIsAlwaysWrongIsAFaultOfItsGpuAlone) {
 }
 
 TEST(BurnStandIn, OneGpuAloneThatIsAlwaysWrongIsNotDeclaredSound) {
-  const Burned burned = Burning{std::string{kGemm} + " --rounds 1 --passes 4",
+  // Without a seed it is the clock's, and once in some 1,200 runs one of the 32 elements that are
+  // compared with plain sums is the wrong one: a fault that is proven, and another status.
+  const Burned burned = Burning{std::string{kGemm} + " --rounds 1 --passes 4 --seed 1",
                                 {"FAKE_GPUS=1", "FAKE_WRONG=0:product:0"}}
                             .end();
 
-  EXPECT_EQ(burned.status, 2);
+  EXPECT_THAT(burned.of_kind("fault"), IsEmpty());
+  EXPECT_EQ(burned.status, 2) << burned.errors;
   EXPECT_THAT(burned.parts("error"), ElementsAre("gpu0"));
 }
 
@@ -236,10 +245,9 @@ TEST(BurnStandIn, AProcessThatTheDriverEndsIsNamedAndTheOtherGpusBurnOn) {
 }
 
 TEST(BurnStandIn, AProcessThatStandsStillIsAHangOfItsGpuAndTheOthersBurnOn) {
-  const Burned burned =
-      Burning{"hbm --margin 64 --repeats 2 --seconds 100 --rounds 1 --hang-after 5",
-              {"FAKE_GPUS=3", "FAKE_GPU_MEMORY=70", "FAKE_STUCK=1:hbm_check:3"}}
-          .end();
+  const Burned burned = Burning{std::string{kHbm} + " --rounds 1" + kHangAfter,
+                                {"FAKE_GPUS=3", "FAKE_GPU_MEMORY=70", "FAKE_STUCK=1:hbm_check:3"}}
+                            .end();
 
   EXPECT_EQ(burned.status, 3);
   EXPECT_FALSE(burned.is_complete());
@@ -249,8 +257,8 @@ TEST(BurnStandIn, AProcessThatStandsStillIsAHangOfItsGpuAndTheOthersBurnOn) {
 
 TEST(BurnStandIn, FiguresArePrintedWhileTheyAreMeasured) {
   const std::vector<Case> cases{
-      {kGemm, "--rounds 3 --passes 4 --hang-after 5", 1, "FAKE_HANGS=0:gemm_fill:5"},
-      {kHbm, "--rounds 2 --hang-after 5 --patterns address", 1, "FAKE_HANGS=0:hbm_check:4"}};
+      {kGemm, "--rounds 3 --passes 4", 1, "FAKE_HANGS=0:gemm_fill:5"},
+      {kHbm, "--rounds 2 --patterns address", 1, "FAKE_HANGS=0:hbm_check:4"}};
 
   run_all(cases, [](const Case&, const Burned& burned) {
     EXPECT_EQ(burned.status, 3);
@@ -272,16 +280,16 @@ TEST(BurnStandIn, AGpuThatHangsIsNamed) {
   };
 
   // GPUs that need nothing of each other; then those whose others come to wait for them.
-  run_all({{kGemm, "--rounds 2 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
-           {kGemm, "--rounds 1 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:1", "gpu1"},
-           {kHbm, "--rounds 1 --hang-after 5", 3, "FAKE_HANGS=1:hbm_check:3", "gpu1"},
-           {kPcie, "--rounds 1 --hang-after 5", 2, "FAKE_HANGS=1:link_check_words:2", "gpu1"}},
+  run_all({{kGemm, "--rounds 2 --passes 4", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
+           {kGemm, "--rounds 1 --passes 4", 3, "FAKE_HANGS=1:gemm_fill:1", "gpu1"},
+           {kHbm, "--rounds 1", 3, "FAKE_HANGS=1:hbm_check:3", "gpu1"},
+           {kPcie, "--rounds 1", 2, "FAKE_HANGS=1:link_check_words:2", "gpu1"}},
           judge);
-  run_all({{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_gelu_back:2", "gpu1"},
-           {kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"},
-           {kP2p, "--hang-after 5", 3, "FAKE_HANGS=1:link_copy:2", "gpu0-gpu1"}},
+  run_all({{kTrain, "", 3, "FAKE_HANGS=1:train_gelu_back:2", "gpu1"},
+           {kTrain, "", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"},
+           {kP2p, "", 3, "FAKE_HANGS=1:link_copy:2", "gpu0-gpu1"}},
           judge);
-  run_all({{kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
+  run_all({{kCollective, "", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
 }
 
 TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
@@ -289,20 +297,19 @@ TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
     EXPECT_EQ(burned.status, 3);
     EXPECT_FALSE(burned.is_complete());
     EXPECT_THAT(burned.parts("hang"), ElementsAre("gpu1"));
-    EXPECT_GE(burned.seconds, 15);
+    EXPECT_GE(burned.seconds, 30);
     EXPECT_EQ(others_at_work(burned), 2);
   };
 
-  run_all({{"gemm --types bf16 --side 256 --seconds 15", "--passes 4 --hang-after 5", 3,
-            "FAKE_HANGS=1:gemm_fill:3"},
-           {"hbm --margin 64 --repeats 2 --seconds 15", "--hang-after 5", 3,
-            "FAKE_HANGS=1:hbm_check:3"}},
-          judge);
+  run_all(
+      {{"gemm --types bf16 --side 256 --seconds 30", "--passes 4", 3, "FAKE_HANGS=1:gemm_fill:3"},
+       {"hbm --margin 64 --repeats 2 --seconds 30", "", 3, "FAKE_HANGS=1:hbm_check:3"}},
+      judge);
 }
 
 TEST(BurnStandIn, AHangThatMayBeAnyGpusNamesNone) {
-  const std::vector<Case> cases{{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"},
-                                {kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"}};
+  const std::vector<Case> cases{{kTrain, "", 3, "FAKE_HANGS=1:sum:2"},
+                                {kCollective, "", 3, "FAKE_HANGS=1:sum:2"}};
 
   run_all(cases, [](const Case&, const Burned& burned) {
     EXPECT_EQ(burned.status, 3);

@@ -147,6 +147,20 @@ TEST(Consequences, AMissingPartExplainsNothingOfAnotherOfItsKind) {
               ElementsAre("mlx5_1: audit: missing", "mlx5_10: ib.port.rate"));
 }
 
+TEST(Consequences, ASocketThatIsEmptyExplainsWhatTheSystemSeesOfIt) {
+  const std::vector<Cause> unlike{
+      {Decision::fail, "cpu.threads", "same value in the run"},
+      {Decision::fail, "numa.nodes", "same value in the run"},
+      {Decision::fail, "iommu.on", "same value in the run"},
+  };
+  auto with = unlike;
+  with.push_back(missing("cpu1", 1, 2));
+
+  EXPECT_THAT(actions_of(with),
+              UnorderedElementsAre("cpu1: audit: missing", "iommu.on: same value in the run"));
+  EXPECT_EQ(actions_of(unlike).size(), 3) << "all sockets are there: a setting";
+}
+
 TEST(Consequences, AHotGpuExplainsThatItIsSlowAndNotThatItIsWrong) {
   EXPECT_THAT(
       actions_of({failed("gpu2", "gpu.temperature", 90, 0),
@@ -173,6 +187,13 @@ TEST(Consequences, AFlappingPortExplainsThatItWasDownWhenItWasRead) {
   EXPECT_THAT(actions_of({failed("mlx5_9", "ib.port.rate", 0, 400),
                           failed("mlx5_9", "ib.port.downed", 40, 0)}),
               ElementsAre("mlx5_9: ib.port.downed"));
+}
+
+TEST(Consequences, WhatTheBmcCallsSickExplainsWhatItsLogSaysOfThePart) {
+  EXPECT_THAT(actions_of({failed("psu5", "audit: unhealthy", 1, 0),
+                          failed("psu5", "sel.new.critical", 1, 0),
+                          failed("psu4", "sel.new.critical", 1, 0)}),
+              ElementsAre("psu5: audit: unhealthy", "psu4: sel.new.critical"));
 }
 
 TEST(Consequences, WhatNobodyCouldFindOutExplainsNoFailure) {

@@ -73,6 +73,24 @@ TEST(GpuCondition, OfOneFieldThatIsWrongFailsItsGpu) {
     EXPECT_THAT(failed(changed(text, from, to)), Contains("gpu3 " + std::string{measure})) << to;
 }
 
+TEST(GpuCondition, ThatWaitsForAResetOrCannotBeRepairedFailsUnderEachName) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text = whole(capture);
+
+  for (const auto& [from, to, measure] : std::initializer_list<Change>{
+           {"recommended>No", "recommended>Yes", "gpu.reset_required"},
+           {"</ecc_errors>", "<channel_repair_pending>Yes</channel_repair_pending></ecc_errors>",
+            "gpu.remap.pending"},
+           {"</ecc_errors>", "<tpc_repair_pending>Yes</tpc_repair_pending></ecc_errors>",
+            "gpu.remap.pending"},
+           {"</ecc_errors>", "<unrepairable_memory>Yes</unrepairable_memory></ecc_errors>",
+            "gpu.remap.failed"}})
+    EXPECT_THAT(failed(changed(text, from, to)), Contains("gpu3 " + std::string{measure})) << to;
+  EXPECT_THAT(failed(changed(text, "</ecc_errors>",
+                             "<channel_repair_pending>No</channel_repair_pending></ecc_errors>")),
+              IsEmpty());
+}
+
 TEST(GpuCondition, OfItsWholeLifeCountsUncorrectedErrors) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
   const auto text = whole(capture);

@@ -61,7 +61,7 @@ class AuditStepTest : public store::StoreTest {
     ASSERT_TRUE(store->append(run, ended));
   }
 
-  std::vector<std::string> audited() {
+  Result<engine::StepEnd> audit() {
     playbooks::PlannedStep planned;
     planned.kind = playbooks::StepKind::audit;
     planned.name = "audit";
@@ -79,8 +79,10 @@ class AuditStepTest : public store::StoreTest {
                                       [](const std::string&) {},
                                       &state};
     asio::io_context io;
-    const auto ended =
-        run_to_end(io, step_type(playbooks::StepKind::audit).perform(doors, request));
+    return run_to_end(io, step_type(playbooks::StepKind::audit).perform(doors, request));
+  }
+  std::vector<std::string> audited() {
+    const auto ended = audit();
     if (!ended) return {ended.error().what};
     std::vector<std::string> told;
     for (const auto& each : record::audit_from(&ended->found.at("audit")))
@@ -101,6 +103,20 @@ TEST_F(AuditStepTest, CountsThePartsOfAStageThatWasDoneTwiceOnce) {
   saw("gpu-facts@after", gpus(2));
 
   EXPECT_THAT(audited(), IsEmpty());
+}
+
+TEST_F(AuditStepTest, NamesWhoWasNotReadWhereItFindsNothing) {
+  auto by_bmc = event(EventKind::step_ended, "n1", "bmc-facts");
+  by_bmc.data["outcome"] = "done";
+  by_bmc.data["bmc_parts"] = record::to_json(gpus(2));
+  ASSERT_TRUE(store->append(run, by_bmc));
+  const auto alone = audit();
+  saw("gpu-facts", gpus(2));
+  const auto both = audit();
+
+  ASSERT_TRUE(alone && both);
+  EXPECT_EQ(alone->detail, "as the profile says, by the BMC alone: the node itself was not read");
+  EXPECT_EQ(both->detail, "as the profile says");
 }
 
 TEST_F(AuditStepTest, UsesTheNewestReading) {

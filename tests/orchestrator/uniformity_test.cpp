@@ -276,6 +276,27 @@ TEST_F(Uniformity, FailsANodeThatHasNoOtherCause) {
   EXPECT_EQ(verdict.causes[0].part, "driver");
 }
 
+/// What BMCs alone list. Other firmware of theirs is the baseline's to judge.
+TEST_F(Uniformity, ComparesCplds) {
+  auto hpe = firmware("9", "0x1E");
+  hpe.model = "System Programmable Logic Device";
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    const bool odd = name == std::string{"n4"};
+    const std::string version = odd ? "1.0.9" : "1.1.2";
+    if (odd) hpe.firmware = "0x1C";
+    report(name, {firmware("CPLDMB_0", odd ? "0.2.0.8" : "0.2.1.9"), hpe,
+                  firmware("Installed-27763-" + version + "__CPLD.Embedded.1", version),
+                  firmware("HGX_FW_ERoT_BMC_0", odd ? "00.02" : "00.03")});
+  }
+
+  EXPECT_THAT(differences("n1"), IsEmpty());
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("Installed-27763-1.0.9__CPLD.Embedded.1: 1.0.9, expected 1.1.2, as 3 of "
+                          "4 have it",
+                          "CPLDMB_0: 0.2.0.8, expected 0.2.1.9, as 3 of 4 have it",
+                          "9: 0x1C, expected 0x1E, as 3 of 4 have it"));
+}
+
 TEST_F(Uniformity, IgnoresFactsThatAreNoVersions) {
   for (const auto* name : {"n1", "n2", "n3", "n4"}) report(name, {firmware("driver", "590")});
   run_.nodes["n4"].facts["version.driver"] = "[1";
@@ -364,6 +385,54 @@ TEST_F(Uniformity, TakesOneAddressInTwoWritingsAndDrivesInAnotherOrderForTheSame
     EXPECT_THAT(differences(name), IsEmpty()) << name;
 }
 
+/// By place: a machine has drives of several sizes, and the kernel names them as they answer.
+TEST_F(Uniformity, NamesADriveOfAnotherSizeThanTheOthersHaveInItsPlace) {
+  const auto sized = [](const std::string& name, double bytes, const std::string& place) {
+    auto part = drive(name, "G5", place);
+    part.size_bytes = bytes;
+    return part;
+  };
+  for (const auto* name : {"n1", "n2", "n3"})
+    report(name, {sized("nvme0", 1.92e12, "0000:01:00.0"), sized("nvme1", 3.84e12, "0000:02:00.0"),
+                  sized("nvme2", 3.8408e12, "0000:03:00.0")});
+  report("n4", {sized("nvme0", 1.92e12, "0000:02:00.0"), sized("nvme1", 1.92e12, "0000:01:00.0"),
+                sized("nvme2", 3.84e12, "0000:03:00.0")});
+
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("nvme0: 1.92 TB, expected 3.84 TB, as 3 of 4 have it"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
+TEST_F(Uniformity, NamesAPartOfAnotherModelThanTheOthersHaveInItsPlace) {
+  const auto at = [](const std::string& name, const std::string& model, const std::string& place) {
+    auto part = hca(name, "MT_0000000838", "28.41.1000");
+    part.model = model;
+    part.slot = place;
+    return part;
+  };
+  const auto cpu = [](const std::string& name, const std::string& model) {
+    Part part;
+    part.kind = PartKind::cpu;
+    part.name = name;
+    part.model = model;
+    return part;
+  };
+  for (const auto* name : {"n1", "n2", "n3", "n6", "n7", "n8"})
+    report(name, {at("mlx5_0", "MT4129", "0000:18:00.0"), at("mlx5_1", "MT41692", "0000:29:00.0"),
+                  cpu("cpu0", "Xeon 8480C"), cpu("cpu1", "Xeon 8480C")});
+  report("n4", {at("mlx5_0", "MT4123", "0000:18:00.0"), at("mlx5_1", "MT41692", "0000:29:00.0"),
+                cpu("cpu0", "Xeon 8480C"), cpu("cpu1", "Xeon 8470")});
+  // Without its first HCA, the second one has another address than elsewhere.
+  report("n5", {at("mlx5_0", "MT41692", "0000:18:00.0"), cpu("cpu0", "Xeon 8480C"),
+                cpu("cpu1", "Xeon 8480C")});
+
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("cpu1: Xeon 8470, expected Xeon 8480C, as 7 of 8 have it",
+                          "mlx5_0: MT4123, expected MT4129, as 6 of 8 have it"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+  EXPECT_THAT(differences("n5"), IsEmpty()) << "what is missing is another check's to name";
+}
+
 TEST_F(Uniformity, ComparesTheCommandLineWithoutWhatIsAMachinesOwn) {
   for (const auto* name : {"n1", "n2", "n3", "n4"}) {
     report(name, {});
@@ -426,6 +495,22 @@ TEST_F(Uniformity, ComparesWhatTheSystemSeesOfTheBiosSettings) {
   EXPECT_EQ(setting_facts(usual).size(), 3);
   EXPECT_THAT(differences("n4"), ElementsAre("cpu.threads: 112, expected 224, as 3 of 4 have it"));
   EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
+/// One DIMM that is slower than the others of its node is what that node's own facts find.
+TEST_F(Uniformity, ComparesTheRateOfTheMemory) {
+  for (const auto* name : {"n1", "n2", "n3", "n4", "n5"}) {
+    report(name, {});
+    const double slow = name == std::string{"n4"} ? 3600 : 4800;
+    const double odd = name == std::string{"n5"} ? 3600 : slow;
+    const std::vector<burnin::Measurement> rates{{"dimm.speed", "dimm A1", slow, "MT/s"},
+                                                 {"dimm.speed", "dimm A2", odd, "MT/s"}};
+    for (const auto& [fact, value] : setting_facts(rates))
+      run_.nodes[name].facts[std::string{fact}] = value.as_string();
+  }
+
+  EXPECT_THAT(differences("n4"), ElementsAre("dimm.speed: 3600, expected 4800, as 4 of 5 have it"));
+  for (const auto* name : {"n1", "n5"}) EXPECT_THAT(differences(name), IsEmpty()) << name;
 }
 
 TEST_F(Uniformity, DoesNotPassTwoMachinesOfOneSerialNumber) {

@@ -46,6 +46,15 @@ bool depends_on_places(const inventory::AuditFinding& finding) {
           inventory::part_kind(finding.part).has_value());
 }
 
+/// Without findings, who was compared: what one of the two did not list was not looked at.
+std::string detail_of(std::size_t findings, bool by_bmc, bool by_node) {
+  if (findings != 0) return fmt::format("{} finding{}", findings, findings == 1 ? "" : "s");
+  std::string detail{"as the profile says"};
+  if (!by_node) detail += ", by the BMC alone: the node itself was not read";
+  if (!by_bmc) detail += ", by the node alone: its BMC was not read";
+  return detail;
+}
+
 Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto by_node = record::parts_by_node(record);
@@ -63,10 +72,8 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     findings = inventory::audit(profile, wanted, seen);
   }
   boost::json::object found{{"audit", record::to_json(findings)}};
-  const auto detail = findings.empty() ? std::string{"as the profile says"}
-                                       : fmt::format("{} finding{}", findings.size(),
-                                                     findings.size() == 1 ? "" : "s");
-  auto end = done(detail, std::move(found));
+  auto end =
+      done(detail_of(findings.size(), record.bmc_told, !by_node.parts.empty()), std::move(found));
   auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
                                                  record.bmc_parts, record.bmc_partial));
   if (!needs.empty()) {

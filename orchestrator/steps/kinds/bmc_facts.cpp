@@ -138,10 +138,13 @@ Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
   found["bios"] = seen.identity.bios_version;
   found["bmc"] = seen.identity.bmc_version;
   auto facts = facts_of(seen.identity);
-  // What the node itself cannot see.
-  auto supplies = seen.parts;
-  std::erase_if(supplies, [](const auto& part) { return part.kind != inventory::PartKind::psu; });
-  for (auto& [name, value] : version_facts(supplies)) facts[name] = std::move(value);
+  // What the node itself cannot see; its BIOS it reports itself, in other words.
+  auto unseen = seen.parts;
+  std::erase_if(unseen, [](const auto& part) {
+    const bool is_firmware = part.kind == inventory::PartKind::firmware && part.name != "bios";
+    return part.kind != inventory::PartKind::psu && !is_firmware;
+  });
+  for (auto& [name, value] : version_facts(unseen)) facts[name] = std::move(value);
   for (auto& [name, value] : place_facts(seen.parts, true)) facts[name] = std::move(value);
   for (auto& [name, value] : further) facts[name] = std::move(value);
   found["facts"] = std::move(facts);

@@ -195,6 +195,15 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   return doors;
 }
 
+/// An advice to log in, with the key that is logged in with.
+std::string with_key(const inventory::Node& node, std::string advice) {
+  constexpr std::string_view kSsh = "ssh ";
+  const auto place = advice.find("ssh root@");
+  const auto& key = node.ssh.key_file;  // empty: the agent's
+  if (place != advice.npos && !key.empty()) advice.insert(place + kSsh.size(), "-i " + key + " ");
+  return advice;
+}
+
 StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
   StepEnd end;
   end.outcome = ended.how == BootEnd::How::needs_person ? Outcome::needs_operator : Outcome::reject;
@@ -202,7 +211,8 @@ StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
   for (const auto& note : ended.notes) end.detail += "; " + note;
   std::vector<record::Needed> needs;
   for (const auto& advice : ended.advice)
-    needs.push_back({.action = named_for(request.node, advice), .goes_on = false});
+    needs.push_back(
+        {.action = with_key(request.node, named_for(request.node, advice)), .goes_on = false});
   if (!needs.empty()) ask_for(end, std::move(needs));
   return end;
 }
