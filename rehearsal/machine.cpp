@@ -7,12 +7,13 @@ namespace cupel::rehearsal {
 
 Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr profile,
                  std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults,
-                 Identity identity)
+                 Identity identity, SpreadShape spread)
     : executor_{executor},
       clock_{clock},
       profile_{std::move(profile)},
       name_{std::move(name)},
       seed_{seed},
+      spread_{spread},
       times_{times},
       planted_{std::move(faults)},
       faults_{faults_now()},

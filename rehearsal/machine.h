@@ -23,7 +23,8 @@ class Machine : public ManagedSystem {
   using ProfilePtr = std::shared_ptr<const inventory::Profile>;
 
   Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr profile, std::string name,
-          std::uint64_t seed, BootTimes times, std::vector<Fault> faults, Identity identity = {});
+          std::uint64_t seed, BootTimes times, std::vector<Fault> faults, Identity identity = {},
+          SpreadShape spread = SpreadShape::normal);
   Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
           std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults);
 
@@ -31,6 +32,8 @@ class Machine : public ManagedSystem {
   /// What its operating system calls itself.
   std::string host_name() const;
   std::uint64_t seed() const override { return seed_; }
+  /// How its healthy parts differ from those of others.
+  SpreadShape spread() const { return spread_; }
   const Clock& clock() const override { return clock_; }
   const inventory::Profile& profile() const { return *profile_; }
   const std::string& bmc_mac() const override { return identity_.bmc_mac; }
@@ -148,6 +151,7 @@ class Machine : public ManagedSystem {
   ProfilePtr profile_;
   std::string name_;
   std::uint64_t seed_;
+  SpreadShape spread_;
   BootTimes times_;
   std::map<std::string, std::string> flashed_;                  // component: version
   std::vector<std::pair<std::string, std::string>> exchanged_;  // in their order

@@ -51,6 +51,7 @@ class Writer {
     text_ = fmt::format("{}\nsite: {}\n", inventory::kRehearsalMark, word(site_.site));
     rooms();
     racks();
+    groups();
     if (!access_.slurm.empty()) slurm();
     if (!access_.boot.empty())
       text_ += fmt::format("boot: {{serve: {}, images: images}}\n", quoted(access_.boot));
@@ -93,6 +94,19 @@ class Writer {
     if (!rule.speed.empty()) text_ += "  speed: " + word(rule.speed) + "\n";
     if (!rule.leaf.empty()) text_ += "  leaf: " + quoted(rule.leaf) + "\n";
     if (!rule.spine.empty()) text_ += "  spine: " + quoted(rule.spine) + "\n";
+  }
+
+  /// By names: what the site says of them may not fit a rack of some of its nodes.
+  void groups() {
+    std::string text;
+    for (const auto& [name, members] : site_.groups) {
+      std::string here;
+      for (const auto& member : members)
+        if (site_.node(member) != nullptr) here += (here.empty() ? "" : ",") + member;
+      if (!here.empty())
+        text += fmt::format("  - {{name: {}, nodes: {}}}\n", word(name), quoted(here));
+    }
+    if (!text.empty()) text_ += "groups:\n" + text;
   }
 
   void rooms() {

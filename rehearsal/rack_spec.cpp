@@ -167,6 +167,7 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
   YamlFields fields{document->root, "rack", file, problems};
   RackSpec rack;
   rack.name = fields.required("rack");
+  (void)fields.text("description");  // of `cupel rack list`
   const auto racks = rack.name.empty() ? std::vector<std::string>{} : expanded(fields, "rack");
   check_names(fields, "rack", racks);
   rack.profile = fields.required("profile");

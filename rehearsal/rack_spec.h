@@ -14,6 +14,7 @@
 #include "inventory/problem.h"
 #include "inventory/profile.h"
 #include "rehearsal/node_spec.h"
+#include "rehearsal/physics/random.h"
 
 namespace cupel::rehearsal {
 
@@ -25,6 +26,7 @@ struct RackSpec {
   std::map<std::string, inventory::Profile> profiles{};  // that nodes name
   std::optional<double> speed{};                         // what the file asks for
   std::optional<std::uint64_t> seed{};
+  SpreadShape spread = SpreadShape::normal;  // of healthy parts
   int feeds = 1;  // of each node: where there are two, each has a PDU that switches its outlets
   /// The cable plan of a rack that has one; a site has its own.
   std::optional<inventory::FabricSite> fabric{};

@@ -1,9 +1,11 @@
 #include "rehearsal/scenario.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <unordered_map>
 
+#include "base/enum_words.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "rehearsal/bmc/update_behavior.h"
@@ -119,6 +121,21 @@ void read_pace(YamlFields& fields, RackSpec& into) {
     into.seed = static_cast<std::uint64_t>(*seed);
 }
 
+void read_spread(YamlFields& scenario, const std::string& file, RackSpec& into,
+                 Problems& problems) {
+  const auto* value = scenario.value("spread");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "spread", file, problems};
+  const auto& known = enum_words_of<SpreadShape, '-'>();
+  const auto word = fields.required("shape");
+  const auto shape = enum_of<SpreadShape, '-'>(word);
+  if (shape) into.spread = *shape;
+  if (!shape && !word.empty())
+    fields.report(fields.place("shape"),
+                  fmt::format("shape must be one of {}", fmt::join(known, ", ")));
+  fields.finish();
+}
+
 }  // namespace
 
 std::vector<NodeSpec*> nodes_named(YamlFields& fields, std::string_view key, RackSpec& rack) {
@@ -157,6 +174,7 @@ void read_scenario(YamlFields& fields, const std::string& file, RackSpec& into,
   read_faults(fields.list("faults"), file, into, problems);
   read_rules(fields.list("rules"), file, into, problems);
   read_pace(fields, into);
+  read_spread(fields, file, into, problems);
 }
 
 bool parse_scenario(std::string_view text, const std::string& file, RackSpec& into,

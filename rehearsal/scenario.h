@@ -1,6 +1,7 @@
 #pragma once
 // What shall happen in a rack, beside what stands in it: faults, rules, kinds of BMC, boot times,
-// speed and seed. One reader, whether it stands in a rack's file or in one of its own.
+// speed, seed and how healthy parts differ. One reader, whether it stands in a rack's file or in
+// one of its own.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +11,9 @@
 
 namespace cupel::rehearsal {
 
-/// `bmcs:`, `boot:`, `faults:`, `rules:`, `speed:` and `seed:` of a map, into a rack whose nodes
-/// and profiles are there already. Every error becomes a problem. What the map does not say stays.
+/// `bmcs:`, `boot:`, `faults:`, `rules:`, `speed:`, `seed:` and `spread:` of a map, into a rack
+/// whose nodes and profiles are there already. Every error becomes a problem. What the map does not
+/// say stays.
 void read_scenario(inventory::YamlFields& fields, const std::string& file, RackSpec& into,
                    std::vector<inventory::Problem>& problems);
 

@@ -94,9 +94,9 @@ struct VirtualRack::Impl {
     std::unique_ptr<RamSystem> ram{};
 
     Node(asio::any_io_executor executor, const Clock& clock, Machine::ProfilePtr profile,
-         const NodeSpec& of, std::uint64_t seed, const BootTimes& times)
-        : machine{executor, clock, std::move(profile), of.name,
-                  seed,     times, of.faults,          of.identity},
+         const NodeSpec& of, std::uint64_t seed, const RackSpec& rack)
+        : machine{executor,  clock,     std::move(profile), of.name,    seed,
+                  rack.boot, of.faults, of.identity,        rack.spread},
           host{executor, machine},
           spec{of} {
       machine.built_by(spec.bmc.vendor);
@@ -159,8 +159,8 @@ Result<void> VirtualRack::Impl::build() {
 
 /// What the machines share: air, breakers and the PDUs with their outlets, cables.
 Result<void> VirtualRack::Impl::build_site(const inventory::Inventory& of) {
-  site =
-      std::make_unique<RackSite>(io.get_executor(), clock, of, options.seed, spec.adaptive_routing);
+  site = std::make_unique<RackSite>(io.get_executor(), clock, of, options.seed,
+                                    spec.adaptive_routing, spec.spread);
   std::vector<Machine*> machines;
   for (const auto& node : spec.nodes) machines.push_back(&nodes.at(node.name)->machine);
   site->join(machines);
@@ -182,8 +182,8 @@ Result<void> VirtualRack::Impl::build_node(const NodeSpec& wanted) {
   if (profile == profiles.end())
     return Error{Code::kInvalid,
                  "there is no profile '" + spec.profile_of(wanted) + "' for node " + wanted.name};
-  auto made = std::make_unique<Node>(io.get_executor(), clock, profile->second, wanted,
-                                     options.seed, spec.boot);
+  auto made =
+      std::make_unique<Node>(io.get_executor(), clock, profile->second, wanted, options.seed, spec);
   auto& node = *made;
   node.host.join(network);
   network->add(wanted.name, wanted.name);
@@ -262,8 +262,9 @@ Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
 
 /// What `dump_fts` would print, beside the inventory; nothing where routing is adaptive.
 Result<void> VirtualRack::Impl::keep_forwarding() {
-  const auto& site = spec.site ? spec.site->fabric : spec.fabric;
-  const auto text = site && !spec.adaptive_routing ? forwarding_text(site->fabric) : std::string{};
+  const auto& planned = spec.site ? spec.site->fabric : spec.fabric;
+  const auto text =
+      planned && !spec.adaptive_routing ? forwarding_text(planned->fabric) : std::string{};
   std::error_code none;
   fs::remove(file(kForwarding), none);  // of an earlier rack in this folder
   if (text.empty()) return {};

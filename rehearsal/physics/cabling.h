@@ -12,6 +12,7 @@
 #include "inventory/fabric.h"
 #include "inventory/fwd.h"
 #include "rehearsal/hardware.h"
+#include "rehearsal/physics/random.h"
 
 namespace cupel::rehearsal {
 
@@ -39,6 +40,7 @@ struct FabricPlan {
   /// As the site has it; nullptr: rail-optimised, by the two numbers above. HCAs that it does not
   /// have are cabled to switches of their own.
   std::shared_ptr<const inventory::Fabric> planned{};
+  SpreadShape spread = SpreadShape::normal;  // of healthy links
 };
 
 /// Where a cable from an HCA ends.

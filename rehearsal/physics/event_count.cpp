@@ -72,4 +72,14 @@ std::uint64_t events_until(Draw of, double exposure) {
   return sum;
 }
 
+double first_event(Draw of, double exposure) {
+  constexpr int kHalvings = 60;
+  double low = 0, high = exposure;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (events_until(of, middle) == 0 ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace cupel::rehearsal

@@ -55,7 +55,7 @@ void Fabric::add_ports() {
   for (const auto& node : plan_.nodes) {
     on_[node.name] = false;
     for (const auto& adapter : node.adapters) {
-      const auto draw = Draw{seed_}.of("port").of(node.name).of(adapter.name);
+      const auto draw = Draw{seed_}.shaped(plan_.spread).of("port").of(node.name).of(adapter.name);
       Port port{.node = node.name,
                 .name = adapter.name,
                 .guid = adapter.guid,

@@ -20,8 +20,9 @@ GpuNature gpu_nature(const GpuKind& kind, Draw of, int index, int count) {
       .nvlink = mine.of("nvlink").spread(0.003),
       .pcie = mine.of("pcie").spread(0.003),
       .compute = mine.of("compute").spread(0.002),
-      // Most see none in a month, a few see one a day.
-      .corrected_an_hour = 0.001 * std::pow(10.0, mine.of("corrected").spread(0.5) - 1),
+      // Most see none in a month, a few see one a day: of a power of ten a long tail would be many.
+      .corrected_an_hour =
+          0.001 * std::pow(10.0, mine.of("corrected").shaped(SpreadShape::normal).spread(0.5) - 1),
   };
 }
 

@@ -85,10 +85,11 @@ double recirculated(std::span<const Fault> faults) {
 }  // namespace
 
 MachinePhysics::MachinePhysics(const Machine& machine) : machine_{machine} {
-  state_ = std::make_unique<State>(State{.draw = Draw{machine.seed()}.of(machine.name()),
-                                         .model = NodeModel{shape_without_gpus(machine.hardware()),
-                                                            kAloneAir, machine.clock().elapsed()},
-                                         .air = kAloneAir.settled});
+  state_ = std::make_unique<State>(State{
+      .draw = Draw{machine.seed()}.shaped(machine.spread()).of(machine.name()),
+      .model =
+          NodeModel{shape_without_gpus(machine.hardware()), kAloneAir, machine.clock().elapsed()},
+      .air = kAloneAir.settled});
   const int places = places_of(machine);
   for (int i = 0; i < places; ++i) state_->gpus.try_emplace(i);
   refresh();

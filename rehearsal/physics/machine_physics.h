@@ -94,6 +94,8 @@ class MachinePhysics : public BoardSensors {
   /// `index`: the position on the baseboard, as Gpu::index. All zero where there is none.
   GpuReading gpu(int index) const;
   GpuErrors gpu_errors(int index) const;
+  /// When it first repeated a packet of PCIe since its link is as it is; nothing: it has not.
+  std::optional<VirtualTime> first_replay(int index) const;
   /// CRC errors of one NVLink; those of all are in gpu_errors().
   std::uint64_t nvlink_crc(int index, int link) const;
   /// Which NVLinks are up; empty where the GPU has none.

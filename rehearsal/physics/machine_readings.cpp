@@ -75,6 +75,15 @@ GpuErrors MachinePhysics::gpu_errors(int index) const {
   return errors;
 }
 
+std::optional<VirtualTime> MachinePhysics::first_replay(int index) const {
+  const auto* gpu = state_->gpu(index);
+  if (!gpu) return std::nullopt;
+  const auto of = state_->draw_of(index, "replays");
+  const double exposure = gpu->replays.until(now().count());
+  if (events_until(of, exposure) == 0) return std::nullopt;
+  return VirtualTime{gpu->replays.moment_of(first_event(of, exposure))};
+}
+
 std::vector<bool> MachinePhysics::nvlinks(int index) const {
   const auto* gpu = state_->gpu(index);
   return gpu ? gpu->links : std::vector<bool>{};

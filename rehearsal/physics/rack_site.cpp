@@ -28,10 +28,12 @@ FeedPlan feed_plan(const inventory::Inventory& site) {
 }
 
 RackSite::RackSite(asio::any_io_executor executor, const Clock& clock,
-                   const inventory::Inventory& site, std::uint64_t seed, bool adaptive_routing)
+                   const inventory::Inventory& site, std::uint64_t seed, bool adaptive_routing,
+                   SpreadShape spread)
     : clock_{clock},
       seed_{seed},
       adaptive_routing_{adaptive_routing},
+      spread_{spread},
       timer_{executor, clock},
       feeds_{feed_plan(site)},
       cords_{site} {
@@ -52,7 +54,7 @@ RackSite::~RackSite() {
 }
 
 void RackSite::join(const std::vector<Machine*>& machines) {
-  FabricPlan plan{.adaptive = adaptive_routing_, .planned = planned_};
+  FabricPlan plan{.adaptive = adaptive_routing_, .planned = planned_, .spread = spread_};
   for (auto* machine : machines)
     plan.nodes.push_back(fabric_node(machine->hardware(), machine->profile()));
   fabric_ = std::make_shared<Fabric>(std::move(plan), seed_);

@@ -20,7 +20,8 @@ class RackSite {
  public:
   /// Machines that join it must outlive it.
   RackSite(asio::any_io_executor executor, const Clock& clock, const inventory::Inventory& site,
-           std::uint64_t seed, bool adaptive_routing = false);
+           std::uint64_t seed, bool adaptive_routing = false,
+           SpreadShape spread = SpreadShape::normal);
   RackSite(const RackSite&) = delete;
   RackSite& operator=(const RackSite&) = delete;
   ~RackSite();
@@ -69,6 +70,7 @@ class RackSite {
   const Clock& clock_;
   std::uint64_t seed_;
   bool adaptive_routing_;
+  SpreadShape spread_;
   std::shared_ptr<const inventory::Fabric> planned_;  // nullptr: the site has no cable plan
   RackTimer timer_;
   PowerFeeds feeds_;

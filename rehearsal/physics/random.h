@@ -7,6 +7,18 @@
 
 namespace cupel::rehearsal {
 
+/// How healthy parts of one kind differ: less is worse. Of all but `bimodal` the mean is 0 and the
+/// deviation 1.
+enum class SpreadShape : std::uint8_t {
+  normal,
+  gamma,        // of shape 4: a skew of -1
+  exponential,  // a ceiling, and a tail below it
+  laplace,
+  student_t,  // with 4 degrees of freedom
+  bimodal,    // a tenth is three deviations slower, and spreads by one and a half
+  uniform,
+};
+
 /// What is drawn: a seed, a node, a purpose, a number of the draw.
 class Draw {
  public:
@@ -17,7 +29,13 @@ class Draw {
     return of(hash);
   }
   constexpr Draw of(std::uint64_t number) const {
-    return Draw{state_ ^ mixed(number + 0x632be59bd9b4e019)};
+    return Draw{state_ ^ mixed(number + 0x632be59bd9b4e019)}.shaped(shape_);
+  }
+  /// The same draw, and all that come of it, with a spread() of that shape.
+  constexpr Draw shaped(SpreadShape shape) const {
+    auto other = *this;
+    other.shape_ = shape;
+    return other;
   }
 
   constexpr std::uint64_t bits() const { return mixed(state_); }
@@ -29,13 +47,12 @@ class Draw {
     for (std::uint64_t i = 0; i < 12; ++i) sum += of(i).uniform();
     return sum;
   }
-  /// 1, give or take `deviation`, within three of them.
-  constexpr double spread(double deviation) const {
-    const double drawn = normal();
-    return 1 + deviation * (drawn < -3 ? -3 : drawn > 3 ? 3 : drawn);
-  }
+  /// 1, give or take `deviation`, within three of them; of another shape than normal, within six.
+  double spread(double deviation) const { return 1 + deviation * deviate(); }
 
  private:
+  double deviate() const;
+
   /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
   /// figure 15 (mix64).
   static constexpr std::uint64_t mixed(std::uint64_t z) {
@@ -46,6 +63,7 @@ class Draw {
   }
 
   std::uint64_t state_;
+  SpreadShape shape_ = SpreadShape::normal;
 };
 
 }  // namespace cupel::rehearsal

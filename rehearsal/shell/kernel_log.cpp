@@ -195,12 +195,16 @@ void add_xids(Lines& lines, Host& host, const Gpu& gpu) {
     lines.push_back({began(host, *any) + 15, kWarning, xid(gpu, code, words_of(code))});
   }
   add_fallen(lines, host, gpu);
-  const auto replays = machine.physics().gpu_errors(gpu.index).pcie_replays;
-  if (replays == 0) return;
-  lines.push_back({16, kWarning,
+  const auto replay = machine.physics().first_replay(gpu.index);
+  if (!replay) return;
+  // Whoever has read the log up to some line reads on after it: none may come before it later.
+  const auto& clock = machine.clock();
+  const double up = clock.epoch() - host.booted_at();
+  const double at = std::max(16.0, up - (clock.elapsed() - *replay).count());
+  lines.push_back({at, kWarning,
                    fmt::format("pcieport {}: AER: Corrected error received: {}",
                                gpu.pci.substr(0, 8) + "01.0", gpu.pci)});
-  lines.push_back({16, kWarning,
+  lines.push_back({at, kWarning,
                    fmt::format("nvidia {}: PCIe Bus Error: severity=Corrected, "
                                "type=Data Link Layer, (Transmitter ID)",
                                gpu.pci)});

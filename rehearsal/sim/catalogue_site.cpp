@@ -14,6 +14,7 @@
 #include "inventory/load_profile.h"
 #include "inventory/yaml.h"
 #include "rehearsal/catalogue.h"
+#include "rehearsal/sim/rack_source.h"
 #include "rehearsal/sim/serve.h"
 #include "rehearsal/sim/update_baseline.h"
 #include "rehearsal/virtual_slurm.h"
@@ -100,6 +101,8 @@ Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems&
       if (!node.profile.empty()) profiles[node.profile] = plan.profile;
     if (each.planned.between_nodes())
       each.planned.rack.fabric = cables_of(each.planned, plan.profile);
+    if (source.scenario.empty()) continue;
+    if (!add_scenario(source.scenario, each.planned.rack, problems)) break;
   }
   return plan;
 }

@@ -17,6 +17,7 @@ struct CatalogueSource {
   std::size_t nodes = 24;           // of a rack
   std::vector<std::string> only{};  // faults by name; empty: all
   int healthy_seeds = 0;            // not the catalogue: so many racks without a fault
+  std::string scenario{};           // of those
 };
 
 /// Prints {"racks": [{name, seed, playbook, places: [{node, fault?, neighbour?}]}]}, where a fault

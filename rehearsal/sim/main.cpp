@@ -34,7 +34,9 @@ void add_catalogue_words(CLI::App& command, CatalogueSource& source) {
   command.add_option("--boot", source.boot,
                      "the rack's machines have no OS, and boot what is served there");
   command.add_option("--only", source.only, "these faults");
-  command.add_option("--healthy", source.healthy_seeds, "so many racks without a fault");
+  auto* healthy =
+      command.add_option("--healthy", source.healthy_seeds, "so many racks without a fault");
+  command.add_option("--scenario", source.scenario, "of each of those")->needs(healthy);
 }
 
 void add_image_words(CLI::App& command, ImageSource& source) {

@@ -63,15 +63,19 @@ std::optional<RackSpec> load_rack(const RackSource& source, Problems& problems) 
   auto rack = source.inventory.empty() ? rack_of_file(source.rack, problems)
                                        : rack_of_inventory(source.inventory, problems);
   if (!source.scenario.empty()) {
-    const auto text = text_of(source.scenario, "scenarios", problems);
     // Without a rack, at least what is wrong in it whatever it is about.
     RackSpec none;
-    if (text) parse_scenario(text->text, text->file, rack ? *rack : none, problems);
+    add_scenario(source.scenario, rack ? *rack : none, problems);
   }
   if (problems.size() > before || !rack) return std::nullopt;
   rack->speed = source.speed.value_or(rack->speed.value_or(kUsualSpeed));
   rack->seed = source.seed.value_or(rack->seed.value_or(kUsualSeed));
   return rack;
+}
+
+bool add_scenario(const std::string& name, RackSpec& into, Problems& problems) {
+  const auto text = text_of(name, "scenarios", problems);
+  return text && parse_scenario(text->text, text->file, into, problems);
 }
 
 Result<void> copy_profiles(const RackSource& source) {

@@ -31,6 +31,11 @@ inline constexpr std::uint64_t kUsualSeed = 1;
 std::optional<RackSpec> load_rack(const RackSource& source,
                                   std::vector<inventory::Problem>& problems);
 
+/// A scenario, a file or a shipped one by its name, into a rack that is there. False where there
+/// was a problem.
+bool add_scenario(const std::string& name, RackSpec& into,
+                  std::vector<inventory::Problem>& problems);
+
 /// Copies the profiles that lie beside the rack's file or the inventory to `profiles/` in the
 /// rack's folder, where its inventory's reader looks for them. Errors: kStorage.
 Result<void> copy_profiles(const RackSource& source);

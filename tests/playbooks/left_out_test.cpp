@@ -156,6 +156,22 @@ TEST_F(LeftOut, StagesSettingsBeforeTheFirmwareAndRestartsOnlyWhereItsRestartLef
   EXPECT_TRUE(unmet(restart->when, {{"settings.pending", "no"}}));
 }
 
+/// What grows slow or wrong with the heat, and a port that went down and came back.
+TEST_F(LeftOut, LooksInANewRackOnceMoreWhenEverythingIsWarm) {
+  const auto steps = steps_of("new-rack", login());
+  const auto place_of = [&](std::string_view name) {
+    return std::ranges::find(steps, name, &PlannedStep::name) - steps.begin();
+  };
+
+  for (const auto* late : {"hbm@warm", "nvme@warm", "gpu-facts@after", "node-facts@new-after"}) {
+    EXPECT_LT(place_of("psu"), place_of(late)) << late;
+    EXPECT_LT(place_of(late), place_of("audit")) << late;
+  }
+  const auto train = std::ranges::find(steps, "train", &PlannedStep::name);
+  ASSERT_NE(train, steps.end());
+  EXPECT_EQ(train->with.at("beside"), "cpu,memory") << "cores and DIMMs, warm";
+}
+
 TEST_F(LeftOut, SkipsTheStepsOfSettingsWhereTheProfileWantsNone) {
   const auto steps = steps_of("new-rack", login());
 

@@ -141,6 +141,7 @@ TEST(Scenario, GivesRulesFaultsTimesSpeedAndSeed) {
   const auto good = parse_scenario(R"(description: as an example
 speed: 1440
 seed: 7
+spread: {shape: student-t}
 boot: {post: 10m}
 bmcs: {vendor: dell, but: [{nodes: v01-n03, vendor: hpe}]}
 faults: [{node: v01-n02, fault: boot-hangs}]
@@ -155,6 +156,7 @@ rules:
   ASSERT_TRUE(good) << to_string(problems);
   EXPECT_EQ(rack.speed, 1440);
   EXPECT_EQ(rack.seed, 7u);
+  EXPECT_EQ(rack.spread, SpreadShape::student_t);
   EXPECT_EQ(rack.boot.post, VirtualTime{600});
   EXPECT_EQ(rack.nodes[0].bmc.vendor, "dell");
   EXPECT_EQ(rack.nodes[2].bmc.vendor, "hpe");
@@ -208,6 +210,19 @@ rules:
         "s.yaml:11:24: method must be one such as GET",
         "s.yaml:11:50: bytes must be a whole number", "unknown key 'status' in rule"})
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(Scenario, ListsTheShapesWhereOneIsUnknown) {
+  auto rack = three_nodes();
+  std::vector<inventory::Problem> problems;
+
+  const auto good = parse_scenario("spread: {shape: round}\n", "s.yaml", rack, problems);
+
+  EXPECT_FALSE(good);
+  EXPECT_EQ(rack.spread, SpreadShape::normal);
+  EXPECT_THAT(to_string(problems),
+              HasSubstr("shape must be one of normal, gamma, exponential, laplace, student-t, "
+                        "bimodal, uniform"));
 }
 
 TEST(Scenario, HasNoHeaderOfTwoLines) {

@@ -38,6 +38,22 @@ TEST(VirtualRackTest, WritesAnInventoryThatLoadsWithoutAProblem) {
   EXPECT_EQ(node.bmc.password.kind, inventory::SecretRef::Kind::file);
 }
 
+TEST(VirtualRackTest, GivesItsMachinesTheSpreadOfItsSpec) {
+  const auto rate = [](SpreadShape shape) {
+    auto spec = two_nodes();
+    spec.spread = shape;
+    RackBench bench{spec, 1000};
+    return bench.on("v01-n02",
+                    [](Machine& machine) { return machine.physics().speed(0, Work::memory); });
+  };
+
+  const double usual = rate(SpreadShape::normal);
+
+  EXPECT_EQ(rate(SpreadShape::normal), usual);
+  EXPECT_NE(rate(SpreadShape::uniform), usual);
+  EXPECT_NEAR(rate(SpreadShape::uniform), 1, 0.01);
+}
+
 TEST(VirtualRackTest, KeepsItsSecretsToItself) {
   const RackBench bench;
 
