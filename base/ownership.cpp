@@ -43,12 +43,17 @@ bool is_open(const struct stat& found) {
   return (found.st_mode & S_IWGRP) != 0 && !is_private_group(found.st_gid, found.st_uid);
 }
 
-/// "chown root: /tmp/x && chmod go-w /tmp/x".
-std::string remedy(const std::string& file, bool foreign, bool open) {
+/// "chown root: /tmp/x && chmod go-w /tmp/x". A folder of another user is that user's to work in:
+/// one that is given away, such as a service's own, shuts its owner out.
+std::string remedy(const std::string& file, const struct stat& found, bool foreign, bool open) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:";
   const bool plain_name = file.find_first_not_of(kPlain) == file.npos;
   const auto name = plain_name ? file : shell_quoted(file);
+  const auto owner = name_of_user(found.st_uid);
+  if (foreign && S_ISDIR(found.st_mode) && !owner.contains(' '))
+    return fmt::format("work as {0} (runuser -u {0} -- cupel ...), or in a folder of your own",
+                       owner);
   std::string command;
   if (foreign) command = fmt::format("chown {}: {}", name_of_user(::geteuid()), name);
   if (open) command += fmt::format("{}chmod go-w {}", foreign ? " && " : "", name);
@@ -66,7 +71,7 @@ Result<void> check_one(const fs::path& path, const fs::path& at, const struct st
       fmt::format("{} can be changed by other users{}: owner {}, mode {:04o}; look at what "
                   "it says, then: {}",
                   path.string(), where, name_of_user(found.st_uid), mode,
-                  remedy(at.string(), foreign, open))};
+                  remedy(at.string(), found, foreign, open))};
 }
 
 /// The names of a path that are still to be walked.

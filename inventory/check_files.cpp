@@ -38,6 +38,11 @@ class NamedFiles {
   Problems problems_{};
 };
 
+Result<void> check_presence(const fs::path& file) {
+  if (const auto why = absence(file)) return Error{Code::kInvalid, *why};
+  return ok();
+}
+
 }  // namespace
 
 Result<void> check_secret_file(const fs::path& file) {
@@ -98,6 +103,11 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     files.check(boot->ca, boot->where);
     files.check(boot->images, boot->where);
   }
+  if (const auto& fabric = inventory.fabric) {
+    files.check(fabric->file, fabric->where);
+    files.check(fabric->forwarding_file, fabric->where);
+    if (fabric->ufm) files.check(fabric->ufm->ca, fabric->ufm->where);
+  }
   return std::move(files).problems();
 }
 
@@ -109,12 +119,24 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
   for (const auto& node : inventory.nodes) {
     secret(node.bmc.password, node.where);
     if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
+    files.check(node.ssh.key_file, node.where);
   }
   for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);
   if (const auto& slurm = inventory.slurm; slurm && slurm->rest && slurm->rest->token)
     secret(*slurm->rest->token, slurm->where);
   if (inventory.kubernetes) secret(inventory.kubernetes->token, inventory.kubernetes->where);
+  if (inventory.fabric && inventory.fabric->ufm)
+    secret(inventory.fabric->ufm->secret, inventory.fabric->ufm->where);
   if (inventory.boot) files.check(inventory.boot->key, inventory.boot->where);
+  return std::move(files).problems();
+}
+
+std::vector<Problem> check_image_trust_files(const Inventory& inventory) {
+  NamedFiles files{check_presence};
+  if (const auto& images = inventory.images) {
+    files.check(images->manifest, images->where);
+    files.check(images->key, images->where);
+  }
   return std::move(files).problems();
 }
 

@@ -14,9 +14,9 @@ namespace cupel::inventory {
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
 
-/// The keys and authorities that the nodes, PDUs, Slurm and Kubernetes name, the manifest of
-/// firmware images with its key, and the folder of images that machines boot, each once. One that
-/// is not there is the reader's problem.
+/// The keys and authorities that the nodes, PDUs, Slurm, Kubernetes and UFM name, the manifest of
+/// firmware images with its key, the folder of images that machines boot, and the fabric's cables
+/// and forwarding tables, each once. One that is not there is the reader's problem.
 std::vector<Problem> check_named_files(const Inventory& inventory);
 
 /// A file with a secret is there, is not open to others (mode 0600 or 0400), and nobody but us and
@@ -26,5 +26,9 @@ Result<void> check_secret_file(const std::filesystem::path& file);
 /// The passwords and tokens that are files, each once: that they are there, are not open to others
 /// and belong to us or root.
 std::vector<Problem> check_secret_files(const Inventory& inventory);
+
+/// That the manifest of firmware images and the public key are there. Not asked where an inventory
+/// is loaded: `cupel firmware sign` works before both are.
+std::vector<Problem> check_image_trust_files(const Inventory& inventory);
 
 }  // namespace cupel::inventory

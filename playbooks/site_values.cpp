@@ -41,12 +41,13 @@ std::optional<Playbook> loaded(const std::string& playbook, const Arguments& arg
 }
 
 /// Whether a value that is only there with the argument has its text in it. A choice between steps
-/// whose values the playbook has itself is none.
+/// whose values the playbook has itself is none. An argument with "${" in it is not found by its
+/// text: `foreach` puts the item into it.
 bool changes(const SiteValues& with, const std::optional<Playbook>& without,
              const std::string& argument) {
   const auto before =
       without ? site_values(*without) : SiteValues{};  // one that cannot be left out
-  if (argument.empty()) return with != before;
+  if (argument.empty() || argument.contains("${")) return with != before;
   return std::ranges::any_of(with, [&](const auto& each) {
     return !before.contains(each) && std::get<2>(each).contains(argument);
   });

@@ -192,10 +192,14 @@ std::optional<Identity> Authenticator::of_peer(const Request& request, const Sit
 }
 
 Result<void> Authenticator::check_again(const Identity& known, const Site& site) const {
+  const Error less{Code::kRefused, "service.yaml does not give that role on those racks any more"};
+  const auto gives = [&](const auto& grant) {
+    return grant.second.role >= known.role && grant.second.racks.includes(known.racks);
+  };
   const auto among = [&](const auto& grants) -> Result<void> {
     const auto grant = grants.find(known.name);
-    if (grant != grants.end() && grant->second.role >= known.role) return ok();
-    return Error{Code::kRefused, "service.yaml does not give that role any more"};
+    if (grant != grants.end() && gives(*grant)) return ok();
+    return less;
   };
   switch (known.kind) {
     case Identity::Kind::token:
@@ -210,10 +214,31 @@ Result<void> Authenticator::check_again(const Identity& known, const Site& site)
       return own && !site.settings.users.contains(known.name) ? ok() : among(site.settings.users);
     }
     case Identity::Kind::oidc:
+      // Its groups are not kept: that no group is given so much can be seen.
+      if (site.settings.oidc && std::ranges::any_of(site.settings.oidc->grants, gives)) return ok();
+      return less;
     case Identity::Kind::schedule:
       return ok();
   }
   return Error{Code::kRefused, "unknown"};
+}
+
+std::string Authenticator::name_of(const Request& request, const Site& site) const {
+  const auto of_secret = [this](std::string_view secret) {
+    const auto found = tokens_.find(secret);
+    const bool good =
+        found && found->expires > report::wall_now() && found->revoked == engine::WallTime{};
+    return good ? found->name : std::string{};
+  };
+  if (!request.field("authorization").empty()) {
+    const std::string token{bearer_token(request)};
+    if (token.starts_with("cupel_")) return of_secret(token);
+    const auto identity = of_web_token(request, token, site);
+    return identity ? identity->name : std::string{};
+  }
+  if (const auto session = session_in(request); !session.empty()) return of_secret(session);
+  const auto identity = of_peer(request, site);
+  return identity ? identity->name : std::string{};
 }
 
 std::variant<Identity, Problem> Authenticator::identify_token(const Request& request,

@@ -42,9 +42,13 @@ class Authenticator {
   /// Of a token that a page sends to log in.
   std::variant<Identity, Problem> identify_token(const Request& request, const std::string& token);
 
+  /// Whose name the request shows; empty where it is no one's. For a share of what is scarce: it
+  /// counts no guess and refuses nothing.
+  std::string name_of(const Request& request, const Site& site) const;
+
   /// Whether what this person or program was known by is valid still: a token that is not revoked,
-  /// a certificate or a user that the site still gives this role. A web token's groups cannot be
-  /// asked for again. Errors: kRefused; kStorage.
+  /// a certificate or a user that the site still gives this role on these racks. A web token's
+  /// groups cannot be asked for again. Errors: kRefused; kStorage.
   Result<void> check_again(const Identity& known, const Site& site) const;
 
   store::AccessTokens& tokens() { return tokens_; }

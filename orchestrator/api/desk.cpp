@@ -189,8 +189,8 @@ Answer Desk::answer_to(const Operation& operation, const Route& route, const Req
 
 std::optional<Problem> Desk::refusal(const Operation& operation, const Request& request,
                                      const Identity& identity) const {
-  const auto who = identity.token.empty() ? identity.origin : identity.token;
-  if (auto problem = too_many(who)) return problem;
+  // By name: many tokens or sessions of one person are one share.
+  if (auto problem = too_many("person " + identity.name)) return problem;
   if (!identity.may(operation.role))
     return Problem{403, "forbidden",
                    fmt::format("{} is a {}; this needs the role {}", identity.name,

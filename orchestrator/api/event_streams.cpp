@@ -113,9 +113,11 @@ class EventFeed final : public Feed {
     if (expired) return Error{Code::kRefused, "the login has expired"};
     const auto now = Clock::now();
     const bool is_due = !checked_ || now - *checked_ >= pace_.heartbeat;
-    if (!is_due || identity_.token.empty()) return ok();
+    if (!is_due) return ok();
     checked_ = now;
-    return desk.authenticator().tokens().check(identity_.token, wall);
+    // A session's own row, which a logout takes.
+    if (!identity_.token.empty()) return desk.authenticator().tokens().check(identity_.token, wall);
+    return desk.authenticator().check_again(identity_, *desk.shared().site.get());
   }
 
   Bell& bell_;

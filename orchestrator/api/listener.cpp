@@ -38,6 +38,9 @@ constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kPiece = 256u * 1024;
 constexpr std::size_t kDropped = 16u * 1024;
 constexpr int kMostRequestsOfOne = 100'000;
+// 30 days; for this host name alone, on all of its ports. A browser does not take it where it warns
+// of the certificate, nor of an IP address. Source: RFC 6797, 6.1, 8.1 and 8.1.1.
+constexpr std::string_view kTransportSecurity = "max-age=2592000";
 
 /// A socket on which connections come in.
 struct Door {
@@ -47,6 +50,8 @@ struct Door {
   bool is_local;
 };
 
+/// Empty also where the name has characters that are not printable: without them it would be
+/// another.
 std::string certificate_name(SSL* ssl) {
   if (SSL_get_verify_result(ssl) != X509_V_OK) return {};
   const std::unique_ptr<X509, void (*)(X509*)> certificate{SSL_get1_peer_certificate(ssl),
@@ -56,7 +61,8 @@ std::string certificate_name(SSL* ssl) {
   const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()),
                                              NID_commonName, name.data(), name.size());
   // A name with a NUL in it is cut there by others.
-  const bool sound = size > 0 && std::cmp_equal(std::strlen(name.data()), size);
+  const bool whole = size > 0 && std::cmp_equal(std::strlen(name.data()), size);
+  const bool sound = whole && printable(name.data()) == name.data();
   return sound ? std::string{name.data()} : std::string{};
 }
 
@@ -304,7 +310,7 @@ Task<void> Listener::Impl::serve_tls(PlainStream plain, Peer peer, GuestPtr gues
   boost::beast::get_lowest_layer(stream).expires_after(limits.head_patience);
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwaited);
   if (refused) co_return;
-  peer.certificate = printable(certificate_name(stream.native_handle()));
+  peer.certificate = certificate_name(stream.native_handle());
   co_await answer_all(stream, peer, *guest);
 }
 
@@ -324,6 +330,9 @@ Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer, Guest& g
     else
       answer = co_await handler(std::move(request));
     if (answer.to_known) know(guest);
+    // In clear it is not to be sent. Source: RFC 6797, 7.2.
+    if constexpr (std::is_same_v<Stream, TlsStream>)
+      answer.fields.emplace_back("Strict-Transport-Security", kTransportSecurity);
     const bool keep = incoming->keep && !answer.close && !answer.feed;
     const bool whole = co_await write(stream, answer, head_only, keep);
     if (!whole) co_return;

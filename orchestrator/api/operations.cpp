@@ -91,7 +91,8 @@ constexpr std::array kActionsQuery{
 
 constexpr std::array kPlanBody{
     Field{"playbook", Kind::text, "name of a playbook of the service", true, 0, 100},
-    Field{"nodes", Kind::text, "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03", true, 0,
+    Field{"nodes", Kind::text,
+          "all, rack:a01, profile:dgx-h100, @GROUP, failed:RUN, a01-n[01-04], !a01-n03", true, 0,
           4000},
     Field{"set", Kind::settings, "values of the playbook's parameters"}};
 constexpr std::array kStartBody{

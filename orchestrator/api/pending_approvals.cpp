@@ -12,6 +12,7 @@
 #include "inventory/model.h"
 #include "inventory/select.h"
 #include "orchestrator/api/handlers.h"
+#include "orchestrator/report/nodes_by_verdict.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/pending_requests.h"
 
@@ -47,7 +48,11 @@ bool sees_nodes(Desk& desk, const Identity& identity, const json::object& body) 
   const auto* terms = body.if_contains("nodes");
   const auto inventory = desk.shared().inventory.get();
   if (terms == nullptr || !terms->is_string() || !inventory) return false;
-  const auto nodes = inventory::select(*inventory, std::string_view{terms->get_string()});
+  const auto of_run = [&desk](std::string_view verdict, engine::RunId run) {
+    return report::nodes_by_verdict(desk.store(), verdict, run);
+  };
+  const auto nodes = inventory::select(*inventory, std::string_view{terms->get_string()},
+                                       inventory::RackScope::all(), of_run);
   return nodes && std::ranges::all_of(*nodes, [&](const inventory::Node* node) {
            return identity.sees_rack(node->rack);
          });
@@ -91,6 +96,7 @@ Result<void> check_asker(Desk& desk, const json::value& asked, const std::string
   known.kind = *kind;
   known.role = *role;
   known.token = text_at(asked, "token").value_or("");
+  known.racks = inventory::RackScope::parse(text_at(asked, "racks").value_or(""));
   return desk.authenticator().check_again(known, *desk.shared().site.get());
 }
 

@@ -14,6 +14,7 @@
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/measured.h"
+#include "orchestrator/store/step_secrets.h"
 
 namespace cupel::api {
 namespace {
@@ -152,11 +153,13 @@ Reply read_console(Desk& desk, const Call& call) {
   const auto which = call.integer("file", static_cast<std::int64_t>(files.size()));
   if (std::cmp_greater(which, files.size()))
     return not_found(fmt::format("the console of {} has {} files", *node, files.size()));
-  const auto text = read_file(files[static_cast<std::size_t>(which - 1)].file, kLargestConsole);
-  if (!text) return problem_of(text.error());
+  const auto said = read_file(files[static_cast<std::size_t>(which - 1)].file, kLargestConsole);
+  if (!said) return problem_of(said.error());
+  // Firmware and iPXE print the URLs that they boot, a kernel its command line.
+  const auto text = store::cut_tickets(*said);
   const auto offset =
-      std::min<std::size_t>(static_cast<std::size_t>(call.integer("offset", 0)), text->size());
-  const auto piece = std::string_view{*text}.substr(
+      std::min<std::size_t>(static_cast<std::size_t>(call.integer("offset", 0)), text.size());
+  const auto piece = std::string_view{text}.substr(
       offset, static_cast<std::size_t>(call.integer("limit", kUsualConsolePiece)));
   std::string shown;
   for (const auto line : split(piece, '\n')) {
@@ -166,7 +169,7 @@ Reply read_console(Desk& desk, const Call& call) {
   answer["file"] = which;
   answer["offset"] = offset;
   answer["text"] = shown;
-  if (offset + piece.size() < text->size()) answer["next"] = offset + piece.size();
+  if (offset + piece.size() < text.size()) answer["next"] = offset + piece.size();
   return json_answer(answer);
 }
 

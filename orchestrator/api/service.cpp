@@ -60,6 +60,10 @@ std::optional<store::KeptReply> reply_after_crash(const store::KeptReply& claim,
   return reply;
 }
 
+Answer busy(std::string detail) {
+  return answer_of({503, "busy", std::move(detail), {}, std::chrono::seconds{2}});
+}
+
 /// A desk on a thread of its own.
 struct Lane {
   explicit Lane(std::size_t most_queued) : most{most_queued} {}
@@ -127,6 +131,7 @@ struct Service::Impl {
   // All streams wake at each event: a lane of their own, so that no request waits behind them.
   Lane light{kMostQueued}, heavy{kMostQueuedHeavy}, streams{kMostQueued};
   FeedSlots slots{options.streams, options.streams_of_one};
+  FeedSlots heavy_shares{kMostQueuedHeavy, options.heavy_of_one};
   std::unique_ptr<Notices> notices{};
   Listener listener;
   Bell bell;
@@ -251,11 +256,20 @@ Task<Answer> Service::Impl::answer(Request request) {
     co_return answer_of(not_found(fmt::format("there is nothing at {}: see /api/openapi.json",
                                               printable(shortened(request.path, 200)))));
   }
-  auto& lane = route.operation->lane == Operation::Lane::heavy ? heavy : light;
-  if (lane.is_full())
-    co_return answer_of(
-        {503, "busy", "too many requests wait already", {}, std::chrono::seconds{2}});
+  const bool takes_long = route.operation->lane == Operation::Lane::heavy;
+  if (light.is_full() || (takes_long && heavy.is_full()))
+    co_return busy("too many requests wait already");
+  std::unique_ptr<FeedSlots::Slot> share;
+  if (takes_long) {
+    auto asks = [&](Desk& desk) { return desk.authenticator().name_of(request, *site); };
+    const auto name = co_await light.run<std::string>(std::move(asks));
+    if (!name.empty()) share = heavy_shares.take(name);
+    if (!name.empty() && !share)
+      co_return busy("too many requests of one person that take long wait already");
+  }
   auto work = [&](Desk& desk) { return desk.answer(*route.operation, route, request); };
+  // A request of no one is refused soon, and takes no place in the line of those that take long.
+  auto& lane = share ? heavy : light;
   co_return co_await lane.run<Answer>(std::move(work));
 }
 

@@ -33,6 +33,7 @@ struct ServiceOptions {
   std::function<void()> reloading{}, reloaded{};
   std::size_t streams = 600;        // open at a time; a further one gets 503
   std::size_t streams_of_one = 60;  // of one person or program
+  std::size_t heavy_of_one = 16;    // requests that take long, of the 64 that may wait
   /// Between two signs of life of a stream, and between two looks at its login.
   std::chrono::milliseconds heartbeat{15'000};
 };

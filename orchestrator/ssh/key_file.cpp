@@ -26,12 +26,14 @@ int note_passphrase(const char*, char*, size_t, int, int, void* asked) {
   return -1;
 }
 
-/// A key that others may read is no secret any more; one that they may change is theirs.
+/// A key that others may read is no secret any more; one that they may change is theirs. Root gives
+/// a service's group its key to read, as all secrets: inventory/check_files.h.
 Result<void> check_mode(const std::filesystem::path& file) {
   struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return ok();  // reading it says why
   const unsigned open = found.st_mode & 0777u;
-  if ((open & 077u) != 0)
+  const bool by_group = found.st_uid == 0 && (open & 037u) == 0;
+  if ((open & 077u) != 0 && !by_group)
     return Error{Code::kRefused, fmt::format("private key {} is open to others (mode {:04o}); run: "
                                              "chmod 600 {}",
                                              file.string(), open, file.string())};

@@ -8,8 +8,8 @@
 namespace cupel::ssh {
 
 /// Errors: kRefused where the file is absent, unreadable, ours but open to others (as ssh refuses
-/// it), no private key, or under a passphrase (Cupel asks nobody: an agent may hold such a key).
-/// The handle stays ours.
+/// it; but for one of root that its group may read), no private key, or under a passphrase (Cupel
+/// asks nobody: an agent may hold such a key). The handle stays ours.
 Result<std::shared_ptr<ssh_key_struct>> private_key(const std::filesystem::path& file);
 
 }  // namespace cupel::ssh

@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr uid_t kSomebody = 12345;  // of no account
 
@@ -98,6 +99,10 @@ TEST_F(OwnershipTest, RefusesWhatIsAnotherUsers) {
   EXPECT_EQ(fault(file_), "none");
   give_away(folder_ / "a");
   EXPECT_THAT(fault(file_), HasSubstr((folder_ / "a").string() + " is on the way"));
+  ASSERT_EQ(::lchown((folder_ / "a").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(fault(file_), AllOf(HasSubstr("work as nobody (runuser -u nobody -- cupel ...)"),
+                                  Not(HasSubstr("chown"))))
+      << "it may be a service's own";
 }
 
 TEST_F(OwnershipTest, RefusesALinkThatIsAnotherUsers) {

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "inventory/check_files.h"
+#include "inventory/model.h"
+
 namespace cupel::inventory {
 namespace {
 
@@ -54,6 +57,17 @@ TEST_F(Secret, IsRefusedFromAFileThatOthersCanRead) {
   // Root may give a service's group its secrets to read: mode 0640.
   for (const mode_t mode : {0604, 0644, 0660})
     EXPECT_THAT(error(SecretRef::Kind::file, file("open sesame\n", mode)), HasSubstr("chmod 600"));
+}
+
+TEST_F(Secret, TheKeyOfNodesIsOneToo) {
+  Inventory inventory;
+  inventory.nodes.emplace_back().ssh.key_file = file("key", 0644);
+  const auto open = check_secret_files(inventory);
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_THAT(open[0].what, HasSubstr("may be read by others"));
+
+  file("key", 0600);
+  EXPECT_TRUE(check_secret_files(inventory).empty());
 }
 
 TEST_F(Secret, ComesFromTheEnvironment) {

@@ -42,6 +42,8 @@ TEST(SiteValues, AreFoundThroughForeachAndInclude) {
   EXPECT_THAT(set_by_the_site(outer, {{"place", "../tmp"}}), ElementsAre("place"));
   EXPECT_THAT(set_by_the_site(outer, {{"place", "evil"}, {"burn", "10m"}}), ElementsAre("place"));
   EXPECT_THAT(set_by_the_site(outer, {{"first", "/tmp/evil"}}), ElementsAre("first"));
+  // The item of the turn is put into it: its own text stands in no step.
+  EXPECT_THAT(set_by_the_site(outer, {{"first", "/tmp/${each}"}}), ElementsAre("first"));
   EXPECT_THAT(set_by_the_site(outer, {{"more", "yes"}, {"burn", "10m"}}), IsEmpty());
 }
 

@@ -66,6 +66,23 @@ TEST_F(ApiAudit, ALoginIsARequestThatIsCounted) {
   EXPECT_EQ(log_in("cupel_guess").status, 429);
 }
 
+TEST_F(ApiAudit, RequestsAreCountedByNameWhateverTokenTheyShow) {
+  write("service.yaml", "requests_per_second: 1\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+  const std::vector of_alice{token("alice", "viewer"), token("alice", "viewer"),
+                             token("alice", "viewer")};
+  const auto whoami = [&](const std::string& secret) {
+    return ask({.target = "/api/v1/whoami", .token = secret}).status;
+  };
+
+  EXPECT_EQ(whoami(of_alice[0]), 200);
+  EXPECT_EQ(whoami(of_alice[1]), 200);
+  EXPECT_EQ(whoami(of_alice[2]), 429);
+  EXPECT_EQ(whoami(token("bob", "viewer")), 200);
+}
+
 TEST_F(ApiAudit, IsWrittenBeforeAChangeIsMade) {
   run_of_two();
   serve();

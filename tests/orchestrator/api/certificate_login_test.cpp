@@ -131,6 +131,14 @@ TEST_F(ApiCertificates, OfANameThatIsNotGrantedAreNoIdentity) {
   EXPECT_EQ(other.status, 401) << other.body;
 }
 
+TEST_F(ApiCertificates, OfANameThatIsNotPrintableAreNoIdentity) {
+  for (const auto* name : {"monitoring\u200b", "\u202emonitoring", "moni\ttoring"}) {
+    const auto other = ask_as(authority_.issue(name), {.target = "/api/v1/whoami"});
+
+    EXPECT_EQ(other.status, 401) << other.body;
+  }
+}
+
 TEST_F(ApiCertificates, OfAnotherAuthorityGetNoConnection) {
   Authority elsewhere;
 

@@ -1,6 +1,7 @@
 // Clients that are broken, slow or hostile: each is answered with a problem or cut off, and the
 // service goes on.
 #include <poll.h>
+#include <sqlite3.h>
 
 #include "tests/orchestrator/api/api_fixture.h"
 
@@ -277,6 +278,64 @@ TEST_F(ApiHostile, StrangersOfManyAddressesShutOutNeitherLocalUsersNorThoseWhoAr
   EXPECT_EQ(get("/healthz").status, 200) << "the Unix socket has a budget of its own";
   EXPECT_LE(service().connections(), 10u);
   EXPECT_FALSE(ask_again());
+}
+
+/// Holds what the service writes to, for as long as it lives; reads go on.
+class HeldStore {
+ public:
+  explicit HeldStore(const std::filesystem::path& state) {
+    EXPECT_EQ(sqlite3_open((state / "cupel.db").c_str(), &database_), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+  HeldStore(const HeldStore&) = delete;
+  HeldStore& operator=(const HeldStore&) = delete;
+  ~HeldStore() { sqlite3_close(database_); }
+
+ private:
+  sqlite3* database_ = nullptr;
+};
+
+TEST_F(ApiHostile, OnePersonFillsAShareOfTheLineOfWhatTakesLong) {
+  auto options = usual();
+  options.heavy_of_one = 2;
+  serve(options);
+  asio::io_context io;
+  std::vector<asio::local::stream_protocol::socket> asked;
+  const auto ask_of = [&](const std::string& secret) {
+    asked.emplace_back(io).connect({file("s")});
+    asio::write(asked.back(),
+                asio::buffer(request_text({.target = "/api/v1/playbooks", .token = secret})));
+  };
+  const auto alice = token("alice", "viewer"), alices_other = token("alice", "viewer");
+  const auto bob = token("bob", "viewer");
+
+  std::optional<HeldStore> held{state()};  // the first request waits to note its token's use
+  for (const auto& secret : {alice, alice, alices_other}) ask_of(secret);
+  std::array<pollfd, 3> answered{};
+  for (std::size_t i = 0; i < answered.size(); ++i)
+    answered[i] = {asked[i].native_handle(), POLLIN, 0};
+  ASSERT_EQ(::poll(answered.data(), answered.size(), 9'000), 1);
+  ask_of(bob);
+  held.reset();
+  std::vector<Heard> heard;
+  for (auto& socket : asked) heard.push_back(heard_of(exchanged(socket, "")));
+
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    EXPECT_EQ(heard[i].status, answered[i].revents != 0 ? 503 : 200) << heard[i].body;
+    EXPECT_EQ(heard[i].field("Retry-After"), answered[i].revents != 0 ? "2" : "");
+  }
+  EXPECT_EQ(heard.back().status, 200) << "bob has a share of his own: " << heard.back().body;
+  EXPECT_EQ(get("/api/v1/playbooks").status, 200) << "the places are free again";
+}
+
+TEST_F(ApiHostile, WithoutALoginNoPlaceIsTakenInTheLineOfWhatTakesLong) {
+  auto options = usual();
+  options.heavy_of_one = 0;
+  serve(options);
+
+  EXPECT_EQ(ask_tls({.target = "/api/v1/playbooks"}).status, 401);
+  EXPECT_EQ(ask_tls({.target = "/api/v1/playbooks", .token = "cupel_0_0"}).status, 401);
+  EXPECT_EQ(get("/api/v1/playbooks").status, 503);
 }
 
 TEST_F(ApiHostile, SpeaksNoOlderTls) {

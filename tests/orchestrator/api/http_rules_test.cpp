@@ -30,6 +30,16 @@ TEST_F(ApiHttpRules, EveryAnswerHasADate) {
         << target;
 }
 
+TEST_F(ApiHttpRules, AnswersOverTlsKeepABrowserToTlsAndThoseInClearDoNot) {
+  serve_page();
+
+  for (const auto* target : {"/", "/api/v1/runs", "/healthz"}) {
+    EXPECT_EQ(ask_tls({.target = target}).field("Strict-Transport-Security"), "max-age=2592000")
+        << target;
+    EXPECT_EQ(get(target).field("Strict-Transport-Security"), "") << target;
+  }
+}
+
 TEST_F(ApiHttpRules, RequestsHaveOneHost) {
   serve();
 

@@ -1,6 +1,7 @@
 // Who may ask: tokens, sessions, web tokens, peers; and who may not.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <pwd.h>
 #include <sqlite3.h>
 
 #include "base/base64.h"
@@ -327,6 +328,30 @@ TEST_F(ApiIdentity, WhatARevokedTokenAskedForIsNotDone) {
   EXPECT_EQ(approved.status, 409) << approved.body;
   EXPECT_THAT(approved.body, HasSubstr("the token has expired or is revoked"));
   EXPECT_TRUE(store().commands(1, 0).value().empty());
+}
+
+TEST_F(ApiIdentity, WhatSomebodyAskedForWhoSeesFewerRacksByNowIsNotDone) {
+  run_of_two();
+  const auto user = "two_person: [cancel]\nusers:\n  - {role: operator, user: " +
+                    std::string{::getpwuid(::geteuid())->pw_name};
+  write("service.yaml", user + "}\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+  const auto asked = post("/api/v1/runs/1/commands", R"({"command":"cancel"})", "1");
+  ASSERT_EQ(asked.status, 202) << asked.body;
+  write("service.yaml", user + ", racks: [a01]}\n");
+  ASSERT_TRUE(service().reload());
+
+  const auto approved = ask_tls(
+      {.method = "POST",
+       .target = "/api/v1/approvals/" + std::string{asked.json().at("approval").as_string()},
+       .body = R"({"decision":"approve"})",
+       .token = token("bob", "operator"),
+       .fields = {"Idempotency-Key: 2"}});
+
+  EXPECT_EQ(approved.status, 409) << approved.body;
+  EXPECT_THAT(approved.body, HasSubstr("on those racks any more"));
 }
 
 TEST_F(ApiIdentity, ASkipWithABlankReasonIsRefused) {

@@ -1,6 +1,7 @@
 // What the API returns of a journal: the same to everybody who may see it, and nothing of racks
 // that are not theirs.
 #include "orchestrator/api/event_text.h"
+#include "orchestrator/console/bounded_log.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -42,6 +43,24 @@ TEST_F(ApiReads, ShowsHowEachNodeStands) {
   const auto& second = body.at("items").at(1);
   EXPECT_EQ(second.at("state"), "running");
   EXPECT_EQ(second.at("step"), "bmc-facts");
+}
+
+TEST_F(ApiReads, AConsoleShowsNoBootTicket) {
+  const auto folder = console::console_folder(state(), run_of_two());
+  std::filesystem::create_directories(folder);
+  const std::string ticket = "0123456789abcdef0123456789abcdef";
+  ASSERT_TRUE(
+      console::BoundedLog(folder, "a01-n01")
+          .append("  URI: http://10.0.0.1/boot/" + ticket +
+                  "/ram.efi\r\nKernel command line: quiet cupel.boot=http://10.0.0.1/boot/" +
+                  ticket + "/\r\nFailed to post to http://10.0.0.1/home/" + ticket + "\r\n"));
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/nodes/a01-n01/console");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  EXPECT_THAT(heard.body, HasSubstr("Kernel command line: quiet"));
+  EXPECT_THAT(heard.body, Not(HasSubstr(ticket)));
 }
 
 TEST_F(ApiReads, PagesEndWhereThereIsNoMore) {

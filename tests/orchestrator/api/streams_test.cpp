@@ -1,4 +1,6 @@
 // Event streams: they are the journal, also for a reader that was away.
+#include <pwd.h>
+
 #include <thread>
 
 #include "tests/orchestrator/api/api_fixture.h"
@@ -120,6 +122,26 @@ TEST_F(ApiStreams, EndWithTheirTokenHoweverBusyTheyAre) {
     service().front().announce(controller::Weight::information, "as the controller does");
     open = reader.read();
   }
+
+  EXPECT_FALSE(open);
+}
+
+TEST_F(ApiStreams, EndWhereTheSettingsGiveTheirReaderFewerRacks) {
+  run_of_two();
+  const auto user =
+      "users:\n  - {role: viewer, user: " + std::string{::getpwuid(::geteuid())->pw_name};
+  write("service.yaml", user + "}\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  options.heartbeat = std::chrono::milliseconds{50};
+  serve(options);
+  Reader reader{file("s"), "/api/v1/runs/1/stream"};
+  reader.until(": alive");
+
+  write("service.yaml", user + ", racks: [a01]}\n");
+  ASSERT_TRUE(service().reload());
+  bool open = true;
+  for (int beats = 0; open && beats < 200; ++beats) open = reader.read();
 
   EXPECT_FALSE(open);
 }
