@@ -428,6 +428,7 @@ Result<json::object> statement_of(const report::RunSummary& summary, const Issue
                          {"expires", report::utc(issue.expires)},
                          {"issued_by", issue.by}};
   predicate["journal"] = std::move(journal);
+  if (!issue.audit_head.empty()) predicate["audit"] = issue.audit_head;
   if (summary.requalified) predicate["requalifies"] = report::to_json(*summary.requalified);
   predicate["made"] = report::to_json(summary.provenance);
   predicate["not_tested"] = report::to_json(untested_of(summary, issue));

@@ -37,6 +37,7 @@ struct Issue {
   std::string by{};               // the person, as the admin node names them
   std::set<std::string> nodes{};  // empty: all of the run
   std::string journal_sha256{};   // of the journal's file beside it; empty: there is none
+  std::string audit_head{};       // as cupel store verify --audit-head takes it; empty: no entry
   std::vector<KeptRun> kept{};
 };
 

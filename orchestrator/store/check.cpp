@@ -65,6 +65,28 @@ class Check {
     }
   }
 
+  /// Numbers are given in order and to one run each, and a removal is recorded: one that is nowhere
+  /// was taken out whole, or never reached the database, which SQLite does not do by itself.
+  void missing_runs() {
+    constexpr const char* kAdvice =
+        "a removal by command would be recorded (cupel store prune): put it back from a backup";
+    // A copy of one run begins there: see begin_numbers_at().
+    RunId last = 0;
+    sql_ << "SELECT COALESCE(MAX(run), 0) FROM pruned WHERE at = 0", soci::into(last);
+    const soci::rowset<int> numbers =
+        (sql_.prepare << "SELECT id FROM run UNION SELECT run FROM event UNION SELECT run FROM "
+                         "pruned UNION SELECT run FROM repair ORDER BY 1");
+    for (const RunId number : numbers) {
+      if (number > last + 1)
+        add(runs_named(last + 1, number - 1), "missing, and not removed by cupel store prune",
+            kAdvice);
+      last = std::max(last, number);
+    }
+    if (newest_begun_ > last)
+      add(runs_named(last + 1, newest_begun_), "missing, though the audit log names what was begun",
+          kAdvice);
+  }
+
   /// Nodes that nobody can use, and nobody will release.
   void locks() {
     std::string node;
@@ -80,6 +102,18 @@ class Check {
   }
 
   void repairs() { repairs_ = read_repairs(sql_); }
+
+  /// The newest run that the service has begun, as its audit log says.
+  void begun() {
+    const soci::rowset<std::string> rows =
+        (sql_.prepare << "SELECT data FROM audit WHERE what LIKE '%-done'");
+    for (const auto& row : rows) {
+      const auto data = parse_json(row);
+      const auto run = data ? number_at(*data, "run") : std::nullopt;
+      if (run && *run > 0 && *run < 1e9)
+        newest_begun_ = std::max(newest_begun_, static_cast<RunId>(*run));
+    }
+  }
 
   void audit(const std::optional<AuditHead>& kept) {
     const auto chain = audit_chain(sql_, kept);
@@ -141,6 +175,10 @@ class Check {
       checked_.faults.push_back({std::move(where), std::move(what), std::move(advice)});
   }
 
+  static std::string runs_named(RunId first, RunId last) {
+    return first == last ? fmt::format("run {}", first) : fmt::format("runs {} to {}", first, last);
+  }
+
   void chain(RunId run, std::string_view phase) {
     std::string before;
     std::int64_t expected = 1;
@@ -166,6 +204,7 @@ class Check {
       ++expected;
       ++checked_.events;
     }
+    if (expected > 1) checked_.journals.push_back({run, expected - 1, before});
     if (const auto what = missing_end(phase, by_events))
       if (!repairs_.contains(run)) add_damage(run, expected, *what);
     for (const auto& [sequence, values] : table)
@@ -250,6 +289,7 @@ class Check {
   std::map<RunId, Repair> repairs_{};
   std::set<std::string> documents_{};
   std::set<RunId> over_{};
+  RunId newest_begun_ = 0;
 };
 
 }  // namespace
@@ -273,6 +313,8 @@ Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHea
     check.readable("cupel.db", [&] { check.database(); });
     if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
     check.readable("runs", [&] { check.runs(); });
+    if (version >= kAuditSince) check.readable("audit log", [&] { check.begun(); });
+    if (version >= kRepairsSince) check.readable("runs", [&] { check.missing_runs(); });
     check.readable("node locks", [&] { check.locks(); });
     if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
     if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(audit); });

@@ -1,6 +1,7 @@
 #pragma once
 // Looks through a whole store and says what is broken in it: the database, every run's chain and
-// whether its events can be read and have their end, the snapshots, the evidence, the audit log.
+// whether its events can be read and have their end, runs that are missing whole, the snapshots,
+// the evidence, the audit log.
 // Changes nothing and repairs nothing; works where Store::open refuses.
 #include <cstdint>
 #include <filesystem>
@@ -20,20 +21,32 @@ struct Fault {
 
 inline constexpr std::size_t kMostFaults = 100;  // a broken disk has more than anybody reads
 
+/// Where the journal of a run ends, as certificates have it: kept elsewhere, it shows an end that
+/// was cut off or made anew.
+struct JournalHead {
+  RunId run = 0;
+  std::int64_t events = 0;
+  std::string hash{};  // of the last event
+  friend bool operator==(const JournalHead&, const JournalHead&) = default;
+};
+
 struct Checked {
   std::int64_t runs = 0;
   std::int64_t events = 0;
   std::int64_t snapshots = 0;
   std::int64_t evidence = 0;
   AuditHead audit{};
-  std::vector<Fault> faults{};    // at most kMostFaults
+  std::vector<JournalHead> journals{};  // of each run whose chain is whole and not empty
+  std::vector<Fault> faults{};          // at most kMostFaults
   std::vector<Fault> repaired{};  // damage of a run that a person gave an end: known, nothing to do
 };
 
 /// What nothing in a store proves: kept for whoever could change the database anyhow.
 inline constexpr const char* kNotChecked =
-    "tokens, pinned keys, what is known of BMCs, and how runs were asked for (cupel token list, "
-    "cupel status)";
+    "tokens and sessions, pinned keys, what is known of BMCs, how runs were asked for, commands "
+    "that were given to runs, their boot tickets and keys, requests that wait for approval, kept "
+    "replies of the service, the notes of repairs, removals and certificates, and whether the "
+    "newest run is missing where no audit log names it (cupel token list, cupel status)";
 
 /// `audit` is the head of the audit log as somebody kept it elsewhere. Reads all of it, which takes
 /// as long as the disk takes. A controller may work meanwhile. Errors: kNotFound: there is no

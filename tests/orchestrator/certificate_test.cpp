@@ -284,11 +284,13 @@ class Certificate : public report::Report {
 
 TEST_F(Certificate, SaysWhatTheRunFoundOutOfEachMachine) {
   end_run();
+  issue.audit_head = "56:" + sha256_hex("entry 56");
   const auto statement = statement_of(summary(), issue);
   ASSERT_TRUE(statement) << statement.error().what;
   const auto says = read_statement(payload_of(*statement));
   ASSERT_TRUE(says) << says.error().what;
 
+  EXPECT_EQ(text_at(*statement, "predicate/audit"), issue.audit_head);
   EXPECT_EQ(says->site, "lab <&>");
   EXPECT_EQ(says->issued_by, "kim");
   EXPECT_EQ(says->expires, issue.expires);

@@ -52,6 +52,8 @@ TEST_F(BackupTest, IsWholeWhileTheStoreIsOpenAndARunGoesOn) {
   EXPECT_EQ(copied.files, 1);
   EXPECT_THAT(copied.checked.faults, IsEmpty());
   EXPECT_EQ(copied.checked.events, 1);
+  const auto hash = store->events_after(run, 0).value().back().hash;
+  EXPECT_EQ(copied.checked.journals, (std::vector<JournalHead>{{run, 1, hash}}));
   const auto copy = Store::open(backup()).value();
   EXPECT_EQ(copy->evidence(sha256_hex("first output")).value(), "first output");
   EXPECT_EQ(copy->run(run).value().phase, RunPhase::running);

@@ -13,6 +13,8 @@
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/prune.h"
+#include "orchestrator/store/run_numbers.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
@@ -312,6 +314,50 @@ TEST_F(FaultsTest, ARunThatIsOverAndWhoseNewestEventsWereCutOffIsNotWhole) {
   EXPECT_THAT(checked().faults,
               Contains(AllOf(at("run 1, event 4"),
                              Field("what", &Fault::what, HasSubstr("the run is ended")))));
+}
+
+TEST_F(FaultsTest, ARunThatWasTakenOutWholeIsMissing) {
+  {
+    const auto store = open();
+    for (const auto* node : {"n1", "n2", "n3"}) {
+      const auto run = store->begin_run(run_on({node})).value();
+      auto end = event(EventKind::run_ended);
+      ASSERT_TRUE(store->append(run, end));
+    }
+    auto log = AuditLog::open(folder_).value();
+    ASSERT_TRUE(log.append({.who = "ada", .what = "start-run-done", .data = {{"run", 3}}}));
+  }
+  ASSERT_THAT(checked().faults, IsEmpty());
+  ASSERT_EQ(checked().journals.size(), 3u);
+  EXPECT_EQ(checked().journals.back().run, 3);
+  EXPECT_EQ(checked().journals.back().events, 1);
+
+  for (const auto* table : {"event", "run_node"})
+    sql("DELETE FROM " + std::string{table} + " WHERE run <> 2");
+  sql("DELETE FROM run WHERE id <> 2");
+
+  const auto found = checked();
+  EXPECT_EQ(found.faults.size(), 2u);
+  EXPECT_THAT(found.faults, Contains(at("run 1")));
+  EXPECT_THAT(found.faults, Contains(at("run 3"))) << "the audit log names it";
+}
+
+TEST_F(FaultsTest, ARunThatWasPrunedOrIsOfACopyOfOneRunIsNotMissing) {
+  {
+    const auto store = open();
+    ASSERT_TRUE(begin_numbers_at(folder_, 7));
+    EXPECT_EQ(store->begin_run(run_on({"n1"})).value(), 7);
+    EXPECT_EQ(store->begin_run(run_on({"n2"})).value(), 8);
+    EXPECT_EQ(store->begin_run(run_on({"n3"})).value(), 9);
+    auto end = event(EventKind::run_ended);
+    ASSERT_TRUE(store->append(8, end));
+  }
+  PruneRequest request;
+  request.runs = {8};
+
+  ASSERT_TRUE(prune(folder_, request));
+
+  EXPECT_THAT(checked().faults, IsEmpty());
 }
 
 TEST_F(FaultsTest, TheCheckFindsEvidenceThatIsNamedAtAnyDepth) {
