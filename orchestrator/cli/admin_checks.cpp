@@ -17,9 +17,11 @@
 #include "bmc/scan/scan.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/node_range.h"
 #include "inventory/slurm_site.h"
 #include "orchestrator/cli/sim_program.h"
 #include "orchestrator/handoff/slurm.h"
+#include "orchestrator/handoff/slurm_rights.h"
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/store.h"
@@ -230,17 +232,58 @@ AdminCheck bmc_check(const inventory::Node& node) {
                       node.name)};
 }
 
-/// Errors where slurmctld does not answer scontrol, or slurmrestd.
-AdminCheck slurm_check(const inventory::SlurmSite& site) {
+/// Nodes of the inventory that slurmctld does not have: a run could not drain them.
+AdminCheck slurm_nodes_check(const inventory::Inventory& inventory,
+                             const Result<std::vector<handoff::SlurmNode>>& known) {
+  constexpr std::size_t kLongest = 200;
+  if (!known)
+    return {Level::warning, "Slurm nodes", printable(known.error().what), "scontrol show node"};
+  std::set<std::string> names;
+  for (const auto& each : *known) names.insert(each.name);
+  std::vector<std::string> unknown;
+  for (const auto& node : inventory.nodes)
+    if (!names.contains(node.slurm_name)) unknown.push_back(node.slurm_name);
+  const auto all = inventory.nodes.size();
+  if (unknown.empty()) return fine("Slurm nodes", fmt::format("Slurm knows all {}", all));
+  return {Level::warning, "Slurm nodes",
+          fmt::format("Slurm does not know {} of {}: {}", unknown.size(), all,
+                      shortened(inventory::fold(unknown), kLongest)),
+          "add their lines to slurm.conf (cupel slurm conf), then: scontrol reconfigure"};
+}
+
+AdminCheck slurm_rights_check(const handoff::SlurmRights& rights) {
+  using Right = handoff::SlurmRights::Right;
+  if (rights.right == Right::has) return fine("Slurm rights", rights.why);
+  const auto found = rights.right == Right::lacks
+                         ? "this user may not change nodes: " + rights.why
+                         : "not known whether this user may change nodes: " + rights.why;
+  return {Level::warning, "Slurm rights", found,
+          rights.helps.empty() ? "run Cupel as SlurmUser, or see docs/first-day.md" : rights.helps};
+}
+
+/// Where slurmctld answers scontrol, or slurmrestd: whether it has the nodes, and whether this user
+/// may change them. Whom the token of a slurmrestd is for, sacctmgr of this machine need not know.
+Checks slurm_checks(const inventory::Inventory& inventory) {
+  constexpr std::chrono::seconds kPatience{20};
+  const auto& site = *inventory.slurm;
   asio::io_context io{1};
   handoff::Slurm slurm{site};
-  const auto answer = run_to_end(io, slurm.ping(Deadline::in(std::chrono::seconds{20})));
-  if (answer) return fine("Slurm", *answer);
-  const auto* next =
-      site.rest ? "see slurm: rest in the inventory"
-                : "apt-get install slurm-client, copy slurm.conf and munge.key of the cluster, "
-                  "then: scontrol ping";
-  return {Level::failure, "Slurm", printable(answer.error().what), next};
+  const auto answer = run_to_end(io, slurm.ping(Deadline::in(kPatience)));
+  if (!answer) {
+    const auto* next =
+        site.rest ? "see slurm: rest in the inventory"
+                  : "apt-get install slurm-client, copy slurm.conf and munge.key of the cluster, "
+                    "then: scontrol ping";
+    return {{Level::failure, "Slurm", printable(answer.error().what), next}};
+  }
+  Checks checks{fine("Slurm", *answer)};
+  const auto deadline = Deadline::in(kPatience);
+  const auto known = run_to_end(io, slurm.nodes(deadline));
+  checks.push_back(slurm_nodes_check(inventory, known));
+  if (site.rest) return checks;
+  auto rights = handoff::slurm_rights(name_of_user(::geteuid()), site.configuration, deadline);
+  checks.push_back(slurm_rights_check(run_to_end(io, std::move(rights))));
+  return checks;
 }
 
 /// Asks for the first node: the server, the token and its rights in one.
@@ -274,7 +317,8 @@ std::vector<AdminCheck> check_admin_node(const AdminQuestion& question) {
   checks.push_back(inventory_check(*question.inventory));
   checks.push_back(names_check(*question.inventory));
   if (const auto* node = bmc_to_try(question)) checks.push_back(bmc_check(*node));
-  if (question.inventory->slurm) checks.push_back(slurm_check(*question.inventory->slurm));
+  if (question.inventory->slurm)
+    for (auto& each : slurm_checks(*question.inventory)) checks.push_back(std::move(each));
   if (question.inventory->kubernetes) checks.push_back(kubernetes_check(*question.inventory));
   return checks;
 }

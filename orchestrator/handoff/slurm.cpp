@@ -36,12 +36,16 @@ std::string reservation_of(const std::string& run, const inventory::Node& node) 
 constexpr std::string_view kOurs = "cupel", kBefore = " | before: ";
 constexpr std::size_t kLongestKept = 110;  // bytes
 
-/// slurmctld's own reasons begin so, whatever user it runs as. Source: slurmctld and slurmd of
-/// Slurm 22.05 to 24.05: set_node_down(), drain_nodes(), validate_node_specs().
-bool is_of_slurm(std::string_view reason) {
+/// Source: slurmctld and slurmd of Slurm 22.05 to 24.05: set_node_down(), drain_nodes(),
+/// validate_node_specs().
+bool is_of_slurm(const SlurmNode& node) {
+  // slurmctld's own reasons begin so, whatever user it runs as.
   static constexpr std::string_view kOwn[] = {"not responding",
                                               "node unexpectedly rebooted",
-                                              "low ",
+                                              "low realmemory",
+                                              "low tmpdisk",
+                                              "low cpus",
+                                              "low socket*",
                                               "gres/",
                                               "prolog error",
                                               "epilog error",
@@ -51,15 +55,16 @@ bool is_of_slurm(std::string_view reason) {
                                               "resumeprogram",
                                               "suspendprogram",
                                               "duplicate jobid",
-                                              "reboot ",
-                                              "node registration",
-                                              "configured ",
-                                              "slurmd ",
-                                              "nodes_per_",
-                                              "invalid "};
-  const auto lower = lower_case(reason);
-  return std::ranges::any_of(kOwn,
-                             [&](std::string_view begin) { return lower.starts_with(begin); });
+                                              "reboot asap",
+                                              "reboot timed out"};
+  // So does what people write: "reboot after the next job", "invalid serial number".
+  static constexpr std::string_view kVague[] = {"reboot ", "node registration", "configured ",
+                                                "slurmd ", "nodes_per_",        "invalid "};
+  const auto lower = lower_case(node.reason);
+  const auto begins = [&](std::string_view begin) { return lower.starts_with(begin); };
+  const bool by_slurm =
+      node.reason_by.empty() || node.reason_by == "root" || node.reason_by == "slurm";
+  return std::ranges::any_of(kOwn, begins) || (by_slurm && std::ranges::any_of(kVague, begins));
 }
 
 /// "DRAIN by alice: ticket 4711"
@@ -87,7 +92,7 @@ std::optional<ForeignHold> foreign_hold(const SlurmNode& node) {
     const auto kept = reason.find(kBefore);
     return kept == reason.npos ? std::nullopt : parse_kept(reason.substr(kept + kBefore.size()));
   }
-  if (is_of_slurm(reason)) return std::nullopt;
+  if (is_of_slurm(node)) return std::nullopt;
   return ForeignHold{node.drained() ? "DRAIN" : "DOWN", node.reason_by, node.reason};
 }
 

@@ -34,8 +34,19 @@ TEST(ForeignHold, IsADrainOrDownThatNeitherCupelNorSlurmHasMade) {
   EXPECT_EQ(foreign_hold(node_with({"IDLE"}, "ticket 4711")), std::nullopt);
   for (const auto* reason :
        {"Not responding", "Node unexpectedly rebooted", "Low RealMemory (reported:1 < 2)",
+        "Low socket*core*thread count, Low CPUs", "Low CPUs", "Low TmpDisk", "reboot timed out",
         "gres/gpu count reported lower than configured (0 < 8)", "Kill task failed", ""})
     EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, reason, "root")), std::nullopt) << reason;
+}
+
+TEST(ForeignHold, IsAPersonsThoughItBeginsAsReasonsOfSlurmDo) {
+  for (const auto* reason :
+       {"low fan speed, do not use", "reboot after the next job", "invalid serial number: RMA 12"})
+    EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, reason)),
+              (ForeignHold{"DRAIN", "alice", reason}));
+  EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "low fan speed", "root")),
+            (ForeignHold{"DRAIN", "root", "low fan speed"}));
+  EXPECT_EQ(foreign_hold(node_with({"IDLE", "DRAIN"}, "Not responding", "slurmadm")), std::nullopt);
 }
 
 TEST(ForeignHold, OutlivesTheReasonsThatCupelWrites) {
