@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 
@@ -22,16 +23,20 @@ struct SeenAt {
   const Part& first() const { return *parts.front(); }
 };
 
-/// One kind of thing under several words: a drive may be listed as NVMe and reported as a drive, an
-/// HCA as a NIC.
-PartKind counted_as(PartKind kind) {
-  if (kind == PartKind::drive) return PartKind::nvme;
-  if (kind == PartKind::nic || kind == PartKind::dpu) return PartKind::hca;
-  return kind;
-}
-
 KindAndSerial key_of(PartKind kind, std::string_view serial) {
   return {counted_as(kind), serial_key(serial)};
+}
+
+/// "a0:88:c2:00:00:01": what a network interface reports where no serial number of its card is
+/// read. It says nothing of the cards that a list has by their serial numbers.
+bool is_mac(std::string_view serial) {
+  constexpr std::size_t kLength = 17;
+  if (serial.size() != kLength) return false;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    const auto digit = static_cast<unsigned char>(serial[i]);
+    if (i % 3 == 2 ? serial[i] != ':' : std::isxdigit(digit) == 0) return false;
+  }
+  return true;
 }
 
 using SeenIndex = std::map<KindAndSerial, std::vector<SeenAt>>;
@@ -66,7 +71,8 @@ bool is_not_read(const Asset& asset, const SeenAssets& seen, const SeenAssets& u
   const auto parts = seen.find(asset.node);
   if (parts == seen.end()) return unread.contains(asset.node);
   return std::ranges::none_of(parts->second, [&](const Part& each) {
-    return !is_no_serial(each.serial) && counted_as(each.kind) == counted_as(asset.kind);
+    return !is_no_serial(each.serial) && counted_as(each.kind) == counted_as(asset.kind) &&
+           is_mac(each.serial) == is_mac(asset.serial);
   });
 }
 
@@ -155,13 +161,33 @@ std::vector<Asset> with_known_nodes(std::span<const Asset> list, const SeenAsset
 }
 
 /// Kinds of which the list has something for a machine: of these it has everything.
-std::map<std::string, std::set<PartKind>, std::less<>> listed_kinds(std::span<const Asset> assets) {
-  std::map<std::string, std::set<PartKind>, std::less<>> kinds;
-  for (const auto& each : assets) kinds[each.node].insert(counted_as(each.kind));
+/// Apart by whether it has them by their MACs.
+std::map<std::string, std::set<std::pair<PartKind, bool>>, std::less<>> listed_kinds(
+    std::span<const Asset> assets) {
+  std::map<std::string, std::set<std::pair<PartKind, bool>>, std::less<>> kinds;
+  for (const auto& each : assets)
+    kinds[each.node].emplace(counted_as(each.kind), is_mac(each.serial));
   return kinds;
 }
 
+bool is_port_of_any(const Part& part, const std::vector<Part>& parts) {
+  return std::ranges::any_of(parts, [&](const Part& card) { return is_port_of(part, card); });
+}
+
 }  // namespace
+
+PartKind counted_as(PartKind kind) {
+  if (kind == PartKind::drive) return PartKind::nvme;
+  if (kind == PartKind::nic || kind == PartKind::dpu) return PartKind::hca;
+  return kind;
+}
+
+bool is_port_of(const Part& interface, const Part& card) {
+  if (interface.kind != PartKind::nic || card.kind != PartKind::hca || is_no_serial(card.serial))
+    return false;
+  const auto port = written_pci(interface.slot), at = written_pci(card.slot);
+  return port && at && port->substr(0, port->rfind('.')) == at->substr(0, at->rfind('.'));
+}
 
 std::string_view to_string(AssetState state) {
   switch (state) {
@@ -206,8 +232,10 @@ std::vector<AssetFinding> compare_assets(std::span<const Asset> list, const Seen
                           {}});
     for (const auto& place : places) {
       const auto kind = kinds.find(place.node);
-      const bool complete = kind != kinds.end() && kind->second.contains(key.first);
-      if (complete && !listed.contains(key))
+      const bool complete =
+          kind != kinds.end() && kind->second.contains({key.first, is_mac(place.first().serial)});
+      if (complete && !listed.contains(key) &&
+          !is_port_of_any(place.first(), seen.find(place.node)->second))
         findings.push_back({AssetState::extra,
                             place.node,
                             place.first().kind,

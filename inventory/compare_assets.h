@@ -35,6 +35,14 @@ struct AssetFinding {
   friend bool operator==(const AssetFinding&, const AssetFinding&) = default;
 };
 
+/// One kind of thing under several words: a drive may be listed as NVMe and reported as a drive, an
+/// HCA as a NIC.
+PartKind counted_as(PartKind kind);
+
+/// Whether a network interface is a port of that card, whose serial number is known: one part,
+/// though the interface reports its MAC for a serial number.
+bool is_port_of(const Part& interface, const Part& card);
+
 /// In the list's order, then what is in no list. `unread`: what machines had reported by a source
 /// that has failed since; a part without name and serial number there stands for all of its kind,
 /// which could not be listed in full. An asset of these, or of a kind of which its machine reports

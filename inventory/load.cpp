@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "inventory/check_files.h"
+#include "inventory/names.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_boot.h"
@@ -15,6 +16,7 @@
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
 #include "inventory/read_slurm.h"
+#include "inventory/select.h"
 #include "inventory/shared_bmcs.h"
 #include "inventory/yaml.h"
 
@@ -49,6 +51,28 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
   }
   fields.finish();
   into.images = std::move(trust);
+}
+
+/// Which nodes are meant by one name, as `--nodes` has them. A group may name those above it.
+void read_groups(YamlFields& site, Inventory& into, std::vector<Problem>& problems) {
+  const bool all_nodes_are_read = problems.empty();
+  for (const auto& item : site.list("groups")) {
+    YamlFields fields{item, "group", into.file, problems};
+    const auto name = fields.required("name"), terms = fields.required("nodes");
+    if (const auto fault = fault_in_name(Named::group, name); fault && !name.empty())
+      fields.report(fields.place("name"), *fault);
+    if (into.groups.contains(name))
+      fields.report(fields.place("name"), "group '" + name + "' is there already");
+    std::vector<std::string> members;
+    if (all_nodes_are_read && !terms.empty()) {
+      const auto nodes = select(into, terms);
+      if (!nodes) fields.report(fields.place("nodes"), nodes.error().what);
+      if (nodes)
+        for (const auto* node : *nodes) members.push_back(node->name);
+    }
+    into.groups.emplace(name, std::move(members));
+    fields.finish();
+  }
 }
 
 /// Loads each profile once. A node whose profile cannot be had is said once for each profile.
@@ -90,6 +114,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.boot = read_boot_site(site, folder, inventory.file, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
+  read_groups(site, inventory, problems);
   const auto* fabric = site.value("fabric");
   site.finish();
   if (inventory.nodes.empty() && problems.empty())

@@ -45,6 +45,8 @@ struct Inventory {
   std::vector<PowerNode> power;
   std::vector<Pdu> pdus{};  // those that switch outlets
   std::vector<Node> nodes;  // in the order of the file
+  /// Names of nodes, in the order of the file, by the group's name.
+  std::map<std::string, std::vector<std::string>, std::less<>> groups{};
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
   std::optional<KubernetesSite> kubernetes{};  // of these two one at most

@@ -46,6 +46,8 @@ constexpr std::string_view word_of(Named what) {
       return "profile name";
     case Named::playbook:
       return "playbook name";
+    case Named::group:
+      return "group name";
   }
   return "name";
 }

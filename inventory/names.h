@@ -22,7 +22,8 @@ enum class Named {
   gpu_type,
   user,
   profile,
-  playbook
+  playbook,
+  group
 };
 
 /// "node name 'ALL' is a word of Slurm: choose another"; nothing where the name can be used.

@@ -61,6 +61,7 @@ boot:
   gateway: 10.0.2.1
   dns: [10.0.2.1]
 fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: NDR, leaf: "leaf{group}-r{rail}", spine: "spine{spine}", forwarding: forwarding.txt, nccl: {interface: bond0, environment: NCCL_IB_SL=1, address: any}, ufm: {url: "https://ufm", user: admin, password: "env:X", token: "env:X", ca: ufm.pem}, switches: [{name: leaf1-r1, guid: b0cf0e0300000700, location: x}]}
+groups: [{name: canary, nodes: all}]
 defaults:
   profile: dgx-h100
   bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}

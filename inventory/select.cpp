@@ -29,74 +29,162 @@ std::vector<std::string_view> terms_of(std::string_view text) {
   return found;
 }
 
-std::vector<std::string> matching(const std::vector<const Node*>& nodes, std::string_view term,
-                                  std::string& complaints) {
-  std::vector<std::string> names;
-  const auto take = [&](auto wanted) {
-    for (const auto* node : nodes)
+/// What the terms of one text mean.
+class Terms {
+ public:
+  Terms(const Inventory& inventory, const RackScope& visible, const NodesOfRun& of_run)
+      : inventory_{inventory}, of_run_{of_run}, sees_all_{visible.is_all()} {
+    for (const auto& node : inventory.nodes)
+      if (visible.has(node.rack)) there_.push_back(&node);
+    for (const auto* node : there_) known_.insert(node->name);
+  }
+
+  const std::vector<const Node*>& there() const { return there_; }
+  const std::string& complaints() const { return complaints_; }
+
+  std::vector<std::string> names_of(std::string_view term) {
+    if (term == "all") return where([](const Node&) { return true; });
+    if (term.starts_with("rack:")) return of_rack(term.substr(5));
+    if (term.starts_with("profile:")) return of_profile(term.substr(8));
+    if (term.starts_with('@')) return of_group(term.substr(1));
+    for (const std::string_view verdict : {"passed", "failed", "inconclusive"})
+      if (term.starts_with(verdict) && term.substr(verdict.size()).starts_with(':'))
+        return of_run(verdict, term.substr(verdict.size() + 1));
+    return of_range(term);
+  }
+
+ private:
+  void complain(const std::string& what) {
+    if (!complaints_.empty()) complaints_ += "; ";
+    complaints_ += what;
+  }
+
+  template <class Wanted>
+  std::vector<std::string> where(const Wanted& wanted) const {
+    std::vector<std::string> names;
+    for (const auto* node : there_)
       if (wanted(*node)) names.push_back(node->name);
-  };
-  const auto complain = [&](std::string what) {
-    if (!complaints.empty()) complaints += "; ";
-    complaints += what;
-  };
-  if (term == "all") {
-    take([](const Node&) { return true; });
-  } else if (term.starts_with("rack:")) {
-    take([&](const Node& node) { return node.rack == term.substr(5); });
-    if (names.empty()) complain("no node is in rack '" + std::string{term.substr(5)} + "'");
-  } else if (term.starts_with("profile:")) {
-    take([&](const Node& node) { return node.profile == term.substr(8); });
-    if (names.empty()) complain("no node has profile '" + std::string{term.substr(8)} + "'");
-  } else {
-    auto expanded = expand(term);
-    if (!expanded) {
-      complain(expanded.error().what);
+    return names;
+  }
+
+  std::vector<std::string> of_rack(std::string_view rack) {
+    auto names = where([&](const Node& node) { return node.rack == rack; });
+    if (names.empty()) complain("no node is in rack '" + std::string{rack} + "'");
+    return names;
+  }
+
+  std::vector<std::string> of_profile(std::string_view profile) {
+    auto names = where([&](const Node& node) { return node.profile == profile; });
+    if (names.empty()) complain("no node has profile '" + std::string{profile} + "'");
+    return names;
+  }
+
+  /// A group that has no node here does not exist.
+  std::vector<std::string> of_group(std::string_view group) {
+    std::vector<std::string> groups;
+    for (const auto& [name, members] : inventory_.groups) {
+      auto here = members;
+      std::erase_if(here, [&](const auto& member) { return !known_.contains(member); });
+      if (here.empty()) continue;
+      if (name == group) return here;
+      groups.push_back(name);
+    }
+    complain("there is no group '" + std::string{group} + "'" +
+             did_you_mean(group, std::span{groups}));
+    return {};
+  }
+
+  std::vector<std::string> of_run(std::string_view verdict, std::string_view number_of_run) {
+    const auto run = number<std::int64_t>(number_of_run);
+    if (!run || *run < 1) {
+      complain("'" + std::string{number_of_run} + "' is no number of a run");
       return {};
     }
-    std::vector<std::string> known;
-    for (const auto* node : nodes) known.push_back(node->name);
-    const std::unordered_set<std::string> there{known.begin(), known.end()};
+    auto names = of_run_ ? of_run_(verdict, *run)
+                         : Result<std::vector<std::string>>{
+                               Error{Code::kInvalid, "what runs have found is not asked for here"}};
+    if (!names) {
+      complain(names.error().what);
+      return {};
+    }
+    if (!sees_all_) std::erase_if(*names, [&](const auto& name) { return !known_.contains(name); });
+    if (names->empty())
+      complain(verdict == "inconclusive"
+                   ? "no node of run " + std::to_string(*run) + " is inconclusive"
+                   : "no node of run " + std::to_string(*run) + " has " + std::string{verdict});
+    return known_alone(*std::move(names));
+  }
+
+  std::vector<std::string> of_range(std::string_view term) {
+    auto expanded = expand(term);
+    if (expanded) return known_alone(*std::move(expanded));
+    complain(expanded.error().what);
+    return {};
+  }
+
+  /// " (a range is written d[01-04])" for "d01-d04" where both are nodes; else empty.
+  std::string as_range(std::string_view name) const {
+    for (auto dash = name.find('-'); dash != name.npos; dash = name.find('-', dash + 1)) {
+      const auto from = name.substr(0, dash), to = name.substr(dash + 1);
+      const auto stem = from.substr(0, from.find_last_not_of("0123456789") + 1);
+      const bool numbers = stem.size() < from.size() && stem.size() < to.size();
+      if (!numbers || !to.starts_with(stem) || !known_.contains(from) || !known_.contains(to))
+        continue;
+      return " (a range is written " + std::string{stem} + "[" +
+             std::string{from.substr(stem.size())} + "-" + std::string{to.substr(stem.size())} +
+             "])";
+    }
+    return {};
+  }
+
+  /// These names; complains of those that no node has.
+  std::vector<std::string> known_alone(std::vector<std::string> names) {
     std::size_t wrong = 0;
-    for (auto& name : *expanded) {
-      if (!there.contains(name) && ++wrong <= kMostComplaints)
-        complain("there is no node '" + name + "'" + did_you_mean(name, std::span{known}));
-      names.push_back(std::move(name));
+    for (const auto& name : names) {
+      if (known_.contains(name) || ++wrong > kMostComplaints) continue;
+      const auto all = where([](const Node&) { return true; });
+      const auto range = as_range(name);
+      complain("there is no node '" + name + "'" +
+               (range.empty() ? did_you_mean(name, std::span{all}) : range));
     }
     if (wrong > kMostComplaints)
       complain("nor are there " + std::to_string(wrong - kMostComplaints) + " more of them");
+    return names;
   }
-  return names;
-}
+
+  const Inventory& inventory_;
+  const NodesOfRun& of_run_;
+  bool sees_all_;
+  std::vector<const Node*> there_{};
+  std::unordered_set<std::string_view> known_{};  // their names
+  std::string complaints_{};
+};
 
 }  // namespace
 
 Result<std::vector<const Node*>> select(const Inventory& inventory, std::string_view text,
-                                        const RackScope& visible) {
-  std::vector<const Node*> there;
-  for (const auto& node : inventory.nodes)
-    if (visible.has(node.rack)) there.push_back(&node);
+                                        const RackScope& visible, const NodesOfRun& of_run) {
+  Terms terms{inventory, visible, of_run};
   std::unordered_set<std::string> chosen;
-  std::string complaints;
   bool first = true;
   for (auto term : terms_of(text)) {
     const bool takes_away = term.starts_with('!');
     if (takes_away) term.remove_prefix(1);
     // "!a01-n03" alone means all but that one.
     if (takes_away && first)
-      for (const auto* node : there) chosen.insert(node->name);
+      for (const auto* node : terms.there()) chosen.insert(node->name);
     first = false;
-    for (auto& name : matching(there, term, complaints)) {
+    for (auto& name : terms.names_of(term)) {
       if (takes_away)
         chosen.erase(name);
       else
         chosen.insert(std::move(name));
     }
   }
-  if (!complaints.empty())
-    return Error{Code::kInvalid, "nodes '" + std::string{text} + "': " + complaints};
+  if (!terms.complaints().empty())
+    return Error{Code::kInvalid, "nodes '" + std::string{text} + "': " + terms.complaints()};
   std::vector<const Node*> nodes;
-  for (const auto* node : there)
+  for (const auto* node : terms.there())
     if (chosen.contains(node->name)) nodes.push_back(node);
   if (nodes.empty())
     return Error{Code::kInvalid, "nodes '" + std::string{text} + "': none are left"};

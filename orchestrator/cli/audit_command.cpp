@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -14,8 +13,8 @@
 #include "inventory/compare_assets.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/seen_assets.h"
 #include "orchestrator/cli/site_store.h"
-#include "orchestrator/record/seen_parts.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/requalify/changes.h"
@@ -24,67 +23,67 @@ namespace cupel::cli {
 namespace {
 
 using inventory::Asset;
-using inventory::SeenAssets;
 
 constexpr std::size_t kLargestList = 256u << 20;
-constexpr std::size_t kMostRunsBack = 500;
-constexpr int kMostReadings = 8;  // runs of one machine since one that read a part
-
-/// What machines report, and what they reported by a source that has failed since.
-struct Seen {
-  SeenAssets parts{}, unread{};
-};
-
-/// Of one machine while its runs are read.
-struct Readings {
-  record::SeenParts parts{};
-  int runs = 0;
-  bool is_complete = false;
-};
-
-/// Of each machine and each source of its parts the newest reading.
-Result<Seen> seen_of_store(const store::Store& store) {
-  std::map<std::string, Readings, std::less<>> readings;
-  TRY(const auto runs, store.runs(kMostRunsBack));
-  for (const auto& run : runs)
-    for (const auto& node : run.nodes) {
-      auto& of = readings[node];
-      if (of.is_complete || of.runs == kMostReadings) continue;
-      TRY(const auto record, record::node_record(store, run.id, node));
-      of.is_complete = !of.parts.take(record);
-      of.runs += of.parts.parts().empty() ? 0 : 1;
-    }
-  Seen seen;
-  for (const auto& [node, of] : readings) {
-    if (auto parts = of.parts.parts(); !parts.empty()) seen.parts.emplace(node, std::move(parts));
-    if (auto unread = of.parts.unread(); !unread.empty())
-      seen.unread.emplace(node, std::move(unread));
-  }
-  return seen;
-}
 
 struct ListAsked {
   std::string file{};
+  std::string columns{};  // "Serial=SN-Nr,Node=Rechner"
+  bool skip_bad = false;
 };
 
 /// The list, and what was seen; or complains.
 struct Compared {
   std::vector<Asset> assets{};
   Seen seen{};
+  std::vector<inventory::SkippedRows> skipped{};
 };
 
+/// Each reason once, however many rows it has.
+void say_skipped(const std::string& file, const std::vector<inventory::SkippedRows>& skipped) {
+  for (const auto& each : skipped) {
+    const auto more = each.rows - each.lines.size();
+    say(stderr, "cupel: {}: {} row{} left out for {}: line{} {}{}{}\n", printable(file), each.rows,
+        each.rows == 1 ? "" : "s", each.reason, each.rows == 1 ? "" : "s",
+        fmt::join(each.lines, ", "), more == 0 ? "" : fmt::format(" and {} more", more),
+        each.first == each.reason ? "" : fmt::format(" ({})", each.first));
+  }
+}
+
+boost::json::array to_json(const std::vector<inventory::SkippedRows>& skipped) {
+  boost::json::array all;
+  for (const auto& each : skipped)
+    all.push_back({{"reason", each.reason},
+                   {"rows", each.rows},
+                   {"lines", boost::json::array(each.lines.begin(), each.lines.end())},
+                   {"first", each.first}});
+  return all;
+}
+
+std::size_t count_rows(const std::vector<inventory::SkippedRows>& skipped) {
+  std::size_t rows = 0;
+  for (const auto& each : skipped) rows += each.rows;
+  return rows;
+}
+
 OrExit<Compared> compared_or_complain(const Context& context, const ListAsked& asked) {
+  inventory::AssetListRules rules{.skip_bad = asked.skip_bad};
+  if (!asked.columns.empty()) {
+    auto [columns, fault] = inventory::asset_column_names(asked.columns);
+    if (!fault.empty())
+      return complain(context, Error{Code::kInvalid, "--columns: " + fault}, Exit::invalid);
+    rules.columns = std::move(columns);
+  }
   const auto text = read_trusted_file(asked.file, kLargestList);
   if (!text) return complain(context, text.error(), Exit::invalid);
   std::vector<inventory::Problem> problems;
-  Compared compared;
-  compared.assets = inventory::parse_assets(*text, asked.file, problems);
+  auto list = inventory::parse_assets(*text, asked.file, rules, problems);
   if (!problems.empty()) return complain(context, inventory::told_once(std::move(problems)));
   const auto store = store::Store::open(context.state);
   auto seen = store ? seen_of_store(**store) : Result<Seen>{store.error()};
   if (!seen) return complain(context, seen.error(), Exit::unfinished);
-  compared.seen = *std::move(seen);
-  return compared;
+  if (!context.json) say_skipped(asked.file, list.skipped);
+  return Compared{std::move(list.assets), *std::move(seen), std::move(list.skipped)};
 }
 
 boost::json::object to_json(const inventory::AssetFinding& finding) {
@@ -108,6 +107,7 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
     for (const auto& each : findings) all.push_back(to_json(each));
     say("{}\n", boost::json::serialize(boost::json::object{{"assets", compared.assets.size()},
                                                            {"machines", compared.seen.parts.size()},
+                                                           {"skipped", to_json(compared.skipped)},
                                                            {"findings", std::move(all)}}));
   } else {
     say("{}", rehearsal_line(context.state));
@@ -120,7 +120,10 @@ Exit audit_assets(const Context& context, const ListAsked& asked) {
       if (!each.order.empty()) say(" (order {})", printable(each.order));
       say("\n");
     }
-    say("{} assets, {} machines seen: {}\n", compared.assets.size(), compared.seen.parts.size(),
+    const auto skipped = count_rows(compared.skipped);
+    say("{} assets{}, {} machines seen: {}\n", compared.assets.size(),
+        skipped == 0 ? "" : fmt::format(" ({} row{} left out)", skipped, skipped == 1 ? "" : "s"),
+        compared.seen.parts.size(),
         findings.empty() ? "all as listed" : fmt::format("{} findings", findings.size()));
   }
   return findings.empty() ? Exit::passed : Exit::failed;
@@ -141,7 +144,8 @@ Exit audit_arrivals(const Context& context, const ListAsked& asked) {
                      {"here", each.here},
                      {"can_start", each.can_start()},
                      {"due", boost::json::array(each.due.begin(), each.due.end())}});
-    say("{}\n", boost::json::serialize(boost::json::object{{"nodes", std::move(all)}}));
+    say("{}\n", boost::json::serialize(boost::json::object{
+                    {"nodes", std::move(all)}, {"skipped", to_json(compared.skipped)}}));
   } else {
     constexpr std::size_t kMostDue = 5;
     for (const auto& each : arrivals) {
@@ -256,6 +260,10 @@ CommandRow list_command(Context& context, const char* name, const char* summary,
       {"FILE", &asked->file,
        "CSV with a header: Node, Kind, Serial, Model, Slot, Part Number, Purchase Order, Due",
        kRequired},
+      {"--columns", &asked->columns,
+       "what columns are called whose names are not known: Serial=SN-Nr,Node=Rechner"},
+      {"--skip-bad", &asked->skip_bad,
+       "leave out rows that cannot be used, and say which; without it the list is refused"},
       json_flag(context)};
   row.run = [&context, asked, act] { return act(context, *asked); };
   return row;
@@ -277,6 +285,7 @@ CommandRow audit_command(Context& context) {
       "Examples: cupel run audit                     reads the machines\n"
       "          cupel audit assets assets.csv       what is missing, moved, swapped or not "
       "listed\n"
+      "          cupel audit assets assets.csv --columns Serial=SN-Nr,Node=Rechner --skip-bad\n"
       "          cupel audit arrivals assets.csv     what is here, what is due, which nodes can "
       "start\n"
       "          cupel audit diff 12 40              what differs between two runs\n"

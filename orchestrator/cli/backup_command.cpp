@@ -16,10 +16,14 @@ boost::json::object document_of(const std::string& from, const std::string& to,
     faults.push_back({{"where", valid_utf8(fault.where)},
                       {"what", valid_utf8(fault.what)},
                       {"advice", fault.advice}});
+  boost::json::array journals;
+  for (const auto& each : copied.checked.journals)
+    journals.push_back({{"run", each.run}, {"events", each.events}, {"head_sha256", each.hash}});
   return {{"from", valid_utf8(from)},        {"to", valid_utf8(to)},
           {"runs", copied.checked.runs},     {"events", copied.checked.events},
           {"evidence_copied", copied.files}, {"evidence_present", copied.present},
-          {"bytes_written", copied.bytes},   {"faults", faults}};
+          {"bytes_written", copied.bytes},   {"audit", to_string(copied.checked.audit)},
+          {"journals", std::move(journals)}, {"faults", faults}};
 }
 
 void print_copy(const std::string& from, const std::string& to, const store::Copied& copied) {
@@ -29,6 +33,12 @@ void print_copy(const std::string& from, const std::string& to, const store::Cop
       "written\n",
       printable(from), printable(to), copied.checked.runs, copied.checked.events, copied.files,
       copied.present, static_cast<double>(copied.bytes) / 1e6);
+  // Kept elsewhere, they show what was cut off or made anew.
+  if (copied.checked.audit.sequence > 0) say("audit log: {}\n", to_string(copied.checked.audit));
+  if (!copied.checked.journals.empty()) {
+    const auto& newest = copied.checked.journals.back();
+    say("journal of run {}: {}:{}\n", newest.run, newest.events, newest.hash);
+  }
   if (copied.checked.faults.empty())
     say("the copy was read back: all of it is intact\n");
   else

@@ -89,7 +89,8 @@ Exit run(const Context& context, const DhcpConf& conf, const std::vector<DhcpNod
 
 Exit dhcp(const Context& context, const BootAsked& asked) {
   TRY(const auto inventory, inventory_or_complain(context, asked.inventory));
-  const auto selected = inventory::select(inventory, asked.nodes);
+  const auto selected =
+      inventory::select(inventory, asked.nodes, inventory::RackScope::all(), nodes_of_run(context));
   if (!selected) return complain(context, selected.error(), Exit::invalid);
   auto conf = netboot::dhcp_of(inventory.boot);
   if (!conf) return complain(context, conf.error(), Exit::invalid);

@@ -253,6 +253,7 @@ class Rehearsal {
                                    std::to_string(options_.nodes)};
     if (options_.healthy_seeds > 0)
       words.insert(words.end(), {"--healthy", std::to_string(options_.healthy_seeds)});
+    if (!options_.scenario.empty()) words.insert(words.end(), {"--scenario", options_.scenario});
     for (const auto& name : options_.only) words.insert(words.end(), {"--only", name});
     return words;
   }

@@ -14,6 +14,7 @@ struct CatalogueOptions {
   std::size_t racks_at_once = 2;
   std::vector<std::string> only{};      // faults by name; empty: all
   int healthy_seeds = 0;                // not the catalogue: so many racks without a fault
+  std::string scenario{};               // of those: a file, or a shipped one by its name
   std::vector<std::string> settings{};  // of new-rack: NAME=VALUE
 };
 

@@ -22,6 +22,7 @@
 #include "orchestrator/cli/signing_key.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/report/summary.h"
+#include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/journal_file.h"
 
@@ -61,6 +62,14 @@ std::string kept_journal_name(const std::string& certificate, engine::RunId run)
   return fmt::format("{}.run-{}{}", certificate, run, kJournalEnding);
 }
 
+/// Empty where the log has no entry.
+Result<std::string> audit_head(const store::Store& store) {
+  TRY(const auto log, store::AuditLog::open(store.folder()));
+  TRY(const auto newest, log.newest("", 1));
+  if (newest.empty()) return std::string{};
+  return to_string(store::AuditHead{newest.back().sequence, newest.back().hash});
+}
+
 struct Issued {
   std::string sealed{};
   std::string payload_sha256{};  // by which it is revoked
@@ -80,6 +89,7 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
                                                asked.run, *broken)};
   certificate::Issue issue{.at = now(), .by = login_name(), .nodes = names};
   issue.expires = issue.at + *valid;
+  TRY(issue.audit_head, audit_head(store));
   TRY(issue.kept, certificate::kept_runs(store, summary));
   if (asked.journal) {
     TRY(const auto end,

@@ -23,15 +23,18 @@ using RowOfCommand = CommandRow (*)(Context&);
 
 /// Every command there is, in the order in which a newcomer meets them.
 constexpr RowOfCommand kCommands[] = {
-    inventory_command, playbook_command,  plan_command,       run_command,         resume_command,
-    follow_command,    cancel_command,    controller_command, pause_command,       unpause_command,
-    approve_command,   retry_command,     skip_command,       continue_command,    status_command,
-    actions_command,   show_command,      report_command,     certificate_command, verify_command,
-    verdict_command,   requalify_command, check_command,      rma_command,         profile_command,
-    audit_command,     exec_command,      bmc_command,        firmware_command,    settings_command,
-    fabric_command,    slurm_command,     rehearse_command,   rack_command,        store_command,
-    image_command,     boot_command,      serve_command,      token_command,       backup_command,
-    restore_command,   doctor_command,    manual_command,     completion_command,
+    inventory_command,  playbook_command,  plan_command,        run_command,
+    resume_command,     follow_command,    cancel_command,      controller_command,
+    pause_command,      unpause_command,   approve_command,     retry_command,
+    skip_command,       continue_command,  status_command,      actions_command,
+    show_command,       report_command,    certificate_command, verify_command,
+    verdict_command,    requalify_command, check_command,       rma_command,
+    profile_command,    audit_command,     parts_command,       exec_command,
+    bmc_command,        firmware_command,  settings_command,    fabric_command,
+    slurm_command,      rehearse_command,  rack_command,        store_command,
+    image_command,      boot_command,      serve_command,       token_command,
+    backup_command,     restore_command,   doctor_command,      manual_command,
+    completion_command,
 };
 
 constexpr const char* kFooter =
@@ -91,30 +94,61 @@ bool has_in_it(const CommandRow& row, const CommandRow* leaf) {
   });
 }
 
+/// `command`: "store", or "fabric health".
+bool is_part_of(const CommandRow& program, std::string_view command, const CommandRow* chosen) {
+  const auto first = std::min(command.find(' '), command.size());
+  const auto row =
+      std::ranges::find(program.subcommands, command.substr(0, first), &CommandRow::name);
+  if (row == program.subcommands.end()) return false;
+  return first == command.size() ? has_in_it(*row, chosen)
+                                 : is_part_of(*row, command.substr(first + 1), chosen);
+}
+
+/// Images lie in the state folder where no other is named. Making a root file system needs root.
+bool works_on_own_images(const CommandRow& program, const CommandRow* chosen,
+                         const std::vector<std::string>& words) {
+  const bool named = std::ranges::any_of(words, [](const std::string& word) {
+    return word == "--images" || word.starts_with("--images=");
+  });
+  return is_part_of(program, "image", chosen) && (named || chosen->name == "build");
+}
+
 /// Whether the command reads or writes records. The others work for whoever calls them: in a folder
 /// of their own, or with root's privileges.
 bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
-  constexpr std::string_view kOthers[] = {"boot",     "completion", "image", "manual",
+  constexpr std::string_view kOthers[] = {"boot",     "completion", "manual",
                                           "rehearse", "rack",       "verify"};
-  return std::ranges::none_of(program.subcommands, [&](const CommandRow& each) {
-    return std::ranges::find(kOthers, each.name) != std::end(kOthers) && has_in_it(each, chosen);
-  });
+  return std::ranges::none_of(
+      kOthers, [&](std::string_view each) { return is_part_of(program, each, chosen); });
 }
 
 /// A command on the records of this machine, where $CUPEL_SERVER says that they are elsewhere: it
 /// would find none, and say so as if there were none. Named by --state, they are meant.
 std::optional<Error> meant_elsewhere(const Context& context, const CommandRow* chosen) {
-  constexpr std::string_view kHereAlone[] = {"audit", "backup", "certificate", "restore",
-                                             "rma",   "store",  "token",       "verdict"};
+  constexpr std::string_view kHereAlone[] = {"audit",
+                                             "backup",
+                                             "certificate",
+                                             "controller",
+                                             "fabric after-swap",
+                                             "fabric health",
+                                             "fabric history",
+                                             "fabric repaired",
+                                             "parts",
+                                             "profile learn",
+                                             "restore",
+                                             "rma",
+                                             "store",
+                                             "token",
+                                             "verdict"};
   const char* server = std::getenv("CUPEL_SERVER");
   if (server == nullptr || *server == '\0' || context.state_named) return std::nullopt;
-  for (const auto& each : context.program->subcommands)
-    if (std::ranges::find(kHereAlone, each.name) != std::end(kHereAlone) && has_in_it(each, chosen))
+  for (const auto each : kHereAlone)
+    if (is_part_of(*context.program, each, chosen))
       return Error{Code::kInvalid,
                    fmt::format("cupel {} works on a state folder of this machine, and "
                                "$CUPEL_SERVER names {}: use it on that machine with --state, or "
                                "unset CUPEL_SERVER",
-                               each.name, printable(server))};
+                               each, printable(server))};
   return std::nullopt;
 }
 
@@ -147,7 +181,7 @@ int run_command_line(int argc, char** argv) {
     if (const auto elsewhere = meant_elsewhere(context, *chosen))
       return static_cast<int>(complain(context, *elsewhere, Exit::invalid));
   // After the options are read, and before anything else is.
-  if (chosen && works_on_state(program, *chosen)) {
+  if (chosen && works_on_state(program, *chosen) && !works_on_own_images(program, *chosen, words)) {
     const auto owner = act_as_owner_of(context.state);
     if (!owner) return static_cast<int>(complain(context, owner.error(), Exit::unfinished));
   }

@@ -25,6 +25,7 @@ CommandRow follow_command(Context& context);
 CommandRow image_command(Context& context);
 CommandRow inventory_command(Context& context);
 CommandRow manual_command(Context& context);
+CommandRow parts_command(Context& context);
 CommandRow pause_command(Context& context);
 CommandRow plan_command(Context& context);
 CommandRow playbook_command(Context& context);

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "inventory/load.h"
 #include "inventory/model.h"
-#include "inventory/select.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/report/nodes_by_verdict.h"
 
 namespace cupel::cli {
 
@@ -31,6 +31,14 @@ std::string as_one_line(std::string_view text) {
 }
 
 }  // namespace
+
+inventory::NodesOfRun nodes_of_run(const Context& context) {
+  return [state = context.state](std::string_view verdict,
+                                 engine::RunId run) -> Result<std::vector<std::string>> {
+    TRY(const auto store, store::Store::open(state));
+    return report::nodes_by_verdict(*store, verdict, run);
+  };
+}
 
 bool ends_when_halted(const Context& context) {
   return context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);

@@ -11,6 +11,7 @@
 #include "inventory/fwd.h"
 #include "inventory/load.h"
 #include "inventory/problem.h"
+#include "inventory/select.h"
 #include "orchestrator/cli/command_rows.h"
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/store/store.h"
@@ -45,6 +46,9 @@ OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const
 
 /// Context::ends_when_halted, as asked for or by where standard output goes.
 bool ends_when_halted(const Context& context);
+
+/// What runs of the state folder have found, for nodes as "failed:12"; read when it is asked for.
+inventory::NodesOfRun nodes_of_run(const Context& context);
 
 /// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
 Result<store::Run> meant_run(const store::Store& store, engine::RunId named);

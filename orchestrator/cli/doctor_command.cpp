@@ -78,10 +78,11 @@ CommandRow doctor_command(Context& context) {
       "Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the inventory "
       "is\n"
       "            wrong.";
-  row.options = {{"-i,--inventory", &asked->inventory,
-                  "[$CUPEL_INVENTORY, ./inventory.yaml where there is one]"},
-                 {"--node", &asked->node, "the node whose BMC is tried [the first]"},
-                 json_flag(context)};
+  row.options = {
+      {"-i,--inventory", &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml or /etc/cupel/inventory.yaml where there is one]"},
+      {"--node", &asked->node, "the node whose BMC is tried [the first]"},
+      json_flag(context)};
   row.run = [&context, asked] { return examine(context, *asked); };
   return row;
 }

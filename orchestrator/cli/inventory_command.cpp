@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/text.h"
 #include "inventory/check_files.h"
@@ -18,8 +20,9 @@ namespace {
 Exit check(const Context& context, const std::string& file) {
   TRY(const auto inventory, inventory_or_complain(context, file));
   // What a run would say first, said while there is time; no command is run for a secret.
-  if (const auto secrets = inventory::check_secret_files(inventory); !secrets.empty())
-    return complain(context, secrets);
+  auto problems = inventory::check_secret_files(inventory);
+  std::ranges::move(inventory::check_image_trust_files(inventory), std::back_inserter(problems));
+  if (!problems.empty()) return complain(context, problems);
   std::map<std::string, int> count;
   for (const auto& node : inventory.nodes) ++count[node.profile];
   if (context.json) {
@@ -47,7 +50,8 @@ struct ListAsked {
 /// What `--nodes` means, before a run takes it.
 Exit list(const Context& context, const ListAsked& asked) {
   TRY(const auto inventory, inventory_or_complain(context, asked.file));
-  const auto nodes = inventory::select(inventory, asked.nodes);
+  const auto nodes =
+      inventory::select(inventory, asked.nodes, inventory::RackScope::all(), nodes_of_run(context));
   if (!nodes) return complain(context, nodes.error(), Exit::invalid);
   std::vector<Row> rows{{"node", "rack", "unit", "profile", "serial", "bmc", "ssh"}};
   boost::json::array all;

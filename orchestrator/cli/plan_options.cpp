@@ -44,7 +44,8 @@ std::vector<OptionRow> plan_options(PlanOptions& options) {
           {"-i,--inventory", &options.inventory,
            "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
           {"-n,--nodes", &options.nodes,
-           "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, parted by commas"},
+           "all, rack:a01, profile:dgx-h100, @GROUP, failed:RUN, a01-n[01-04], !a01-n03, parted by "
+           "commas"},
           set_option(options.settings)};
 }
 
@@ -52,8 +53,11 @@ OrExit<std::unique_ptr<Planned>> planned_or_complain(const Context& context,
                                                      const PlanOptions& options) {
   auto arguments = arguments_of(options.settings);
   if (!arguments) return complain(context, arguments.error(), Exit::invalid);
-  const controller::PlanRequest request{options.playbook, options.inventory, options.nodes,
-                                        *std::move(arguments)};
+  const controller::PlanRequest request{.playbook = options.playbook,
+                                        .inventory = options.inventory,
+                                        .nodes = options.nodes,
+                                        .arguments = *std::move(arguments),
+                                        .of_run = nodes_of_run(context)};
   return plan_or_complain(context, controller::plan_run(request));
 }
 

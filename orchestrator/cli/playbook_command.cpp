@@ -1,4 +1,4 @@
-// playbook check, schema and list: recipes, before anybody runs them.
+// playbook check, schema, list and show: recipes, before anybody runs them.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -10,6 +10,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 #include "playbooks/schema.h"
+#include "playbooks/texts.h"
 
 namespace cupel::cli {
 namespace {
@@ -94,7 +95,24 @@ Exit list(const Context& context) {
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"playbooks", all}}));
   else
-    say("{}", table(rows));
+    say("{}\n", table(rows));
+  return Exit::passed;
+}
+
+/// As it was written, so that it can be changed.
+Exit show_playbook(const Context& context, const std::string& name) {
+  const auto text = playbooks::read_text(name);
+  if (!text) return complain(context, text.error(), Exit::invalid);
+  if (!context.json) {
+    say("{}", text->text);
+    return Exit::passed;
+  }
+  std::vector<Problem> problems;
+  const auto playbook = playbooks::load_playbook(name, problems);
+  if (!playbook) return complain(context, problems);
+  auto object = to_json(*playbook);
+  object["text"] = valid_utf8(text->text);
+  say("{}\n", boost::json::serialize(object));
   return Exit::passed;
 }
 
@@ -132,11 +150,22 @@ CommandRow list_command(Context& context) {
   return row;
 }
 
+CommandRow show_playbook_command(Context& context) {
+  auto name = std::make_shared<std::string>();
+  CommandRow row{"show", "print a playbook as it is written, to change a copy of it"};
+  row.footer = "Example: cupel playbook show new-rack > mine.yaml";
+  row.options = {{"PLAYBOOK", name.get(), "a shipped one by its name, or a file", kRequired},
+                 json_flag(context)};
+  row.run = [&context, name] { return show_playbook(context, *name); };
+  return row;
+}
+
 }  // namespace
 
 CommandRow playbook_command(Context& context) {
-  CommandRow row{"playbook", "check and list playbooks, and their format as JSON Schema"};
-  row.subcommands = {playbook_check_command(context), schema_command(), list_command(context)};
+  CommandRow row{"playbook", "check, list and show playbooks, and their format as JSON Schema"};
+  row.subcommands = {playbook_check_command(context), schema_command(), list_command(context),
+                     show_playbook_command(context)};
   return row;
 }
 

@@ -1,8 +1,16 @@
 // `cupel rack serve`: a virtual rack that stands for whoever wants to talk to it, until SIGINT or
-// SIGTERM. The rack itself is cupel-sim.
+// SIGTERM. The rack itself is cupel-sim. `cupel rack list`: the racks that are part of cupel.
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "inventory/node_range.h"
+#include "inventory/shipped.h"
+#include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/rack_source.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"
+#include "orchestrator/cli/table.h"
 
 namespace cupel::cli {
 namespace {
@@ -20,6 +28,40 @@ Exit serve(const Context& context, RackSource source) {
                   Exit::unfinished);
 }
 
+/// A text of a rack's file; only cupel-sim knows what else is in there.
+std::string text_of_rack(const inventory::YamlDocument& rack, std::string_view key) {
+  const auto* value = rack.root.entry(key);
+  return value == nullptr ? std::string{} : value->text;
+}
+
+Exit list_racks(const Context& context) {
+  std::vector<inventory::Problem> problems;
+  std::vector<Row> rows{{"rack", "nodes", "profile", "is"}};
+  boost::json::array all;
+  for (const auto& file : inventory::shipped_files()) {
+    if (!file.path.starts_with("rehearsal/racks/")) continue;
+    const auto rack = inventory::parse_yaml(file.text, std::string{file.path}, problems);
+    if (!rack) continue;
+    const auto name = std::filesystem::path{file.path}.stem().string();
+    const auto nodes = inventory::expand(text_of_rack(*rack, "nodes"));
+    const auto count = nodes ? nodes->size() : 0;
+    const auto profile = text_of_rack(*rack, "profile");
+    const auto description = text_of_rack(*rack, "description");
+    rows.push_back({name, std::to_string(count), profile, description});
+    all.push_back({{"rack", name},
+                   {"file", file.path},
+                   {"nodes", count},
+                   {"profile", profile},
+                   {"description", description}});
+  }
+  if (!problems.empty()) return complain(context, problems);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"racks", std::move(all)}}));
+  else
+    say("{}\n", table(rows));
+  return Exit::passed;
+}
+
 }  // namespace
 
 CommandRow rack_command(Context& context) {
@@ -35,8 +77,12 @@ CommandRow rack_command(Context& context) {
                                            {.excludes = {"--inventory"}}}},
                                          rack_options(*source)});
   serve_row.run = [&context, source] { return serve(context, *source); };
-  CommandRow row{"rack", "a virtual rack for other clients"};
-  row.subcommands = {serve_row};
+  CommandRow list_row{"list", "the virtual racks that are part of cupel"};
+  list_row.footer = "Example: cupel rack list";
+  list_row.options = {json_flag(context)};
+  list_row.run = [&context] { return list_racks(context); };
+  CommandRow row{"rack", "virtual racks: those that are shipped, and one for other clients"};
+  row.subcommands = {serve_row, list_row};
   return row;
 }
 

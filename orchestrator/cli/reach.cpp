@@ -11,7 +11,8 @@ OrExit<Reach> reach_or_complain(const Context& context, const std::string& file,
                                 std::string_view nodes_named) {
   TRY(auto inventory, inventory_or_complain(context, file));
   Reach reach{std::move(inventory), {}, {}};
-  auto nodes = inventory::select(reach.inventory, nodes_named);
+  auto nodes = inventory::select(reach.inventory, nodes_named, inventory::RackScope::all(),
+                                 nodes_of_run(context));
   if (!nodes) return complain(context, nodes.error(), Exit::invalid);
   auto store = open_store_for(context, reach.inventory);
   if (!store) return complain_of_store(context, store.error());

@@ -110,6 +110,7 @@ Exit rehearse_all(const Context& context, const Options& options) {
   how.nodes = options.rack_nodes;
   how.only = options.only;
   how.healthy_seeds = options.healthy;
+  how.scenario = options.source.scenario;
   how.settings = options.settings;
   return rehearse_catalogue(context, how);
 }
@@ -198,8 +199,10 @@ CommandRow rehearse_command(Context& context) {
                                                     : "not a time such as 90s: " + text;
               }}},
         on_halt_option(context),
-        {"--catalogue", &options->catalogue,
-         "plant each fault of the catalogue, and report what was found"},
+        {"--catalogue",
+         &options->catalogue,
+         "plant each fault of the catalogue, and report what was found",
+         {.excludes = {"--scenario"}}},
         {"--healthy",
          &options->healthy,
          "this many racks without faults, each with another seed; any finding is a false positive",

@@ -120,7 +120,7 @@ CommandRow settings_command(Context& context) {
   row.subcommands = {
       verb_command(settings, "plan", "what differs, and what would be set; changes nothing", plan),
       verb_command(settings, "apply",
-                   "set what differs; nothing where the machine does not allow all of it", apply)};
+                   "set what differs; what the machine refuses is named, the rest is set", apply)};
   return row;
 }
 

@@ -50,7 +50,10 @@ Result<void> FirmwareImages::start_server() {
   if (bad)
     return Error{Code::kInvalid,
                  "firmware: serve: " + trust_->serve->host + " is no address of this machine"};
-  TRY(server_, images::ImageServer::start(executor_, {.endpoint = {address, trust_->serve->port}}));
+  images::ImageServerOptions options{.endpoint = {address, trust_->serve->port}};
+  // All BMCs of a virtual rack have this one address.
+  if (address.is_loopback()) options.connections_per_peer = 0;
+  TRY(server_, images::ImageServer::start(executor_, std::move(options)));
   return ok();
 }
 

@@ -57,7 +57,8 @@ std::expected<std::unique_ptr<Planned>, NoPlan> plan_run(const PlanRequest& requ
   if (!problems.empty()) return std::unexpected{NoPlan{std::move(problems)}};
   auto planned =
       std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
-  auto nodes = inventory::select(planned->inventory, request.nodes, request.visible);
+  auto nodes =
+      inventory::select(planned->inventory, request.nodes, request.visible, request.of_run);
   if (!nodes) return std::unexpected{NoPlan{std::move(nodes).error()}};
   return joined(std::move(planned), *nodes);
 }

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "inventory/load.h"
-#include "inventory/rack_scope.h"
+#include "inventory/select.h"
 #include "orchestrator/store/store.h"
 #include "playbooks/plan.h"
 
@@ -29,6 +29,7 @@ struct PlanRequest {
   playbooks::Arguments arguments{};  // what its parameters are set to
   /// Nodes of other racks do not exist for who asks.
   inventory::RackScope visible = inventory::RackScope::all();
+  inventory::NodesOfRun of_run{};  // for nodes as "failed:12"
 };
 
 /// Reads both files and joins them. An Error is kInvalid: the nodes that were named.

@@ -20,6 +20,15 @@ std::vector<Part> without_system(std::vector<Part> parts) {
   return parts;
 }
 
+/// As the BMC describes it, with the serial number by which the machine is known.
+Part chassis_of(const NodeRecord& record) {
+  const auto described = std::ranges::find(record.bmc_parts, PartKind::system, &Part::kind);
+  Part chassis{.kind = PartKind::system, .name = "system"};
+  if (described != record.bmc_parts.end()) chassis = *described;
+  chassis.serial = chassis_serial(record);
+  return chassis;
+}
+
 bool has_failed(const StepRecord& step) {
   if (step.outcome == "skipped") return step.skipped == Skipped::failure;
   return !step.outcome.empty() && step.outcome != "done";
@@ -51,30 +60,35 @@ std::map<std::string, SeenParts::Reading, std::less<>> SeenParts::readings_of(
 }
 
 /// Kinds that the newest reading could not list in full, from an older one that could.
-void SeenParts::complete(Source& source, const Reading& reading) {
+void SeenParts::complete(Source& source, const Reading& reading, engine::RunId run) {
   std::erase_if(source.partial, [&](const inventory::PartialList& each) {
     const bool has_kind = std::ranges::count(reading.parts, each.kind, &Part::kind) > 0;
     if (!has_kind || inventory::partial_list(reading.partial, each.kind) != nullptr) return false;
     for (const auto& part : reading.parts)
-      if (part.kind == each.kind) source.older.push_back(part);
+      if (part.kind == each.kind) source.older.push_back({.part = part, .run = run});
     return true;
   });
 }
 
-bool SeenParts::take(const NodeRecord& record) {
+bool SeenParts::take(const NodeRecord& record, engine::RunId run) {
   if (newest_ && is_other_machine(record, *newest_)) return false;
-  if (!newest_ && !chassis_serial(record).empty()) newest_ = record;
+  if (!newest_ && !chassis_serial(record).empty()) {
+    newest_ = record;
+    newest_run_ = run;
+  }
   const auto readings = readings_of(record);
   for (const auto& [name, reading] : readings) {
     auto& source = sources_[name];
     if (source.is_read) {
-      complete(source, reading);
+      complete(source, reading, run);
       continue;
     }
     source.parts = reading.parts;
     source.partial = reading.partial;
+    source.run = run;
     for (const auto& each : reading.partial)
-      source.older.push_back({.kind = each.kind, .name = {}, .source = each.source});
+      source.older.push_back(
+          {.part = {.kind = each.kind, .name = {}, .source = each.source}, .run = run});
     source.is_read = true;
   }
   for (const auto& step : record.steps) {
@@ -111,8 +125,23 @@ std::vector<Part> SeenParts::unread() const {
   for (const auto& [name, source] : sources_) {
     if (source.is_read && source.failed_since)
       all.insert(all.end(), source.parts.begin(), source.parts.end());
-    all.insert(all.end(), source.older.begin(), source.older.end());
+    for (const auto& each : source.older) all.push_back(each.part);
   }
+  return all;
+}
+
+std::vector<SeenParts::Report> SeenParts::reports() const {
+  std::vector<Report> all, unread;
+  for (const auto& [name, source] : sources_) {
+    const bool is_current = !source.failed_since;
+    for (const auto& part : source.parts)
+      (is_current ? all : unread).push_back({part, name, source.run, is_current});
+    for (const auto& each : source.older)
+      if (!each.part.name.empty() || !each.part.serial.empty())
+        unread.push_back({each.part, name, each.run, false});
+  }
+  if (newest_) all.push_back({chassis_of(*newest_), std::string{kBmcStep}, newest_run_, true});
+  all.insert(all.end(), unread.begin(), unread.end());
   return all;
 }
 

@@ -66,9 +66,9 @@ ActionGroup group_of(const OnOneNode& one) {
   return group;
 }
 
-/// 0: at a desk for a whole run; 1: what nodes have in common; 2: of one node.
+/// 0: at a desk; 1: what nodes have in common at the racks; 2: of one node there.
 int rank_of(const ActionGroup& group) {
-  if (group.nodes.empty()) return 0;
+  if (group.nodes.empty() || !group.first.at_the_rack) return 0;
   return group.nodes.size() > 1 ? 1 : 2;
 }
 
@@ -80,11 +80,14 @@ std::string place_of(const OperatorAction& item) {
 
 using Row = std::array<std::string, 3>;
 
-Row row_of(const ActionGroup& group) {
+/// Without a place where no action has one: the inventory names no racks.
+Row row_of(const ActionGroup& group, bool racks_known) {
   const auto& item = group.first;
   const bool many = group.nodes.size() > 1;
   std::string where = "desk";
-  if (item.at_the_rack && group.racks.size() > 1)
+  if (item.at_the_rack && !racks_known)
+    where = "";
+  else if (item.at_the_rack && group.racks.size() > 1)
     where = fmt::format("{} racks", group.racks.size());
   else if (item.at_the_rack && many && !item.rack.empty())
     where = item.rack;
@@ -96,7 +99,7 @@ Row row_of(const ActionGroup& group) {
 /// Of so many that one can walk to them, with their places.
 std::string nodes_of(const ActionGroup& group) {
   constexpr std::size_t kMostPlaces = 16;
-  if (!group.first.at_the_rack || group.nodes.size() > kMostPlaces)
+  if (!group.first.at_the_rack || group.racks.empty() || group.nodes.size() > kMostPlaces)
     return inventory::fold(group.nodes);
   return fmt::format("{}", fmt::join(group.places, ", "));
 }
@@ -181,13 +184,15 @@ std::string to_text(const std::vector<OperatorAction>& actions, const ActionsTex
                                                          : std::vector<std::string>{item.part}}));
   else
     groups = grouped(actions);
+  const bool racks_known =
+      std::ranges::any_of(actions, [](const OperatorAction& item) { return !item.rack.empty(); });
   std::vector<Row> rows{{"where", "node", "part"}};
   std::vector<const ActionGroup*> shown;
   std::set<std::string> left_nodes;
   for (const auto& group : groups) {
     if (how.all || shown.size() < how.most) {
       shown.push_back(&group);
-      rows.push_back(row_of(group));
+      rows.push_back(row_of(group, racks_known));
     } else {
       left_nodes.insert(group.nodes.begin(), group.nodes.end());
     }

@@ -53,6 +53,10 @@ constexpr Advice kAdvice[] = {
      "correct the password in the inventory's secret; where the BMC's own was corrected instead: "
      "cupel bmc NODE retry-login",
      false, true},
+    {"ssh-wait", "", "unreachable", "Connection refused",
+     "look at its screen or console (cupel bmc NODE console): the machine answers, and refuses "
+     "connections to SSH",
+     true, true},
     {"ssh-wait", "", "", "", "look at the machine: its screen, its network cables", true, true},
     {"", "", "unreachable", "", "look at the BMC: its network cable, its power, its lights", true,
      true},

@@ -170,21 +170,25 @@ class BiosPlan {
   std::map<std::string, std::string> wanted_{};
 };
 
-/// Without BIOS settings, each item says why.
+/// Without BIOS settings, each item says why. A machine that has none lacks what profiles want of
+/// any machine; an attribute by its name is wanted of this one.
 void plan_without(const inventory::Profile& profile, const ReportedSettings& reported,
                   SettingsPlan& plan) {
   const auto found = reported.unreadable.find("BIOS");
   const auto why = found == reported.unreadable.end() ? "not reported" : found->second;
-  const auto refuse = [&](std::string name, const std::string& wanted) {
+  const auto refuse = [&](std::string name, const std::string& wanted, SettingState state) {
     plan.items.push_back({.name = std::move(name),
                           .wanted = wanted,
-                          .state = SettingState::refused,
+                          .state = state,
                           .needs_boot = true,
                           .refusal = why});
   };
+  const auto portable =
+      reported.lacking.contains("BIOS") ? SettingState::absent : SettingState::refused;
   for (const auto& wanted : profile.settings.portable)
-    if (is_bios_attribute(wanted.name, reported)) refuse(wanted.name, wanted.value);
-  for (const auto& wanted : profile.bios) refuse("bios " + wanted.attribute, wanted.value);
+    if (is_bios_attribute(wanted.name, reported)) refuse(wanted.name, wanted.value, portable);
+  for (const auto& wanted : profile.bios)
+    refuse("bios " + wanted.attribute, wanted.value, SettingState::refused);
 }
 
 }  // namespace

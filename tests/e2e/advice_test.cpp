@@ -247,6 +247,10 @@ TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
   CUPEL_NEEDS_REAL_PART(run({"zstd", "--version"}, {}).status == 0, "zstd is not installed");
   std::string disk(1u << 20, '\0');
   disk.replace(510, 2, "\x55\xaa");
+  disk[446 + 4] = '\xef';  // an EFI system partition at sector 8, with a FAT file system
+  disk[446 + 8] = 8;
+  disk.replace(8 * 512 + 54, 3, "FAT");
+  disk.replace(8 * 512 + 510, 2, "\x55\xaa");
   const auto file = (folder / "disk.raw").string();
   const auto imported = [&](const std::string& name) {
     std::ofstream{file} << disk;

@@ -71,6 +71,22 @@ TEST_F(SharedBmcTest, WhatActsOnTheWholeBmcWantsShared) {
   EXPECT_EQ(done.actions.size(), 1u);
 }
 
+TEST_F(SharedBmcTest, ARestartOfTheBmcThatItGivesUpFailsWithItsReason) {
+  const std::string task = "/redfish/v1/TaskService/Tasks/9";
+  site->bmc(1).misbehave({.method = "POST",
+                          .path = "/redfish/v1/Managers/1",
+                          .status = 202,
+                          .body = R"({"TaskState": "Running"})",
+                          .headers = {{"Location", task}}});
+  site->bmc(1).set(task, json::value{{"TaskState", "Exception"},
+                                     {"Messages", {{{"Message", "An update is at work."}}}}});
+
+  const auto reset = site->run({"bmc", "s01-n01", "reset", "--shared"});
+
+  EXPECT_EQ(reset.status, 1);
+  EXPECT_THAT(reset.out + reset.err, HasSubstr("An update is at work."));
+}
+
 TEST_F(SharedBmcTest, HasOnePinAndOneBudget) {
   ASSERT_EQ(site->run({"bmc", "s01-n02", "power"}).status, 0);
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/e2e/site.h"
@@ -102,6 +103,36 @@ TEST_F(LongCatalogueTest, BlamesNobodyInRacksWithoutAFault) {
   EXPECT_EQ(number_at(lines[0], "score/healthy"), 6);
   EXPECT_EQ(number_at(lines[0], "score/healthy_blamed"), 0);
   EXPECT_EQ(ran.status, 0);
+}
+
+TEST_F(LongCatalogueTest, BlamesNobodyInARackWithALongTailAndTiredBmcs) {
+  const auto scenario = folder.string() + ".yaml";
+  std::ofstream{scenario} << R"(spread: {shape: exponential}
+rules:
+  - {path: "*/Systems/*", do: status, status: 503, times: 3, headers: {Retry-After: 1}}
+  - {path: "*", do: latency, late: 20ms, jitter: 100ms}
+)";
+
+  const auto ran = rehearse({"--healthy", "1", "--rack-nodes", "6", "--scenario", scenario});
+  std::filesystem::remove(scenario);
+
+  const auto lines = json_lines(ran.out);
+  ASSERT_EQ(lines.size(), 1u) << ran.err;
+  EXPECT_EQ(number_at(lines[0], "score/healthy"), 6);
+  EXPECT_EQ(number_at(lines[0], "score/healthy_blamed"), 0) << ran.err;
+}
+
+TEST_F(CatalogueTest, RefusesAScenarioOfRacksThatHasAnError) {
+  const auto scenario = folder.string() + ".yaml";
+  std::ofstream{scenario} << "spread: {shape: round}\n";
+
+  const auto ran = rehearse({"--healthy", "1", "--rack-nodes", "6", "--scenario", scenario});
+  const auto planted = rehearse({"--catalogue", "--scenario", scenario});
+  std::filesystem::remove(scenario);
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("shape must be one of normal, gamma"));
+  EXPECT_EQ(planted.status, 2);
 }
 
 TEST_F(CatalogueTest, SaysThatItHasNoSuchFault) {

@@ -71,6 +71,25 @@ TEST_F(DoctorTest, NamesABmcThatDoesNotAnswerAndANameThatNobodyKnows) {
   EXPECT_EQ(examine({"--node", "v01-n02"}).level("BMC of v01-n02"), "ok");
 }
 
+TEST_F(DoctorTest, NamesTheNodesThatSlurmDoesNotKnowAndWhoMayChangeThem) {
+  site.change_inventory("site: rehearsal", "site: rehearsal\nslurm: {partition: gpu}");
+  std::filesystem::create_directory(site.file("tools"));
+  site.write("tools/scontrol",
+             "#!/bin/sh\ncase \"$*\" in\n  ping) echo 'Slurmctld(primary) at here is UP' ;;\n"
+             "  *'show node') echo 'NodeName=v01-n01 State=IDLE' ;;\n"
+             "  *) echo 'SlurmUser = slurm(64030)' ;;\nesac\n",
+             0755);
+  const auto path = site.file("tools") + ":" + std::getenv("PATH");
+
+  const auto ran = run({"sh", "-c",
+                        "PATH='" + path + "' && cd '" + site.file("") + "' && '" + CUPEL_BINARY +
+                            "' --state '" + site.file("state") + "' doctor --json"});
+
+  EXPECT_THAT(ran.out, HasSubstr("Slurm does not know 1 of 2: v01-n02")) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("cupel slurm conf"));
+  EXPECT_THAT(ran.out, HasSubstr("\"about\":\"Slurm rights\""));
+}
+
 TEST_F(DoctorTest, NamesAStateFolderThatCannotBeRead) {
   std::filesystem::create_directories(site.file("state"));
   site.write("state/cupel.db", "not a database, whatever its name says");

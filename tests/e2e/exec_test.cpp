@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -211,6 +212,18 @@ TEST_F(ExecTest, RefusesAKeyThatOthersMayRead) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.error,
               HasSubstr("is open to others (mode 0644); run: chmod 600 " + key.string()));
+}
+
+TEST_F(ExecTest, TakesAKeyOfRootThatAServicesGroupMayRead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has such a key";
+  const auto key = folder_ / "of-the-service";
+  std::filesystem::copy_file(sshd_->access().key_file, key);
+  std::filesystem::permissions(key, std::filesystem::perms{0640});
+  write_inventory(key);
+
+  const auto ran = exec({"a01-n01", "--", "true"});
+
+  EXPECT_EQ(ran.exit_status, 0) << ran.error;
 }
 
 TEST_F(ExecTest, EndsTheRemoteProcessWhenItIsInterrupted) {

@@ -138,8 +138,11 @@ TEST_F(OwnershipTest, RootWorksOnAServicesRecordsAsItsUser) {
   mode("state", 0700);
   ASSERT_EQ(::chown(path("state").c_str(), service->pw_uid, service->pw_gid), 0);
   ASSERT_EQ(cupel({"status"}).exit_status, 0);
+  ASSERT_EQ(cupel({"image", "list"}).exit_status, 0);
 
   struct stat made{};
+  ASSERT_EQ(::stat(path("state/images").c_str(), &made), 0);
+  EXPECT_EQ(made.st_uid, service->pw_uid);
   ASSERT_EQ(::stat(path("state/cupel.db").c_str(), &made), 0);
   EXPECT_EQ(made.st_uid, service->pw_uid);
   fs::create_directory_symlink(path("state"), path("link"));

@@ -98,10 +98,19 @@ TEST_F(PlaybookTest, IsListedAndDescribedForEditors) {
   Site site{1, Site::Slurm::none};
 
   const auto listed = site.run({"playbook", "list"});
+  const auto shown = site.run({"playbook", "show", "new-rack"});
+  site.write("mine.yaml", shown.out);
+  const auto checked = site.run({"playbook", "check", "mine.yaml"});
+  const auto unknown = site.run({"playbook", "show", "new-rak"});
   const auto schema = site.run({"playbook", "schema"});
 
   for (const auto* name : {"new-rack", "audit", "quick-check", "burn-in-host", "burn-in-72h"})
     EXPECT_THAT(listed.out, HasSubstr(name));
+  EXPECT_TRUE(listed.out.ends_with('\n'));
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(shown.out, HasSubstr("playbook: new-rack\n"));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("new-rack"));
   const auto parsed = parse_json(schema.out);
   ASSERT_TRUE(parsed) << schema.out;
   EXPECT_EQ(cupel::text_at(*parsed, "title"), "Cupel playbook");

@@ -30,6 +30,7 @@ class ProofCommands : public ::testing::Test {
   }
   void show_check_and_learn_profiles();
   void hold_lists_of_assets_against_what_was_seen();
+  void list_parts_as_assets();
   void pack_what_a_vendor_wants();
   void name_both_suspects_and_the_test_that_decides();
   void report_in_the_forms_of_other_tools();
@@ -89,6 +90,13 @@ void ProofCommands::hold_lists_of_assets_against_what_was_seen() {
   const auto assets = run({"audit", "assets", "assets.csv"});
   const auto arrivals = run({"audit", "arrivals", "assets.csv", "--json"});
   const auto broken = run({"audit", "assets", "broken.csv"});
+  site_->write("own.csv", "Rechner;Art;SN-Nr\nv01-n01;psu;" + psu + "\nv01-n01;psu;\n");
+  const std::vector<std::string> own{"audit",      "assets",    "own.csv",
+                                     "--skip-bad", "--columns", "Serial=SN-Nr,Kind=Art"};
+  const auto skipped = run(own);
+  auto words = own;
+  words.emplace_back("--json");
+  const auto skipped_json = run(words);
   const auto same = run({"audit", "diff", "1", "1"});
 
   EXPECT_EQ(assets.status, 1);
@@ -102,8 +110,39 @@ void ProofCommands::hold_lists_of_assets_against_what_was_seen() {
   EXPECT_EQ(nodes.at(2).at("seen"), false);
   EXPECT_EQ(broken.status, 2);
   EXPECT_THAT(broken.err, HasSubstr("broken.csv:2:1: '1.65E+12' is no serial number any more"));
+  EXPECT_THAT(skipped.err, HasSubstr("own.csv: 1 row left out for no serial number: line 3"));
+  EXPECT_THAT(skipped.out, HasSubstr("1 assets (1 row left out), 2 machines seen"));
+  EXPECT_EQ(json_lines(skipped_json.out).at(0).at("skipped").at(0).at("rows"), 1);
   EXPECT_EQ(same.status, 0);
   EXPECT_THAT(same.out, HasSubstr("no difference"));
+}
+
+void ProofCommands::list_parts_as_assets() {
+  const auto list = run({"parts", "--csv"});
+  site_->write("listed.csv", list.out);
+  const auto audited = run({"audit", "assets", "listed.csv"});
+  const auto all = run({"parts", "--csv", "--all"});
+  const auto table = run({"parts"});
+  const auto one = run({"parts", "v01-n02", "--json"});
+  const auto none = run({"parts", "v01-n09"});
+
+  EXPECT_EQ(list.status, 0) << list.err;
+  EXPECT_TRUE(list.out.starts_with("Node,Kind,Serial,Model,Slot,Part Number,")) << list.out;
+  EXPECT_THAT(list.out, Not(HasSubstr(",firmware,")));
+  EXPECT_THAT(list.err, HasSubstr("parts without a serial number left out"));
+  EXPECT_EQ(audited.status, 0) << audited.out << audited.err;
+  EXPECT_THAT(audited.out, HasSubstr("2 machines seen: all as listed"));
+  EXPECT_THAT(all.out, HasSubstr(",firmware,"));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("REHEARSAL"), HasSubstr("gpu-facts")));
+  ASSERT_EQ(one.status, 0) << one.err;
+  const auto listed = json_lines(one.out);
+  const auto& parts = listed.at(0).at("parts").as_array();
+  EXPECT_EQ(text_at(parts.at(0), "kind"), "system");
+  for (const auto& each : parts) {
+    EXPECT_EQ(text_at(each, "node"), "v01-n02");
+    EXPECT_EQ(each.at("run"), 1);
+  }
+  EXPECT_EQ(none.status, 2);
 }
 
 void ProofCommands::pack_what_a_vendor_wants() {
@@ -169,6 +208,7 @@ void ProofCommands::judge_again() {
 TEST_F(ProofCommands, SayOutsideWhatARunHasFoundOut) {
   show_check_and_learn_profiles();
   hold_lists_of_assets_against_what_was_seen();
+  list_parts_as_assets();
   pack_what_a_vendor_wants();
   name_both_suspects_and_the_test_that_decides();
   report_in_the_forms_of_other_tools();

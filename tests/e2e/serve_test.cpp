@@ -498,6 +498,11 @@ TEST_P(EitherWay, WithoutATerminalFollowingEndsWhereOnlyAnOperatorCarriesTheRunO
   begin("first=1");
   const auto halted = either({"follow", "2"});
   either({"cancel", "2"});
+  const auto of_run = [&](const char* nodes) {
+    return either(
+        {"run", playbook("parts"), "--no-console", "--wait-for-repair", "0s", "-n", nodes});
+  };
+  const auto again = of_run("failed:1"), none = of_run("passed:1,failed:9");
 
   EXPECT_EQ(waiting.status, 1) << waiting.err;
   EXPECT_THAT(waiting.out, AllOf(HasSubstr("v01-n01"), HasSubstr("psu"),
@@ -506,6 +511,10 @@ TEST_P(EitherWay, WithoutATerminalFollowingEndsWhereOnlyAnOperatorCarriesTheRunO
   EXPECT_EQ(halted.status, 4) << halted.out << halted.err;
   EXPECT_THAT(halted.err, AllOf(HasSubstr("run 2 is halted: 1 of 1 nodes of the canary failed"),
                                 HasSubstr("cupel continue 2"), Not(HasSubstr("cupel resume"))));
+  EXPECT_EQ(again.status, 1) << again.out << again.err;
+  EXPECT_THAT(again.out, AllOf(HasSubstr("v01-n01 audit"), Not(HasSubstr("v01-n02"))));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no run 9"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, EitherWay,
@@ -558,14 +567,22 @@ TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
     return run(line);
   };
 
-  for (const auto& words : std::vector<std::vector<std::string>>{{"audit", "diff", "1", "2"},
-                                                                 {"backup", site.file("copy")},
-                                                                 {"certificate", "1", "--key", "k"},
-                                                                 {"restore", site.file("copy")},
-                                                                 {"rma", "n1"},
-                                                                 {"store", "verify"},
-                                                                 {"token", "list"},
-                                                                 {"verdict", "recompute", "1"}}) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"audit", "diff", "1", "2"},
+                                             {"backup", site.file("copy")},
+                                             {"certificate", "1", "--key", "k"},
+                                             {"controller"},
+                                             {"fabric", "after-swap"},
+                                             {"fabric", "health", "now"},
+                                             {"fabric", "history"},
+                                             {"fabric", "repaired", "l1/1", "--did", "reseat"},
+                                             {"parts"},
+                                             {"profile", "learn", "p"},
+                                             {"restore", site.file("copy")},
+                                             {"rma", "n1"},
+                                             {"store", "verify"},
+                                             {"token", "list"},
+                                             {"verdict", "recompute", "1"}}) {
     const auto ran = with(words);
     EXPECT_EQ(ran.status, 2) << words[0] << ran.out << ran.err;
     EXPECT_THAT(ran.err, HasSubstr("works on a state folder of this machine, and $CUPEL_SERVER "
@@ -575,6 +592,7 @@ TEST_F(ServeTest, ACommandOnTheStateFolderDoesNotTakeAnotherOneForTheServices) {
   EXPECT_FALSE(std::filesystem::exists(site.file("none")));
   EXPECT_FALSE(std::filesystem::exists(site.file("copy")));
   EXPECT_EQ(with({"--state", site.file("state"), "token", "list"}).status, 0);
+  EXPECT_EQ(with({"profile", "schema"}).status, 0) << "it reads no records";
 }
 
 TEST(ServiceUnit, IsHardened) {

@@ -249,6 +249,23 @@ TEST(CompareAssets, CallsNothingMissingOfAKindThatCouldNotBeListedInFull) {
               ElementsAre("n1 G9 not read"));
 }
 
+TEST(CompareAssets, TakesNoMacOfAnInterfaceForTheSerialNumberOfACard) {
+  using enum PartKind;
+  const auto assets = parsed("Node,Kind,Serial\nn1,hca,MT2301\n");
+  const auto mac = seen_part(nic, "ens1f0np0", "a0:88:c2:00:00:01", "mlx5_core", "0000:18:00.0");
+  const SeenAssets both{{"n1",
+                         {seen_part(hca, "mlx5_0", "MT2301", "MT4129", "0000:18:00.0"),
+                          seen_part(hca, "mlx5_1", "MT2301", "MT4129", "0000:18:00.1"), mac,
+                          seen_part(nic, "eno1", "a0:88:c2:00:00:02")}}};
+  const SeenAssets unprivileged{{"n1", {mac}}};
+
+  EXPECT_THAT(told(compare_assets(assets, both)), IsEmpty());
+  EXPECT_THAT(told(compare_assets(assets, unprivileged)), ElementsAre("n1 MT2301 not read"));
+  const auto by_mac = parsed("Node,Kind,Serial\nn1,hca,MT2301\nn1,nic,a0:88:c2:00:00:03\n");
+  EXPECT_THAT(told(compare_assets(by_mac, both)),
+              ElementsAre("n1 a0:88:c2:00:00:03 missing", "n1 a0:88:c2:00:00:02 not in the list"));
+}
+
 TEST(CompareAssets, KnowsAMachineInCapitalsAndWithItsDomain) {
   EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nN1,gpu,G1\nn1.cluster.local,gpu,G2\n"
                                          "N2,gpu,G3\n"),
@@ -292,6 +309,77 @@ TEST(AssetList, KnowsWhatPurchasingCallsParts) {
   for (const auto& each : assets) kinds.push_back(each.kind);
   using enum PartKind;
   EXPECT_THAT(kinds, ElementsAre(gpu, dimm, psu, dimm, nic));
+}
+
+TEST(AssetList, KnowsTheHeadersOfVendors) {
+  for (const auto* text : {"Serial No.;Component Type;Hostname\nX1;GPU H100 SXM5;n1\n",
+                           "Seriennummer;Typ;Rechner;Steckplatz;Lieferdatum\nX1;gpu;n1;;\n",
+                           "Num\u00E9ro de s\u00E9rie;Type;Serveur\nX1;GPU;n1\n"}) {
+    const auto assets = parsed(text);
+    ASSERT_EQ(assets.size(), 1u) << text;
+    EXPECT_EQ(assets[0].kind, PartKind::gpu) << text;
+    EXPECT_EQ(assets[0].node, "n1") << text;
+  }
+  EXPECT_THAT(faults_in("Serial,Kind\nX1,GPU tray\n"), HasSubstr("no kind of part 'GPU tray'"));
+}
+
+TEST(AssetList, TakesNoPartsForMachinesWhereItsColumnOfKindsHasAnotherName) {
+  const auto faults = faults_in("Serial,What,Node\nM1,server,n1\nX1,gpu,N1\nM2,server,n2\n");
+
+  EXPECT_THAT(faults, HasSubstr("assets.csv:3:1: the header has no column Kind"));
+  EXPECT_THAT(faults, HasSubstr("line 2 is N1 already"));
+  EXPECT_THAT(faults, ::testing::Not(HasSubstr("assets.csv:4:1")));
+}
+
+TEST(AssetList, LeavesOutRowsThatCannotBeUsedWhereItIsAskedTo) {
+  std::string text = "Serial,Kind\nX1,gpu\n,gpu\nX2,gpuu\nX1,gpu\n";
+  for (int row = 0; row < 2'000; ++row) text += ",gpu\n";
+  std::vector<Problem> problems;
+
+  const auto list = parse_assets(text + "X3,gpu\n", "assets.csv", {.skip_bad = true}, problems);
+
+  EXPECT_THAT(problems, IsEmpty()) << to_string(problems);
+  ASSERT_EQ(list.assets.size(), 2u);
+  EXPECT_EQ(list.assets[1].serial, "X3");
+  ASSERT_EQ(list.skipped.size(), 3u);
+  EXPECT_EQ(list.skipped[0].reason, "no serial number");
+  EXPECT_EQ(list.skipped[0].rows, 2'001u);
+  EXPECT_THAT(list.skipped[0].lines, ElementsAre(3, 6, 7, 8, 9));
+  EXPECT_EQ(list.skipped[1].first, "there is no kind of part 'gpuu'");
+  EXPECT_EQ(list.skipped[2].first, "serial number X1 stands in line 2, too");
+}
+
+TEST(AssetList, IsRefusedWhereNoRowIsLeftOrItsHeaderIsWrong) {
+  const auto faults = [](std::string_view text) {
+    std::vector<Problem> problems;
+    parse_assets(text, "assets.csv", {.skip_bad = true}, problems);
+    return to_string(problems);
+  };
+
+  EXPECT_THAT(
+      faults("Serial,Kind\n,gpu\n,gpu\n"),
+      HasSubstr("assets.csv:2:1: no serial number; no row can be used, 2 of them for this"));
+  EXPECT_THAT(faults("Serial,Kind\n"), HasSubstr("a header and no assets below it"));
+  EXPECT_THAT(faults("Serial,What,Node\nM1,server,n1\nX1,gpu,n1\n"),
+              HasSubstr("the header has no column Kind"));
+}
+
+TEST(AssetList, TakesTheNamesThatItsColumnsAreSaidToHave) {
+  const auto [columns, fault] = asset_column_names("Serial=SN-Nr, Node = Standort,part_number=Art");
+  ASSERT_EQ(fault, "");
+  std::vector<Problem> problems;
+
+  const auto list = parse_assets("Serial;sn-nr;Standort;Art;Kind\nA;X1;n1;900;gpu\n", "assets.csv",
+                                 {.columns = columns}, problems);
+  parse_assets("Serial;Kind\nX1;gpu\n", "other.csv", {.columns = columns}, problems);
+
+  ASSERT_EQ(list.assets.size(), 1u);
+  EXPECT_EQ(list.assets[0].serial, "X1");
+  EXPECT_EQ(list.assets[0].node, "n1");
+  EXPECT_EQ(list.assets[0].part_number, "900");
+  EXPECT_THAT(to_string(problems), HasSubstr("other.csv:1:1: the header has no column 'SN-Nr'"));
+  for (const auto* bad : {"Serial", "Serial=", "Serail=x", "Serial=x,SN=y"})
+    EXPECT_THAT(asset_column_names(bad).second, HasSubstr("is not COLUMN=NAME")) << bad;
 }
 
 TEST(AssetList, RefusesWhatStandsForASerialNumberThatNobodyWrote) {

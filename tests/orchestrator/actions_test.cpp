@@ -171,6 +171,54 @@ TEST(Actions, AtADeskComeFirstAndNeedNoWay) {
   EXPECT_THAT(actions[2].action, HasSubstr("network cable"));
 }
 
+TEST(Actions, AtADeskComeFirstAsGroupsToo) {
+  RunSummary run;
+  run.run.id = 12;
+  for (int i = 1; i <= 4; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
+    run.nodes.back().record.steps = {step("bmc-facts", "failed", "unreachable", "no route")};
+  }
+  run.nodes.push_back(node("n5", "a01", 5));
+  run.nodes.back().record.steps = {step("bmc-facts", "failed", "untrusted", "another certificate")};
+
+  const auto groups = grouped(actions_of(run, {}));
+
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_FALSE(groups[0].first.at_the_rack);
+  EXPECT_EQ(groups[1].nodes.size(), 4u);
+}
+
+TEST(Actions, HaveNoPlaceWhereNoRackIsKnown) {
+  RunSummary run;
+  run.run.id = 12;
+  for (int i = 1; i <= 5; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "", 0));
+    run.nodes.back().record.steps = {step("bmc-facts", "failed", "unreachable", "no route")};
+  }
+
+  const auto text = to_text(actions_of(run, {}));
+
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("unknown rack")));
+  EXPECT_THAT(text, HasSubstr("n[1-5]\n"));
+  run.nodes.push_back(node("n6", "a01", 3));
+  run.nodes.back().record.steps = {step("ssh-wait", "failed", "unreachable", "no route")};
+  EXPECT_THAT(to_text(actions_of(run, {})), HasSubstr("unknown rack"));
+}
+
+TEST(Actions, OfAMachineThatRefusesSshAreAboutItsSshd) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes = {node("n1", "a01", 1)};
+  run.nodes[0].record.steps = {
+      step("ssh-wait", "failed", "unreachable", "connect to 10.0.0.2:22: Connection refused")};
+
+  const auto actions = actions_of(run, {});
+
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_THAT(actions[0].action, HasSubstr("cupel bmc n1 console): the machine answers"));
+  EXPECT_TRUE(actions[0].at_the_rack);
+}
+
 TEST(Actions, AreNoneWhereAStepWillNeverWorkOrWorked) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));

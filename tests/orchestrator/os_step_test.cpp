@@ -370,6 +370,15 @@ TEST_F(OsStep, SaysWhatTheNodeFailedOfAndWhatToDo) {
   EXPECT_TRUE(machine_.open.empty());
 }
 
+TEST_F(OsStep, SaysHowToLogInWhereTheNodeFailedOfSomethingElse) {
+  machine_.fails_with = "erase";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(needed(),
+              HasSubstr("ssh -i " + node_.ssh.key_file + " root@" + machine_.address + "\""));
+}
+
 TEST_F(OsStep, ASystemOfAnotherImageIsNotTaken) {
   machine_.other_image = true;
 

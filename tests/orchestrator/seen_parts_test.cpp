@@ -86,6 +86,22 @@ TEST(SeenParts, OfAKindThatTheNewestReadingCouldNotListInFullAreNotRead) {
   EXPECT_THAT(serials(seen.unread()), UnorderedElementsAre("", "P2"));
 }
 
+TEST(SeenParts, SayWhichSourceOfWhichRunReportedThem) {
+  SeenParts seen;
+  auto newest = gpus_read({}, "G2");
+  newest.steps.push_back({.name = "bmc-facts", .outcome = "failed"});
+
+  seen.take(newest, 9);
+  seen.take(bmc_read(of_chassis("S1"), "P1"), 7);
+
+  std::vector<std::string> all;
+  for (const auto& each : seen.reports())
+    all.push_back(each.part.serial + " " + each.source + " " + std::to_string(each.run) +
+                  (each.is_current ? "" : " not since"));
+  EXPECT_THAT(
+      all, ::testing::ElementsAre("G2 gpu-facts 9", "S1 bmc-facts 7", "P1 bmc-facts 7 not since"));
+}
+
 TEST(SeenParts, AreOfOneMachine) {
   SeenParts seen;
 

@@ -37,16 +37,21 @@ class StageStepTest : public ::testing::Test {
     planned.name = "cpu-memory";
   }
 
+  static Task<Result<std::unique_ptr<ssh::Session>>> connect(std::chrono::seconds after,
+                                                             std::string why) {
+    if (after > 0s) {
+      CO_TRY(co_await pause_for(after));
+    }
+    co_return Error{Code::kUnreachable, std::move(why)};
+  }
+
   /// The first node answers SSH in an hour, the second never.
   Result<StepEnd> run(std::vector<const inventory::Node*> members, std::chrono::seconds patience) {
     StepEnvironment doors{
         inventory, *store,
         [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
-        [](const inventory::Node& node, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
-          if (node.name == "a01-n01") {
-            CO_TRY(co_await pause_for(1h));
-          }
-          co_return Error{Code::kUnreachable, "no route to host"};
+        [this](const inventory::Node& node, Deadline) {
+          return connect(node.name == "a01-n01" ? 1h : 0h, silence);
         },
         nullptr};
     doors.ask_power_every = 1ms;
@@ -80,6 +85,7 @@ class StageStepTest : public ::testing::Test {
   test::TemporaryFolder folder{};
   std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
   test::FakeMachine machine{};
+  std::string silence = "no route to host";  // why the second node does not answer
   std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
 };
 
@@ -185,6 +191,14 @@ TEST_F(StageStepTest, OfANodeThatNeverCameAsksForWhatItsBmcSaysIsWrong) {
   EXPECT_EQ(asked(), "look at the machine: its screen, its network cables");
   machine.all = Error{Code::kTimeout, "no answer"};
   EXPECT_THAT(asked(), HasSubstr("its network cables and its BMC's"));
+
+  silence = "connect to 10.0.0.2:22: Connection refused";
+  EXPECT_THAT(asked(), HasSubstr("the machine answers, and refuses"));
+  machine.all = std::nullopt;
+  machine.power = bmc::PowerState::on;
+  EXPECT_THAT(asked(), HasSubstr("the machine answers, and refuses"));
+  machine.power = bmc::PowerState::off;
+  EXPECT_THAT(asked(), HasSubstr("why the machine is off"));
 }
 
 TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothing) {

@@ -376,6 +376,8 @@ TEST_F(Updating, ABmcThatIsStillAtWorkAfterItsTimeIsNotRecovered) {
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::failed);
   EXPECT_THAT(ended->detail, HasSubstr("its power is left alone"));
+  const auto named = ended->detail.substr(0, ended->detail.find(": "));
+  EXPECT_EQ(ended->detail.rfind(named + ": "), 0u) << "once: " << ended->detail;
   EXPECT_TRUE(held);
   EXPECT_FALSE(machine.power_changed_at_work);
 }

@@ -166,6 +166,21 @@ TEST(SettingsPlan, SaysForEachAttributeWhyTheBiosCannotBeRead) {
   EXPECT_THAT(lines_of(plan), ElementsAre("smt:  -> on, refused: this BMC shows no BIOS settings"));
 }
 
+TEST(SettingsPlan, LeavesPortableSettingsOutWhereTheMachineHasNoBiosSettings) {
+  ReportedSettings reported;
+  reported.vendor = "Dell";
+  reported.unreadable["BIOS"] = "this BMC shows no BIOS settings";
+  reported.lacking = {"BIOS"};
+  auto profile = wanting({{"smt", "on"}});
+  profile.bios = {{.attribute = "SysProfile", .value = "Custom"}};
+
+  const auto plan = plan_settings(profile, reported);
+
+  EXPECT_THAT(lines_of(plan),
+              ElementsAre("smt:  -> on, absent: this BMC shows no BIOS settings",
+                          "bios SysProfile:  -> Custom, refused: this BMC shows no BIOS settings"));
+}
+
 TEST(SettingsPlan, ChangesTheBootOrderOnlyWhereTheKindsAreInAnotherOrder) {
   inventory::Profile profile;
   profile.settings.boot_order = {"disk", "pxe"};
