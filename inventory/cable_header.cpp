@@ -184,7 +184,7 @@ std::pair<ColumnNames, std::string> column_names(std::string_view text) {
                       shortened(printable(trimmed(piece)), 80))};
     names.emplace_back(*column, std::string{name});
   }
-  return {std::move(names), {}};
+  return std::pair{std::move(names), std::string{}};
 }
 
 CableHeader::CableHeader(const std::vector<std::string>& cells, const ColumnNames& given,

@@ -144,7 +144,8 @@ std::string ports_of(const Wiring& wiring, const Names& names, int leaf) {
   constexpr int kMost = 64;
   std::vector<std::string> ports;
   for (int i = 0; i < std::min(wiring.uplinks, kMost); ++i) {
-    const auto at = static_cast<std::size_t>(leaf * wiring.uplinks + i);
+    const int place = leaf * wiring.uplinks + i;
+    const auto at = static_cast<std::size_t>(place);
     if (at < names.uplink_ports.size() && !names.uplink_ports[at].empty())
       ports.push_back(names.uplink_ports[at]);
   }
