@@ -48,11 +48,9 @@ bool sees_nodes(Desk& desk, const Identity& identity, const json::object& body) 
   const auto* terms = body.if_contains("nodes");
   const auto inventory = desk.shared().inventory.get();
   if (terms == nullptr || !terms->is_string() || !inventory) return false;
-  const auto of_run = [&desk](std::string_view verdict, engine::RunId run) {
-    return report::nodes_by_verdict(desk.store(), verdict, run);
-  };
-  const auto nodes = inventory::select(*inventory, std::string_view{terms->get_string()},
-                                       inventory::RackScope::all(), of_run);
+  const auto nodes =
+      inventory::select(*inventory, std::string_view{terms->get_string()},
+                        inventory::RackScope::all(), report::nodes_of_run(desk.store()));
   return nodes && std::ranges::all_of(*nodes, [&](const inventory::Node* node) {
            return identity.sees_rack(node->rack);
          });

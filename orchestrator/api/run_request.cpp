@@ -190,9 +190,7 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
   controller::PlanRequest request{
       .playbook = *playbook, .inventory = site->settings.inventory, .visible = call.identity.racks};
   request.nodes = call.body_text("nodes");
-  request.of_run = [&desk](std::string_view verdict, engine::RunId run) {
-    return report::nodes_by_verdict(desk.store(), verdict, run);
-  };
+  request.of_run = report::nodes_of_run(desk.store());
   if (const auto* settings = call.body.if_contains("set"))
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});

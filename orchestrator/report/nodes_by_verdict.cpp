@@ -20,4 +20,10 @@ Result<std::vector<std::string>> nodes_by_verdict(const store::Store& store,
   return names;
 }
 
+inventory::NodesOfRun nodes_of_run(const store::Store& store) {
+  return [&store](std::string_view verdict, engine::RunId run) {
+    return nodes_by_verdict(store, verdict, run);
+  };
+}
+
 }  // namespace cupel::report

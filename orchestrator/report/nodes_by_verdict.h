@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inventory/select.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::report {
@@ -13,5 +14,8 @@ namespace cupel::report {
 /// kStorage.
 Result<std::vector<std::string>> nodes_by_verdict(const store::Store& store,
                                                   std::string_view verdict, engine::RunId run);
+
+/// The same for inventory::select(); must not outlive the store.
+inventory::NodesOfRun nodes_of_run(const store::Store& store);
 
 }  // namespace cupel::report

@@ -18,8 +18,8 @@
 namespace cupel::agent::boot {
 namespace {
 
-// Parents before what is in them.
 constexpr std::size_t kMostOfFstab = 256 * 1024;
+// Parents before what is in them.
 constexpr std::array kFolders{"var", "var/lib", "var/lib/cloud", "var/lib/cloud/seed",
                               "var/lib/cloud/seed/nocloud"};
 
@@ -51,8 +51,6 @@ Outcome<Descriptor> seed_folder(int root) {
 
 /// Where the root mounts another file system over the seed; empty: nowhere. Source: fstab(5).
 std::string mounted_over_seed(int root) {
-  constexpr std::array<std::string_view, 5> kPlaces{
-      "/var", "/var/lib", "/var/lib/cloud", "/var/lib/cloud/seed", "/var/lib/cloud/seed/nocloud"};
   const auto file = open_below(root, "etc/fstab", O_RDONLY | O_NONBLOCK);
   std::string text(file ? kMostOfFstab : 0, '\0');
   const auto got = file ? ::pread(file.number(), text.data(), text.size(), 0) : 0;
@@ -63,7 +61,9 @@ std::string mounted_over_seed(int root) {
     std::string device, place;
     if (!(fields >> device >> place) || device.starts_with('#')) continue;
     while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-    if (std::ranges::find(kPlaces, place) != kPlaces.end()) return place;
+    const bool hides = std::ranges::any_of(
+        kFolders, [&](const char* folder) { return place == std::string{"/"} + folder; });
+    if (hides) return place;
   }
   return {};
 }
