@@ -104,22 +104,40 @@ check_object_size() { # PRESET
   }
 }
 
-# The commit on which scripts/test --all last passed stands in tests/proven: what it proved is due again when its paths
-# have changed.
-proven_commit() {
-  local commit
-  commit=$(cat "$root/tests/proven" 2> /dev/null) && git -C "$root" merge-base --is-ancestor "$commit" HEAD 2> /dev/null && echo "$commit"
+# The parts of scripts/test --all: all of them, or those that are named.
+all_parts=(aarch64 demo fuzz machines tests threads tidy)
+chosen=()
+choose_parts() { # [PART...]
+  local part
+  for part in "$@"; do
+    [[ " ${all_parts[*]} " = *" $part "* ]] || { echo "scripts/test --all has no part $part. It has: ${all_parts[*]}" >&2; exit 2; }
+  done
+  chosen=("$@")
 }
-is_due() { # NAME PATH...
-  local name=$1 since
+is_chosen() { [ ${#chosen[@]} = 0 ] || [[ " ${chosen[*]} " = *" $1 "* ]]; } # PART
+
+# tests/proven names for each part of scripts/test --all the commit on which it last passed, a line each: PART COMMIT.
+proven_commit() { # PART
+  local commit
+  commit=$(sed -n "s/^$1 //p" "$root/tests/proven" 2> /dev/null) && [ "$commit" ] &&
+    git -C "$root" merge-base --is-ancestor "$commit" HEAD 2> /dev/null && echo "$commit"
+}
+# Whether PART, which tests what lies in the PATHs, is to be run.
+is_due() { # PART PATH...
+  local part=$1 since
   shift
-  if [ "$all" ] || ! since=$(proven_commit) || ! git -C "$root" diff --quiet "$since" -- "$@" ||
+  if [ "$all" ]; then is_chosen "$part"; return; fi
+  if ! since=$(proven_commit "$part") || ! git -C "$root" diff --quiet "$since" -- "$@" ||
     [ "$(git -C "$root" ls-files --others --exclude-standard -- "$@")" ]; then return 0; fi
-  say "$name: not due, since nothing in $* has changed since scripts/test --all passed on ${since:0:12}"
+  say "$part: not due, since nothing in $* has changed since scripts/test --all $part passed on ${since:0:12}"
   return 1
 }
-remember_proven() {
-  git -C "$root" diff --quiet HEAD || { echo "uncommitted changes: tests/proven stays as it is"; return 0; }
-  git -C "$root" rev-parse HEAD > "$root/tests/proven"
-  say "all tests pass on $(cut -c1-12 "$root/tests/proven"), which tests/proven names now: commit it"
+# PART has passed on what is checked out.
+remember_proven() { # PART
+  local proven=$root/tests/proven others
+  [ "$all" ] || return 0
+  [ -z "$(git -C "$root" status --porcelain -- . ':!tests/proven')" ] || { say "uncommitted changes: tests/proven stays as it is"; return 0; }
+  others=$(grep -v "^$1 " "$proven" 2> /dev/null || true)
+  { [ -z "$others" ] || echo "$others"; echo "$1 $(git -C "$root" rev-parse HEAD)"; } | sort > "$proven"
+  say "$1 passes on $(git -C "$root" rev-parse --short=12 HEAD), which tests/proven says now: commit it"
 }

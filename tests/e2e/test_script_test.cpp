@@ -109,6 +109,54 @@ TEST(TestScript, RefusesABuildThatHasGrown) {
   EXPECT_EQ(same.status, 0) << same.err;
 }
 
+// A repository in place of the tree, with one commit; what is proven is said in it.
+constexpr const char* kRepository =
+    "git init -q $root; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a "
+    "GIT_COMMITTER_EMAIL=a; commit() { git -C $root add $1 && git -C $root commit -qm x; }; "
+    "echo /build > $root/.gitignore; echo /runs >> $root/.gitignore; mkdir -p $root/tests "
+    "$root/base; echo 1 > $root/base/a; commit .; all=; ";
+constexpr const char* kProve = "all=--all; remember_proven machines; all=; commit tests; ";
+
+TEST(TestScript, WhatPassedIsDueAgainWhereItsFilesHaveChanged) {
+  const OneTest test{"exit 0"};
+  const std::string due = "is_due machines base && echo due; true";
+
+  const auto never = test.parts(std::string{kRepository} + due);
+  const OneTest proven{"exit 0"};
+  const auto since = proven.parts(std::string{kRepository} + kProve + due);
+  const OneTest changed{"exit 0"};
+  const auto after =
+      changed.parts(std::string{kRepository} + kProve + "echo 2 > $root/base/a; " + due);
+  const OneTest other{"exit 0"};
+  const auto of_other =
+      other.parts(std::string{kRepository} + kProve + "is_due aarch64 base && echo due; true");
+
+  EXPECT_THAT(never.out, HasSubstr("due\n"));
+  EXPECT_THAT(since.out, AllOf(HasSubstr("machines: not due, since nothing in base has changed"),
+                               Not(HasSubstr("\ndue\n"))));
+  EXPECT_THAT(after.out, HasSubstr("\ndue\n"));
+  EXPECT_THAT(of_other.out, HasSubstr("\ndue\n")) << "one part proves nothing of another";
+}
+
+TEST(TestScript, NothingIsProvenByATreeWithUncommittedChanges) {
+  const OneTest test{"exit 0"};
+
+  const auto ran = test.parts(std::string{kRepository} +
+                              "echo 2 > $root/base/a; all=--all; remember_proven machines; "
+                              "test ! -e $root/tests/proven && echo none");
+
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("uncommitted changes"), HasSubstr("none\n")));
+}
+
+TEST(TestScript, RefusesAPartThatItDoesNotHave) {
+  const OneTest test{"exit 0"};
+
+  const auto ran = test.parts("choose_parts machines masheens");
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("no part masheens. It has: aarch64 demo fuzz machines"));
+}
+
 TEST(TestScript, FindsTheTargetOfATestByItsName) {
   const auto ran = run({"/bin/bash", "-c",
                         ". " SOURCE_DIR "/scripts/setup.sh; . " SOURCE_DIR
