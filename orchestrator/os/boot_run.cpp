@@ -158,7 +158,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline dead
     co_return std::nullopt;
   }
   if (doors_.mark_console) doors_.mark_console();
-  CO_TRY(co_await bmc::restart(doors_.bmc, deadline));
+  CO_TRY(co_await bmc::restart(doors_.bmc, deadline, doors_.pace));
   const std::vector until{Kind::hello, Kind::refused, Kind::expired};
   CO_TRY(auto heard, co_await listen(until, doors_.patience.fetch, deadline));
   if (heard.event) co_return co_await take_hello(*heard.event, deadline);

@@ -3,6 +3,7 @@
 // booted, and what follows: the OS on its disk and the installed system's first report. Journalled
 // before each act, and found again after a crash. Knows no step and no engine.
 #include "bmc/bmc.h"
+#include "bmc/power.h"
 #include "inventory/boot.h"
 #include "orchestrator/os/boot_door.h"
 #include "orchestrator/os/boot_handle.h"
@@ -39,6 +40,7 @@ struct BootDoors {
   bool installer = false;  // what is booted is a vendor's installer, and no RAM system
   bool bios = false;       // a BIOS starts the image that is installed as well
   BootPatience patience{};
+  bmc::Pace pace{};  // of a restart of the machine
 };
 
 struct BootEnd {

@@ -8,6 +8,7 @@
 #include "bmc/bmc.h"
 #include "bmc/budget.h"
 #include "bmc/pdu.h"
+#include "bmc/power.h"
 #include "bmc/rotate.h"
 #include "inventory/fwd.h"
 #include "orchestrator/engine/interfaces.h"
@@ -58,6 +59,8 @@ struct StepEnvironment {
   std::shared_ptr<os::BootDoor> boot{};
   /// So often a BMC that writes firmware is asked how far it is.
   std::chrono::milliseconds ask_update_every{5000};
+  /// So a BMC is asked while a machine restarts.
+  bmc::Pace pace{};
   /// The programs that stages run on nodes. nullptr: the controller has none.
   std::shared_ptr<ssh::ProgramShelf> programs{};
   /// Of this run alone.

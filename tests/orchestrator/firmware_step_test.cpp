@@ -88,6 +88,7 @@ class FirmwareStep : public ::testing::Test {
         {},
         nullptr};
     world.ask_update_every = 0ms;
+    world.pace.until_restart_shows = 0ms;
     world.scheduler = scheduler_;
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {

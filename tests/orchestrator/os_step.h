@@ -87,6 +87,7 @@ class OsStep : public ::testing::Test {
         },
         nullptr};
     world.boot = test::boot_door(machine_, digest_);
+    world.pace.until_restart_shows = {};
     if (no_server_)
       world.boot->draw = [error = *no_server_]() -> Result<netboot::Ticket> { return error; };
     return world;

@@ -48,6 +48,7 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
   doors.waiting = request.waiting;
   doors.now = seconds_now;
   doors.poll = environment.ask_update_every;
+  doors.pace = environment.pace;
   if (store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal)
     doors.clock_may_be_off = kRehearsedClock;
   return doors;

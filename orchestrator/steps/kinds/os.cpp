@@ -178,6 +178,7 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   };
   doors.keep = request.started;
   doors.waiting = request.waiting;
+  doors.pace = environment.pace;
   const auto tail = std::make_shared<os::ConsoleTail>(
       console::console_folder(environment.store.folder(), request.run), node.name);
   doors.mark_console = [tail] { tail->mark(); };
