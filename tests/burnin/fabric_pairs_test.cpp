@@ -63,10 +63,10 @@ TEST(FabricPairs, NamesEachKindOfPartByItself) {
 }
 
 /// Of a thousand such runs culprits_bench makes the table of docs/decisions/fabric-culprits.md.
-TEST(FabricPairs, NamesFiveAtOnceAndNoHealthyPart) {
+void names_five_at_once(int first, int last) {
   int planted = 0, exact = 0, rounds = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Measured fabric{{.nodes = 232}, seed};
+  for (int seed = first; seed <= last; ++seed) {
+    Measured fabric{{.nodes = 232}, static_cast<std::uint64_t>(seed)};
     fabric.parts.plant(5, 0.4, 0.9);
 
     const auto found = fabric.run();
@@ -80,9 +80,13 @@ TEST(FabricPairs, NamesFiveAtOnceAndNoHealthyPart) {
     EXPECT_LE(fabric.screen.rounds(), 4 + most_rounds_beyond({}));
     rounds += fabric.screen.rounds();
   }
-  EXPECT_LE(rounds, 20 * 7) << "on average";
+  EXPECT_LE(rounds, (last - first + 1) * 7) << "on average";
   EXPECT_GE(exact, planted * 98 / 100);
 }
+
+TEST(FabricPairs, NamesFiveAtOnceAndNoHealthyPart) { names_five_at_once(1, 4); }
+
+TEST(LongFabricPairs, NamesFiveAtOnceAndNoHealthyPart) { names_five_at_once(1, 20); }
 
 TEST(FabricPairs, NamesAPartThatIsMildlySlowInNoiseByMeasuringItAgain) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -224,8 +228,8 @@ TEST(FabricPairs, MeasuresSlowFlowsThatNoPartExplainsOnceMore) {
   }
 }
 
-TEST(FabricPairs, LeavesNoFlowOfAHealthyFleetUnexplained) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+void leaves_no_flow_unexplained(std::uint64_t first, std::uint64_t last) {
+  for (auto seed = first; seed <= last; ++seed) {
     Measured noisy{{.nodes = 232, .noise = 0.015}, seed};
     Measured dipping{{.nodes = 232, .dips = 0.01}, seed};
 
@@ -233,6 +237,10 @@ TEST(FabricPairs, LeavesNoFlowOfAHealthyFleetUnexplained) {
     EXPECT_THAT(dipping.run().unexplained, IsEmpty()) << "seed " << seed;
   }
 }
+
+TEST(FabricPairs, LeavesNoFlowOfAHealthyFleetUnexplained) { leaves_no_flow_unexplained(1, 3); }
+
+TEST(LongFabricPairs, LeavesNoFlowOfAHealthyFleetUnexplained) { leaves_no_flow_unexplained(4, 10); }
 
 /// A part of a leaf's own fabric is named by flows inside it; what only flows across show is none.
 TEST(FabricPairs, NamesNoNodeForASlowSpineWhereRoutingIsNotKnown) {

@@ -9,8 +9,11 @@
 
 namespace cupel::bmc {
 
-constexpr Pace kQuick{
-    .first = 5ms, .longest = 20ms, .before_asking_again = 20ms, .until_bmc_is_gone = 1000ms};
+constexpr Pace kQuick{.first = 5ms,
+                      .longest = 20ms,
+                      .before_asking_again = 20ms,
+                      .until_bmc_is_gone = 1000ms,
+                      .until_restart_shows = 200ms};
 
 /// What one vendor's BMC can do.
 struct Abilities {
