@@ -209,17 +209,17 @@ void add_adapters(Rules& rules) {
   // A port that keeps going down may be down when its rate is read.
   ladder(rules,
          {"ib.port.downed", "ib.port.downed.new", "ib.port.rate", "ib.port.symbol_errors",
-          "ib.port.symbol_errors.new"},
+          "ib.port.symbol_errors.new", "ib.port.receive_errors.new", "fabric.link.retransmits"},
          "mlx5_*");
 }
 
-/// What is slow by comparison is slow by its number too.
+/// What is slow by comparison is slow by its number too, and may lose packets.
 void add_fabric(Rules& rules) {
-  same_part(rules, numbers({"fabric.link.loss"}, "mlx5_*"),
-            numbers({"fabric.link.bandwidth"}, "mlx5_*"));
+  const auto also = numbers({"fabric.link.bandwidth", "fabric.link.retransmits"}, "mlx5_*");
+  same_part(rules, numbers({"fabric.link.loss"}, "mlx5_*"), also);
   for (const auto& cause :
        {whole({"fabric.node.loss"}, Sourced::a_number), numbers({"fabric.switch.loss"}, "port:*")})
-    in_group(rules, cause, numbers({"fabric.link.bandwidth"}, "mlx5_*"));
+    in_group(rules, cause, also);
 }
 
 }  // namespace

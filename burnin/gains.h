@@ -7,7 +7,8 @@
 
 namespace cupel::burnin {
 
-/// Adds "ib.port.downed.new" to each later reading of "node-facts", and "gpu.remap.new" and
+/// Adds "ib.port.downed.new", "ib.port.receive_errors.new", "ib.port.recovered.new" and
+/// "rdma.NAME.new" to each later reading of "node-facts", and "gpu.remap.new" and
 /// "nvlink.replays.new" to those of "gpu-facts", by the first one before it. `steps`: in the order
 /// in which they ran. Nothing where a part was not read before, or where its counter went
 /// backwards. Pure.

@@ -48,6 +48,7 @@ enum class FaultKind {
   cables_crossed,
   hca_blocked,
   cable_slow,
+  cable_loses_packets,
   node_slow,
   cage_bad,
   leaf_port_bad,

@@ -74,6 +74,10 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "its link is active, and nothing gets through: it is not in the partition"},
     {cable_slow, "cable-slow", Part::hca, "share? way?", nothing,
      "its cable gives this share of its rate, one way (out, in) or both; no counter says so"},
+    {cable_loses_packets, "cable-loses-packets", Part::hca, "errors? way?", nothing,
+     "so many packets a minute of each flow of perftest over its cable are lost and sent again, "
+     "one "
+     "way (out, in) or both; rate and link counters are as usual"},
     {node_slow, "node-slow", Part::none, "share?", nothing,
      "all HCAs of the node give this share of their rate: a setting of its PCIe"},
     {cage_bad, "cage-bad", Part::hca, "share?", nothing,

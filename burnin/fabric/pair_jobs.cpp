@@ -1,12 +1,14 @@
 #include "burnin/fabric/pair_jobs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "base/text.h"
+#include "burnin/fabric/discovery/rdma_counters.h"
 #include "burnin/script.h"
 #include "burnin/tools/perftest.h"
 
@@ -123,6 +125,26 @@ std::string client(const Perftest& perftest, const PairNode& from, const PairNod
       shell_quoted(to.address), rail);
 }
 
+constexpr std::array<std::string_view, 3> kRetransmits{"packet_seq_err", "local_ack_timeout_err",
+                                                       "implied_nak_seq_err"};
+constexpr std::string_view kBefore = "counted-before", kAfter = "counted-after";
+
+/// What the driver has counted of packets that were sent again.
+std::string counted(std::string_view section, const PairNode& node, const std::set<int>& rails) {
+  auto text = fmt::format("echo 'cupel-begin: {}'\nfor hca in", section);
+  for (const int rail : rails)
+    text += " " + shell_quoted(node.hcas[static_cast<std::size_t>(rail)]);
+  text += fmt::format(
+      "; do\n"
+      "  for counter in {}; do\n"
+      "    grep -sH . \"/sys/class/infiniband/$hca/ports/1/hw_counters/$counter\"\n"
+      "  done\n"
+      "done\n"
+      "echo cupel-end\n",
+      fmt::join(kRetransmits, " "));
+  return text;
+}
+
 /// "cupel-begin: rail3": the last lines of a program's output.
 std::string printed(std::string_view section, std::string_view file, int rail) {
   return fmt::format(
@@ -130,11 +152,14 @@ std::string printed(std::string_view section, std::string_view file, int rail) {
       file, rail);
 }
 
-std::string_view section_of(const Output& output, std::string_view kind, int rail) {
-  const auto name = fmt::format("{}{}", kind, rail);
+std::string_view section_of(const Output& output, std::string_view name) {
   for (const auto& section : script::sections(output.text))
     if (section.name == name && section.whole) return section.text;
   return {};
+}
+
+std::string_view section_of(const Output& output, std::string_view kind, int rail) {
+  return section_of(output, fmt::format("{}{}", kind, rail));
 }
 
 /// The flow was tried, or its HCA is not there to try it with.
@@ -179,10 +204,14 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
     outputs += fmt::format(" client{}", flow.rail);
   }
   if (servers.empty() && clients.empty()) return {};
-  const auto programs = servers + clients;
-  if (!perftest.gpu_memory) return begin(perftest) + programs + "wait\n" + results;
-  return begin(perftest) + gpu_memory(perftest, rails) + unless_without_memory(programs, outputs) +
-         results;
+  auto programs = servers + clients;
+  programs = perftest.gpu_memory
+                 ? gpu_memory(perftest, rails) + unless_without_memory(programs, outputs)
+                 : programs + "wait\n";
+  // Small messages are too few to lose one of.
+  if (perftest.latency) return begin(perftest) + programs + results;
+  return begin(perftest) + counted(kBefore, at(node), rails) + programs +
+         counted(kAfter, at(node), rails) + results;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {
@@ -193,6 +222,22 @@ std::optional<double> reading_of(const Output& output, int rail) {
 std::optional<double> latency_of(const Output& output, int rail) {
   const auto rows = read_perftest(section_of(output, "rail", rail));
   return rows ? rows->back().typical : std::nullopt;
+}
+
+std::optional<std::uint64_t> retransmits_of(const Output& output, std::string_view hca) {
+  const auto before = parse_rdma_counters(section_of(output, kBefore)),
+             after = parse_rdma_counters(section_of(output, kAfter));
+  if (!before || !after) return std::nullopt;
+  const std::pair port{std::string{hca}, 1};
+  const auto first = before->find(port), later = after->find(port);
+  if (first == before->end() || later == after->end()) return std::nullopt;
+  std::uint64_t packets = 0;
+  for (const auto& [counter, value] : later->second) {
+    const auto at = first->second.find(counter);
+    if (at == first->second.end() || at->second > value) return std::nullopt;
+    packets += value - at->second;
+  }
+  return packets;
 }
 
 std::string memory_of(const Output& output) {

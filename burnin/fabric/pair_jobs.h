@@ -1,6 +1,7 @@
 #pragma once
 // The flows of a round as jobs of perftest, one for each node, and what they printed as readings.
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,12 @@ std::optional<double> reading_of(const Output& output, int rail);
 
 /// In microseconds, the typical one, of the flow that this node sent on that rail.
 std::optional<double> latency_of(const Output& output, int rail);
+
+/// Packets that the HCA of this rail sent again while the node's script ran: NAKs for a packet out
+/// of order, and acknowledgements that did not come in time. Nothing where its driver does not
+/// count them, or a counter went backwards. Source: NVIDIA, "Understanding mlx5 Linux Counters and
+/// Status Parameters", packet_seq_err, local_ack_timeout_err, implied_nak_seq_err.
+std::optional<std::uint64_t> retransmits_of(const Output& output, std::string_view hca);
 
 /// By which way perftest came to GPU memory on a node, or why it did not, and nothing ran: for
 /// records; empty: it was not asked for, or the node did not say.

@@ -11,6 +11,7 @@
 #include "burnin/fabric/pair_findings.h"
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/pair_latency.h"
+#include "burnin/fabric/pair_retransmits.h"
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -69,9 +70,10 @@ constexpr std::array kPairParameters{
     ParameterRow{"group", ParameterRow::Kind::text,
                  "without a cable plan: nodes that share their leaves", "32"},
 };
-constexpr std::array<std::string_view, 8> kPairMeasures{
-    "fabric.flows",       "fabric.link.bandwidth", "fabric.link.loss",    "fabric.node.loss",
-    "fabric.switch.loss", "fabric.undecided",      "fabric.link.latency", "fabric.link.lag"};
+constexpr std::array<std::string_view, 9> kPairMeasures{
+    "fabric.flows",        "fabric.link.bandwidth", "fabric.link.loss",
+    "fabric.node.loss",    "fabric.switch.loss",    "fabric.undecided",
+    "fabric.link.latency", "fabric.link.lag",       "fabric.link.retransmits"};
 constexpr int kMostRails = 64, kMostLatencyRounds = 4, kMostGroup = 4096;
 /// Readings one after the other, repeats among them, of healthy fleets of two leaf groups or more:
 /// four fixed rounds of three, and one or two rounds of nine for parts that dipped.
@@ -217,6 +219,7 @@ class PairRounds : public GroupRounds {
         perftest_{std::move(perftest)},
         nodes_{std::move(nodes)},
         screen_{std::move(planned.wiring), {.floor = floor}},
+        retransmits_{screen_.topology()},
         left_(nodes_.size()),
         memory_(nodes_.size()) {
     if (latency) latency_.emplace(screen_.topology());
@@ -254,7 +257,10 @@ class PairRounds : public GroupRounds {
       take_times(outputs);
     } else {
       std::vector<double> readings;
-      for (const auto& flow : screen_.next_flows()) readings.push_back(read(flow, outputs));
+      for (const auto& flow : screen_.next_flows()) {
+        readings.push_back(read(flow, outputs));
+        count_retransmits(flow, outputs);
+      }
       screen_.take(readings);
     }
     if (!latency_) return;
@@ -265,6 +271,7 @@ class PairRounds : public GroupRounds {
   Result<GroupFindings> findings() const override {
     TRY(auto found, fabric::pair_findings(screen_, names_, left_, unmeasured_));
     if (latency_) latency_->add_to(names_, found);
+    retransmits_.add_to(names_, found);
     add_memory(found);
     if (exchanged_.empty()) return found;
     for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
@@ -334,11 +341,22 @@ class PairRounds : public GroupRounds {
     return std::nan("");
   }
 
+  /// Of a node that has one partner in a round: what its HCA counts is this flow's.
+  void count_retransmits(const Flow& flow, std::span<const std::optional<Output>> outputs) {
+    const auto& sender = outputs[static_cast<std::size_t>(flow.from)];
+    if (!sender || !fabric::reading_of(*sender, flow.rail)) return;
+    const auto& hca =
+        nodes_[static_cast<std::size_t>(flow.from)].hcas[static_cast<std::size_t>(flow.rail)];
+    if (const auto packets = fabric::retransmits_of(*sender, hca))
+      retransmits_.take(flow, *packets);
+  }
+
   std::string exchanged_;
   fabric::Names names_;
   Perftest perftest_;
   std::vector<fabric::PairNode> nodes_;
   fabric::PairScreen screen_;
+  fabric::PairRetransmits retransmits_;
   std::vector<bool> left_;
   fabric::Unmeasured unmeasured_{};
   std::vector<std::string> memory_{};  // of each node: where its data lay

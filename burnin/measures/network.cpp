@@ -36,6 +36,10 @@ constexpr std::array kNetworkMeasures{
                "how much longer these take than usual with every partner; 0 within the fleet's own "
                "noise",
                Better::less},
+    MeasureRow{"fabric.link.retransmits", "count",
+               "packets that were sent again on the flow over the HCA's link that lost fewest, of "
+               "the worse direction; 0 where a flow each way lost none",
+               Better::less},
     MeasureRow{"fabric.link.loss", "%",
                "what the HCA's link (HCA, cable or leaf port) loses of the usual rate; 0 where it "
                "is cleared",

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/node_report.h"
+#include "burnin/node/rdma_counters.h"
 #include "burnin/node/watch_report.h"
 #include "burnin/script.h"
 
@@ -64,6 +65,9 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "ib.port.rate",
     "ib.port.downed",
     "ib.port.symbol_errors",
+    "ib.port.receive_errors",
+    "ib.port.recovered",
+    "rdma.*",
     "hca.pcie.width",
     "nic.rate",
     "nic.slow",
@@ -376,6 +380,10 @@ void add_port(const std::string& hca, const json::value& port, Findings& finding
   add(findings, "ib.port.rate", which, active ? *rate : 0.0, "Gb/s");
   add(findings, "ib.port.downed", which, count_at(port, "link_downed"), "count");
   add(findings, "ib.port.symbol_errors", which, count_at(port, "symbol_errors"), "errors");
+  add(findings, "ib.port.receive_errors", which, count_at(port, "receive_errors"), "errors");
+  add(findings, "ib.port.recovered", which, count_at(port, "recovered"), "count");
+  for (const auto counter : kRdmaCounters)
+    add(findings, fmt::format("rdma.{}", counter), which, count_at(port, counter), "count");
 }
 
 void add_hcas(const json::value& facts, Findings& findings) {

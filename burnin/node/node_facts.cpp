@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/drive_health.h"
+#include "burnin/node/rdma_counters.h"
 #include "burnin/node/sysfs.h"
 #include "burnin/script.h"
 
@@ -20,15 +22,14 @@ using inventory::Part;
 using inventory::PartKind;
 using inventory::Profile;
 
-constexpr std::array<std::string_view, 22> kMeasures{
-    "nvme.used",         "nvme.spare",       "nvme.warnings",
-    "nvme.media_errors", "cpu.throttled",    "memory.total",
-    "edac.uncorrected",  "edac.corrected",   "cpu.count",
-    "cpu.threads",       "dimm.speed",       "ib.port.rate",
-    "ib.port.active",    "ib.port.downed",   "ib.port.symbol_errors",
-    "hca.pcie.width",    "nvme.pcie.width",  "nic.rate",
-    "nic.slow",          "nvme.health_read", "dimm.speed.below_fastest",
-    "ib.port.downed.new"};  // of a later reading: burnin/gains.h
+constexpr auto kMeasures = std::to_array<std::string_view>(
+    {"nvme.used", "nvme.spare", "nvme.warnings", "nvme.media_errors", "cpu.throttled",
+     "memory.total", "edac.uncorrected", "edac.corrected", "cpu.count", "cpu.threads", "dimm.speed",
+     "ib.port.rate", "ib.port.active", "ib.port.downed", "ib.port.symbol_errors", "hca.pcie.width",
+     "nvme.pcie.width", "nic.rate", "nic.slow", "nvme.health_read", "dimm.speed.below_fastest",
+     "ib.port.receive_errors", "ib.port.recovered", "rdma.*",
+     // Of a later reading: burnin/gains.h.
+     "ib.port.downed.new", "ib.port.receive_errors.new", "ib.port.recovered.new", "rdma.*.new"});
 
 constexpr double kSlowestPort = 1000;  // Mb/s: what every server's port has had for twenty years
 constexpr double kSector = 512;        // /sys/block/*/size counts these whatever the drive has
@@ -53,6 +54,17 @@ ib=/sys/class/infiniband
 grep -sH . $ib/*/hca_type $ib/*/fw_ver $ib/*/board_id $ib/*/node_guid $ib/*/device/current_link_width
 grep -sH . $ib/*/ports/*/state $ib/*/ports/*/phys_state $ib/*/ports/*/rate $ib/*/ports/*/link_layer
 grep -sH . $ib/*/ports/*/counters/link_downed $ib/*/ports/*/counters/symbol_error
+grep -sH . $ib/*/ports/*/counters/port_rcv_errors $ib/*/ports/*/counters/link_error_recovery
+for counter in out_of_sequence packet_seq_err local_ack_timeout_err rnr_nak_retry_err roce_adp_retrans np_cnp_sent rp_cnp_handled; do
+  grep -sH . $ib/*/ports/*/hw_counters/$counter
+done
+for net in $ib/*/device/net/*; do
+  if [ ! -d "$net" ]; then continue; fi
+  hca=${net#$ib/}
+  echo "cupel-begin: pauses ${hca%%/*}"
+  ethtool -S "$(basename "$net")" 2>/dev/null | grep -e '_pause:'
+  echo cupel-end
+done
 grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
 for vpd in $ib/*/device/vpd; do
   if [ ! -r "$vpd" ]; then continue; fi
@@ -313,6 +325,11 @@ void add_port(const std::string& name, const Attributes& hca, const std::string&
   add(findings, "ib.port.downed", name, count_at(hca, port + "/counters/link_downed"), "count");
   add(findings, "ib.port.symbol_errors", name, count_at(hca, port + "/counters/symbol_error"),
       "errors");
+  add(findings, "ib.port.receive_errors", name, count_at(hca, port + "/counters/port_rcv_errors"),
+      "errors");
+  add(findings, "ib.port.recovered", name, count_at(hca, port + "/counters/link_error_recovery"),
+      "count");
+  add_rdma_counters(name, hca, port, findings);
 }
 
 /// "mlx5_0" is port 1; others are "mlx5_0/2".
@@ -420,6 +437,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   add_drive_health(output.text, findings);
   note_unread_drives(findings);
   add_hcas(sysfs, output.text, findings);
+  add_pauses(output.text, findings);
   add_nics(sysfs, findings);
   return findings;
 }

@@ -120,6 +120,13 @@ void Fabric::ail(Port& port, const Fault& fault) {
     case FaultKind::cage_bad:
       lose(fault.amount.value_or(kHalf));
       break;
+    case FaultKind::cable_loses_packets: {
+      constexpr int kUsualLosses = 60;
+      const double a_minute = fault.errors.value_or(kUsualLosses);
+      if (goes_out(fault)) port.lost_out += a_minute;
+      if (goes_in(fault)) port.lost_in += a_minute;
+      break;
+    }
     case FaultKind::leaf_port_bad:
       lose(fault.amount.value_or(kHalf));
       port.receive_an_hour += kUsualErrors;
@@ -206,6 +213,7 @@ void Fabric::settle(VirtualTime at) {
     port.down = port.ethernet = port.blocked = false;
     port.cabled = port.planned;
     port.symbols_an_hour = port.receive_an_hour = 0;
+    port.lost_out = port.lost_in = 0;
   }
   for (const auto& [node, faults] : faults_)
     for (const auto& fault : faults) plant(node, fault);
@@ -240,6 +248,24 @@ void Fabric::set_power(const std::string& node, bool on, VirtualTime at) {
   const auto& nodes = plan_.nodes;
   const auto mine = std::ranges::find(nodes, node, &FabricNode::name);
   for (const auto& adapter : mine->adapters) count(ports_[*index_of(node, adapter.name)], at);
+}
+
+void Fabric::stream(std::string_view node, std::string_view adapter, std::string_view other,
+                    std::string_view other_adapter, VirtualTime length) {
+  const auto from = index_of(node, adapter), to = index_of(other, other_adapter);
+  if (!from || !to || *from == *to) return;
+  auto &sender = ports_[*from], &receiver = ports_[*to];
+  const auto lost = [&](const Port& port, std::string_view way, double a_minute, double& exposure) {
+    constexpr double kMinute = 60;
+    const auto draw = Draw{seed_}.of("lost").of(way).of(port.node).of(port.name);
+    const auto before = events_until(draw, exposure);
+    exposure += a_minute * length.count() / kMinute;
+    return events_until(draw, exposure) - before;
+  };
+  const auto packets = lost(sender, "out", sender.lost_out, sender.out_losses) +
+                       lost(receiver, "in", receiver.lost_in, receiver.in_losses);
+  sender.sequence_naks += packets;
+  receiver.out_of_order += packets;
 }
 
 std::vector<std::string> Fabric::links(const Port& from, const Port& to) const {
@@ -367,6 +393,8 @@ std::optional<PortReading> Fabric::port(std::string_view node, std::string_view 
   counters.symbol_errors = events_until(draw.of("symbols"), port->symbols.until(at.count()));
   counters.receive_errors = events_until(draw.of("receives"), port->receives.until(at.count()));
   counters.local_integrity_errors = counters.receive_errors / 16;
+  counters.sequence_naks = port->sequence_naks;
+  counters.out_of_order = port->out_of_order;
   counters.link_downed = port->downed;
   counters.link_recoveries = port->downed + counters.symbol_errors / 4096;
   if (!is_up) return reading;

@@ -35,6 +35,8 @@ struct PortCounters {
   std::uint64_t receive_errors = 0, remote_physical_errors = 0, transmit_discards = 0;
   std::uint64_t local_integrity_errors = 0, buffer_overruns = 0, vl15_dropped = 0;
   std::uint64_t transmit_wait = 0;
+  std::uint64_t sequence_naks = 0,
+                out_of_order = 0;  // of flows: at their sender, at their receiver
   std::uint64_t transmit_data = 0, receive_data = 0, transmit_packets = 0, receive_packets = 0;
   friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
@@ -81,6 +83,9 @@ class Fabric {
   void set_faults(const std::string& node, const std::vector<Fault>& faults, VirtualTime at);
   /// A machine that is off has no link.
   void set_power(const std::string& node, bool on, VirtualTime at);
+  /// A stream between them ran so long. What was lost on the way was sent again.
+  void stream(std::string_view node, std::string_view adapter, std::string_view other,
+              std::string_view other_adapter, VirtualTime length);
 
   const FabricPlan& plan() const { return plan_; }
 
@@ -115,9 +120,12 @@ class Fabric {
     bool blocked = false;  // up, and nothing gets through
     LeafPort cabled{};     // where its cable is in truth
     double symbols_an_hour = 0, receive_an_hour = 0;
+    double lost_out = 0, lost_in = 0;  // packets a minute, of each stream that way
 
     // Counted until the last event.
     Exposure symbols{}, receives{};
+    double out_losses = 0, in_losses = 0;  // exposure of streams so far
+    std::uint64_t sequence_naks = 0, out_of_order = 0;
     std::uint64_t downed = 0;
     bool was_up = false;
   };

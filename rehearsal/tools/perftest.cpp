@@ -344,7 +344,7 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
           address("remote", port, Draw{7}.of(*other));
   text += std::string{kRule} + columns(request, program);
   co_await process->say(text);
-  const auto& fabric = machine.fabric();
+  auto& fabric = machine.fabric();
   Path path{machine.name(), request.device, *other, listener->about};
   path.gbit = fabric.gbit_between(path.node, path.device, path.other, path.other_device,
                                   machine.clock().elapsed());
@@ -354,7 +354,9 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
   int status = 0;
   if (reaches) {
     const auto load = machine.physics().hold({.work = Work::cpu, .share = 0.01, .threads = 1});
-    co_await process->sleep(span_of(request, program, path));
+    const auto length = span_of(request, program, path);
+    co_await process->sleep(length);
+    fabric.stream(path.node, path.device, path.other, path.other_device, length);
     text = rows_of(request, program, path) + std::string{kRule};
     if (process->fatal() == 0) co_await process->say(text);
     save(*process, request, program, path);

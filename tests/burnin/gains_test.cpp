@@ -72,5 +72,27 @@ TEST(Gains, OfAGpuDuringTheBurnFailItWhateverItCountedBefore) {
   EXPECT_THAT(gained(counted(3, 5000), counted(3, 5100)), IsEmpty());
 }
 
+TEST(Gains, OfRdmaCountersAreListedAndThoseOfDamagedPacketsFailTheirPort) {
+  const auto port = [](double errors, double naks, double pauses) {
+    Findings found;
+    found.measurements = {{"ib.port.receive_errors", "mlx5_2", errors, "errors"},
+                          {"rdma.packet_seq_err", "mlx5_2", naks, "count"},
+                          {"rdma.pauses", "mlx5_2", pauses, "count"}};
+    return found;
+  };
+  FindingsByStage findings{{"node-facts", port(500, 7, 0)},
+                           {"node-facts@after", port(540, 19, 90)}};
+
+  add_gains(kSteps, findings);
+
+  const auto& after = findings["node-facts@after"];
+  EXPECT_EQ(value_of(after, "rdma.packet_seq_err.new", "mlx5_2"), 12);
+  EXPECT_EQ(value_of(after, "rdma.pauses.new", "mlx5_2"), 90);
+  std::vector<std::string> failed;
+  for (const auto& each : judge(profile(), {"node-facts", "node-facts@after"}, findings))
+    if (each.met == Met::failed) failed.push_back(each.stage + " " + each.measure);
+  EXPECT_THAT(failed, ElementsAre("node-facts@after ib.port.receive_errors.new"));
+}
+
 }  // namespace
 }  // namespace cupel::burnin

@@ -176,6 +176,33 @@ TEST(NodeFacts, ReadsTheLinksOfARealH100Node) {
   }
 }
 
+TEST(NodeFacts, ReadWhatAnHcaCountsOfItsLinkAndOfRdma) {
+  const auto found = parsed("node-facts",
+                            "/sys/class/infiniband/mlx5_3/ports/1/state:4: ACTIVE\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/phys_state:5: LinkUp\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/rate:400 Gb/sec (4X NDR)\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/counters/port_rcv_errors:12\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/counters/link_error_recovery:2\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/hw_counters/out_of_sequence:7\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/hw_counters/np_cnp_sent:90\n"
+                            "cupel-begin: pauses mlx5_3\n"
+                            "     rx_prio0_pause: 4\n"
+                            "     rx_prio3_pause: 40\n"
+                            "     tx_prio3_pause: 1000\n"
+                            "     rx_prio3_pause_duration: 99\n"
+                            "cupel-end\n"
+                            "cupel-all-told\n");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "ib.port.receive_errors", "mlx5_3"), 12);
+  EXPECT_EQ(value_of(*found, "ib.port.recovered", "mlx5_3"), 2);
+  EXPECT_EQ(value_of(*found, "rdma.out_of_sequence", "mlx5_3"), 7);
+  EXPECT_EQ(value_of(*found, "rdma.np_cnp_sent", "mlx5_3"), 90);
+  EXPECT_EQ(value_of(*found, "rdma.pauses", "mlx5_3"), 44);
+  EXPECT_EQ(value_of(*found, "rdma.packet_seq_err", "mlx5_3"), std::nullopt)
+      << "what is not reported is no zero";
+}
+
 TEST(NodeFacts, TakesARateThatADownPortDreamsOfForNothing) {
   const auto found = parsed("node-facts",
                             "/sys/class/infiniband/mlx5_3/ports/1/state:1: DOWN\n"

@@ -305,6 +305,27 @@ TEST(FabricTest, SymbolErrorsComeByTheHourAndTheSameToWhoeverAsks) {
   EXPECT_EQ(fabric.port("n04", "mlx5_0", VirtualTime{3600})->counters, PortCounters{});
 }
 
+TEST(FabricTest, ACableThatLosesPacketsCountsThemWhereStreamsCrossItAndKeepsItsRate) {
+  auto fabric = nine_nodes();
+  const Fault fault{.kind = FaultKind::cable_loses_packets, .part = "mlx5_1", .errors = 600};
+  fabric.set_faults("n04", {fault}, kNow);
+  const auto counted = [&](std::string_view node, std::string_view adapter) {
+    return fabric.port(node, adapter, kNow)->counters;
+  };
+
+  fabric.stream("n04", "mlx5_1", "n05", "mlx5_1", VirtualTime{60});
+  fabric.stream("n05", "mlx5_1", "n06", "mlx5_1", VirtualTime{60});
+  fabric.stream("n04", "mlx5_0", "n05", "mlx5_0", VirtualTime{60});
+
+  EXPECT_NEAR(static_cast<double>(counted("n04", "mlx5_1").sequence_naks), 600, 150);
+  EXPECT_EQ(counted("n05", "mlx5_1").out_of_order, counted("n04", "mlx5_1").sequence_naks);
+  EXPECT_EQ(counted("n05", "mlx5_1").sequence_naks, 0);
+  EXPECT_EQ(counted("n04", "mlx5_0"), PortCounters{});
+  EXPECT_GT(fabric.gbit_between("n04", "mlx5_1", "n05", "mlx5_1", kNow), 390);
+  fabric.stream("n06", "mlx5_1", "n04", "mlx5_1", VirtualTime{60});
+  EXPECT_GT(counted("n06", "mlx5_1").sequence_naks, 400);
+}
+
 TEST(FabricTest, AMachineThatIsOffHasNoLinkAndNoPathLeadsToIt) {
   auto fabric = nine_nodes();
   fabric.set_power("n03", false, kNow);

@@ -40,6 +40,12 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
   report.add("link_layer", tree.text(folder + "/link_layer"));
   report.add("link_downed", tree.number(folder + "/counters/link_downed"));
   report.add("symbol_errors", tree.number(folder + "/counters/symbol_error"));
+  report.add("receive_errors", tree.number(folder + "/counters/port_rcv_errors"));
+  report.add("recovered", tree.number(folder + "/counters/link_error_recovery"));
+  for (const char* counter :
+       {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err",
+        "roce_adp_retrans", "np_cnp_sent", "rp_cnp_handled"})
+    report.add(counter, tree.number(folder + "/hw_counters/" + counter));
   report.line.end();
   if (!state || !rate) report.unknown("link of " + device + "/" + port, folder, "not told in full");
 }
