@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -18,8 +19,8 @@ namespace {
 constexpr std::string_view kSource = "nvidia-smi nvlink";
 
 struct Links {
-  std::map<std::string, bool, std::less<>> active{};  // by their numbers, each once
-  double crc = 0, replays = 0, recoveries = 0;
+  std::map<std::string, bool, std::less<>> active{};     // by their numbers, each once
+  std::optional<double> crc{}, replays{}, recoveries{};  // nothing: no such counter
   std::size_t counted = 0, uncounted = 0;
   std::string why{};  // nothing is told
 };
@@ -42,6 +43,28 @@ bool is_active(std::string_view told) {
   return rate && *rate > 0;
 }
 
+struct Counter {
+  std::string_view name;
+  std::optional<double> Links::* sum;  // nullptr: it only shows that the link is counted
+};
+
+/// Up to NVLink 4, and of NVLink 5, whose links have neither CRC nor replay counters: a recovery
+/// that fails takes the link down; one that succeeds counts in `watch` alone.
+/// Source: nvidia-smi of driver 570 (H100) and of driver 595 (B300), nvlink --errorcounters; NVML,
+/// NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS.
+constexpr std::array kCounters{
+    Counter{"CRC Errors", &Links::crc},
+    Counter{"Replay Errors", &Links::replays},
+    Counter{"Recovery Errors", &Links::recoveries},
+    Counter{"Link recovery failed events", &Links::recoveries},
+    Counter{"Malformed packet Errors", nullptr},
+    Counter{"Buffer overrun Errors", nullptr},
+    Counter{"Rx Errors", nullptr},
+    Counter{"Local link integrity Errors", nullptr},
+    Counter{"Effective Errors", nullptr},
+    Counter{"Symbol Errors", nullptr},
+};
+
 /// What stands behind "Link 3: ". Of a link that is told twice the worse counts.
 void read_link(std::string_view link, std::string_view told, Links& links) {
   constexpr std::size_t kMostLinks = 64;
@@ -53,15 +76,12 @@ void read_link(std::string_view link, std::string_view told, Links& links) {
     known->second = known->second && active;
     return;
   }
-  constexpr std::array kCounters{std::pair{"CRC Errors", &Links::crc},
-                                 std::pair{"Replay Errors", &Links::replays},
-                                 std::pair{"Recovery Errors", &Links::recoveries}};
   const auto count = script::finite(told.substr(colon + 1));
-  for (const auto& [name, counter] : kCounters) {
-    if (!told.starts_with(name)) continue;
+  for (const auto& [name, sum] : kCounters) {
+    if (told.substr(0, colon) != name) continue;
     const bool good = count && *count >= 0;
     ++(good ? links.counted : links.uncounted);
-    if (good) links.*counter += *count;
+    if (good && sum != nullptr) links.*sum = (links.*sum).value_or(0) + *count;
   }
 }
 
@@ -143,14 +163,15 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
       add("nvlink.counted", gpu.name, told.counted > 0 && told.uncounted == 0 ? 1 : 0, "");
     if (!told.active.empty()) add("nvlink.active", gpu.name, static_cast<double>(active), "links");
     // What is told suffices to know that it is not nought, not that it is.
-    const bool bad = told.crc + told.replays + told.recoveries > 0;
+    const bool bad =
+        told.crc.value_or(0) + told.replays.value_or(0) + told.recoveries.value_or(0) > 0;
     if (told.uncounted > 0)
       findings.unknown.push_back(
           {"NVLink errors of " + gpu.name, std::string{kSource}, "not all counters reported"});
     if (told.counted == 0 || (told.uncounted > 0 && !bad)) continue;
-    add("nvlink.crc_errors", gpu.name, told.crc, "errors");
-    add("nvlink.replays", gpu.name, told.replays, "count");
-    add("nvlink.recoveries", gpu.name, told.recoveries, "count");
+    if (told.crc) add("nvlink.crc_errors", gpu.name, *told.crc, "errors");
+    if (told.replays) add("nvlink.replays", gpu.name, *told.replays, "count");
+    if (told.recoveries) add("nvlink.recoveries", gpu.name, *told.recoveries, "count");
   }
 }
 

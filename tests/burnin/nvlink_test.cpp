@@ -1,7 +1,10 @@
 // NVLinks, Xids, the fabric manager: what gpu-facts reads beside nvidia-smi's XML.
 #include "burnin/gpu/nvlink.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 #include "tests/burnin/stages.h"
 #include "tests/support/samples.h"
@@ -46,6 +49,44 @@ TEST(Nvlinks, AreNotToldOfACardThatHasNone) {
   CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/l40s_nvlink_s.txt");
 
   EXPECT_TRUE(links(text, uuid_in(text)).measurements.empty());
+}
+
+/// The names of a B300 with driver 595.
+TEST(Nvlinks, OfTheFifthGenerationAreCountedByNamesOfTheirOwn) {
+  const auto told = [](std::string_view failed, std::string_view overruns) {
+    return links(fmt::format("GPU 0: NVIDIA B300 SXM6 AC (UUID: GPU-1)\n"
+                             "\t Link 0: Malformed packet Errors: 0\n"
+                             "\t Link 0: Buffer overrun Errors: {}\n"
+                             "\t Link 0: Rx Errors: 0\n"
+                             "\t Link 0: Local link integrity Errors: 0\n"
+                             "\t Link 0: Link recovery successful events: 3\n"
+                             "\t Link 0: Link recovery failed events: {}\n"
+                             "\t Link 0: Effective Errors: 0\n"
+                             "\t Link 0: Effective BER: 15e-255\n"
+                             "\t Link 0: FEC Errors - 0: 36140749276\n",
+                             overruns, failed),
+                 "GPU-1");
+  };
+
+  const auto well = told("0", "0"), failed = told("2", "0"), unread = told("0", "N/A");
+
+  EXPECT_EQ(value_of(well, "nvlink.counted", "gpu0"), 1);
+  EXPECT_EQ(value_of(well, "nvlink.recoveries", "gpu0"), 0);
+  EXPECT_EQ(value_of(well, "nvlink.crc_errors", "gpu0"), std::nullopt) << "it has no such counter";
+  EXPECT_EQ(value_of(failed, "nvlink.recoveries", "gpu0"), 2);
+  EXPECT_EQ(value_of(unread, "nvlink.counted", "gpu0"), 0);
+}
+
+TEST(Nvlinks, OfEachMachineWithNvswitchesMustBeCounted) {
+  for (const auto* name :
+       {"a100-8", "dgx-h100", "dgx-h200", "hgx-h100-8", "hgx-h200-8", "dgx-b200", "dgx-b300",
+        "hgx-b200-8", "hgx-b300-8", "gb200-nvl72-tray", "gb300-nvl72-tray"}) {
+    const auto& criteria = profile(name).criteria;
+    const auto counted =
+        std::ranges::find(criteria, "nvlink.counted", &inventory::Criterion::measure);
+    ASSERT_NE(counted, criteria.end()) << name;
+    EXPECT_EQ(counted->stage, "gpu-facts") << name;
+  }
 }
 
 TEST(Nvlinks, AreInactiveOneByOneAndCountTheirErrors) {
