@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +20,11 @@ class ForwardingTables {
   /// Nothing where no table has it, or two tables of the switch differ.
   std::optional<int> port_to(std::string_view switch_name, std::string_view node,
                              std::string_view hca) const;
+
+  /// They are of another day than the cables: no uplink is to be named by them.
+  void mark_stale(std::string why) { stale_ = std::move(why); }
+  /// Why; empty: nothing says so.
+  const std::string& stale() const { return stale_; }
 
   bool empty() const { return switches_.empty(); }
   std::size_t switches() const { return switches_.size(); }
@@ -36,6 +42,7 @@ class ForwardingTables {
   std::map<std::string, std::vector<Entry>, std::less<>> switches_{};  // each ascending by LID
   std::map<std::string, std::uint16_t, std::less<>> lids_{};           // by "n01 mlx5_0"
   std::vector<std::string> doubts_{};
+  std::string stale_{};
 };
 
 /// Of `dump_fts`, of `ibroute` of several switches one after the other, or of ibdiagnet's file of

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <unordered_set>
 
 #include "base/file.h"
@@ -205,6 +208,15 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
   return ufm;
 }
 
+/// By more than files of one copy differ; false where one of them has no time.
+bool is_older(const std::filesystem::path& one, const std::filesystem::path& other) {
+  constexpr std::chrono::minutes kOfOneCopy{1};
+  std::error_code none, neither;
+  const auto first = std::filesystem::last_write_time(one, none),
+             second = std::filesystem::last_write_time(other, neither);
+  return !none && !neither && first + kOfOneCopy < second;
+}
+
 /// What the tables leave open makes no inventory wrong: the subnet manager's names may be others.
 void read_forwarding(YamlFields& fields, const std::filesystem::path& path, FabricSite& site,
                      std::string& digested) {
@@ -216,6 +228,10 @@ void read_forwarding(YamlFields& fields, const std::filesystem::path& path, Fabr
   if (!tables)
     return fields.report(fields.place("forwarding"), path.string() + ": " + tables.error().what);
   site.forwarding = *std::move(tables);
+  if (is_older(path, site.file))
+    site.forwarding.mark_stale(
+        fmt::format("{} was made before {} was changed: run dump_fts again and replace it",
+                    path.string(), site.file));
 }
 
 /// Asks for all keys, whether the file can be read or not: one that nobody asks for is unknown.

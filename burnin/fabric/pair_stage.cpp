@@ -215,6 +215,7 @@ class PairRounds : public GroupRounds {
   PairRounds(fabric::PlannedWiring planned, Perftest perftest, std::vector<fabric::PairNode> nodes,
              double floor, std::string_view exchanged, bool latency)
       : exchanged_{exchanged},
+        stale_{std::move(planned.stale)},
         names_{std::move(planned.names)},
         perftest_{std::move(perftest)},
         nodes_{std::move(nodes)},
@@ -273,6 +274,8 @@ class PairRounds : public GroupRounds {
     if (latency_) latency_->add_to(names_, found);
     retransmits_.add_to(names_, found);
     add_memory(found);
+    if (!stale_.empty())
+      found.reasons.push_back("the forwarding tables are stale and not used: " + stale_);
     if (exchanged_.empty()) return found;
     for (auto& member : found.members) member.facts["fabric.exchanged"] = exchanged_;
     found.reasons.push_back("measured with the plugs of " + exchanged_ + " exchanged");
@@ -352,6 +355,7 @@ class PairRounds : public GroupRounds {
   }
 
   std::string exchanged_;
+  std::string stale_;  // why the forwarding tables are not used
   fabric::Names names_;
   Perftest perftest_;
   std::vector<fabric::PairNode> nodes_;

@@ -1,5 +1,7 @@
 #include "burnin/fabric/plan_wiring.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -24,9 +26,11 @@ class Numbers {
   std::vector<std::string> all_;
 };
 
+using AccessPorts = std::map<std::string, std::set<int>, std::less<>>;
+
 /// Of each leaf the ports for nodes: the place of a port is its rank among them.
-std::map<std::string, std::set<int>, std::less<>> node_ports(const inventory::Fabric& fabric) {
-  std::map<std::string, std::set<int>, std::less<>> ports;
+AccessPorts node_ports(const inventory::Fabric& fabric) {
+  AccessPorts ports;
   for (const auto& cable : fabric.cables)
     if (cable.is_access()) ports[cable.to.device].insert(cable.to.port);
   return ports;
@@ -58,8 +62,13 @@ void add_uplinks(const FabricMap& map, const Numbers& leaves, PlannedWiring& mad
 /// end leads to the HCA's own leaf.
 class Routes {
  public:
-  Routes(const FabricMap& map, const inventory::ForwardingTables& tables, PlannedWiring& made)
-      : map_{map}, tables_{tables}, made_{made} {}
+  Routes(const FabricMap& map, const inventory::ForwardingTables& tables, const AccessPorts& access,
+         PlannedWiring& made)
+      : map_{map}, tables_{tables}, access_{access}, made_{made} {
+    for (const auto& leaf : made_.names.leaves)
+      for (const auto& up : map_.uplinks(leaf))
+        leaf_at_.emplace(std::pair{up.spine, up.spine_port}, leaf);
+  }
 
   void add() {
     auto& wiring = made_.wiring;
@@ -76,6 +85,7 @@ class Routes {
       }
       if (any) wiring.routes.emplace(std::pair{leaf, rail}, std::move(routes));
     }
+    if (!made_.stale.empty()) wiring.routes.clear();
   }
 
  private:
@@ -89,20 +99,37 @@ class Routes {
     return made_.wiring.ports[place_of(node, rail)];
   }
 
-  Route route(int leaf, int node, int rail) const {
+  /// The first place where the tables and the cables of the plan cannot both be true.
+  void contradict(std::string_view at, int port, std::string_view where, int node, int rail) {
+    if (!made_.stale.empty()) return;
+    made_.stale = fmt::format(
+        "they contradict the cable plan: {} sends packets for {} {} by port {}, which the plan "
+        "cables to {}; they were made before the fabric was cabled so, or the plan is wrong. Run "
+        "dump_fts again and replace the file",
+        at, made_.names.nodes[static_cast<std::size_t>(node)],
+        made_.names.hcas[place_of(node, rail)], port, where);
+  }
+
+  Route route(int leaf, int node, int rail) {
     const auto& to = port(node, rail);
     if (to.leaf < 0 || to.leaf == leaf || is_stale(node, rail)) return {};
     const auto& from_name = made_.names.leaves[static_cast<std::size_t>(leaf)];
     const auto& to_name = made_.names.leaves[static_cast<std::size_t>(to.leaf)];
     const auto& ups = map_.uplinks(from_name);
     const auto& downs = map_.uplinks(to_name);
-    const auto up =
-        std::ranges::find(ups, port_to(from_name, node, rail), &inventory::Uplink::leaf_port);
+    const int leaf_port = port_to(from_name, node, rail);
+    const auto up = std::ranges::find(ups, leaf_port, &inventory::Uplink::leaf_port);
+    const auto own = access_.find(from_name);
+    if (own != access_.end() && own->second.contains(leaf_port))
+      contradict(from_name, leaf_port, "a node", node, rail);
     if (up == ups.end()) return {};
     const int spine_port = port_to(up->spine, node, rail);
     const auto down = std::ranges::find_if(downs, [&](const inventory::Uplink& each) {
       return each.spine == up->spine && each.spine_port == spine_port;
     });
+    const auto other = leaf_at_.find({up->spine, spine_port});
+    if (other != leaf_at_.end() && other->second != to_name)
+      contradict(up->spine, spine_port, other->second, node, rail);
     if (down == downs.end()) return {};
     return {static_cast<std::int16_t>(up - ups.begin()),
             static_cast<std::int16_t>(down - downs.begin())};
@@ -129,7 +156,9 @@ class Routes {
 
   const FabricMap& map_;
   const inventory::ForwardingTables& tables_;
+  const AccessPorts& access_;
   PlannedWiring& made_;
+  std::map<std::pair<std::string_view, int>, std::string_view> leaf_at_{};  // by spine and its port
 };
 
 }  // namespace
@@ -172,7 +201,9 @@ Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const
   made.names.leaves = leaves.names();
   wiring.leaves = static_cast<int>(leaves.names().size());
   add_uplinks(map, leaves, made);
-  if (forwarding != nullptr && !forwarding->empty()) Routes{map, *forwarding, made}.add();
+  if (forwarding == nullptr || forwarding->empty()) return made;
+  made.stale = forwarding->stale();
+  if (made.stale.empty()) Routes{map, *forwarding, ports, made}.add();
   return made;
 }
 

@@ -12,11 +12,15 @@ namespace cupel::burnin::fabric {
 struct PlannedWiring {
   Wiring wiring{};
   Names names{};
+  std::string
+      stale{};  // why the forwarding tables are not used; empty: they are, or there are none
 };
 
 /// Of these nodes, in their order. `forwarding`: the subnet manager's tables; routes that they do
 /// not have stay unknown, and those to an HCA that they have at another port of its own leaf.
-/// Errors: kInvalid: a node that the plan does not have, or none of whose HCAs is cabled.
+/// Tables that are marked as stale, or that send packets for another leaf's HCA where the plan has
+/// a node or a third leaf, are of other cables: none of their routes is used. Errors: kInvalid: a
+/// node that the plan does not have, or none of whose HCAs is cabled.
 Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
                                 Routing routing,
                                 const inventory::ForwardingTables* forwarding = nullptr);

@@ -70,5 +70,33 @@ TEST(StaleTables, GiveNoRouteToAnHcaThatTheyHaveAtAnotherPortOfItsLeaf) {
   EXPECT_THAT(known_nodes({1, 2, 3, 4, 5, 6, 7, 0}), ::testing::IsEmpty());
 }
 
+/// LIDs and node ports as today; before the uplinks of the two leaves were exchanged at the first
+/// spine.
+TEST(StaleTables, OfOtherUplinksGiveNoRouteAtAllAndSaySo) {
+  const auto before = plan();
+  auto now = before;
+  std::vector<inventory::CableEnd*> ends;
+  for (auto& cable : now.cables)
+    for (auto* end : {&cable.from, &cable.to})
+      if (end->device == before.switches.back().name) ends.push_back(end);
+  ASSERT_EQ(ends.size(), 2u) << "one for each leaf";
+  std::swap(ends[0]->port, ends[1]->port);
+  std::vector<std::string> names;
+  for (int node = 0; node < kNodes; ++node) names.push_back(node_name(node));
+  auto forwarding = tables(before, {0, 1, 2, 3, 4, 5, 6, 7});
+
+  const auto fresh = wiring_of(before, names, Routing::by_destination, &forwarding).value();
+  const auto stale = wiring_of(now, names, Routing::by_destination, &forwarding).value();
+  forwarding.mark_stale("forwarding.txt was made before cables.csv was changed");
+  const auto marked = wiring_of(before, names, Routing::by_destination, &forwarding).value();
+
+  EXPECT_EQ(fresh.stale, "");
+  EXPECT_FALSE(fresh.wiring.routes.empty());
+  EXPECT_THAT(stale.stale, ::testing::HasSubstr("they contradict the cable plan: "));
+  EXPECT_TRUE(stale.wiring.routes.empty());
+  EXPECT_EQ(marked.stale, forwarding.stale());
+  EXPECT_TRUE(marked.wiring.routes.empty());
+}
+
 }  // namespace
 }  // namespace cupel::burnin::fabric

@@ -1,8 +1,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
 #include "inventory/load.h"
 #include "inventory/slurm_topology.h"
+#include "tests/support/captures.h"
 
 namespace cupel::inventory {
 namespace {
@@ -151,6 +156,31 @@ TEST(ReadFabric, ReportsACableFileThatIsNotThere) {
   const auto loaded = load("  hcas: [mlx5_0]\n  cables: nowhere.csv\n");
 
   EXPECT_THAT(texts(loaded.problems), ElementsAre(HasSubstr("nowhere.csv")));
+}
+
+TEST(ReadFabric, CallsForwardingTablesStaleThatAreOlderThanTheCables) {
+  namespace fs = std::filesystem;
+  const test::TemporaryFolder folder;
+  const auto cables = folder.path() / "cables.csv", tables = folder.path() / "forwarding.txt";
+  std::string rows = "Source,Source Port,Destination,Destination Port\n";
+  for (int node = 1; node <= 8; ++node) rows += fmt::format("n{0:02},mlx5_0,leaf1,{0}\n", node);
+  std::ofstream{cables} << rows;
+  std::ofstream{tables}
+      << "Unicast lids [0x0-0x5] of switch Lid 1 guid 0xb0cf0e0300000100 (leaf1):\n"
+         "0x0002 001 : (Channel Adapter portguid 0xa088c20300000000: 'n01 "
+         "mlx5_0')\n";
+  const auto stale = [&](std::chrono::hours older) {
+    fs::last_write_time(tables, fs::last_write_time(cables) - older);
+    const auto loaded = load(fmt::format("  hcas: [mlx5_0]\n  cables: {}\n  forwarding: {}\n",
+                                         cables.string(), tables.string()));
+    EXPECT_TRUE(loaded.inventory) << ::testing::PrintToString(texts(loaded.problems));
+    return loaded.inventory ? loaded.inventory->fabric->forwarding.stale()
+                            : std::string{"not read"};
+  };
+
+  EXPECT_THAT(stale(std::chrono::hours{24}), HasSubstr("cables.csv was changed: run dump_fts"));
+  EXPECT_EQ(stale(std::chrono::hours{0}), "");
+  EXPECT_EQ(stale(std::chrono::hours{-24}), "");
 }
 
 TEST(SlurmTopology, HasASwitchForEachGroupAndOneAboveThem) {
