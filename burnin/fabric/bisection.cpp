@@ -143,6 +143,7 @@ std::vector<Nodes> Bisection::next() {
     if (trials_.empty() && rounds_ < kMostRounds) plan_crossings();
     if (trials_.empty() && rounds_ < kMostRounds) plan_together();
     if (trials_.empty() && rounds_ < kMostRounds && groups_.empty() && goes_deeper()) plan_level();
+    if (trials_.empty()) plan_watch();
     if (trials_.empty()) finish();
   }
   std::vector<Nodes> teams;
@@ -338,8 +339,46 @@ void Bisection::plan_crossings() {
     while (trial.team.size() < kLeast && next != spare.end()) trial.team.push_back(*next++);
 }
 
+/// Nodes of which it is known what they are, or that left.
+std::vector<bool> Bisection::explained() const {
+  std::vector<bool> known;
+  for (const auto state : state_) known.push_back(state != State::fast && state != State::open);
+  return known;
+}
+
+/// Once all else is over: small teams of all fast nodes, other ones each time. A node that is slow
+/// now and then was fast when it was run again.
+void Bisection::plan_watch() {
+  constexpr std::size_t kLeastSlowTeams = 2, kFewest = 8, kMany = 16;
+  constexpr int kMix = 100;  // other orders than those of plan_level()
+  constexpr int kLeastRounds = 6;
+  const bool is_open =
+      !groups_.empty() || !singles_.empty() || !together_.empty() || !crossings_.empty();
+  const auto nodes = in(State::fast);
+  if (watched_ == kMostWatchRounds || is_open || nodes.size() < kFewest) return;
+  if (watched_ == 0 && node_dips_.slow_teams(explained()) < kLeastSlowTeams) return;
+  if (watched_ >= kLeastRounds && !node_dips_.is_any_odd(explained())) return;
+  ++watched_;
+  const std::size_t size = nodes.size() >= kMany ? kLeast : 2;
+  for (auto& team : divided(mixed(nodes, kMix + watched_), nodes.size() / size))
+    trials_.push_back({.role = Role::watch, .own = team, .team = team});
+}
+
+void Bisection::say_dips() {
+  for (const auto& each : node_dips_.suspects(explained())) {
+    auto why = named({each.node}) + ": " + words_on(each);
+    if (!each.is_sure) {
+      undecided({each.node}, std::move(why));
+      continue;
+    }
+    mark({each.node}, State::bad);
+    suspect(Kind::node, {each.node}, each.loss, std::move(why));
+  }
+}
+
 void Bisection::finish() {
   over_ = true;
+  say_dips();
   for (const auto& crossing : std::exchange(crossings_, {}))
     say_between(crossing, fmt::format("; not narrowed further within {} rounds", rounds_));
   for (auto* groups : {&singles_, &groups_})
@@ -383,6 +422,12 @@ void Bisection::take(std::span<const double> rates) {
   // Those who are slow together are compared with their halves instead.
   fast_readings_ += static_cast<std::size_t>(std::ranges::count_if(
       trials_, [this](auto& trial) { return trial.role < Role::together && !is_slow(trial); }));
+  constexpr std::size_t kSmallTeam = 8;
+  for (const auto& trial : trials_) {
+    if (trial.role >= Role::together || trial.team.size() > kSmallTeam) continue;
+    const double share = trial.rate > 0 ? trial.rate / usual(trial.team.size()) : 0;
+    node_dips_.add(trial.team, is_slow(trial) ? 1 - share : 0);
+  }
   say_rates();
   if (!trials_.empty() && trials_.front().role == Role::level) take_levels();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
@@ -399,7 +444,7 @@ void Bisection::take(std::span<const double> rates) {
 
 void Bisection::say_rates() {
   for (const auto& trial : trials_) {
-    if (trial.role == Role::control) continue;
+    if (trial.role == Role::control || trial.role == Role::watch) continue;
     const auto of = trial.role == Role::half    ? " of " + named(trial.of.nodes)
                     : trial.role == Role::level ? fmt::format(" of all {}", names_.size())
                     : trial.role == Role::cross ? std::string{" crosswise"}

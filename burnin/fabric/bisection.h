@@ -14,15 +14,20 @@
 #include <string>
 #include <vector>
 
+#include "burnin/fabric/node_dips.h"
+
 namespace cupel::burnin::fabric {
 
 class Bisection {
  public:
   /// 4,096 nodes take 15 where no reading dips.
   static constexpr int kMostRounds = 24;
+  /// After these, where small teams were slow now and then and no node explains it: to find out
+  /// whether a few nodes are.
+  static constexpr int kMostWatchRounds = 20;
 
   enum class Kind {
-    node,       // slow with fast nodes too, three times or more
+    node,       // slow with fast nodes too, three times or more; or in many of its readings
     pair,       // two that are slow with each other alone: a path of the fabric
     between,    // each of the one group is slow with each of the other: what joins the groups
     whole,      // slow all together, and each half of them, however made, is fast
@@ -69,7 +74,7 @@ class Bisection {
     int slow = 1;                             // of its readings, one after the other
     std::string why{};
   };
-  enum class Role : std::uint8_t { level, half, control, again, together, cross, pair };
+  enum class Role : std::uint8_t { level, half, control, again, watch, together, cross, pair };
   /// Two sets of nodes, each fast by itself, of which some are slow with some of the other.
   struct Crossing {
     std::vector<std::size_t> one{}, other{};
@@ -117,6 +122,9 @@ class Bisection {
   void plan_together();
   void plan_crossings();
   void plan_all();
+  void plan_watch();
+  void say_dips();
+  std::vector<bool> explained() const;
   bool runs_all_again() const;
   void begin_suspects(std::size_t spare);
   void fill_up(std::size_t size, std::vector<std::size_t> spare);
@@ -151,6 +159,8 @@ class Bisection {
   std::map<std::size_t, double> best_{};  // by size of the team
   // Of teams in all rounds; not slow; slow, though the next reading of the same nodes was not.
   std::size_t readings_ = 0, fast_readings_ = 0, dips_ = 0;
+  NodeDips node_dips_{};
+  int watched_ = 0;  // rounds of plan_watch()
   std::vector<Suspicion> suspicions_{};
   std::vector<std::string> reasons_{};
 };

@@ -493,7 +493,7 @@ Result<Job> prepare(const inventory::Profile& profile, const Parameters& paramet
   TRY(ranks_of(profile, parameters));
   const int rounds = groups == "pairs"    ? 3
                      : groups == "rail"   ? kMostRails
-                     : groups == "bisect" ? Bisection::kMostRounds
+                     : groups == "bisect" ? Bisection::kMostRounds + Bisection::kMostWatchRounds
                                           : 1;
   return Job{script::head() + script::needs("cupel-burn"),
              (groups == "pairs" || groups == "bisect" ? 2 : 1) * collectives.duration,

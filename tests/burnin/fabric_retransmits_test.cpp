@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "burnin/criteria/judge.h"
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/pair_retransmits.h"
 #include "burnin/fabric/rounds.h"
