@@ -5,8 +5,8 @@
 // often readings dipped in this fleet. A team that does not come to its end is as slow as can be,
 // and is taken apart like any other. Nodes that are fast in each half and slow together are
 // crossed, a half of the one with a half of the other, until two nodes are left, two groups of
-// them, or all: what is between them is slow then, and no node. Pure and deterministic: the same
-// rates lead to the same teams.
+// them, or all: what is between them is slow then, and no node. Who is slow now and then is found
+// by many small teams (node_dips.h). Pure and deterministic: the same rates lead to the same teams.
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -69,8 +69,9 @@ std::vector<std::string> what_differs(std::span<const AcrossReport* const> repor
 
 LinkWord link_word(std::span<const std::optional<Findings>> pairs,
                    std::span<const std::string> nodes) {
-  constexpr std::array<std::string_view, 4> kDoubts{"fabric.link.loss", "fabric.node.loss",
-                                                    "fabric.switch.loss", "fabric.undecided"};
+  constexpr std::array<std::string_view, 5> kDoubts{"fabric.link.loss", "fabric.link.retransmits",
+                                                    "fabric.node.loss", "fabric.switch.loss",
+                                                    "fabric.undecided"};
   LinkWord word{.measured = !pairs.empty()};
   for (std::size_t i = 0; i < pairs.size() && i < nodes.size(); ++i) {
     const bool measured =

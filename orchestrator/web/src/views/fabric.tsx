@@ -14,6 +14,7 @@ interface Measure { name: string; word: string; more?: boolean; count?: boolean 
 const kMeasures: Measure[] = [
   {name: 'fabric.link.bandwidth', word: 'bandwidth', more: true},
   {name: 'fabric.link.loss', word: 'bandwidth lost'},
+  {name: 'fabric.link.retransmits', word: 'packets sent again', count: true},
   {name: 'fabric.cable.wrong', word: 'cables in a wrong port', count: true},
   {name: 'ib.port.symbol_errors.new', word: 'symbol errors in this run', count: true},
   {name: 'ib.port.receive_errors.new', word: 'receive errors in this run', count: true},
@@ -22,7 +23,7 @@ const kMeasures: Measure[] = [
   {name: 'ib.port.downed', word: 'link losses, all', count: true},
   {name: 'ib.port.rate', word: 'rate of the port', more: true},
 ];
-const kOfFabric = new Set(['fabric.link.bandwidth', 'fabric.link.loss', 'fabric.cable.wrong']);
+const kOfFabric = new Set(['fabric.link.bandwidth', 'fabric.link.loss', 'fabric.link.retransmits', 'fabric.cable.wrong']);
 const kCollective = 'nccl.all_reduce.busbw', kPair = 'tcp.throughput';
 const kAsked = [...kMeasures.map((each) => each.name), kCollective, kPair];
 const kShort = 0.9;  // of the best of its rail
