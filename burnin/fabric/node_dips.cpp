@@ -9,7 +9,7 @@
 namespace cupel::burnin::fabric {
 namespace {
 
-constexpr double kSure = 1.0 / 5000, kOpen = 1.0 / 100;  // by chance, of all nodes of a run
+constexpr double kSure = 1.0 / 50000, kOpen = 1.0 / 100;  // by chance, of all nodes of a run
 constexpr int kLeastDips = 3, kLeastForSure = 4;
 constexpr std::size_t kMostSuspects = 64;
 // What is taken for seen before a team has run: one reading in twenty dips. Readings that never

@@ -24,7 +24,7 @@ class NodeDips {
     int dips = 0, readings = 0;
     double loss = 0;       // in the middle of its slow readings
     double usual = 0;      // share of the readings without it that were slow
-    bool is_sure = false;  // less than 1 run in 5,000 has such a node by chance; else 1 in 100
+    bool is_sure = false;  // less than 1 run in 50,000 has such a node by chance; else 1 in 100
   };
   /// The most certain first; at most 64. Teams with a node of which is_explained is set do not
   /// count. `is_explained` has an entry for each node.
