@@ -14,6 +14,8 @@ struct ProfileOs {
   std::string image{};       // of the image store; empty: the playbook says it, or there is none
   std::string sha256{};      // of that image, in lower-case hexadecimal
   std::string ram{"ram"};    // the RAM system that writes it
+  bool seed = true;          // false: the image has no cloud-init, and nothing is put on its root
+  bool grow = true;          // false: the image divides its disk itself
   std::string disk_model{};  // as the disk reports it
   double disk_size_min = 0;  // bytes
   double disk_size_max = 0;

@@ -312,6 +312,8 @@ void read_profile_os(YamlFields& profile, const std::string& file, ProfileOs& os
   os.image = fields.text("image").value_or(os.image);
   os.sha256 = digest.value_or(os.sha256);
   os.ram = fields.text("ram").value_or(os.ram);
+  os.seed = fields.flag("seed").value_or(os.seed);
+  os.grow = fields.flag("grow").value_or(os.grow);
   for (const auto& [key, name] : {std::pair{"image", os.image}, {"ram", os.ram}})
     if (fields.has(key) && !is_image_name(name))
       fields.report(fields.place(key),

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "inventory/boot.h"
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "orchestrator/images/image_store.h"
@@ -19,16 +20,27 @@ constexpr double kGiga = 1e9;
 
 struct PlannedImage {
   std::size_t nodes = 0;
-  std::uint64_t bytes = 0;  // of one; 0: it is not in the store
+  std::uint64_t bytes = 0;                      // of one; 0: it is not in the store
+  std::size_t without_seed = 0, not_grown = 0;  // nodes whose profile says so
   os::ImageTraffic traffic{};
 };
+
+/// What the step says under this key; empty where it leaves it to the profile.
+std::string said(const playbooks::PlannedStep& step, const std::string& key) {
+  const auto found = step.with.find(key);
+  return found == step.with.end() || found->second == "profile" ? "" : found->second;
+}
 
 /// The image that the step writes on this node; empty: none.
 std::string image_of(const playbooks::PlannedStep& step, const inventory::Profile& profile) {
   if (step.kind != playbooks::StepKind::os || playbooks::left_out(step.when)) return {};
-  const auto said = step.with.find("image");
-  const bool by_profile = said == step.with.end() || said->second == "profile";
-  return by_profile ? profile.os.image : said->second;
+  const auto image = said(step, "image");
+  return image.empty() ? profile.os.image : image;
+}
+
+std::filesystem::path folder_of_images(const inventory::BootSite& boot,
+                                       const std::filesystem::path& state) {
+  return boot.images.empty() ? state / "images" : std::filesystem::path{boot.images};
 }
 
 std::uint64_t size_of_image(const std::filesystem::path& folder, const std::string& name) {
@@ -47,12 +59,15 @@ std::map<std::string, PlannedImage> images_of(const playbooks::Plan& plan,
   std::map<std::string, PlannedImage> found;
   if (!inventory.boot) return found;
   const auto& boot = *inventory.boot;
-  const auto folder = boot.images.empty() ? state / "images" : std::filesystem::path{boot.images};
+  const auto folder = folder_of_images(boot, state);
   for (const auto& node : plan.nodes)
     for (const auto& step : *node.steps) {
-      const auto name = image_of(step, inventory.profile_of(*node.node));
+      const auto& profile = inventory.profile_of(*node.node);
+      const auto name = image_of(step, profile);
       if (name.empty()) continue;
       auto& image = found[name];
+      image.without_seed += profile.os.seed ? 0 : 1;
+      image.not_grown += profile.os.grow ? 0 : 1;
       if (image.nodes++ == 0) {
         image.bytes = size_of_image(folder, name);
         image.traffic.uplink = boot.uplink;
@@ -78,12 +93,32 @@ std::string line_of(const std::string& name, const PlannedImage& image) {
           : "the last has it after " + report::span_text(least) + " at the earliest");
 }
 
+/// What a step can prove less than else, and what is left to the image.
+std::string left_to_image(const std::string& name, const PlannedImage& image) {
+  std::string text;
+  if (image.without_seed > 0)
+    text += fmt::format(
+        "OS image {} on {} nodes without a seed: name, networks and the key that logs in are the "
+        "image's own. Proven is what was written to the disk and read back, and that a system "
+        "other "
+        "than the RAM system answers SSH; not that it is this image, nor its host key\n",
+        printable(name), image.without_seed);
+  if (image.not_grown > 0)
+    text +=
+        fmt::format("OS image {} on {} nodes is not grown: its root is as large as the image's\n",
+                    printable(name), image.not_grown);
+  return text;
+}
+
 }  // namespace
 
 std::string images_text(const playbooks::Plan& plan, const inventory::Inventory& inventory,
                         const std::filesystem::path& state) {
   std::string text;
-  for (const auto& [name, image] : images_of(plan, inventory, state)) text += line_of(name, image);
+  for (const auto& [name, image] : images_of(plan, inventory, state)) {
+    text += line_of(name, image);
+    text += left_to_image(name, image);
+  }
   return text;
 }
 
@@ -94,6 +129,8 @@ boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inv
     all.push_back({{"image", name},
                    {"nodes", image.nodes},
                    {"bytes", image.bytes},
+                   {"without_seed", image.without_seed},
+                   {"not_grown", image.not_grown},
                    {"at_least_s", os::least_time_of(image.traffic).count()}});
   return all;
 }

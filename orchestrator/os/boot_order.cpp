@@ -1,5 +1,7 @@
 #include "orchestrator/os/boot_order.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "inventory/model.h"
@@ -97,8 +99,8 @@ Result<void> add_deployment(json::object& order, const inventory::Inventory& inv
                  node.name + ": erase needs wipe: \"yes\": the drive loses all that it holds"};
   if (wish.wipe) order["wipe"] = named;
   order["erase"] = wish.erase;
-  order["grow"] = true;
-  order["seed"] = true;
+  order["grow"] = wish.grow;
+  order["seed"] = wish.seed;
   if (wish.network_first && wish.network_drop)
     return Error{Code::kInvalid, node.name + ": network_first and network_drop: say one of them"};
   order["boot_entry"] = {{"label", "Cupel OS"},
@@ -118,6 +120,11 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
     return Error{Code::kInvalid, node.name +
                                      (wish.network_first ? ": network_first" : ": network_drop") +
                                      ": an installer sets the EFI boot order by itself"};
+  if (!wish.seed || !wish.grow)
+    return Error{Code::kInvalid,
+                 fmt::format("{}: os: {}: no of profile '{}' is for a disk's image: an installer "
+                             "divides the disk by itself, and its answers are what a seed is",
+                             node.name, wish.seed ? "grow" : "seed", node.profile)};
   TRY(auto files, debian_installer({.node = &node,
                                     .image = wish.os->name,
                                     .digest = wish.os->digest,
@@ -164,6 +171,7 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
   if (!wish.os) return made;
   TRY(add_deployment(made.order, inventory, node, wish));
   made.files["image"] = wish.os->files.at("image").path;
+  if (!wish.seed) return made;
   made.seed = make_seed({.node = &node,
                          .image = wish.os->name,
                          .digest = wish.os->digest,

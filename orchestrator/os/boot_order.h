@@ -9,6 +9,8 @@ namespace cupel::os {
 struct BootWish {
   BootImage boots{};              // what the machine fetches: a RAM system, or an installer
   std::optional<BootImage> os{};  // nothing: the RAM system stays up
+  bool seed = true;               // cloud-init's, on the root of what is installed
+  bool grow = true;               // the last partition, up to the disk's end
   bool wipe = false;              // the disk may hold something
   std::string erase{"none"};      // "nvme", "ata": before it is written; needs wipe
   bool network_first = false;     // the network stays before the disk in the EFI boot order

@@ -21,6 +21,9 @@ namespace {
 /// So often a machine may begin anew while its image is written.
 constexpr int kMostRestarts = 3;
 
+/// At the console, between two at SSH: what stands there must be seen twice.
+constexpr int kLooksBetween = 3;
+
 constexpr std::size_t kLongestNote = 300;
 
 bool is_by_dhcp(BootWay way) { return way == BootWay::dhcp_http || way == BootWay::pxe; }
@@ -108,7 +111,7 @@ Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
     }
   }
   if (!end && handle_.stage == Stage::written) {
-    CO_TRY(end, co_await wait_for_home(deadline));
+    CO_TRY(end, co_await wait_for_system(deadline));
   }
   if (!end) {
     CO_TRY(co_await eject_disc(deadline));
@@ -388,6 +391,47 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
                     "written",
                     "look at its boot order: cupel bmc NODE boot");
   co_return silent("its installed system did not report", heard);
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::wait_for_system(Deadline deadline) {
+  if (doors_.look_for_system) return wait_for_ssh(deadline);
+  return wait_for_home(deadline);
+}
+
+/// Of an image without a seed: it does not report, so what answers SSH is looked at. The RAM system
+/// answers at the same address until it restarts.
+Task<Result<std::optional<BootEnd>>> BootRun::wait_for_ssh(Deadline deadline) {
+  if (handle_.host_key.empty())
+    co_return ended(How::needs_person,
+                    "its RAM system reported no host key, so that what answers SSH cannot be "
+                    "distinguished from it",
+                    "look at what it booted: ssh root@PEER");
+  if (doors_.mark_console) doors_.mark_console();
+  doors_.waiting("restart from its disk");
+  const std::vector until{Kind::refused, Kind::expired};
+  const auto quiet = deadline.sooner(doors_.patience.home);
+  Heard heard;
+  for (;;) {
+    auto found = co_await doors_.look_for_system(handle_.host_key, quiet);
+    if (found) co_return co_await take_system(*std::move(found), deadline);
+    if (quiet.passed() || (heard.cause && heard.cause->ends))
+      co_return silent("no system that it booted from its disk answers SSH", heard);
+    CO_TRY(heard, co_await listen(until, kLooksBetween * doors_.patience.look, quiet));
+    if (!heard.event) continue;
+    if (heard.event->kind == Kind::refused) co_return refused(*heard.event);
+    co_return ended(How::failed, "its ticket ended before a system answered SSH",
+                    "look at its console: cupel bmc NODE console");
+  }
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::take_system(NewSystem found, Deadline deadline) {
+  handle_.host_key = std::move(found.host_key);
+  if (!found.note.empty()) notes_.push_back(std::move(found.note));
+  CO_TRY(co_await keep(Stage::home));
+  if (disk_next_) {
+    CO_TRY(co_await take_back_override(deadline));
+  }
+  co_return std::nullopt;
 }
 
 BootEnd BootRun::ended(How how, std::string detail, std::string_view advice) const {

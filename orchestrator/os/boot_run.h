@@ -22,6 +22,12 @@ struct BootPatience {
   std::chrono::milliseconds look{5'000};  // how often the console is looked at
 };
 
+/// A system that answers SSH, and is not the RAM system that installed it.
+struct NewSystem {
+  std::string host_key{};  // fingerprint
+  std::string note{};      // what is odd about it; empty: nothing
+};
+
 struct BootDoors {
   bmc::Bmc& bmc;
   BootDoor& server;
@@ -35,6 +41,9 @@ struct BootDoors {
   std::function<std::string()> console{};  // since then; empty: nothing, or nobody records it
   /// Whether the system answers that was there before, with the host key that was pinned for it.
   std::function<Task<bool>(Deadline)> old_system_answers{};
+  /// One look at a system that nothing told to report; `of_ram`: fingerprint of the RAM system's
+  /// host key. Nothing: none answers yet. Empty: the image has a seed, and its system reports.
+  std::function<Task<std::optional<NewSystem>>(std::string of_ram, Deadline)> look_for_system{};
   std::vector<inventory::BootWay> ways{};
   std::string digest{};    // of the image that is installed; empty: the RAM system stays up
   bool installer = false;  // what is booted is a vendor's installer, and no RAM system
@@ -102,7 +111,10 @@ class BootRun {
   Task<Result<std::optional<BootEnd>>> wait_until_written(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> boot_again(Deadline deadline);
   bool may_boot_again() const;
+  Task<Result<std::optional<BootEnd>>> wait_for_system(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> wait_for_home(Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> wait_for_ssh(Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> take_system(NewSystem found, Deadline deadline);
   /// Nothing where machines accept the boot server's certificate.
   std::optional<BootEnd> certificate_rejected() const;
   BootEnd ended(How how, std::string detail, std::string_view advice) const;

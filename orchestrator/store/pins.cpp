@@ -29,4 +29,12 @@ Result<void> pin_reported(Store& store, std::string_view name, std::string_view 
   return Error{Code::kStorage, "cannot write the pins in " + store.folder().string()};
 }
 
+Result<void> forget_reported(Store& store, std::string_view name) {
+  TRY(const bool by_person, is_pinned_by_person(store, name));
+  if (by_person) return ok();
+  store.pin(name, "");
+  if (!store.pinned(name)) return ok();
+  return Error{Code::kStorage, "cannot write the pins in " + store.folder().string()};
+}
+
 }  // namespace cupel::store

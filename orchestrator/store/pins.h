@@ -14,4 +14,7 @@ Result<bool> is_pinned_by_person(const Store& store, std::string_view name);
 /// a person pinned another one, which stays; kStorage.
 Result<void> pin_reported(Store& store, std::string_view name, std::string_view fingerprint);
 
+/// Forgets the pin, unless a person pinned it. Errors: kStorage.
+Result<void> forget_reported(Store& store, std::string_view name);
+
 }  // namespace cupel::store

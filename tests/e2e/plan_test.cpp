@@ -93,6 +93,54 @@ TEST_F(PlanTest, WhatASiteHasIsListed) {
   EXPECT_EQ(checked.status, 0) << checked.err;
 }
 
+class ImagePlan : public PlanTest {
+ protected:
+  void SetUp() override {
+    PlanTest::SetUp();
+    if (IsSkipped()) return;
+    site_ = site_with_breaker(650);
+    site_->write("inventory.yaml",
+                 site_->read("inventory.yaml") + "boot: {serve: \"127.0.0.1:8081\"}\n");
+  }
+  /// The profile's image in the state folder's store, written by that RAM system.
+  void put_images(std::string_view ram) const {
+    put_image("ram", "ram.efi", fmt::format("\"kind\":\"ram\",\"ram\":{}", ram));
+    put_image("debian", "disk.raw.zst",
+              R"("kind":"disk","content":{"size":4096},"compression":"zstd")");
+  }
+  void set_os(std::string_view more) const {
+    site_->write("profiles/lab.yaml", fmt::format("{}os: {{image: debian, sha256: {}{}}}\n",
+                                                  kProfile, std::string(64, 'a'), more));
+  }
+  std::unique_ptr<Site> site_;
+
+ private:
+  void put_image(const std::string& name, const std::string& file, const std::string& more) const {
+    const auto folder = site_->folder / "state/images" / name;
+    std::filesystem::create_directories(folder);
+    site_->write("state/images/" + name + "/" + file, "x");
+    site_->write("state/images/" + name + "/manifest.json",
+                 fmt::format(R"({{"cupel_image":1,"name":"{}","arch":"x86_64","made":"",)"
+                             R"("files":[{{"name":"{}","sha256":"{}","size":1}}],{}}})",
+                             name, file, std::string(64, 'a'), more));
+  }
+};
+
+TEST_F(ImagePlan, SaysWhatAnImageWithoutASeedCannotProve) {
+  put_images("{}");
+  set_os(", seed: no, grow: no");
+
+  const auto ran = site_->run({"plan", "os"});
+  set_os("");
+  const auto plain = site_->run({"plan", "os"});
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("OS image debian on 4 nodes without a seed: "));
+  EXPECT_THAT(ran.out, HasSubstr("OS image debian on 4 nodes is not grown"));
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  EXPECT_THAT(plain.out, Not(HasSubstr("without a seed")));
+}
+
 TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
   const auto site = site_with_breaker(450);
 

@@ -256,6 +256,26 @@ TEST(OsOfAProfile, RefusesAnImageWithoutItsDigestAndANameThatIsAPath) {
                             HasSubstr("p.yaml:3:5: an image needs sha256: 64")));
 }
 
+TEST(OsOfAProfile, SaysThatItsImageGetsNoSeedAndIsNotGrown) {
+  const auto [read, problems] = profile("os: {seed: no, grow: no}\n");
+  const auto [plain, none] = profile("os: {ram: ram-3}\n");
+
+  ASSERT_THAT(problems, IsEmpty());
+  EXPECT_FALSE(read->os.seed);
+  EXPECT_FALSE(read->os.grow);
+  ASSERT_THAT(none, IsEmpty());
+  EXPECT_TRUE(plain->os.seed);
+  EXPECT_TRUE(plain->os.grow);
+}
+
+TEST(OsOfAProfile, NamesThePlaceOfAnotherWordForSeedAndGrow) {
+  const auto [read, problems] = profile("os:\n  seed: none\n  grow: [no]\n  sed: no\n");
+
+  EXPECT_THAT(problems, ::testing::UnorderedElementsAre(
+                            HasSubstr("p.yaml:4:9: seed must be true or false, not 'none'"),
+                            HasSubstr("p.yaml:5:9: "), HasSubstr("p.yaml:6:3: unknown key 'sed'")));
+}
+
 TEST(OsOfAProfile, RefusesADiskByItsModelWithoutItsSize) {
   const auto [read, problems] = profile("os:\n  disk: {model: SAMSUNG}\n");
 

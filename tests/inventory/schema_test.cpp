@@ -71,6 +71,13 @@ TEST(ProfileSchema, AcceptsEveryShippedProfile) {
       EXPECT_THAT(faults_of(file.text, schema), ::testing::IsEmpty()) << file.path;
 }
 
+TEST(ProfileSchema, KnowsWhatAnImageIsNotGiven) {
+  const auto schema = profile_schema();
+
+  EXPECT_THAT(faults_of("profile: x\nos: {seed: no, grow: yes}\n", schema), ::testing::IsEmpty());
+  EXPECT_THAT(faults_of("profile: x\nos: {sed: no}\n", schema), Contains("/os/sed is unknown"));
+}
+
 TEST(ProfileSchema, KnowsEveryKeyAndNoOthers) {
   const auto schema = profile_schema();
   const auto& properties = schema.at("properties").as_object();

@@ -72,6 +72,18 @@ TEST_F(DeployOrder, SaysWhetherABiosStartsTheImage) {
   EXPECT_TRUE(order()->order.at("bios").as_bool());
 }
 
+TEST_F(DeployOrder, GrowsAndSeedsUnlessItIsTold) {
+  EXPECT_TRUE(order()->order.at("grow").as_bool());
+  EXPECT_TRUE(order()->order.at("seed").as_bool());
+  EXPECT_TRUE(order()->seed.contains("user-data"));
+
+  wish_.grow = wish_.seed = false;
+
+  EXPECT_FALSE(order()->order.at("grow").as_bool());
+  EXPECT_FALSE(order()->order.at("seed").as_bool());
+  EXPECT_TRUE(order()->seed.empty()) << "nobody gets the URL of the report from home";
+}
+
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
   wish_.wipe = true;
   node_.boot.disk_wwn = "5000cca27a1b2c3d";

@@ -47,6 +47,22 @@ TEST_F(OsRecovery, WritesOnceHoweverOftenTheControllerDies) {
     }
 }
 
+TEST_F(OsRecovery, WhatHasNoSeedIsWrittenOnceTooAndItsKeyIsPinned) {
+  inventory_.profiles.at("p").os.seed = false;
+  host_keys_ = {"SHA256:new"};
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (std::size_t room = 0; room < writes; ++room) {
+    SCOPED_TRACE(::testing::Message() << "died after write " << room);
+    die_at(room, true, true);
+
+    EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+    EXPECT_EQ(machine_.images_written, 1);
+    EXPECT_EQ(machine_.boots, 1);
+    EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:new");
+  }
+}
+
 TEST_F(OsRecovery, TheNextControllerKnowsWhichMachineSaidHello) {
   ASSERT_TRUE(control());
   const auto writes = journal_.events.size();

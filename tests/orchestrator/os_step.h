@@ -11,6 +11,7 @@
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/profile.h"
+#include "orchestrator/ssh/host_key.h"
 #include "orchestrator/steps/step_type.h"
 #include "playbooks/fwd.h"
 #include "playbooks/plan.h"
@@ -58,9 +59,18 @@ class OsStep : public ::testing::Test {
     plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
   }
 
+  /// As ssh::connect does with the key that answers.
+  Result<void> check_key(const inventory::Node& node) {
+    if (host_keys_.empty()) return ok();
+    const auto key = host_keys_.front();
+    if (host_keys_.size() > 1) host_keys_.erase(host_keys_.begin());
+    return ssh::check_host_key(node.name, node.ssh.trust, *store_, key);
+  }
+
   std::string says() {
     if (machine_.has_large_root)
       return machine_.host_name + (looks_++ == 0 ? "\n" : "\n{\"image\":\"root.squashfs\"}\n");
+    if (!machine_.seeded) return machine_.host_name + "\n";
     using Does = test::BootMachine::Does;
     const auto sum = machine_.does == Does::old_system
                          ? (machine_.old_system_image.empty() ? machine_.installed
@@ -74,15 +84,18 @@ class OsStep : public ::testing::Test {
     StepEnvironment world{
         inventory_, *store_,
         [this](const inventory::Node&) { return std::make_unique<test::BootBmc>(machine_); },
-        [this](const inventory::Node&, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
+        [this](const inventory::Node& node,
+               Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
           using Does = test::BootMachine::Does;
-          const bool up = machine_.does == Does::home || machine_.does == Does::old_system ||
+          const bool ram = !machine_.seeded && machine_.does == Does::written;
+          const bool up = ram || machine_.does == Does::home || machine_.does == Does::old_system ||
                           (machine_.does == Does::no_boot && !machine_.writes);
           if (!up) co_return Error{Code::kUnreachable, "no answer"};
           if (machine_.logins_too_early > 0) {
             --machine_.logins_too_early;
             co_return Error{Code::kRefused, "the node does not let root in"};
           }
+          CO_TRY(check_key(node));
           co_return std::make_unique<test::BootSession>(says());
         },
         nullptr};
@@ -110,7 +123,8 @@ class OsStep : public ::testing::Test {
 
   std::optional<Error> no_server_{};  // why the boot server does not start
   int tries_ = 1;
-  int looks_ = 0;  // at what is up
+  int looks_ = 0;                         // at what is up
+  std::vector<std::string> host_keys_{};  // of who answers SSH in turn; empty: none is compared
   const std::string digest_ = std::string(64, 'd');
   test::TemporaryFolder folder_{};
   inventory::Node node_{};

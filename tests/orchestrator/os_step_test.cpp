@@ -448,6 +448,86 @@ TEST_F(OsStep, TheRamSystemLeavesNoDiscInItsDrive) {
   EXPECT_EQ(machine_.ejected, 1);
 }
 
+class UnseededStep : public OsStep {
+ protected:
+  UnseededStep() { inventory_.profiles.at("p").os.seed = false; }
+  const std::string ram_{test::kNewPrint};  // the key of its RAM system's hello
+};
+
+TEST_F(UnseededStep, PinsTheKeyOfTheSystemThatAnswersAndNotThatOfTheRamSystem) {
+  host_keys_ = {ram_, "SHA256:new"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:new");
+  EXPECT_THAT(end_.detail, HasSubstr("nothing proves that the image is what answers SSH"));
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
+TEST_F(UnseededStep, ForgetsTheKeyOfTheSystemThatWasOnTheDisk) {
+  store_->pin("ssh:n1", "SHA256:before");
+  host_keys_ = {"SHA256:before", ram_, "SHA256:new"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:new");
+  EXPECT_THAT(end_.detail, Not(HasSubstr("pinned before")));
+}
+
+TEST_F(UnseededStep, SaysThatTheKeyOfBeforeAnswers) {
+  store_->pin("ssh:n1", "SHA256:before");
+  host_keys_ = {"SHA256:before"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("answers with the host key that was pinned before"));
+}
+
+TEST_F(UnseededStep, TakesNoOtherKeyThanThatOfAPersonOrTheInventory) {
+  host_keys_ = {"SHA256:of a stranger"};
+  ASSERT_TRUE(store_->repin("ssh:n1", "SHA256:of a person"));
+
+  ASSERT_TRUE(control());
+
+  EXPECT_NE(end_.phase, Phase::done);
+  EXPECT_EQ(machine_.images_written, 1);
+  EXPECT_THAT(end_.detail, HasSubstr("no system that it booted from its disk answers SSH"));
+  EXPECT_EQ(store_->pinned("ssh:n1"), "SHA256:of a person");
+}
+
+TEST_F(UnseededStep, ComparesTheKeyOfTheInventory) {
+  node_.ssh.trust = {inventory::Trust::Kind::pinned, "SHA256:of the image"};
+  host_keys_ = {ram_, "SHA256:of the image"};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+}
+
+TEST_F(UnseededStep, TellsANameThatNothingGaveIt) {
+  host_keys_ = {"SHA256:new"};
+  machine_.host_name = "localhost";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("it calls itself 'localhost', and nothing gave it"));
+}
+
+TEST_F(UnseededStep, IsNoneWithAnInstaller) {
+  inventory_.profiles.at("p").os.image = "debian-12-installer";
+  set_step(StepKind::os, "os", {{"ways", "http"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("os: seed: no of profile 'p' is for a disk's image"));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
 class InstallerStep : public OsStep {
  protected:
   InstallerStep() {

@@ -57,6 +57,7 @@ struct BootMachine {
   std::map<std::string, netboot::BootOrder> open{};
   std::vector<std::string> old_system_image{};  // sha256 of what runs before
   std::string installed{};                      // sha256 of what it was written with
+  bool seeded = true;                           // what it was written with
   std::string installs{};                       // sha256 of the installer that it was given
   std::string host_name = "n1";
   std::string token{};  // whose URL it booted from
@@ -113,6 +114,7 @@ struct BootMachine {
       case Does::home:
         if (!home_refused_with.empty())
           return told(Kind::refused, {{"cause", "late"}, {"text", home_refused_with}});
+        if (!seeded) return std::nullopt;  // nothing told it to report
         return told(Kind::home, keys);
       default:
         return std::nullopt;
@@ -146,6 +148,8 @@ struct BootMachine {
     ++images_written;
     const auto* image = open.at(token).order.if_contains("image");
     installed = image != nullptr ? std::string{image->at("sha256").as_string()} : installs;
+    const auto* seed = open.at(token).order.if_contains("seed");  // an installer's has none
+    seeded = seed == nullptr || seed->as_bool();
     does = Does::written;
     boost::json::object done{{"disk", {{"serial", "DISK1"}}}, {"removed_entries", removes}};
     if (by_bios) done["entry"] = "";

@@ -77,6 +77,9 @@ Result<std::vector<inventory::BootWay>> ways_of(const StepEnvironment& environme
 /// Known before anything is written: what is booted brings a host key of its own, and one that a
 /// person pinned is a person's alone to replace.
 Result<void> may_bring_a_key(const store::Store& store, const inventory::Node& node) {
+  if (node.ssh.trust.kind == inventory::Trust::Kind::pinned)
+    return Error{Code::kInvalid, "the inventory pins the host key of " + node.name +
+                                     ", and what is booted brings its own: host_key: first-use"};
   TRY(const bool by_person, store::is_pinned_by_person(store, pin_name(node)));
   if (!by_person) return ok();
   return Error{Code::kInvalid,
@@ -102,10 +105,12 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   const auto& node = request.node;
   const auto& profile = environment.inventory.profile_of(node).os;
   const auto& door = *environment.boot;
-  if (node.ssh.trust.kind == inventory::Trust::Kind::pinned)
-    return Error{Code::kInvalid, "the inventory pins the host key of " + node.name +
-                                     ", and what is booted brings its own: host_key: first-use"};
-  TRY(may_bring_a_key(environment.store, node));
+  const bool stays = request.step.kind == playbooks::StepKind::boot_ram;
+  // What an image without a seed brings is not Cupel's: a pinned key may be its own, and is
+  // compared.
+  if (stays || profile.seed) {
+    TRY(may_bring_a_key(environment.store, node));
+  }
   if (node.ssh.key_file.empty())
     return Error{Code::kInvalid, "ssh: key of " + node.name +
                                      " is the agent's: the OS needs a key file, to let it in"};
@@ -114,10 +119,12 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
   TRY(wanted.ways, ways_of(environment, request));
   const auto ram = or_else(said(request, "ram"), profile.ram);
-  if (request.step.kind == playbooks::StepKind::boot_ram) {
+  if (stays) {
     TRY(wanted.wish.boots, door.ram_system(ram));
     return wanted;
   }
+  wanted.wish.seed = profile.seed;
+  wanted.wish.grow = profile.grow;
   wanted.image = or_else(said(request, "image"), profile.image);
   wanted.sha256 = or_else(said(request, "sha256"), profile.sha256);
   TRY(wanted.wish.os, pinned_image(door, wanted));
@@ -165,6 +172,33 @@ Task<bool> system_answers(StepEnvironment& environment, const StepRequest& reque
   co_return seen.has_value();
 }
 
+/// Of an image without a seed: nothing reported its host key, so that it is pinned on first use. A
+/// person's pin, or the inventory's, is compared.
+Task<std::optional<os::NewSystem>> look_for_system(StepEnvironment& environment,
+                                                   const StepRequest& request, std::string of_ram,
+                                                   Deadline deadline) {
+  const auto name = pin_name(request.node);
+  auto& store = environment.store;
+  const auto before = store.pinned(name);
+  const auto session = co_await environment.ssh(request.node, deadline.sooner(kLookPatience));
+  const auto& trust = request.node.ssh.trust;
+  if (session && trust.kind == inventory::Trust::Kind::pinned)
+    co_return os::NewSystem{.host_key = trust.what};
+  const auto now = store.pinned(name);
+  if (session && now && now != of_ram) {
+    os::NewSystem found{.host_key = *now};
+    if (before == now)
+      found.note =
+          "it answers with the host key that was pinned before: that of its old system, or one "
+          "that the image brings";
+    co_return found;
+  }
+  // The RAM system's, or that of the system that was on the disk.
+  const bool other = session || session.error().code == Code::kUntrusted;
+  if (other) (void)store::forget_reported(store, name);
+  co_return std::nullopt;
+}
+
 os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request, bmc::Bmc& bmc,
                         const Wanted& wanted) {
   const auto& node = request.node;
@@ -186,6 +220,10 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
   doors.old_system_answers = [&](Deadline deadline) {
     return system_answers(environment, request, deadline);
   };
+  if (wanted.wish.os && !wanted.wish.seed)
+    doors.look_for_system = [&](std::string of_ram, Deadline deadline) {
+      return look_for_system(environment, request, std::move(of_ram), deadline);
+    };
   doors.ways = wanted.ways;
   doors.digest = wanted.sha256;
   doors.installer = os::is_installer(wanted.wish.boots);
@@ -295,24 +333,38 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
   }
 }
 
+void note_unseeded(BootEnd& ended, const std::string& calls_itself, const std::string& name) {
+  ended.notes.emplace_back(
+      "no seed was written (os: seed: no): nothing proves that the image is what answers SSH");
+  if (calls_itself != name)
+    ended.notes.push_back(fmt::format("it calls itself '{}', and nothing gave it the name '{}'",
+                                      printable(calls_itself), name));
+}
+
 /// The system that has reported is the one that answers, and it is the wanted one.
 Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
                                      const Wanted& wanted, BootEnd ended) {
-  auto pinned = store::pin_reported(environment.store, pin_name(request.node), ended.host_key);
-  if (!pinned) co_return ended_by(std::move(pinned).error());
+  const bool reported = !wanted.wish.os || wanted.wish.seed;
+  if (reported) {
+    auto pinned = store::pin_reported(environment.store, pin_name(request.node), ended.host_key);
+    if (!pinned) co_return ended_by(std::move(pinned).error());
+  }
   request.waiting("SSH");
   const auto until = with_last_word(request.deadline);
   auto seen = co_await look_when_up(environment, request, wanted, until);
   if (!seen) co_return ended_by_ssh(std::move(seen).error());
   BootEnd wrong{.how = BootEnd::How::needs_person};
   const auto& name = os::installed_name(request.node);
-  if (!wanted.image.empty() && seen->sha256 != wanted.sha256) {
+  // A system without a seed does not say what it was installed from. One that does has one.
+  const bool says = reported || !seen->sha256.empty();
+  if (!wanted.image.empty() && says && seen->sha256 != wanted.sha256) {
     wrong.detail = fmt::format("what is up was installed from '{}', and not from {}", seen->image,
                                wanted.image);
     wrong.advice = {"look at its boot order: cupel bmc NODE boot"};
     co_return failed_end(request, wrong);
   }
-  if (seen->host_name != name) {
+  if (!reported) note_unseeded(ended, seen->host_name, name);
+  if (reported && seen->host_name != name) {
     wrong.detail =
         fmt::format("it calls itself '{}', and was to call itself '{}'", seen->host_name, name);
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
