@@ -86,6 +86,7 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
   TRY(manifest.packages, packages_in(folder / "packages"));
   TRY(const auto line, read_file(folder / "command-line", kLargestList));
   manifest.command_line = trimmed(line);
+  manifest.https_only = !asked.ca.empty() && !images::allows_http(manifest.command_line);
   images::Slot slot;
   std::ifstream{folder / "iso-ticket"} >> slot.offset >> slot.size;
   manifest.iso_ticket = slot;

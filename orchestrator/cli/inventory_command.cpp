@@ -11,6 +11,7 @@
 #include "inventory/select.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/plan_images.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 
@@ -22,6 +23,7 @@ Exit check(const Context& context, const std::string& file) {
   // What a run would say first, said while there is time; no command is run for a secret.
   auto problems = inventory::check_secret_files(inventory);
   std::ranges::move(inventory::check_image_trust_files(inventory), std::back_inserter(problems));
+  std::ranges::move(rejected_ram_systems(inventory, context.state), std::back_inserter(problems));
   if (!problems.empty()) return complain(context, problems);
   std::map<std::string, int> count;
   for (const auto& node : inventory.nodes) ++count[node.profile];

@@ -63,7 +63,9 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
   std::fflush(stdout);
   const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty()) say(stderr, "cupel: `cupel run` will be refused: {}\n", missing);
-  if (forecast.never.empty()) return Exit::passed;
+  const auto rejected = rejected_ram_systems(planned->plan, planned->inventory, context.state);
+  for (const auto& why : rejected) say(stderr, "cupel: {}\n", why);
+  if (forecast.never.empty()) return rejected.empty() ? Exit::passed : Exit::invalid;
   say(stderr, "cupel: this plan can never be done:\n{}", never_text(forecast));
   return Exit::invalid;
 }

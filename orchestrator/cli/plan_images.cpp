@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "inventory/boot.h"
 #include "inventory/model.h"
+#include "inventory/node.h"
 #include "inventory/profile.h"
 #include "orchestrator/images/image_store.h"
 #include "orchestrator/os/image_forecast.h"
@@ -41,6 +43,38 @@ std::string image_of(const playbooks::PlannedStep& step, const inventory::Profil
 std::filesystem::path folder_of_images(const inventory::BootSite& boot,
                                        const std::filesystem::path& state) {
   return boot.images.empty() ? state / "images" : std::filesystem::path{boot.images};
+}
+
+struct Booted {
+  std::string ram{};    // empty: nothing is booted
+  std::string image{};  // that it writes; empty: it stays up
+  friend auto operator<=>(const Booted&, const Booted&) = default;
+};
+
+Booted booted_by(const playbooks::PlannedStep& step, const inventory::Profile& profile) {
+  const bool stays = step.kind == playbooks::StepKind::boot_ram && !playbooks::left_out(step.when);
+  auto image = image_of(step, profile);
+  if (!stays && image.empty()) return {};
+  const auto ram = said(step, "ram");
+  return {ram.empty() ? profile.os.ram : ram, std::move(image)};
+}
+
+/// Why RAM systems of these would obey no boot server of plain HTTP. An installer is booted without
+/// one. What is not in the store is reported when it is booted.
+std::vector<std::string> rejected(const std::set<Booted>& booted, const inventory::BootSite& boot,
+                                  const std::filesystem::path& state) {
+  std::set<std::string> all;
+  const auto store = images::ImageStore::open(folder_of_images(boot, state));
+  if (!boot.certificate.empty() || !store) return {};
+  for (const auto& [ram, name] : booted) {
+    const auto image = store->find(name);
+    if (image && image->manifest.kind == images::ImageKind::installer) continue;
+    const auto system = store->find(ram);
+    if (!system) continue;
+    if (auto why = images::why_not_by_http(system->manifest); !why.empty())
+      all.insert(std::move(why));
+  }
+  return {all.begin(), all.end()};
 }
 
 std::uint64_t size_of_image(const std::filesystem::path& folder, const std::string& name) {
@@ -133,6 +167,32 @@ boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inv
                    {"not_grown", image.not_grown},
                    {"at_least_s", os::least_time_of(image.traffic).count()}});
   return all;
+}
+
+std::vector<std::string> rejected_ram_systems(const playbooks::Plan& plan,
+                                              const inventory::Inventory& inventory,
+                                              const std::filesystem::path& state) {
+  if (!inventory.boot) return {};
+  std::set<Booted> booted;
+  for (const auto& node : plan.nodes)
+    for (const auto& step : *node.steps)
+      if (auto found = booted_by(step, inventory.profile_of(*node.node)); !found.ram.empty())
+        booted.insert(std::move(found));
+  return rejected(booted, *inventory.boot, state);
+}
+
+std::vector<inventory::Problem> rejected_ram_systems(const inventory::Inventory& inventory,
+                                                     const std::filesystem::path& state) {
+  std::vector<inventory::Problem> problems;
+  if (!inventory.boot) return problems;
+  std::set<Booted> named;
+  for (const auto& node : inventory.nodes) {
+    const auto& os = inventory.profile_of(node).os;
+    if (!os.image.empty()) named.insert({os.ram, os.image});
+  }
+  for (auto& why : rejected(named, *inventory.boot, state))
+    problems.push_back({inventory.boot->where, std::move(why)});
+  return problems;
 }
 
 }  // namespace cupel::cli

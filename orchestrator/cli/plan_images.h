@@ -4,8 +4,10 @@
 #include <boost/json/array.hpp>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "inventory/fwd.h"
+#include "inventory/problem.h"
 #include "playbooks/plan.h"
 
 namespace cupel::cli {
@@ -15,5 +17,14 @@ std::string images_text(const playbooks::Plan& plan, const inventory::Inventory&
                         const std::filesystem::path& state);
 boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inventory& inventory,
                                const std::filesystem::path& state);
+
+/// The RAM systems that machines of this plan boot, and that would obey no boot server of the
+/// inventory, each with what to do. Empty: none.
+std::vector<std::string> rejected_ram_systems(const playbooks::Plan& plan,
+                                              const inventory::Inventory& inventory,
+                                              const std::filesystem::path& state);
+/// The same of those that write the images of the nodes' profiles, with the place of `boot:`.
+std::vector<inventory::Problem> rejected_ram_systems(const inventory::Inventory& inventory,
+                                                     const std::filesystem::path& state);
 
 }  // namespace cupel::cli

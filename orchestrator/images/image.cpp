@@ -152,6 +152,7 @@ void check_kind(const ImageManifest& manifest, Reader& reader) {
 void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) {
   manifest.command_line = reader.text("ram/command_line");
   manifest.signed_efi = flag_at(root, "ram/signed") == true;
+  manifest.https_only = flag_at(root, "ram/https_only") == true;
   if (find(root, "ram/iso_ticket") != nullptr)
     manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
                                reader.count("ram/iso_ticket/size", true)};
@@ -180,6 +181,7 @@ void put_disk(json::object& into, const ImageManifest& manifest) {
 
 void put_ram(json::object& into, const ImageManifest& manifest) {
   json::object ram{{"command_line", manifest.command_line}, {"signed", manifest.signed_efi}};
+  if (manifest.https_only) ram["https_only"] = true;
   if (const auto& slot = manifest.iso_ticket)
     ram["iso_ticket"] = {{"offset", slot->offset}, {"size", slot->size}};
   into["ram"] = std::move(ram);
@@ -260,6 +262,23 @@ std::string manifest_text(const ImageManifest& manifest) {
     packages.push_back({{"name", each.name}, {"version", each.version}});
   root["packages"] = std::move(packages);
   return json::serialize(root) + "\n";
+}
+
+bool allows_http(std::string_view command_line) {
+  constexpr std::string_view kArgument = "cupel.http=";
+  for (const auto word : words(command_line))
+    if (word.starts_with(kArgument)) return word.substr(kArgument.size()) == "yes";
+  return false;
+}
+
+std::string why_not_by_http(const ImageManifest& manifest) {
+  if (!manifest.https_only) return {};
+  return fmt::format(
+      "RAM system {} was built with --ca and takes boot tickets by https alone, and the boot "
+      "server "
+      "has no certificate: machines would boot it and do nothing. Set boot: {{tls: {{certificate, "
+      "key, ca}}}} in the inventory, or build another one without --ca: cupel image build",
+      manifest.name);
 }
 
 const ImageFile* Image::find(std::string_view file) const { return find_file(manifest, file); }

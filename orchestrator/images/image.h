@@ -60,6 +60,7 @@ struct ImageManifest {
   std::string command_line{};  // the kernel's, before what a ticket adds
   // Of a RAM system.
   bool signed_efi = false;           // then ram.efi cannot be changed
+  bool https_only = false;           // it checks certificates, and takes no ticket by plain HTTP
   std::optional<Slot> iso_ticket{};  // ticket.json in ram.iso, padded with blanks
   std::vector<Package> packages{};   // what is in it
   friend bool operator==(const ImageManifest&, const ImageManifest&) = default;
@@ -71,6 +72,13 @@ bool is_image_name(std::string_view name);
 /// Errors: kInvalid, with what is wrong in it.
 Result<ImageManifest> parse_manifest(std::string_view text);
 std::string manifest_text(const ImageManifest& manifest);
+
+/// Whether a RAM system with this command line takes tickets by plain HTTP although it has
+/// certificates, as cupel-node reads it: the first cupel.http= of it is "yes".
+bool allows_http(std::string_view command_line);
+
+/// Why machines that boot it obey no boot server of plain HTTP, and what to do; empty: they do.
+std::string why_not_by_http(const ImageManifest& manifest);
 
 /// An image in its folder.
 struct Image {

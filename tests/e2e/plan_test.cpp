@@ -141,6 +141,23 @@ TEST_F(ImagePlan, SaysWhatAnImageWithoutASeedCannotProve) {
   EXPECT_THAT(plain.out, Not(HasSubstr("without a seed")));
 }
 
+TEST_F(ImagePlan, RefusesARamSystemThatWouldNotObeyTheBootServer) {
+  put_images(R"({"https_only":true})");
+  set_os("");
+
+  const auto ran = site_->run({"plan", "os"});
+  const auto checked = site_->run({"inventory", "check", "-i", "inventory.yaml"});
+  put_images("{}");
+  const auto plain = site_->run({"inventory", "check", "-i", "inventory.yaml"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("RAM system ram was built with --ca and takes boot tickets by "
+                                 "https alone"));
+  EXPECT_EQ(checked.status, 2);
+  EXPECT_THAT(checked.err, HasSubstr("inventory.yaml:17:7: RAM system ram was built with --ca"));
+  EXPECT_EQ(plain.status, 0) << plain.err;
+}
+
 TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
   const auto site = site_with_breaker(450);
 

@@ -97,12 +97,20 @@ TEST_F(ImageStores, ManifestOfARamSystemReadsBackWithItsSlot) {
   manifest.files = {{"ram.iso", std::string(64, 'a'), 9000}};
   manifest.command_line = "console=ttyS0 quiet";
   manifest.signed_efi = true;
+  manifest.https_only = true;
   manifest.iso_ticket = Slot{4096, 4096};
 
   const auto read = parse_manifest(manifest_text(manifest));
 
   ASSERT_TRUE(read) << read.error().what;
   EXPECT_EQ(*read, manifest);
+}
+
+TEST_F(ImageStores, OnlyTheFirstWordOfACommandLineAllowsHttp) {
+  EXPECT_TRUE(allows_http("quiet cupel.http=yes panic=5"));
+  EXPECT_FALSE(allows_http("quiet cupel.http=no cupel.http=yes"));
+  EXPECT_FALSE(allows_http("xcupel.http=yes cupel.http=yes1"));
+  EXPECT_FALSE(allows_http(""));
 }
 
 TEST_F(ImageStores, ManifestOfAnInstallerReadsBackAndHasAllItsFiles) {
