@@ -102,6 +102,27 @@ bool holds_fat(std::ifstream& file, const Partition& partition) {
          (sector.substr(54, 3) == "FAT" || sector.substr(82, 3) == "FAT");
 }
 
+/// Of a partition with btrfs, what keeps the RAM system from growing it and from putting the seed
+/// there; empty: nothing, or it has another file system. Source: btrfs(5), struct
+/// btrfs_super_block.
+std::string_view wrong_in_btrfs(std::ifstream& file, const Partition& partition) {
+  constexpr std::uint64_t kSuperBlock = 65536, kPage = 4096, kSeeding = 1ULL << 32;
+  const auto block = bytes_at(file, partition.start + kSuperBlock, kSector);
+  if (block.size() < kSector || block.substr(64, 8) != "_BHRfS_M") return {};
+  if (number_at(block, 136, 8) != 1)
+    return "has a btrfs over several devices, of which a node's disk gets one. Make the image with "
+           "a btrfs of one device";
+  if (number_at(block, 144, 4) > kPage)
+    return "has a btrfs in sectors above 4096 bytes, which the RAM system cannot mount: make it "
+           "with "
+           "mkfs.btrfs --sectorsize 4096";
+  if ((number_at(block, 56, 8) & kSeeding) != 0)
+    return "has a btrfs that is a seed device, which can neither be grown nor written: btrfstune "
+           "-S "
+           "0 it first";
+  return {};
+}
+
 /// What is wrong with it; empty: nothing.
 std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions, bool for_bios) {
   if (partitions.empty())
@@ -121,6 +142,8 @@ std::string_view wrong_in(std::ifstream& file, std::vector<Partition> partitions
   if (is_one_of(*last, kLvm))
     return "has LVM as its last partition: neither is that grown, nor gets a root in it the seed. "
            "Make the image with its root in a partition: ext4, XFS or btrfs";
+  for (const auto& each : partitions)
+    if (const auto wrong = wrong_in_btrfs(file, each); !wrong.empty()) return wrong;
   return {};
 }
 

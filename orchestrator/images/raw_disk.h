@@ -8,8 +8,8 @@
 namespace cupel::images {
 
 /// Whether the RAM system can install it: a raw disk with a partition table in sectors of 512
-/// bytes, something to start it, and no swap or LVM at its end, where it is grown. Errors:
-/// kInvalid.
+/// bytes, something to start it, no swap or LVM at its end, where it is grown, and no btrfs that
+/// cannot be mounted alone. Errors: kInvalid.
 Result<void> check_raw_disk(const std::string& file);
 
 /// Whether a BIOS finds a boot loader on it: code before the partition table of its first sector.

@@ -77,6 +77,21 @@ TEST_F(WritingASeed, IsNotHiddenByWhatTheImageMountsElsewhere) {
   EXPECT_TRUE(written) << written.error().text;
 }
 
+TEST_F(WritingASeed, IsInWhatTheImageMountsThere) {
+  for (const auto& [place, below] : {std::pair{"/var", "lib/cloud/seed/nocloud"},
+                                     {"/var/lib", "cloud/seed/nocloud"},
+                                     {"/var/lib/cloud/seed/nocloud", "."}}) {
+    const auto mounted = folder_.path() / "mounted";
+    fs::create_directories(mounted);
+
+    const auto written = write_seed_below(mounted.string(), place, {{"meta-data", "{}\n"}});
+
+    ASSERT_TRUE(written) << written.error().text;
+    EXPECT_EQ(file_bytes(mounted / below / "meta-data"), "{}\n") << place;
+    fs::remove_all(mounted);
+  }
+}
+
 TEST_F(WritingASeed, NeverLeavesTheImage) {
   fs::create_directories(root_ / "var");
   for (const auto& target : {outside_, fs::path{"../../outside"}}) {

@@ -101,5 +101,22 @@ TEST_F(RawDisk, IsNotOneThatANodeCouldNotUse) {
   EXPECT_THAT(refusal(gpt({kEsp, kLinux, kLvm})), HasSubstr("LVM as its last partition"));
 }
 
+TEST_F(RawDisk, IsNotOneWithABtrfsThatTheRamSystemCannotGrow) {
+  const auto with = [](std::size_t at, char value) {
+    auto disk = gpt({kEsp, kLinux});
+    const auto block = (std::size_t{2} << 20) + 65536;
+    disk.replace(block + 64, 8, "_BHRfS_M");
+    disk[block + 136] = 1;     // devices
+    disk[block + 145] = 0x10;  // sectors of 4096 bytes
+    disk[block + at] = value;
+    return disk;
+  };
+
+  EXPECT_EQ(refusal(with(136, 1)), "");
+  EXPECT_THAT(refusal(with(136, 2)), HasSubstr("btrfs over several devices"));
+  EXPECT_THAT(refusal(with(146, 1)), HasSubstr("sectors above 4096 bytes"));
+  EXPECT_THAT(refusal(with(60, 1)), HasSubstr("a seed device"));
+}
+
 }  // namespace
 }  // namespace cupel::images

@@ -91,15 +91,17 @@ std::string file_system_on(const std::string& disk, const TableEntry& entry) {
   return known_file_system(file, entry.start * kSector, entry.size * kSector);
 }
 
-Outcome<Mounted> Mounted::open(const TableEntry& entry, const std::string& file_system) {
+Outcome<Mounted> Mounted::open(const TableEntry& entry, const std::string& file_system,
+                               const std::string& options) {
   const std::string folder = "/run/cupel/mnt";
   for (const auto* each : {"/run/cupel", folder.c_str()})
     if (::mkdir(each, 0700) != 0 && errno != EEXIST)
       return Failure{Cause::kFailed, folder + ": " + std::strerror(errno)};
   // What lies on it is a stranger's: nothing of it runs here.
   if (::mount(entry.node.c_str(), folder.c_str(), file_system.c_str(),
-              MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+              MS_NOSUID | MS_NODEV | MS_NOEXEC, options.empty() ? nullptr : options.c_str()) != 0)
     return Failure{Cause::kFailed, entry.node + " (" + file_system +
+                                       (options.empty() ? "" : ", " + printable(options)) +
                                        ") cannot be mounted: " + std::strerror(errno)};
   return Mounted{folder};
 }

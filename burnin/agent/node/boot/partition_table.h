@@ -44,7 +44,9 @@ std::string file_system_on(const std::string& disk, const TableEntry& entry);
 /// Mounted below /run until it goes.
 class Mounted {
  public:
-  static Outcome<Mounted> open(const TableEntry& entry, const std::string& file_system);
+  /// `options`: of the file system, such as "subvol=root".
+  static Outcome<Mounted> open(const TableEntry& entry, const std::string& file_system,
+                               const std::string& options = {});
   Mounted(Mounted&& other) noexcept;
   Mounted& operator=(Mounted&&) = delete;
   ~Mounted();
