@@ -7,16 +7,36 @@
 #include "base/text.h"
 
 namespace cupel::rehearsal {
+namespace {
+
+bool is(const json::value& value, std::string_view text) {
+  const auto* own = value.if_string();
+  return own != nullptr && std::string_view{*own} == text;
+}
+
+}  // namespace
 
 Bios::Bios(std::string_view vendor) : rows_{&bios_attributes(vendor)} {
   for (const auto& attribute : *rows_) current_[attribute.name] = attribute.usual;
 }
 
-std::string Bios::complaint(std::string_view name, const json::value& value) const {
+bool Bios::is_read_only(const BiosAttribute& attribute) const {
+  const auto& depends = attribute.depends;
+  return attribute.read_only || (depends && !is(current_.at(depends->attribute), depends->value));
+}
+
+std::string Bios::complaint(std::string_view name, const json::value& value,
+                            const json::object& wanted) const {
   const auto& all = *rows_;
   const auto row = std::ranges::find(all, name, &BiosAttribute::name);
   if (row == all.end()) return "there is no such attribute";
   if (row->read_only) return "it is read only";
+  if (const auto& depends = row->depends) {
+    const auto* next = wanted.if_contains(depends->attribute);
+    if (next == nullptr) next = pending_.if_contains(depends->attribute);
+    if (next == nullptr) next = &current_.at(depends->attribute);
+    if (!is(*next, depends->value)) return "it is read only";
+  }
   switch (row->type) {
     case BiosAttribute::Type::choice: {
       const auto* text = value.if_string();
@@ -66,8 +86,16 @@ void Bios::spoil(std::string_view name, std::string_view value) {
 }
 
 void Bios::apply() {
+  const auto before = current_;
   for (const auto& attribute : std::exchange(pending_, {}))
     current_[attribute.key()] = attribute.value();
+  for (const auto& row : *rows_) {
+    if (!row.depends) continue;
+    const auto& now = current_.at(row.depends->attribute);
+    if (now == before.at(row.depends->attribute)) continue;
+    for (const auto& setting : row.depends->settings)
+      if (is(now, setting.with)) current_[row.name] = setting.becomes;
+  }
 }
 
 }  // namespace cupel::rehearsal

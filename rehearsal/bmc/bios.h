@@ -1,6 +1,7 @@
 #pragma once
 // The BIOS settings of one machine: what is, what the next boot makes of it, and which values there
 // may be. No HTTP here.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct BiosAttribute {
   std::vector<std::string_view> choices{};
   std::int64_t least = 0, most = 0;  // of an integer; the length of a text
   bool read_only = false;
+  /// Read-only unless another attribute has this value; each of its other values sets this one.
+  struct Dependency {
+    std::string_view attribute, value;
+    struct Setting {
+      std::string_view with, becomes;
+    };
+    std::vector<Setting> settings{};
+  };
+  std::optional<Dependency> depends{};
 };
 
 /// All of a machine of this vendor (bios_attributes.cpp).
@@ -29,14 +39,17 @@ class Bios {
   const json::object& current() const { return current_; }
   const json::object& pending() const { return pending_; }
 
-  /// What is wrong with the value of that name; empty: nothing.
-  std::string complaint(std::string_view name, const json::value& value) const;
+  /// What is wrong with the value of that name beside what else is wanted; empty: nothing.
+  std::string complaint(std::string_view name, const json::value& value,
+                        const json::object& wanted = {}) const;
+  /// By the values that are current.
+  bool is_read_only(const BiosAttribute& attribute) const;
   const std::vector<BiosAttribute>& attributes() const { return *rows_; }
   void stage(const json::object& attributes);
   void forget() { pending_.clear(); }
   /// It has that value now, as text, whoever set it. Nothing where there is no such attribute.
   void spoil(std::string_view name, std::string_view value);
-  /// The machine has booted.
+  /// The machine has booted. What depends on an attribute that this changes becomes what that sets.
   void apply();
 
  private:

@@ -37,11 +37,33 @@ const Rows kAmi{
     {.type = Type::flag, .name = "ConsoleRedirectionEnable0", .usual = true},
 };
 
+/// As an iDRAC's registry has it: they are a person's to set in the profile Custom alone.
+const BiosAttribute::Dependency kTurboBySystemProfile{
+    .attribute = "SysProfile",
+    .value = "Custom",
+    .settings = {{"PerfOptimized", "Enabled"},
+                 {"PerfPerWattOptimizedDapc", "Enabled"},
+                 {"PerfPerWattOptimizedOs", "Enabled"}}};
+const BiosAttribute::Dependency kCStatesBySystemProfile{
+    .attribute = "SysProfile",
+    .value = "Custom",
+    .settings = {{"PerfOptimized", "Disabled"},
+                 {"PerfPerWattOptimizedDapc", "Enabled"},
+                 {"PerfPerWattOptimizedOs", "Enabled"}}};
+
 const Rows kDell{
     {.name = "SubNumaCluster", .usual = "Disabled", .choices = {"2-Way", "Disabled"}},
     {.name = "SriovGlobalEnable", .usual = "Enabled", .choices = {"Enabled", "Disabled"}},
     {.name = "SerialComm", .usual = "OnConRedir", .choices = {"OnNoConRedir", "OnConRedir", "Off"}},
     {.name = "SecureBoot", .usual = "Disabled", .choices = {"Enabled", "Disabled"}},
+    {.name = "ProcTurboMode",
+     .usual = "Enabled",
+     .choices = {"Enabled", "Disabled"},
+     .depends = kTurboBySystemProfile},
+    {.name = "ProcCStates",
+     .usual = "Disabled",
+     .choices = {"Enabled", "Disabled", "Autonomous"},
+     .depends = kCStatesBySystemProfile},
 };
 
 const Rows kHpe{

@@ -105,7 +105,7 @@ HttpResponse patch_bios(Change& change) {
   }
   if (!wanted) return wrong_type("Attributes");
   for (const auto& attribute : *wanted) {
-    const auto complaint = change.state.bios.complaint(attribute.key(), attribute.value());
+    const auto complaint = change.state.bios.complaint(attribute.key(), attribute.value(), *wanted);
     if (!complaint.empty())
       return redfish_error(400, "PropertyValueNotInList",
                            fmt::format("The value for the property Attributes/{} cannot be set: "

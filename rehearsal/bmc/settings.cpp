@@ -22,11 +22,39 @@ std::string_view name_of(BiosAttribute::Type type) {
   return "String";
 }
 
-json::object row_of(const BiosAttribute& attribute) {
+json::object dependency_of(const BiosAttribute& attribute, json::object condition,
+                           std::string_view property, json::value value) {
+  condition["MapFromProperty"] = "CurrentValue";
+  return {{"DependencyFor", attribute.name},
+          {"Type", "Map"},
+          {"Dependency",
+           {{"MapFrom", json::array{std::move(condition)}},
+            {"MapToAttribute", attribute.name},
+            {"MapToProperty", property},
+            {"MapToValue", std::move(value)}}}};
+}
+
+json::object condition_of(std::string_view attribute, std::string_view test,
+                          std::string_view value) {
+  return {{"MapFromAttribute", attribute}, {"MapFromCondition", test}, {"MapFromValue", value}};
+}
+
+/// In the form of an iDRAC's registry.
+void add_dependencies(json::array& rows, const BiosAttribute& attribute) {
+  if (!attribute.depends) return;
+  const auto& depends = *attribute.depends;
+  rows.push_back(dependency_of(attribute, condition_of(depends.attribute, "NEQ", depends.value),
+                               "ReadOnly", true));
+  for (const auto& setting : depends.settings)
+    rows.push_back(dependency_of(attribute, condition_of(depends.attribute, "EQU", setting.with),
+                                 "CurrentValue", json::value(setting.becomes)));
+}
+
+json::object row_of(const Bios& bios, const BiosAttribute& attribute) {
   json::object row{{"AttributeName", attribute.name},
                    {"DisplayName", attribute.name},
                    {"Type", name_of(attribute.type)},
-                   {"ReadOnly", attribute.read_only},
+                   {"ReadOnly", bios.is_read_only(attribute)},
                    {"ResetRequired", true}};
   if (attribute.usual != json::value("")) row["DefaultValue"] = attribute.usual;
   if (attribute.type == BiosAttribute::Type::choice) {
@@ -54,12 +82,17 @@ void add_registry(ResourceTree& tree, const BmcView& view) {
   tree[file] = std::move(entry);
   auto registry = resource(file + "/Registry.json", "#AttributeRegistry.v1_3_0.AttributeRegistry",
                            kRegistry, "BIOS Attribute Registry");
-  json::array rows;
-  for (const auto& attribute : view.state.bios.attributes()) rows.push_back(row_of(attribute));
+  json::array rows, dependencies;
+  for (const auto& attribute : view.state.bios.attributes()) {
+    rows.push_back(row_of(view.state.bios, attribute));
+    add_dependencies(dependencies, attribute);
+  }
   registry["Language"] = "en";
   registry["RegistryVersion"] = "1.0.0";
   registry["OwningEntity"] = "Cupel";
   registry["RegistryEntries"] = {{"Attributes", std::move(rows)}};
+  if (!dependencies.empty())
+    registry["RegistryEntries"].as_object()["Dependencies"] = std::move(dependencies);
   tree[file + "/Registry.json"] = std::move(registry);
 }
 

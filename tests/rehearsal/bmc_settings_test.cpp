@@ -175,6 +175,27 @@ TEST_P(BmcSettings, ARestartOfTheBmcLeavesTheMachineAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Vendor, BmcSettings, ::testing::ValuesIn(vendors()), test_name);
 
+TEST(BmcBiosDependencies, OfDellMakePartsOfTheSystemProfileReadOnlyAndSetThem) {
+  BmcBench bmc{"dell"};
+  const auto& bios = bmc.service.state().bios;
+  const auto stage = [&](const std::string& attributes) {
+    return bmc
+        .ask("PATCH", bmc.view().bios_settings(),
+             R"({"Attributes": )" + attributes +
+                 R"(, "@Redfish.SettingsApplyTime": {"ApplyTime": "OnReset"}})")
+        .status;
+  };
+
+  EXPECT_EQ(stage(R"({"ProcTurboMode": "Disabled"})"), 400);
+  EXPECT_EQ(stage(R"({"ProcTurboMode": "Disabled", "SysProfile": "PerfPerWattOptimizedOs"})"), 400);
+  EXPECT_EQ(stage(R"({"ProcTurboMode": "Disabled", "SysProfile": "Custom"})"), 202);
+  ASSERT_TRUE(bmc.boot());
+  EXPECT_EQ(bios.current().at("ProcTurboMode"), "Disabled");
+  EXPECT_EQ(stage(R"({"SysProfile": "PerfOptimized"})"), 202);
+  ASSERT_TRUE(bmc.boot());
+  EXPECT_EQ(bios.current().at("ProcTurboMode"), "Enabled");
+}
+
 TEST(BmcFactoryPassword, IsGoodForNothingButItsOwnEnd) {
   BmcBench bmc{BmcSpec{.vendor = "openbmc", .factory_password = true}};
   const std::string own = "/redfish/v1/AccountService/Accounts/admin";
