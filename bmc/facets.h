@@ -104,13 +104,16 @@ struct Bios {
   /// Takes effect at the next boot. Returns after reading them back as pending.
   /// Errors: kInvalid names every attribute that there is not, or that may not have that value:
   /// nothing was sent then. Also what the BMC itself refused by name: then the others are staged.
-  Verb<void(BiosValues wanted)> stage{"stage BIOS settings"};
+  /// Returns the attributes that this BMC takes only once the others are current: after the next
+  /// boot they can be staged.
+  Verb<std::vector<std::string>(BiosValues wanted)> stage{"stage BIOS settings"};
 };
 
 /// Settings that a site wants the same on every machine. Setting one returns after reading it back.
 struct Settings {
-  /// What each BIOS attribute may be. Empty: the BMC has no registry that can be read.
-  Verb<BiosRules()> bios_rules{"BIOS attribute registry"};
+  /// What each BIOS attribute may be, and how they depend on each other. Empty: the BMC has no
+  /// registry that can be read.
+  Verb<BiosRegistry()> bios_registry{"BIOS attribute registry"};
   Verb<BootOrder()> boot_order{"boot order"};
   /// Takes effect at the next boot. Errors besides the usual: kInvalid (no such option).
   Verb<void(std::vector<std::string> references)> set_boot_order{"set boot order"};

@@ -80,7 +80,7 @@ class FallbackBmc final : public Bmc {
               &ManagementController::reset, &ManagementController::clock,
               &ManagementController::set_clock);
     fall_back(&Bmc::bios, &Bios::read, &Bios::stage);
-    fall_back(&Bmc::settings, &Settings::bios_rules, &Settings::boot_order,
+    fall_back(&Bmc::settings, &Settings::bios_registry, &Settings::boot_order,
               &Settings::set_boot_order, &Settings::secure_boot, &Settings::set_secure_boot,
               &Settings::ntp, &Settings::set_ntp, &Settings::event_targets,
               &Settings::add_event_target, &Settings::session_timeout,

@@ -5,7 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "bmc/answers.h"
 
 namespace cupel::bmc {
 
@@ -13,11 +16,46 @@ namespace cupel::bmc {
 struct BiosRule {
   std::vector<std::string> allowed{};  // of an enumeration; empty: not told, or no enumeration
   std::optional<double> least{}, most{};
-  bool read_only = false;
+  bool read_only = false;  // now; a dependency may be why
+  bool immutable = false;  // for ever
   friend bool operator==(const BiosRule&, const BiosRule&) = default;
 };
 
 using BiosRules = std::map<std::string, BiosRule, std::less<>>;
+
+/// A property of an attribute: {"SysProfile", "CurrentValue"}, {"ProcTurboMode", "ReadOnly"}.
+struct BiosProperty {
+  std::string attribute{}, name{};
+  friend auto operator<=>(const BiosProperty&, const BiosProperty&) = default;
+};
+
+/// One condition of a dependency. Source: DSP0268, AttributeRegistry, MapFrom.
+struct BiosCondition {
+  enum class Test { equal, unequal, greater, at_least, less, at_most } test = Test::equal;
+  BiosProperty of{};
+  BiosValue value{};
+  bool and_before = false;  // AND with what stands before it; else OR
+};
+
+/// What the BIOS does where the conditions hold. Source: DSP0268, AttributeRegistry, Dependencies.
+struct BiosDependency {
+  std::string trigger{};  // the attribute whose change evaluates it; Dell names the one it sets
+  std::vector<BiosCondition> conditions{};  // from the left to the right
+  BiosProperty sets{};
+  BiosValue value{};
+};
+
+/// The BIOS attribute registry of a machine.
+struct BiosRegistry {
+  BiosRules rules{};  // empty: not told
+  std::vector<BiosDependency> dependencies{};
+  /// The properties that dependencies name, besides CurrentValue, as the registry tells them.
+  std::map<BiosProperty, BiosValue> properties{};
+  /// Dependencies that cannot be evaluated: the attribute that each sets, where it names one, and
+  /// why. The first of them.
+  std::vector<std::pair<std::string, std::string>> unusable{};
+  std::size_t cut = 0;  // dependencies behind the limit: not evaluated
+};
 
 /// A way to boot, as UEFI lists it. Source: DSP0268, BootOption; UEFI 2.10, 3.1.3.
 struct BootOption {

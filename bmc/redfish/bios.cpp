@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "bmc/bios.h"
+#include "bmc/bios_dependencies.h"
+#include "bmc/redfish/bios_dependencies.h"
 #include "bmc/redfish/bios_registry.h"
 #include "bmc/redfish/pages.h"
 #include "bmc/redfish/refusals.h"
@@ -26,21 +28,13 @@ struct Bios {
   Answer settings{};
 };
 
-std::optional<BiosValue> value_of(const json::value& value) {
-  if (value.is_bool()) return BiosValue{value.get_bool()};
-  if (value.is_int64()) return BiosValue{value.get_int64()};
-  if (value.is_double()) return BiosValue{value.get_double()};
-  if (value.is_string()) return BiosValue{std::string{value.get_string()}};
-  return std::nullopt;
-}
-
 BiosValues attributes_of(const json::value& body) {
   BiosValues values;
   const auto* attributes = find(body, "Attributes");
   const auto* object = attributes == nullptr ? nullptr : attributes->if_object();
   if (object == nullptr) return values;
   for (const auto& entry : *object) {
-    auto value = value_of(entry.value());
+    auto value = bios_value_of(entry.value());
     if (value && values.size() < kMostAttributes)
       values.emplace(std::string{entry.key()}, std::move(*value));
   }
@@ -171,20 +165,49 @@ Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes
   co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline, kAtOnce);
 }
 
+using Names = std::vector<std::string>;
+
+bool is_among(const Names& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Of what is to be sent: what is read-only until the rest of it is current.
+Names locked_among(const BiosValues& values, const BiosSettings& told,
+                   const json::value& registry) {
+  const auto evaluable = without_conditional_locks(registry_in(registry), told);
+  const BiosOutcome present{evaluable, told.current, {}};
+  Names locked;
+  for (const auto& [name, value] : values)
+    if (is_locked_now(evaluable, present, name)) locked.push_back(name);
+  return locked;
+}
+
+/// What to leave out next of what a BMC refused. Those that it may take after the boot go first: a
+/// BMC that refuses them names the attribute that locks them, too.
+Names to_leave_out(const Error& refusal, const BiosValues& values, const Names& locked) {
+  auto named = named_in(refusal, values);
+  Names later;
+  for (const auto& name : named)
+    if (is_among(locked, name)) later.push_back(name);
+  return later.empty() ? named : later;
+}
+
 /// Sends all of it; and without what the BMC refuses by name, so that one attribute keeps no other
-/// from being set. Takes those out of `values`. Returns what was refused, in words.
+/// from being set. Takes those out of `values`. Returns what was refused, in words: none of those
+/// that are locked until the others are current.
 Task<Result<std::string>> send_all_it_takes(Client& client, const Bios& bios, BiosValues& values,
-                                            Deadline deadline) {
+                                            const Names& locked, Deadline deadline) {
   std::string refused;
   for (int refusals = 0;; ++refusals) {
     auto done = co_await send(client, bios, json_of(values), deadline);
     if (done) co_return refused;
     const Error& error = done.error();
-    const auto named = named_in(error, values);
+    const auto named = to_leave_out(error, values, locked);
     const bool again = is_http(error, 400) && !named.empty() && named.size() < values.size() &&
                        refusals < kMostRefusals;
     if (!again) co_return error;
     for (const auto& name : named) values.erase(name);
+    if (is_among(locked, named.front())) continue;
     const Error words{error.code, error.what.substr(0, error.what.find("; sent {"))};
     refused += (refused.empty() ? "" : "; ") + explained(words).what;
   }
@@ -197,8 +220,9 @@ Task<Result<void>> create_job(Client& client, std::string queue, std::string set
   co_return ok();
 }
 
-Task<Result<void>> read_back(Client& client, Layout layout, Document system, BiosValues wanted,
-                             Deadline deadline) {
+/// Returns those of `locked` that the BMC did not keep.
+Task<Result<Names>> read_back(Client& client, Layout layout, Document system, BiosValues wanted,
+                              Names locked, Deadline deadline) {
   BiosValues lost;
   for (int reads = 0; reads < kReadsBack; ++reads) {
     if (reads > 0) {
@@ -206,10 +230,17 @@ Task<Result<void>> read_back(Client& client, Layout layout, Document system, Bio
     }
     CO_TRY(const BiosSettings now, co_await read_bios(client, layout, system, deadline));
     lost = differing(wanted, now);
-    if (lost.empty()) co_return ok();
+    if (lost.empty()) co_return Names{};
   }
   std::string names;
-  for (const auto& [name, value] : lost) names += (names.empty() ? "" : ", ") + printable(name);
+  Names later;
+  for (const auto& [name, value] : lost) {
+    if (is_among(locked, name))
+      later.push_back(name);
+    else
+      names += (names.empty() ? "" : ", ") + printable(name);
+  }
+  if (names.empty()) co_return later;
   co_return Error{Code::kFailed, "the BMC accepted BIOS settings and did not keep: " + names};
 }
 
@@ -226,16 +257,16 @@ Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document sys
   co_return settings_of(bios, waits);
 }
 
-Task<Result<BiosRules>> read_bios_rules(Client& client, Layout layout, Document system,
-                                        Deadline deadline) {
+Task<Result<BiosRegistry>> read_bios_registry(Client& client, Layout layout, Document system,
+                                              Deadline deadline) {
   CO_TRY(const Bios bios, co_await read(client, layout, std::move(system), deadline));
   CO_TRY(const json::value registry,
-         co_await read_bios_registry(client, layout, bios.body, deadline));
-  co_return rules_in(registry);
+         co_await read_bios_registry_file(client, layout, bios.body, deadline));
+  co_return registry_in(registry);
 }
 
-Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, BiosValues wanted,
-                              Deadline deadline) {
+Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout, Document system,
+                                                  BiosValues wanted, Deadline deadline) {
   CO_TRY(const Bios bios, co_await read(client, layout, system, deadline));
   CO_TRY(has_attributes(bios));
   if (bios.settings_uri.empty())
@@ -243,18 +274,23 @@ Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, Bi
         Code::kUnsupported,
         printable(bios.uri) + " shows BIOS settings and has no resource to change them"};
   CO_TRY(const json::value registry,
-         co_await read_bios_registry(client, layout, bios.body, deadline));
+         co_await read_bios_registry_file(client, layout, bios.body, deadline));
   const auto told = settings_of(bios, false);
-  CO_TRY(BiosValues good, checked(wanted, told.current, registry));
+  CO_TRY(BiosValues good, checked(wanted, told, registry));
   BiosValues missing = differing(good, told);
+  const auto sent = missing;
+  const auto locked = locked_among(sent, told, registry);
   const auto queue = queue_of(bios, *layout.rules);
+  Names later;
   std::string refused;
   if (!missing.empty()) {
-    const auto sent = missing;
-    CO_TRY(std::string words, co_await send_all_it_takes(client, bios, missing, deadline));
+    CO_TRY(std::string words, co_await send_all_it_takes(client, bios, missing, locked, deadline));
     refused = std::move(words);
-    for (const auto& [name, value] : sent)
-      if (!missing.contains(name)) good.erase(name);
+  }
+  for (const auto& [name, value] : sent) {
+    if (missing.contains(name)) continue;
+    good.erase(name);
+    if (is_among(locked, name)) later.push_back(name);
   }
   const bool something_waits = !told.pending.empty() || !missing.empty();
   if (something_waits && !queue.empty() && !takes_on_reset(bios.body)) {
@@ -263,9 +299,11 @@ Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, Bi
       CO_TRY(co_await create_job(client, queue, bios.settings_uri, deadline));
     }
   }
-  if (missing.empty()) co_return ok();
-  CO_TRY(co_await read_back(client, layout, std::move(system), good, deadline));
-  if (refused.empty()) co_return ok();
+  if (missing.empty()) co_return later;
+  CO_TRY(const Names lost,
+         co_await read_back(client, layout, std::move(system), good, locked, deadline));
+  later.insert(later.end(), lost.begin(), lost.end());
+  if (refused.empty()) co_return later;
   co_return Error{Code::kInvalid, refused + "; the other BIOS settings are set"};
 }
 

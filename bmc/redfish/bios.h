@@ -10,15 +10,18 @@ namespace cupel::bmc::redfish {
 Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document system,
                                      Deadline deadline);
 
-/// What each attribute may be; empty where the BMC has no registry that can be read.
-Task<Result<BiosRules>> read_bios_rules(Client& client, Layout layout, Document system,
-                                        Deadline deadline);
+/// What each attribute may be, and how they depend on each other; empty where the BMC has no
+/// registry that can be read.
+Task<Result<BiosRegistry>> read_bios_registry(Client& client, Layout layout, Document system,
+                                              Deadline deadline);
 
 /// Writes what is not so already, in one request, and reads it back. An iDRAC's job is made by the
 /// request itself where it can, else created once. Errors: kInvalid names every attribute that
 /// there is not, or that may not have that value, and nothing is sent; kConflict where a job with
 /// other settings waits; kUnsupported; kFailed names what was accepted and not kept.
-Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, BiosValues wanted,
-                              Deadline deadline);
+/// An attribute that is read-only until the others are current is sent with them. Where the BMC
+/// refuses it, or accepts and does not keep it, it is left out, and returned.
+Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout, Document system,
+                                                  BiosValues wanted, Deadline deadline);
 
 }  // namespace cupel::bmc::redfish

@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "bmc/bios.h"
+#include "bmc/bios_dependencies.h"
+#include "bmc/redfish/bios_dependencies.h"
 #include "bmc/redfish/pages.h"
 #include "bmc/redfish/uri.h"
 
@@ -103,8 +105,6 @@ std::string wrong_text(const json::value& entry, const std::string& value) {
 
 std::string wrong_for(const json::value& entry, const BiosValue& value) {
   const auto type = text_at(entry, "Type").value_or("");
-  const bool fixed = flag_at(entry, "ReadOnly") == true || flag_at(entry, "Immutable") == true;
-  if (fixed) return "is read-only";
   if (type == "Enumeration") return wrong_word(entry, to_text(value));
   if (type == "Integer") return wrong_number(entry, value);
   if (type == "Boolean" && !std::holds_alternative<bool>(value)) return "is true or false";
@@ -119,10 +119,32 @@ std::string nearest_name(const std::string& name, const BiosValues& current) {
   return close ? "; there is " + printable(*close) : std::string{};
 }
 
+/// The bounds of an attribute as dependencies make them.
+json::value bounded(const json::value& entry, const std::string& name, const BiosOutcome& outcome) {
+  if (!entry.is_object()) return entry;
+  auto object = entry.get_object();
+  for (const auto* bound : {"LowerBound", "UpperBound", "MinLength", "MaxLength"})
+    if (const auto* value = outcome.property(name, bound))
+      std::visit([&](const auto& one) { object[bound] = one; }, *value);
+  return object;
+}
+
+/// "is read-only while SysProfile is PerfOptimized"; empty: it is not.
+std::string locked(const std::string& name, const BiosOutcome& outcome) {
+  if (!outcome.is_locked(name)) return {};
+  const auto* maker = outcome.maker_of(name, kReadOnly);
+  return "is read-only" + (maker == nullptr ? "" : " while " + outcome.reason_of(*maker));
+}
+
+BiosValues over(BiosValues values, const BiosValues& more) {
+  for (const auto& [name, value] : more) values.insert_or_assign(name, value);
+  return values;
+}
+
 }  // namespace
 
-Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json::value bios,
-                                             Deadline deadline) {
+Task<Result<json::value>> read_bios_registry_file(Client& client, Layout layout, json::value bios,
+                                                  Deadline deadline) {
   std::string uri = layout.registries;
   json::value document;
   // The collection, the file in it, its text.
@@ -146,41 +168,47 @@ Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json
   co_return json::value{};
 }
 
-BiosRules rules_in(const json::value& registry) {
+BiosRegistry registry_in(const json::value& registry) {
   constexpr std::size_t kMostRules = 5000, kMostWords = 1024;
-  BiosRules rules;
+  BiosRegistry told;
   const auto* list = find(registry, "RegistryEntries/Attributes");
   const auto* entries = list == nullptr ? nullptr : list->if_array();
-  if (entries == nullptr) return rules;
+  if (entries == nullptr) return told;
   for (const auto& entry : *entries) {
     const auto name = text_at(entry, "AttributeName");
-    if (!name || rules.size() >= kMostRules) continue;
-    BiosRule rule{
-        .least = number_at(entry, "LowerBound"),
-        .most = number_at(entry, "UpperBound"),
-        .read_only = flag_at(entry, "ReadOnly") == true || flag_at(entry, "Immutable") == true};
+    if (!name || told.rules.size() >= kMostRules) continue;
+    const bool immutable = flag_at(entry, "Immutable") == true;
+    BiosRule rule{.least = number_at(entry, "LowerBound"),
+                  .most = number_at(entry, "UpperBound"),
+                  .read_only = immutable || flag_at(entry, "ReadOnly") == true,
+                  .immutable = immutable};
     const auto* value = find(entry, "Value");
     const auto* words = value == nullptr ? nullptr : value->if_array();
     for (std::size_t i = 0; words != nullptr && i < std::min(words->size(), kMostWords); ++i)
       if (auto word = text_at((*words)[i], "ValueName")) rule.allowed.push_back(std::move(*word));
-    rules.emplace(*name, std::move(rule));
+    told.rules.emplace(*name, std::move(rule));
   }
-  return rules;
+  read_dependencies(registry, told);
+  return told;
 }
 
-Result<BiosValues> checked(const BiosValues& wanted, const BiosValues& current,
+Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& told,
                            const json::value& registry) {
+  const auto evaluable = without_conditional_locks(registry_in(registry), told);
+  const BiosOutcome outcome{evaluable, told.current, over(told.pending, wanted)};
   BiosValues good;
   std::string wrong;
   for (const auto& [name, value] : wanted) {
-    const auto now = current.find(name);
+    const auto now = told.current.find(name);
     const auto* entry = entry_of(registry, name);
     const auto type = entry == nullptr ? "" : text_at(*entry, "Type").value_or("");
-    const bool there = now != current.end();
+    const bool there = now != told.current.end();
     auto own = as_told(value, there ? &now->second : nullptr, type);
     std::string why;
-    if (!there) why = "is not an attribute of this board's BIOS" + nearest_name(name, current);
-    if (there && entry != nullptr) why = wrong_for(*entry, own);
+    if (!there) why = "is not an attribute of this board's BIOS" + nearest_name(name, told.current);
+    if (there) why = locked(name, outcome);
+    if (there && entry != nullptr && why.empty())
+      why = wrong_for(bounded(*entry, name, outcome), own);
     if (!why.empty()) wrong += (wrong.empty() ? "" : "; ") + printable(name) + " " + why;
     good.emplace(name, std::move(own));
   }

@@ -8,16 +8,16 @@ namespace cupel::bmc::redfish {
 
 /// The registry that `bios` names, in English where there is a choice; null where the BMC has none
 /// that can be read: then names are checked against the attributes alone.
-Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json::value bios,
-                                             Deadline deadline);
+Task<Result<json::value>> read_bios_registry_file(Client& client, Layout layout, json::value bios,
+                                                  Deadline deadline);
 
-/// What the registry says of each attribute. Pure.
-BiosRules rules_in(const json::value& registry);
+/// What the registry says of each attribute, and how they depend on each other. Pure.
+BiosRegistry registry_in(const json::value& registry);
 
 /// `wanted` as this BIOS writes it: a number that was typed as a text becomes one.
-/// Errors: kInvalid names every attribute that there is not, that is read-only, or that may not
-/// have that value, with what it may have. Pure.
-Result<BiosValues> checked(const BiosValues& wanted, const BiosValues& current,
+/// Errors: kInvalid names every attribute that there is not, that is read-only with the wanted
+/// values, or that may not have that value, with what it may have. Pure.
+Result<BiosValues> checked(const BiosValues& wanted, const BiosSettings& told,
                            const json::value& registry);
 
 }  // namespace cupel::bmc::redfish

@@ -130,7 +130,7 @@ class RedfishBmc final : public Bmc {
   }
 
   void assign_settings() {
-    assign(settings.bios_rules, "BIOS attribute registry", read_bios_rules);
+    assign(settings.bios_registry, "BIOS attribute registry", read_bios_registry);
     assign(settings.boot_order, "boot order", read_boot_order);
     assign(settings.set_boot_order, "set the boot order", set_boot_order);
     assign(settings.secure_boot, "secure boot", read_secure_boot);

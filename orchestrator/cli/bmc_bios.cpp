@@ -106,8 +106,13 @@ Task<Result<Answer>> stage(bmc::Bmc& bmc, const Wanted& wanted, Deadline deadlin
     return bios.current.at(each.first) == each.second && !bios.pending.contains(each.first);
   });
   if (same) co_return Answer{"already so", {{"staged", false}}};
-  CO_TRY(co_await bmc.bios.stage(values, deadline));
-  co_return Answer{"staged: takes effect at the next boot", {{"staged", true}}};
+  CO_TRY(const auto later, co_await bmc.bios.stage(values, deadline));
+  Answer answer{"staged: takes effect at the next boot", {{"staged", true}}};
+  if (later.empty()) co_return answer;
+  answer.text += fmt::format("; not {}: the BMC takes it after that boot, set it again then",
+                             printable(fmt::format("{}", fmt::join(later, ", "))));
+  answer.object["after_boot"] = boost::json::value_from(later);
+  co_return answer;
 }
 
 Exit bios(const BmcCommand& command, const Bios& asked) {

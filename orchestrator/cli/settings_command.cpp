@@ -24,9 +24,12 @@ Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, Deadline 
 std::string effect_of(const settings::SettingItem& item) {
   if (item.state == SettingState::refused) return "refused: " + item.refusal;
   if (item.state == SettingState::absent) return "not on this machine: " + item.refusal;
+  const auto note = item.note.empty() ? std::string{} : "; " + item.note;
   if (item.state == SettingState::differs)
-    return item.needs_boot ? "to be set, at the next boot" : "to be set";
-  return std::string{to_string(item.state)};
+    return (item.needs_boot ? "to be set, at the next boot" : "to be set") + note;
+  if (item.state == SettingState::after_boot)
+    return "to be set by another apply after the next boot" + note;
+  return std::string{to_string(item.state)} + note;
 }
 
 std::string summary_of(const SettingsPlan& plan) {
@@ -45,10 +48,13 @@ Answer answer_of(const SettingsPlan& plan) {
     if (item.state != SettingState::as_wanted)
       rows.push_back({item.name, item.current, item.wanted, effect_of(item)});
   auto text = summary_of(plan) + (rows.size() > 1 ? table(rows) : std::string{});
-  return {std::move(text),
-          {{"as_wanted", plan.is_as_wanted()},
-           {"needs_restart", plan.needs_restart()},
-           {"settings", settings::to_json(plan)}}};
+  boost::json::object object{{"as_wanted", plan.is_as_wanted()},
+                             {"needs_restart", plan.needs_restart()},
+                             {"settings", settings::to_json(plan)}};
+  for (const auto& note : plan.notes)
+    text += (text.ends_with('\n') ? "" : "\n") + ("note: " + note + "\n");
+  if (!plan.notes.empty()) object["notes"] = boost::json::value_from(plan.notes);
+  return {std::move(text), std::move(object)};
 }
 
 Task<Result<Answer>> plan(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {

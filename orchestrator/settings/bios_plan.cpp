@@ -8,6 +8,7 @@
 #include "bmc/bios.h"
 #include "inventory/machine_settings.h"
 #include "inventory/profile.h"
+#include "orchestrator/settings/attribute_plan.h"
 #include "orchestrator/settings/vendor_attributes.h"
 
 namespace cupel::settings {
@@ -16,8 +17,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 const bmc::BiosRule* rule_of(const ReportedSettings& reported, const std::string& attribute) {
-  const auto rule = reported.bios_rules.find(attribute);
-  return rule == reported.bios_rules.end() ? nullptr : &rule->second;
+  const auto& rules = reported.bios_registry.rules;
+  const auto rule = rules.find(attribute);
+  return rule == rules.end() ? nullptr : &rule->second;
 }
 
 bool contains(std::span<const std::string_view> words, std::string_view word) {
@@ -68,15 +70,6 @@ std::string allowed_in(const bmc::BiosRule* rule) {
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
-/// What a number may be, where the wanted one may not; empty: it may, or is none.
-std::string out_of_bounds(const bmc::BiosRule* rule, const std::string& value) {
-  const auto wanted = number<double>(value);
-  if (rule == nullptr || !wanted) return {};
-  if (rule->least && *wanted < *rule->least) return "at least " + plain(*rule->least);
-  if (rule->most && *wanted > *rule->most) return "at most " + plain(*rule->most);
-  return {};
-}
-
 class BiosPlan {
  public:
   BiosPlan(const ReportedSettings& reported, SettingsPlan& plan)
@@ -111,10 +104,10 @@ class BiosPlan {
     if (!listed)
       return refuse(name, now, wanted.value,
                     fmt::format("{} allows {}", wanted.attribute, allowed_in(rule)));
-    if (const auto bounds = out_of_bounds(rule, wanted.value); !bounds.empty())
-      return refuse(name, now, wanted.value, wanted.attribute + " is " + bounds);
     add(name, wanted.attribute, wanted.value);
   }
+
+  void finish() const { plan_attributes(reported_, wanted_, plan_); }
 
  private:
   void refuse(std::string name, std::string current, std::string wanted, std::string why,
@@ -129,21 +122,12 @@ class BiosPlan {
 
   void add(const std::string& name, const std::string& attribute, const std::string& value) {
     const auto current = bmc::to_text(reported_.bios->current.at(attribute));
-    const auto [known, is_new] = wanted_.emplace(attribute, value);
-    if (!is_new && lower_case(known->second) != lower_case(value))
+    const auto known = std::ranges::find(wanted_, attribute, &WantedAttribute::attribute);
+    if (known != wanted_.end() && lower_case(known->value) != lower_case(value))
       return refuse(name, current, value,
-                    "the profile wants " + known->second + " of " + attribute + " too");
-    const auto waiting = reported_.bios->pending.find(attribute);
-    const bool waits = waiting != reported_.bios->pending.end();
-    const auto next = waits ? bmc::to_text(waiting->second) : current;
-    const bool will_be = lower_case(next) == lower_case(value);
-    const auto* rule = rule_of(reported_, attribute);
-    if (!will_be && rule != nullptr && rule->read_only)
-      return refuse(name, current, value, attribute + " is read-only");
-    auto state = SettingState::differs;
-    if (will_be) state = waits ? SettingState::waits_for_boot : SettingState::as_wanted;
-    if (!will_be) plan_.bios.insert_or_assign(attribute, value);
-    plan_.items.push_back({name, current, value, state, true, {}});
+                    "the profile wants " + known->value + " of " + attribute + " too");
+    wanted_.push_back({.attribute = attribute, .value = value, .item = plan_.items.size()});
+    plan_.items.push_back({name, current, value, SettingState::differs, true, {}});
   }
 
   std::string no_attribute(const std::string& setting) const {
@@ -167,7 +151,7 @@ class BiosPlan {
 
   const ReportedSettings& reported_;
   SettingsPlan& plan_;
-  std::map<std::string, std::string> wanted_{};
+  std::vector<WantedAttribute> wanted_{};
 };
 
 /// Without BIOS settings, each item says why. A machine that has none lacks what profiles want of
@@ -204,6 +188,7 @@ void plan_bios(const inventory::Profile& profile, const ReportedSettings& report
   for (const auto& wanted : profile.settings.portable)
     if (is_bios_attribute(wanted.name, reported)) bios.add_portable(wanted);
   for (const auto& wanted : profile.bios) bios.add_attribute(wanted);
+  bios.finish();
 }
 
 }  // namespace cupel::settings

@@ -36,8 +36,8 @@ Task<Result<void>> read_machine(bmc::Bmc& bmc, const inventory::Profile& profile
     CO_TRY(keep(std::move(settings), reported.bios, "BIOS", reported));
   }
   if (reported.bios) {
-    auto rules = co_await bmc.settings.bios_rules(deadline);
-    CO_TRY(keep(std::move(rules), reported.bios_rules, "BIOS registry", reported));
+    auto registry = co_await bmc.settings.bios_registry(deadline);
+    CO_TRY(keep(std::move(registry), reported.bios_registry, "BIOS registry", reported));
   }
   if (secure_boot) {
     auto state = co_await bmc.settings.secure_boot(deadline);

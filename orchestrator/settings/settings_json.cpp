@@ -12,6 +12,7 @@ boost::json::array to_json(const SettingsPlan& plan) {
                             {"wanted", valid_utf8(item.wanted)},
                             {"state", to_string(item.state)}};
     if (!item.refusal.empty()) one["refusal"] = valid_utf8(item.refusal);
+    if (!item.note.empty()) one["note"] = valid_utf8(item.note);
     items.push_back(std::move(one));
   }
   return items;

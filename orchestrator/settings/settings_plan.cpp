@@ -162,6 +162,8 @@ std::string_view to_string(SettingState state) {
       return "as wanted";
     case SettingState::waits_for_boot:
       return "waits for a boot";
+    case SettingState::after_boot:
+      return "to be set after a boot";
     case SettingState::differs:
       return "differs";
     case SettingState::refused:
@@ -188,7 +190,7 @@ std::ptrdiff_t SettingsPlan::count(SettingState state) const {
 
 bool SettingsPlan::needs_restart() const {
   return std::ranges::any_of(items, [](const SettingItem& item) {
-    return item.state == SettingState::waits_for_boot ||
+    return item.state == SettingState::waits_for_boot || item.state == SettingState::after_boot ||
            (item.state == SettingState::differs && item.needs_boot);
   });
 }
@@ -220,7 +222,7 @@ std::string described(const SettingsPlan& plan, SettingState state) {
       text += ": " + item.refusal;
     else
       text += " is " + (item.current.empty() ? "not reported" : item.current) + ", wanted " +
-              item.wanted;
+              item.wanted + (item.note.empty() ? "" : " (" + item.note + ")");
   }
   return text;
 }

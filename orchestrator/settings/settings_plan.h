@@ -18,7 +18,7 @@ namespace cupel::settings {
 struct ReportedSettings {
   std::string vendor{};  // as bmc::Identity tells it
   std::optional<bmc::BiosSettings> bios{};
-  bmc::BiosRules bios_rules{};  // empty: not told
+  bmc::BiosRegistry bios_registry{};
   std::optional<bmc::BootOrder> boot_order{};
   std::optional<bmc::SecureBootState> secure_boot{};
   std::optional<bmc::NtpSettings> ntp{};
@@ -35,6 +35,7 @@ struct ReportedSettings {
 enum class SettingState {
   as_wanted,
   waits_for_boot,  // the next boot makes it so
+  after_boot,      // can be set once the next boot has made others current: SettingItem::note
   differs,
   refused,  // Cupel will not set it: SettingItem::refusal
   absent,   // this machine has no such setting: it is left out. Why: SettingItem::refusal
@@ -49,11 +50,13 @@ struct SettingItem {
   SettingState state{};
   bool needs_boot = false;  // takes effect at the next boot
   std::string refusal{};
+  std::string note{};  // what other settings have to do with it
   friend bool operator==(const SettingItem&, const SettingItem&) = default;
 };
 
 struct SettingsPlan {
   std::vector<SettingItem> items{};  // all that the profile wants, in its order
+  std::vector<std::string> notes{};  // what could not be taken into account
   // What is to be set; empty where nothing is.
   bmc::BiosValues bios{};
   std::optional<std::vector<std::string>> boot_order{};

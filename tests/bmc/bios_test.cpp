@@ -32,7 +32,7 @@ TEST(BiosRegistry, NamesAllThatIsWrongAtOnce) {
                           {"Board", std::string{"Y"}},     {"Name", std::string{"much longer"}},
                           {"Egm", std::string{"maybe"}},   {"Bot", std::string{"Uefi"}}};
 
-  const auto checked = redfish::checked(wanted, kCurrent, kRegistry);
+  const auto checked = redfish::checked(wanted, {.current = kCurrent}, kRegistry);
 
   EXPECT_EQ(checked.error().code, Code::kInvalid);
   EXPECT_EQ(
@@ -45,14 +45,15 @@ TEST(BiosRegistry, NamesAllThatIsWrongAtOnce) {
 TEST(BiosRegistry, TakesNumbersAndFlagsThatWereTypedAsTexts) {
   const BiosValues typed{{"Delay", std::string{"7"}}, {"Egm", std::string{"true"}}};
 
-  const auto checked = redfish::checked(typed, kCurrent, kRegistry);
+  const auto checked = redfish::checked(typed, {.current = kCurrent}, kRegistry);
 
   EXPECT_EQ(*checked, (BiosValues{{"Delay", std::int64_t{7}}, {"Egm", true}}));
 }
 
 TEST(BiosRegistry, IsMissedOnlyForItsChecks) {
-  const auto good = redfish::checked({{"Boot", std::string{"?"}}}, kCurrent, json::value{});
-  const auto unknown = redfish::checked({{"Boots", true}}, kCurrent, json::value{});
+  const auto good =
+      redfish::checked({{"Boot", std::string{"?"}}}, {.current = kCurrent}, json::value{});
+  const auto unknown = redfish::checked({{"Boots", true}}, {.current = kCurrent}, json::value{});
 
   EXPECT_TRUE(good);
   EXPECT_EQ(unknown.error().code, Code::kInvalid);
@@ -82,7 +83,7 @@ class Bios : public Acting {
     server.set(kQueue, collection({job}));
     server.set(job, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", state}});
   }
-  Result<void> stage(BiosValues wanted) {
+  Result<std::vector<std::string>> stage(BiosValues wanted) {
     const auto bmc = open();
     auto done = run(bmc->bios.stage(std::move(wanted), soon()));
     run(bmc->log_out());
@@ -98,6 +99,30 @@ class Bios : public Acting {
     server.misbehave(
         {.method = "PATCH", .path = kSettings, .status = 400, .body = test::refusal(id, text)});
   }
+  /// Delay is read-only unless Boot is Uefi.
+  void let_delay_depend_on_boot() {
+    const std::string registries = "/redfish/v1/Registries",
+                      file = registries + "/BiosAttributeRegistry";
+    server.set(registries, collection({file}));
+    server.set(file, {{"Location", json::array{{{"Language", "en"}, {"Uri", file + "/en"}}}}});
+    const json::value condition{{"MapFromAttribute", "Boot"},
+                                {"MapFromProperty", "CurrentValue"},
+                                {"MapFromCondition", "NEQ"},
+                                {"MapFromValue", "Uefi"}};
+    const json::value dependency{{"DependencyFor", "Delay"},
+                                 {"Type", "Map"},
+                                 {"Dependency",
+                                  {{"MapFrom", json::array{condition}},
+                                   {"MapToAttribute", "Delay"},
+                                   {"MapToProperty", "ReadOnly"},
+                                   {"MapToValue", true}}}};
+    server.set(file + "/en",
+               {{"RegistryEntries",
+                 {{"Attributes", json::array{{{"AttributeName", "Boot"}, {"Type", "Enumeration"}},
+                                             {{"AttributeName", "Delay"}, {"Type", "Integer"}}}},
+                  {"Dependencies", json::array{dependency}}}}});
+  }
+  static BiosValues both() { return {{"Boot", std::string{"Uefi"}}, {"Delay", std::int64_t{7}}}; }
   static BiosValues uefi() { return {{"Boot", std::string{"Uefi"}}}; }
 };
 
@@ -267,6 +292,51 @@ TEST_F(Bios, SetsTheOthersWhereTheBmcRefusesOneByItsName) {
   EXPECT_THAT(done.error().what, HasSubstr("The property Delay is read only."));
   EXPECT_THAT(done.error().what, HasSubstr("the other BIOS settings are set"));
   EXPECT_EQ(settings()->pending, uefi());
+}
+
+TEST_F(Bios, SendsWhatAnotherMakesWritableInTheSameRequest) {
+  let_delay_depend_on_boot();
+
+  const auto done = stage(both());
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_TRUE(done->empty());
+  ASSERT_EQ(server.asked().patches.size(), 1u);
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr(R"({"Attributes":{"Boot":"Uefi","Delay":7}})"));
+}
+
+TEST_F(Bios, NamesTheValueThatMakesAnAttributeReadOnly) {
+  let_delay_depend_on_boot();
+
+  const auto done = stage({{"Delay", std::int64_t{7}}});
+
+  EXPECT_EQ(done.error().code, Code::kInvalid);
+  EXPECT_THAT(done.error().what, HasSubstr("Delay is read-only while Boot is Bios"));
+  EXPECT_EQ(count("PATCH"), 0);
+}
+
+/// The BMC names the attribute that locks the other one, too.
+TEST_F(Bios, LeavesForTheNextBootWhatTheBmcTakesOnlyThen) {
+  let_delay_depend_on_boot();
+  refuse("Base.1.8.PropertyNotWritable", "The property Delay is read only: see Boot.");
+
+  const auto done = stage(both());
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(*done, ElementsAre("Delay"));
+  EXPECT_EQ(settings()->pending, uefi());
+}
+
+TEST_F(Bios, LeavesForTheNextBootWhatTheBmcAcceptsAndDoesNotKeep) {
+  let_delay_depend_on_boot();
+  server.misbehave({.method = "PATCH", .path = kSettings, .status = 200});
+  server.set(kSettings, json::value{{"Attributes", {{"Boot", "Uefi"}}}});  // waits already
+
+  const auto done = stage(both());
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(*done, ElementsAre("Delay"));
 }
 
 TEST_F(Bios, SetsNothingWhereTheBmcRefusesAllOfItByItsName) {

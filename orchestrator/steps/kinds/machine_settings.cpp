@@ -34,8 +34,14 @@ boost::json::object found_in(const SettingsPlan& plan) {
 
 /// "; not on this machine: acs: no BIOS attribute ...".
 std::string left_out(const SettingsPlan& plan) {
-  const auto absent = settings::described(plan, SettingState::absent);
-  return absent.empty() ? std::string{} : "; not on this machine: " + absent;
+  std::string text;
+  if (plan.has(SettingState::absent))
+    text += "; not on this machine: " + settings::described(plan, SettingState::absent);
+  if (plan.has(SettingState::after_boot))
+    text += "; to be set once more after the boot: " +
+            settings::described(plan, SettingState::after_boot);
+  for (const auto& note : plan.notes) text += "; " + note;
+  return text;
 }
 
 Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
@@ -91,11 +97,11 @@ Task<Result<StepEnd>> verify(StepEnvironment& environment, bmc::Bmc& bmc, const 
     co_return Error{Code::kFailed, "after the restart " +
                                        settings::described(plan, SettingState::differs) +
                                        settings::described(plan, SettingState::refused)};
-  if (plan.has(SettingState::waits_for_boot))
-    co_return Error{Code::kBusy,
-                    "settings still wait for a boot: " +
-                        settings::described(plan, SettingState::waits_for_boot),
-                    kLookAgain};
+  for (const auto state : {SettingState::waits_for_boot, SettingState::after_boot})
+    if (plan.has(state))
+      co_return Error{Code::kBusy,
+                      "settings still wait for a boot: " + settings::described(plan, state),
+                      kLookAgain};
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto* facts = facts_since_boot(record);
   const auto seen =

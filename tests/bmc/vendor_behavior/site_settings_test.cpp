@@ -122,13 +122,17 @@ TEST_P(SiteSettings, TheSessionTimeoutIsReadBack) {
 }
 
 TEST_P(SiteSettings, TheRegistryTellsWhatABiosAttributeMayBe) {
-  const auto rules = told<BiosRules>([](Bmc& bmc) { return bmc.settings.bios_rules(soon()); });
+  const auto registry =
+      told<BiosRegistry>([](Bmc& bmc) { return bmc.settings.bios_registry(soon()); });
+  const auto& rules = registry.rules;
 
   ASSERT_EQ(!rules.empty(), abilities().bios_registry);
   if (rules.empty()) return;
   EXPECT_THAT(rules.at("BootMode").allowed, ElementsAre("Uefi", "Bios"));
   EXPECT_EQ(rules.at("AcPwrRcvryDelay").most, 600);
   EXPECT_TRUE(rules.at("SystemModelName").read_only);
+  EXPECT_EQ(registry.dependencies.empty(), !is("dell"));
+  EXPECT_TRUE(registry.unusable.empty());
 }
 
 TEST_P(SiteSettings, ABootThatDropsWhatWaitedLeavesTheOldValues) {

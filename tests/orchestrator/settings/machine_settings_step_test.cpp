@@ -215,6 +215,85 @@ TEST_P(MachineSettings, AreNotAskedForWhereTheProfileWantsNone) {
   EXPECT_EQ(requests(), 0);
 }
 
+/// On an iDRAC, whose registry has attributes that SysProfile makes read-only.
+class DependentSettings : public MachineSettings {
+ protected:
+  void SetUp() override {
+    MachineSettings::SetUp();
+    profile().settings = {};
+    profile().bios = {{.attribute = "ProcTurboMode", .value = "Disabled"},
+                      {.attribute = "AcPwrRcvry", .value = "On"}};
+  }
+  std::string current(const char* attribute) {
+    return machine->on([&](auto&, auto& service) {
+      return std::string{service.state().bios.current().at(attribute).as_string()};
+    });
+  }
+};
+
+TEST_P(DependentSettings, NameTheValueThatMakesThemReadOnlyAndTheOthersAreSet) {
+  const auto set = step();
+  ASSERT_TRUE(machine->boot());
+
+  EXPECT_EQ(set.outcome, Outcome::reject);
+  EXPECT_THAT(set.detail, HasSubstr("bios ProcTurboMode cannot be Disabled: ProcTurboMode is "
+                                    "read-only while SysProfile is PerfOptimized; add SysProfile: "
+                                    "Custom; the other settings are set"));
+  EXPECT_EQ(current("ProcTurboMode"), "Enabled");
+  EXPECT_EQ(current("AcPwrRcvry"), "On");
+}
+
+TEST_P(DependentSettings, AreSetWithWhatMakesThemWritableByOneBoot) {
+  profile().bios.push_back({.attribute = "SysProfile", .value = "Custom"});
+
+  const auto set = step();
+  const auto again = step();
+  ASSERT_TRUE(machine->boot());
+  const auto verified = step("yes");
+
+  EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
+  EXPECT_EQ(again.outcome, Outcome::done) << again.detail;
+  EXPECT_EQ(verified.outcome, Outcome::done) << verified.detail;
+  EXPECT_EQ(current("ProcTurboMode"), "Disabled");
+}
+
+TEST_P(DependentSettings, ThatAnotherSettingSetsAreLeftToIt) {
+  profile().bios = {{.attribute = "SysProfile", .value = "PerfPerWattOptimizedOs"},
+                    {.attribute = "ProcCStates", .value = "Enabled"}};
+
+  const auto set = step();
+  ASSERT_TRUE(machine->boot());
+  const auto verified = step("yes");
+
+  EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
+  EXPECT_EQ(verified.outcome, Outcome::done) << verified.detail;
+}
+
+/// SysProfile waits already, and an iDRAC takes no second job before the boot.
+TEST_P(DependentSettings, WaitForTheBootThatMakesThemWritable) {
+  profile().bios = {{.attribute = "SysProfile", .value = "Custom"}};
+  const auto first = step();
+  profile().bios.push_back({.attribute = "ProcTurboMode", .value = "Disabled"});
+
+  const auto waiting = step();
+  const auto early = step("yes");
+  ASSERT_TRUE(machine->boot());
+  const auto set = step();
+  ASSERT_TRUE(machine->boot());
+  const auto verified = step("yes");
+
+  EXPECT_EQ(first.outcome, Outcome::done) << first.detail;
+  EXPECT_EQ(waiting.outcome, Outcome::done) << waiting.detail;
+  EXPECT_THAT(waiting.detail, HasSubstr("to be set once more after the boot: bios ProcTurboMode"));
+  EXPECT_EQ(pending(waiting), "yes");
+  EXPECT_EQ(early.outcome, Outcome::retry) << early.detail;
+  EXPECT_EQ(set.outcome, Outcome::done) << set.detail;
+  EXPECT_EQ(verified.outcome, Outcome::done) << verified.detail;
+  EXPECT_EQ(current("ProcTurboMode"), "Disabled");
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, DependentSettings, ::testing::Values("dell"));
+
 INSTANTIATE_TEST_SUITE_P(OfVendor, MachineSettings,
                          ::testing::Values("dgx", "dell", "hpe", "hpe-ilo5", "lenovo", "supermicro",
                                            "ami", "openbmc"));

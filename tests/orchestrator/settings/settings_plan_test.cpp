@@ -10,8 +10,9 @@ using Kind = bmc::EventTarget::Kind;
 TEST(SettingsPlan, SpellsAValueAsTheMachinesRegistryAllows) {
   auto reported =
       machine_of("Supermicro", {{"PCIeACSCTL_1E3C", word("Disable")}, {"SNC_F300", word("Auto")}});
-  reported.bios_rules["SNC_F300"].allowed = {"Auto", "Disable", "Enable SNC2 (2-clusters)"};
-  reported.bios_rules["PCIeACSCTL_1E3C"].allowed = {"Enable", "Disable"};
+  reported.bios_registry.rules["SNC_F300"].allowed = {"Auto", "Disable",
+                                                      "Enable SNC2 (2-clusters)"};
+  reported.bios_registry.rules["PCIeACSCTL_1E3C"].allowed = {"Enable", "Disable"};
 
   const auto plan = plan_settings(wanting({{"acs", "on"}, {"numa_per_socket", "2"}}), reported);
 
@@ -47,7 +48,7 @@ TEST(SettingsPlan, SetsEveryAttributeThatARowMatches) {
 
 TEST(SettingsPlan, NamesTheAllowedValuesOfWhatIsRefused) {
   auto reported = machine_of("Lenovo", {{"Processors_SNC", word("Disabled")}});
-  reported.bios_rules["Processors_SNC"].allowed = {"Disabled", "Enabled"};
+  reported.bios_registry.rules["Processors_SNC"].allowed = {"Disabled", "Enabled"};
   auto profile = wanting({{"numa_per_socket", "4"}, {"sr_iov", "on"}});
   profile.bios = {{.attribute = "Processors_SNC", .value = "Perhaps"},
                   {.attribute = "Processors_SMC", .value = "Enabled"}};
@@ -141,7 +142,7 @@ TEST(SettingsPlan, ComparesTheBmcsOwnSettings) {
 
 TEST(SettingsPlan, RefusesANumberThatIsOutOfBounds) {
   auto reported = machine_of("Contoso", {{"Delay", word("5")}});
-  reported.bios_rules["Delay"] = {.least = 1, .most = 9};
+  reported.bios_registry.rules["Delay"] = {.least = 1, .most = 9};
   inventory::Profile profile;
   profile.bios = {{.attribute = "Delay", .value = "10"}};
 
