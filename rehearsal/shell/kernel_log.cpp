@@ -293,6 +293,7 @@ void add_planted(Lines& lines, Host& host) {
 }
 
 void add_rest(Lines& lines, Host& host) {
+  constexpr double kFirstLoad = 18;  // seconds after the boot: a core is hot once it works
   const auto& machine = host.machine();
   for (const auto& drive : machine.hardware().drives)
     if (const auto* bad = fault_begun(machine, disk_errors, drive.name))
@@ -303,8 +304,9 @@ void add_rest(Lines& lines, Host& host) {
   for (std::size_t i = 0; i < machine.hardware().cpus.size(); ++i) {
     const auto& cpu = machine.hardware().cpus[i];
     const auto events = throttle_events(host, cpu.name);
-    if (events > 0)
-      lines.push_back({18, kCritical,
+    const auto* slow = fault_begun(machine, cpu_throttled, cpu.name);
+    if (events > 0 && slow != nullptr)
+      lines.push_back({std::max(kFirstLoad, began(host, *slow)), kCritical,
                        fmt::format("mce: CPU{}: Package temperature is above threshold, cpu clock "
                                    "is throttled (total events = {})",
                                    static_cast<int>(i) * cpu.cores, events)});

@@ -79,6 +79,24 @@ TEST(HostParts, EachFaultIsFoundInThePartThatHasIt) {
   EXPECT_THAT(unmet(broken, "nvme", kDrives), ElementsAre("nvme0: nvme.errors"));
 }
 
+TEST(HostParts, ACpuThatIsThrottledLateIsSoInTheKernelsLogFromThenOn) {
+  Fault late{.kind = cpu_throttled, .part = "cpu0"};
+  late.timing.after = VirtualTime{7200};
+  Bench bench{{late}};
+  const auto throttled = [&] {
+    std::smatch found;
+    const auto log = bench.sh("dmesg").out;
+    const std::regex line{R"(\[ *([0-9.]+)\] mce: CPU0: Package temperature is above threshold)"};
+    return std::regex_search(log, found, line) ? std::stod(found[1].str()) : 0;
+  };
+
+  const double before = throttled();
+  bench.sh("sleep 9000");
+
+  EXPECT_EQ(before, 0);
+  EXPECT_GT(throttled(), 3600);
+}
+
 TEST(HostParts, NewRackAndBurnIn72hFindAnEmptyDataDriveAtATenthOfItsSpeed) {
   for (const auto* playbook : {"new-rack", "burn-in-72h"}) {
     Bench slow{{{.kind = disk_slow, .part = "nvme5"}}};
