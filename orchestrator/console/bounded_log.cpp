@@ -42,9 +42,30 @@ BoundedLog::BoundedLog(std::filesystem::path folder, std::string_view name, LogL
 
 std::filesystem::path BoundedLog::file(int which) const { return piece(folder_, name_, which); }
 
+void BoundedLog::make_folder() {
+  std::error_code failure;
+  const auto above = folder_.parent_path();
+  if (std::filesystem::create_directories(above, failure))
+    std::filesystem::permissions(above, std::filesystem::perms::owner_all, failure);
+  std::filesystem::create_directories(folder_, failure);
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, failure);
+  is_made_ = true;
+}
+
+/// Its folder is made once, and again where somebody took it away. -1 and errno: it cannot be.
+int BoundedLog::open_file(const std::filesystem::path& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  constexpr mode_t kMode = 0600;
+  if (!is_made_) make_folder();
+  const int fd = ::open(path.c_str(), kFlags, kMode);
+  if (fd >= 0 || errno != ENOENT) return fd;
+  make_folder();
+  return ::open(path.c_str(), kFlags, kMode);
+}
+
 Result<void> BoundedLog::write(int which, std::string_view bytes) {
   const auto path = file(which);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd = open_file(path);
   if (fd < 0) return failed(path);
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
@@ -62,11 +83,6 @@ Result<void> BoundedLog::write(int which, std::string_view bytes) {
 
 Result<void> BoundedLog::append(std::string_view bytes) {
   std::error_code failure;
-  const auto above = folder_.parent_path();
-  if (std::filesystem::create_directories(above, failure))
-    std::filesystem::permissions(above, std::filesystem::perms::owner_all, failure);
-  std::filesystem::create_directories(folder_, failure);
-  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, failure);
   const auto first = size_of(file(1));
   const auto to_first =
       first < limits_.beginning ? std::min(bytes.size(), limits_.beginning - first) : 0;

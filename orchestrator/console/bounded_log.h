@@ -25,11 +25,14 @@ class BoundedLog {
 
  private:
   std::filesystem::path file(int which) const;
+  int open_file(const std::filesystem::path& path);
+  void make_folder();
   Result<void> write(int which, std::string_view bytes);
 
   std::filesystem::path folder_;
   std::string name_;
   LogLimits limits_;
+  bool is_made_ = false;  // its folder
 };
 
 struct LogFile {

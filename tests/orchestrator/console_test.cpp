@@ -101,6 +101,22 @@ TEST_F(LogTest, ANodesNameLeadsNowhere) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "x.1.log"));
 }
 
+TEST_F(LogTest, MakesItsFolderOnceAndAgainWhereItIsGone) {
+  const auto where = folder.path() / "run-1";
+  BoundedLog log{where, "n", small};
+  const auto opened = std::filesystem::perms::owner_all | std::filesystem::perms::group_read;
+  std::error_code failure;
+
+  ASSERT_TRUE(log.append("one"));
+  std::filesystem::permissions(where, opened, failure);
+  ASSERT_TRUE(log.append("two"));
+  EXPECT_EQ(std::filesystem::status(where, failure).permissions(), opened);
+  std::filesystem::remove_all(where, failure);
+  ASSERT_TRUE(log.append("three"));
+
+  EXPECT_EQ(text_of(log_files(where, "n")), "three");
+}
+
 TEST_F(LogTest, SaysThatItCannotBeWritten) {
   ASSERT_TRUE(write_file(folder.path() / "file", "x"));
   BoundedLog log{folder.path() / "file" / "run-1", "n", small};
