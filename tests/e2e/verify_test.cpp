@@ -86,6 +86,41 @@ TEST_F(Verify, PrintsWhatAValidCertificateSaysAndTheDigestByWhichItIsRevoked) {
   EXPECT_THAT(checked.out, HasSubstr("payload SHA-256 " + sha256_hex(payload())));
 }
 
+/// The commands of docs/certificates.md, below "Without Cupel".
+std::string commands_of_the_page() {
+  const auto page = read_file(SOURCE_DIR "/docs/certificates.md", 1'000'000);
+  if (!page) return "exit 99";
+  constexpr std::string_view kFence = "```sh\n";
+  const auto section = page->find("## Without Cupel\n");
+  const auto begin = page->find(kFence, section);
+  const auto end = page->find("```\n", begin + kFence.size());
+  if (section == page->npos || begin == page->npos || end == page->npos) return "exit 98";
+  return page->substr(begin + kFence.size(), end - begin - kFence.size());
+}
+
+TEST_F(Verify, IsDoneByOpensslAloneAsTheDocumentSays) {
+  const auto by_openssl = [&](std::string_view certificate) {
+    write("run-12.certificate", certificate);
+    return run({"sh", "-ec", "cd '" + file("") + "'\n" + commands_of_the_page()});
+  };
+  const auto original = sealed(payload());
+  auto forged = json::parse(original).as_object();
+  forged["payload"] =
+      json::parse(sealed(payload("2027-01-01T00:00:00Z"))).as_object().at("payload");
+
+  const auto good = by_openssl(original);
+  const auto bad = by_openssl(json::serialize(forged));
+
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("Signature Verified Successfully"));
+  const auto key = *certificate::key_id(*read_file(file("site.pub"), 10'000));
+  EXPECT_THAT(good.out, HasSubstr(key + "  -\n" + key)) << "of the key, and in the certificate";
+  EXPECT_EQ(*read_file(file("statement.json"), 1'000'000), payload("2027-01-01T00:00:00Z"))
+      << "what was read last";
+  EXPECT_NE(bad.status, 0);
+  EXPECT_THAT(bad.out + bad.err, HasSubstr("Signature Verification Failure"));
+}
+
 TEST_F(Verify, RefusesACertificateThatExpired) {
   write("it", sealed(payload("2026-01-01T00:00:00Z")));
 
