@@ -43,10 +43,10 @@ constexpr std::array kParameters{
                  "whether the rack's PDUs take away one feed after the other under full load", "no",
                  kFeeds},
 };
-constexpr std::array<std::string_view, 11> kMeasures{
-    "psu.redundant", "psu.share.spread", "psu.voltage.lowest", "psu.power.step",
-    "psu.lost",      "psu.readings",     "sensor.leak",        "psu.feed.tested",
-    "psu.feed.lost", "psu.feed.carried", "psu.feed.back"};
+constexpr std::array<std::string_view, 13> kMeasures{
+    "psu.redundant", "psu.share.spread", "psu.voltage.lowest", "psu.power.step", "psu.lost",
+    "psu.readings",  "sensor.leak",      "psu.feed.tested",    "psu.feed.lost",  "psu.feed.carried",
+    "psu.feed.back", "psu.hot",          "psu.inlet.rise"};
 constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"};
 /// Two feeds, each off for minutes at most, between readings of a slow BMC.
 constexpr seconds kFeedPatience{1800};
@@ -297,6 +297,26 @@ void add_power(const SupplyTranscript& told, Findings& findings) {
   findings.measurements.push_back({"psu.share.spread", "", 100 * (most - least) / mean, "%"});
 }
 
+/// In every reading, those beside a feed that is away included: then the others carry the most.
+void add_heat(const SupplyTranscript& told, Findings& findings) {
+  std::map<std::string, bool, std::less<>> hot;
+  std::vector<double> idle;
+  std::optional<double> highest;
+  for (const auto& reading : told.readings) {
+    for (const auto& [part, is_hot] : reading.hot) hot[part] = hot[part] || is_hot;
+    if (!reading.inlet) continue;
+    highest = std::max(highest.value_or(*reading.inlet), *reading.inlet);
+    if (reading.phase == "idle") idle.push_back(*reading.inlet);
+  }
+  for (const auto& [part, is_hot] : hot)
+    findings.measurements.push_back({"psu.hot", part, is_hot ? 1.0 : 0.0, "count"});
+  if (highest && !idle.empty())
+    findings.measurements.push_back(
+        {"psu.inlet.rise", "inlet air", *highest - median(std::move(idle)), "C"});
+  else
+    findings.unknown.push_back({"temperature of the inlet", "BMC", "not reported"});
+}
+
 void add_leaks(const SupplyTranscript& told, Findings& findings) {
   std::optional<int> wettest;
   for (const auto& reading : told.readings)
@@ -330,6 +350,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   add_redundancy(told, findings);
   add_voltages(told, findings);
   add_power(told, findings);
+  add_heat(told, findings);
   add_leaks(told, findings);
   int counted = 0;
   for (const auto phase : kPhases) counted += readings_in(told, phase);

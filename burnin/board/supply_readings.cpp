@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "burnin/board/part_names.h"
+#include "burnin/node/inlet.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin {
@@ -15,6 +16,7 @@ constexpr std::size_t kMostReadings = 20'000;
 constexpr std::size_t kMostSensors = 1000;
 /// V; no mains has less, and none of a supply's outputs so much.
 constexpr double kLeastInput = 60;
+constexpr double kColdest = -40, kHottest = 100;  // C, of the air
 
 /// The one phase that all of these are of; empty where they differ.
 std::string one_of(const json::value& heard) {
@@ -50,6 +52,24 @@ void take_health(Supply& supply, const std::string& told) {
   if (supply.health.empty() || is_well(supply.health)) supply.health = told;
 }
 
+/// Of a supply, by the BMC's own limits; of the air that comes in, what is critical: a warm room is
+/// no fault of the machine.
+void take_temperature(SupplyReading& reading, const std::string& part, const std::string& name,
+                      const std::string& health, std::optional<double> value) {
+  const bool told = !health.empty();
+  if (told && part.starts_with("psu")) {
+    auto& hot = reading.hot[part];
+    hot = hot || !is_well(health);
+  }
+  if (part.starts_with("psu") || !is_inlet(name)) return;
+  if (told) {
+    auto& hot = reading.hot["inlet air"];
+    hot = hot || health == "Critical";
+  }
+  if (value && *value > kColdest && *value < kHottest)
+    reading.inlet = std::min(reading.inlet.value_or(*value), *value);
+}
+
 void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNames& names) {
   const auto kind = text_at(sensor, "kind").value_or("");
   const auto name = text_at(sensor, "name").value_or("");
@@ -70,9 +90,10 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
     return;
   }
   const auto part = names.of(name, text_at(sensor, "source").value_or(""));
+  const auto value = finite_at(sensor, "value");
+  if (kind == "temperature") take_temperature(reading, part, name, health, value);
   if (!part.starts_with("psu")) return;
   auto& supply = reading.supplies[part];
-  const auto value = finite_at(sensor, "value");
   if (kind == "power" && value) take_power(supply, said, *value);
   const bool input = said.contains("input") || (value && *value >= kLeastInput);
   if (kind == "voltage" && value && input) supply.volts = value;
@@ -80,7 +101,9 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
   const bool failed = state.contains("lost") || state.contains("fail") || state.contains("loss");
   // IPMI tells states alone.
   const auto well = health.empty() && !state.empty() ? std::string{"OK"} : health;
-  take_health(supply, failed ? "Critical" : well);
+  const auto own = failed ? std::string{"Critical"} : well;
+  // What is too hot still carries its load.
+  if (kind != "temperature" || is_well(own)) take_health(supply, own);
 }
 
 class Reader {
@@ -142,6 +165,11 @@ class Reader {
     if (sensors != nullptr && sensors->is_array())
       for (const auto& sensor : sensors->get_array())
         if (count++ < kMostSensors) take_sensor(reading, sensor, names_);
+    // What has no input may call its sensors anything.
+    std::erase_if(reading.hot, [&](const auto& each) {
+      const auto supply = reading.supplies.find(each.first);
+      return supply != reading.supplies.end() && !supply->second.well();
+    });
     reading.beside_feed = beside_ || unsettled_;
     if (!reading.beside_feed) settled_ = reading.supplies;
     if (began_off_ && !touched_) count_lost(reading);

@@ -277,6 +277,38 @@ TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
   EXPECT_THAT(idle.error().what, HasSubstr("no CUDA device"));
 }
 
+/// As `reading`, with the temperatures of a supply and of the air that comes in.
+std::string warm(const std::string& said, double inlet, const char* supply, const char* air,
+                 int number = 1) {
+  const auto end = said.rfind("]}");
+  return said.substr(0, end) +
+         fmt::format(R"(,{{"kind":"temperature","name":"PSU{} Temp","value":61,"health":"{}"}},)"
+                     R"({{"kind":"temperature","name":"Inlet Temp","value":{},"health":"{}"}})",
+                     number, supply, inlet, air) +
+         said.substr(end);
+}
+
+TEST(Psu, NamesTheSupplyAndTheInletThatTheBmcCallsTooHot) {
+  const auto cool = psu(transcript(warm(reading(1, 300), 24, "OK", "OK"),
+                                   warm(reading(1, 1500), 26, "OK", "Warning")));
+  const auto hot = psu(transcript(warm(reading(1, 300), 24, "OK", "OK"),
+                                  warm(reading(1, 1500), 39.5, "Warning", "Critical")));
+
+  ASSERT_TRUE(cool) << cool.error().what;
+  ASSERT_TRUE(hot) << hot.error().what;
+  EXPECT_EQ(value_of(*cool, "psu.hot", "psu1"), 0);
+  EXPECT_EQ(value_of(*cool, "psu.hot", "inlet air"), 0);
+  EXPECT_EQ(value_of(*cool, "psu.inlet.rise", "inlet air"), 2);
+  EXPECT_EQ(value_of(*hot, "psu.hot", "psu1"), 1);
+  EXPECT_EQ(value_of(*hot, "psu.hot", "inlet air"), 1);
+  EXPECT_EQ(value_of(*hot, "psu.lost", "psu1"), 0) << "it carries its load";
+  std::vector<std::string> failed;
+  for (const auto& each : judge(profile(), {"psu"}, {{"psu", *hot}}))
+    if (each.met == Met::failed) failed.push_back(each.part + " " + each.measure);
+  EXPECT_THAT(failed, ::testing::UnorderedElementsAre("psu1 psu.hot", "inlet air psu.hot",
+                                                      "inlet air psu.inlet.rise"));
+}
+
 TEST(Psu, CountsWetLeakDetectors) {
   const std::string wet =
       R"({"reading":1,"seconds":1,"sensors":[{"kind":"leak","name":"a","state":"OK"},)"
@@ -331,6 +363,23 @@ TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
   EXPECT_EQ(value_of(findings, "psu.redundant"), 1);
   for (const auto& each : judge(profile(), {"psu"}, {{"psu", findings}}))
     EXPECT_EQ(each.met, Met::met) << each.part << " " << each.measure;
+}
+
+TEST(PsuFeeds, SeeTheSupplyThatGetsHotWhileItCarriesTheOthersLoad) {
+  const auto cool = warm(reading(1, 1500), 24, "OK", "OK");
+  const auto lost = warm(reading(1, 1500, "Critical", 226, "Warning"), 24, "Critical", "OK");
+  const auto hot = warm(lost, 24, "Critical", "OK", 0);
+  const auto feeds = feed(1, kCut) + read_once(hot) + read_once(hot) + feed(1, R"("back":true)") +
+                     read_once(cool) + feed(1, R"("well":true)") + carried(2);
+
+  const auto found =
+      psu(transcript(cool, cool) + "{\"feeds\":2}\n" + heard({"feeds"}) + feeds + heard({"feeds"}));
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "psu.hot", "psu0"), 1);
+  EXPECT_EQ(value_of(*found, "psu.hot", "psu1"), 0) << "it has no input then";
+  EXPECT_EQ(value_of(*found, "psu.inlet.rise", "inlet air"), 0);
+  EXPECT_EQ(value_of(*found, "psu.lost", "psu1"), 0);
 }
 
 TEST(PsuFeeds, NameTheOneWithoutWhichTheNodeGoesDown) {
