@@ -161,6 +161,21 @@ TEST(Causes, NameBothPartsThatExplainAFindingEquallyAndTheTestThatDecides) {
   EXPECT_THAT(diagnosis->xid_action, HasSubstr("RESTART_BM"));
 }
 
+/// GPUs of a baseboard are the vendor's to move.
+TEST(Causes, AskForASwapOfAGpuOnlyWhereItIsACardOfItsOwn) {
+  int swaps = 0;
+  for (const auto& entry : causes().entries()) {
+    if (!entry.part.starts_with("gpu") && !entry.name.starts_with("gpu")) continue;
+    for (const auto& text : {entry.apart, entry.remedy}) {
+      if (!text.contains("swap")) continue;
+      ++swaps;
+      EXPECT_THAT(text, HasSubstr("PCIe card")) << entry.name;
+      EXPECT_THAT(text, HasSubstr("baseboard (SXM)")) << entry.name;
+    }
+  }
+  EXPECT_GE(swaps, 15);
+}
+
 TEST(Causes, NameOnePartFirstWhereItIsLikelierByFar) {
   const auto worn = failure("gpu.remap.failed", "gpu6", 1);
 
