@@ -172,7 +172,9 @@ constexpr std::size_t kNodesOfGroup = 4, kGroups = 3;
 /// Whether the fault is the node's beside it too, though it is planted on one.
 bool reaches_neighbour(const CatalogueEntry& entry) {
   return !entry.of_neighbour.empty() || find_fault(entry.faults, FaultKind::cage_bad) != nullptr ||
-         find_fault(entry.faults, FaultKind::cables_crossed) != nullptr;
+         find_fault(entry.faults, FaultKind::cables_crossed) != nullptr ||
+         find_fault(entry.faults, FaultKind::serial_twice) != nullptr ||
+         find_fault(entry.faults, FaultKind::bmc_mac_twice) != nullptr;
 }
 
 class Planner {
@@ -215,7 +217,7 @@ class Planner {
   }
 
   void add(const CatalogueEntry& entry, int index) {
-    const std::size_t wanted = entry.of_neighbour.empty() ? 1 : 2;
+    const std::size_t wanted = reaches_neighbour(entry) ? 2 : 1;
     // Each fourth node is healthy: whoever blames the innocent is to be seen.
     if (left() > 0 && racks_.back().places.size() % 4 == 3) healthy();
     while (left() > 0 && left() < wanted) healthy();

@@ -33,9 +33,12 @@ enum class FaultKind {
   fabric_manager_off,
   fabric_manager_version,
   driver_mismatch,
+  driver_not_loaded,
   mig_on,
   ecc_off,
   persistence_off,
+  gpu_report,
+  gpu_clock_locked,
   hca_missing,
   hca_slow,
   hca_slow_link,
@@ -60,6 +63,7 @@ enum class FaultKind {
   ports_blocked,
   dimm_missing,
   dimm_too_small,
+  dimm_slow,
   dimm_storm,
   dimm_uncorrected,
   nvme_missing,
@@ -107,6 +111,8 @@ enum class FaultKind {
   bmc_certificate_changed,
   bmc_resets,
   bmc_clock_wrong,
+  bmc_log_entry,
+  bmc_mac_twice,
   ipmi_suite_3_only,
   ipmi_silent,
   ipmi_lossy,
@@ -122,6 +128,7 @@ enum class FaultKind {
   ssh_drops,
   node_swapped,
   node_renamed,
+  serial_twice,
   slurm_unaware,
   hot_inlet,
   cords_on_one_feed,
@@ -179,13 +186,12 @@ struct Fault {
   std::optional<int> errors{};
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
-  std::optional<int> every{};  // of datagrams, each n-th
-  std::string component{};     // of the firmware; the BIOS setting; the kernel's line
-  std::string version{};       // of it; the BIOS setting's value
-  std::optional<double>
-      amount{};                 // watts, celsius, share, gbit, percent or years, as the kind says
+  std::optional<int> every{};      // of datagrams, each n-th
+  std::string component{};         // of the firmware; the setting; the line, message or field
+  std::string version{};           // of it; the setting's or field's value; the message's severity
+  std::optional<double> amount{};  // watts, celsius, share, gbit, percent, mhz or years
   std::optional<int> number{};  // link, sm, core, code, uplink, cores, index, feed: the kind says
-  std::string other{};  // the node or cable it is swapped with; the wrong name; "out" or "in"
+  std::string other{};  // the other node or cable; the wrong name; "out" or "in"; the sensor
   bool logged = true;   // by its BMC, where BMCs log such a fault
   Timing timing{};
   friend bool operator==(const Fault&, const Fault&) = default;

@@ -151,6 +151,7 @@ void Maker::gpus(const ExpectedParts& parts) {
 }
 
 void Maker::dimms(const ExpectedParts& parts) {
+  constexpr int kSlowRate = 3600;
   const int sockets = 2;
   const int each = std::max(1, (parts.count + sockets - 1) / sockets);
   for (int i = 0; i < parts.count; ++i) {
@@ -164,6 +165,8 @@ void Maker::dimms(const ExpectedParts& parts) {
     dimm.bytes = parts.size_bytes.value_or(64.0 * 1073741824);
     if (const auto* small = find_fault(faults, FaultKind::dimm_too_small, dimm.name))
       dimm.bytes = small->bytes.value_or(dimm.bytes / 2);
+    if (const auto* slow = find_fault(faults, FaultKind::dimm_slow, dimm.name))
+      dimm.mts = slow->number.value_or(kSlowRate);
     dimm.present = !has(FaultKind::dimm_missing, dimm.name);
     made.dimms.push_back(std::move(dimm));
   }
@@ -311,6 +314,7 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
   if (const auto* system = expected(profile, PartKind::system))
     made.model = model_of(*system, made.model);
   made.serial = "1660" + maker.seeded.digits("system", 9);
+  made.bmc_seed = made.serial;
   made.uuid = maker.seeded.uuid("system");
   made.idle_watts = profile.draw.idle_watts;
   made.loaded_watts = profile.draw.loaded_watts;

@@ -35,6 +35,7 @@ struct Dimm {
   std::string locator{};  // "DIMM A7", as BMC and dmidecode say it
   std::string model{}, serial{}, manufacturer{};
   double bytes = 0;
+  int mts = 4400;  // the rate that it was trained to
   bool present = true;
 };
 
@@ -77,6 +78,7 @@ struct Fan {
 struct Hardware {
   std::string node, profile;
   std::string manufacturer, model, serial, uuid;
+  std::string bmc_seed;  // what the MAC address of its BMC is drawn from
   std::vector<Gpu> gpus;
   std::vector<Cpu> cpus;
   std::vector<Dimm> dimms;

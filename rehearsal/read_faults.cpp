@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "rehearsal/hardware.h"
+#include "rehearsal/tools/gpu_report.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -89,11 +90,18 @@ void read_span(YamlFields& fields, Fault& into, std::string_view key) {
   if (const auto value = fields.duration(key)) into.span = *value;
 }
 
-void read_line(YamlFields& fields, Fault& into) {
+/// A line of the kernel's log, a message of the BMC's.
+void read_line(YamlFields& fields, Fault& into, std::string_view key) {
   constexpr std::size_t kMost = 400;
-  into.component = fields.text("line").value_or("");
+  into.component = fields.text(key).value_or("");
   if (into.component.size() > kMost)
-    fields.report(fields.place("line"), fmt::format("line must have at most {} bytes", kMost));
+    fields.report(fields.place(key), fmt::format("{} must have at most {} bytes", key, kMost));
+}
+
+void read_severity(YamlFields& fields, Fault& into) {
+  into.version = fields.text("severity").value_or("");
+  if (into.version == "OK" || into.version == "Warning" || into.version == "Critical") return;
+  fields.report(fields.place("severity"), "severity must be OK, Warning or Critical");
 }
 
 void read_way(YamlFields& fields, Fault& into) {
@@ -144,7 +152,16 @@ constexpr auto kWords = std::to_array<Word>({
      [](YamlFields& f, Fault& into) { into.component = f.text("component").value_or(""); }},
     {"version", "version",
      [](YamlFields& f, Fault& into) { into.version = f.text("version").value_or(""); }},
-    {"line", "line", read_line},
+    {"line", "line", [](YamlFields& f, Fault& into) { read_line(f, into, "line"); }},
+    {"message", "message", [](YamlFields& f, Fault& into) { read_line(f, into, "message"); }},
+    {"severity", "severity", read_severity},
+    {"sensor", "sensor",
+     [](YamlFields& f, Fault& into) { into.other = f.text("sensor").value_or(""); }},
+    {"mhz", "mhz", [](YamlFields& f, Fault& into) { read_amount(f, into, "mhz", 100, 4000); }},
+    {"mts", "mts",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 800, 12'000>(f, into, "mts"); }},
+    {"field", "field",
+     [](YamlFields& f, Fault& into) { into.component = f.text("field").value_or(""); }},
     {"setting", "setting",
      [](YamlFields& f, Fault& into) { into.component = f.text("setting").value_or(""); }},
     {"value", "value",
@@ -326,12 +343,31 @@ class FaultReader {
             return names;
           },
           "line", row.name);
+    if (row.kind == FaultKind::gpu_report) check_report(fault);
     if (row.kind == FaultKind::cables_swapped)
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
           row.name);
-    const bool of_nodes = is_mutual(row.kind) || row.kind == FaultKind::cables_crossed;
+    const bool of_nodes = is_mutual(row.kind) || row.kind == FaultKind::cables_crossed ||
+                          row.kind == FaultKind::serial_twice ||
+                          row.kind == FaultKind::bmc_mac_twice;
     if (of_nodes && !fault.other.empty()) known("with", fault.other);
+  }
+
+  void check_report(const Fault& fault) {
+    const auto names = gpu_report_fields();
+    const auto* field = gpu_report_field(fault.component);
+    if (field == nullptr)
+      return fields_.report(fields_.place("field"),
+                            "gpu-report has no field '" + fault.component + "'" +
+                                inventory::did_you_mean(fault.component, std::span{names}));
+    if (field->takes == kNameOfGpu)
+      check(
+          fault.version, [](const Hardware& whole) { return parts_for(PartClass::gpu, whole); },
+          "value", "gpu-report");
+    else if (!takes(*field, fault.version))
+      fields_.report(fields_.place("value"), fmt::format("{} takes {}, not '{}'", field->name,
+                                                         field->takes, fault.version));
   }
 
   std::string part_of(const FaultRow& row) {

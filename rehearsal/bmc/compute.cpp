@@ -46,7 +46,7 @@ void add_dimms(ResourceTree& tree, const BmcView& view) {
     one["BaseModuleType"] = "RDIMM";
     one["MemoryType"] = "DRAM";
     one["MemoryDeviceType"] = "DDR5";
-    one["OperatingSpeedMhz"] = 4400;
+    one["OperatingSpeedMhz"] = dimm.mts;
     one["Manufacturer"] = dimm.manufacturer;
     one["PartNumber"] = dimm.model + " ";  // padded, as the real one is
     one["SerialNumber"] = dimm.serial;

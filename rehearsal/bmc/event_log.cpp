@@ -61,6 +61,21 @@ std::optional<LogLine> line_of(ManagedSystem::Event event, const ManagedSystem& 
   return std::nullopt;
 }
 
+namespace {
+
+/// An entry in a site's own words.
+LogLine entry_of(const Fault& fault) {
+  const bool alert = fault.version != "OK";
+  const std::string_view severity = fault.version == "Warning" ? "Warning" : "Critical";
+  return {.severity = alert ? severity : "OK",
+          .message = fault.component,
+          .message_id = "Platform.1.0.Entry",
+          .sensor = fault.other,
+          .alert = alert};
+}
+
+}  // namespace
+
 std::optional<LogLine> line_of(const Fault& fault) {
   const auto alert = [&](std::string_view severity, std::string message, std::string id,
                          std::string sensor) {
@@ -110,6 +125,8 @@ std::optional<LogLine> line_of(const Fault& fault) {
     case FaultKind::disk_errors:
       return alert("Warning", fault.part + " reports media errors.", "DriveErrors",
                    "Drive Slot/Bay");
+    case FaultKind::bmc_log_entry:
+      return entry_of(fault);
     case FaultKind::leak:
       return alert("Critical", "Leak detector 0 detected moisture.", "LeakDetected",
                    "CoolingDevice");

@@ -24,8 +24,9 @@ json::object reset_of(const BmcView& view, const std::string& path) {
 
 std::string mac_of(const BmcView& view) {
   const auto& written = view.machine.bmc_mac();
-  if (!written.empty()) return written;
-  auto digits = sha256_hex(view.hardware().serial + "/bmc").substr(0, 12);
+  const bool twice = find_fault(view.machine.faults(), FaultKind::bmc_mac_twice) != nullptr;
+  if (!written.empty() && !twice) return written;
+  auto digits = sha256_hex(view.hardware().bmc_seed + "/bmc").substr(0, 12);
   digits[1] = 'a';  // locally administered, for one machine
   std::string mac;
   for (std::size_t i = 0; i < digits.size(); i += 2)

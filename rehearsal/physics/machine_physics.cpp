@@ -56,6 +56,12 @@ void cap(GpuShape& shape, const Fault& fault) {
                                  shape.kind->limit_watts);
 }
 
+void lock(GpuShape& shape, const Fault& fault) {
+  const int mhz = static_cast<int>(fault.amount.value_or(shape.kind->most_mhz));
+  shape.locked_mhz = std::clamp(std::min(shape.locked_mhz.value_or(mhz), mhz), shape.kind->idle_mhz,
+                                shape.kind->most_mhz);
+}
+
 void take_link(GpuState& gpu, int link) {
   if (gpu.links.empty()) return;
   gpu.links[static_cast<std::size_t>(std::max(link, 0)) % gpu.links.size()] = false;
@@ -117,6 +123,7 @@ bool MachinePhysics::ail(int index, GpuState& gpu, GpuShape& shape) const {
     if (fault.kind == FaultKind::gpu_off_bus) gpu.fallen = true;
     if (fault.kind == FaultKind::gpu_hot) warm_up(shape, fault);
     if (fault.kind == FaultKind::gpu_power_capped) cap(shape, fault);
+    if (fault.kind == FaultKind::gpu_clock_locked) lock(shape, fault);
     if (fault.kind == FaultKind::gpu_slow_memory) gpu.hbm *= fault.amount.value_or(kSlowMemory);
     if (fault.kind == FaultKind::nvlink_down) take_link(gpu, fault.number.value_or(0));
     if (fault.kind == FaultKind::nvlink_errors) add_crc(gpu, fault);

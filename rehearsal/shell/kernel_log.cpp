@@ -98,6 +98,7 @@ void add_boot(Lines& lines, Host& host) {
 }
 
 void add_driver(Lines& lines, Host& host) {
+  if (!is_driver_loaded(host.machine())) return;
   const auto& hardware = host.machine().hardware();
   for (std::size_t i = 0; i < hardware.nvswitches.size(); ++i)
     lines.push_back({7.6, kTold, fmt::format("nvidia-nvswitch{}: open (major=510)", i)});

@@ -35,7 +35,9 @@ void plant_pci(FileSystem& disk, const PciFunction& function) {
   disk.put(folder + "/max_link_width", fmt::format("{}\n", function.width_max));
   disk.put(folder + "/numa_node", fmt::format("{}\n", function.numa));
   disk.put(folder + "/uevent",
-           fmt::format("DRIVER={}\nPCI_SLOT_NAME={}\n", function.driver, function.address));
+           fmt::format("{}PCI_SLOT_NAME={}\n",
+                       function.driver.empty() ? "" : fmt::format("DRIVER={}\n", function.driver),
+                       function.address));
 }
 
 void plant_device(FileSystem& disk, const std::string& path, std::string name) {
@@ -75,6 +77,7 @@ void plant_drive(Host& host, const Drive& drive) {
 
 void plant_gpu(Host& host, const Gpu& gpu) {
   auto& disk = host.disk();
+  const bool loaded = is_driver_loaded(host.machine());
   const auto& model = gpu_model(gpu.model);
   std::string device{model.device};
   for (char& c : device) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -82,12 +85,13 @@ void plant_gpu(Host& host, const Gpu& gpu) {
                    .vendor = "0x10de",
                    .device = "0x" + device,
                    .type = "0x030200",
-                   .driver = "nvidia",
+                   .driver = loaded ? "nvidia" : "",
                    .gen = gpu.gen,
                    .gen_max = gpu.gen_max,
                    .width = gpu.width,
                    .width_max = gpu.width_max,
                    .numa = gpu.numa});
+  if (!loaded) return;
   // As the driver's own file of a GPU is laid out.
   disk.put("/proc/driver/nvidia/gpus/" + gpu.pci + "/information",
            fmt::format("Model: \t\t NVIDIA {}\nIRQ:   \t\t {}\nGPU UUID: \t {}\nVideo BIOS: \t {}\n"

@@ -101,11 +101,22 @@ void plant_proc(Host& host) {
   disk.put("/proc/interrupts",
            "            CPU0       CPU1\n MCE:          0          0   Machine check exceptions\n "
            "MCP:         12         12   Machine check polls\n");
-  disk.put("/proc/modules", "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n");
+  disk.put("/proc/modules", is_driver_loaded(machine)
+                                ? "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n"
+                                : "");
   disk.put("/proc/sys/kernel/osrelease", kernel_release(machine.hardware()) + "\n");
   disk.put("/proc/sys/kernel/numa_balancing", "1\n");
   disk.put("/proc/sys/kernel/hostname", machine.host_name() + "\n");
   disk.put("/proc/sys/kernel/random/boot_id", host.boot_id() + "\n");
+}
+
+/// What the GPUs' module shows of itself.
+void plant_driver(FileSystem& disk, const Hardware& hardware) {
+  disk.put("/proc/driver/nvidia/version",
+           fmt::format("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {}  Release "
+                       "Build\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n",
+                       driver_version(hardware)));
+  disk.put("/sys/module/nvidia/version", driver_version(hardware) + "\n");
 }
 
 }  // namespace
@@ -162,11 +173,7 @@ void plant_system(Host& host) {
   plant_proc(host);
   plant_identity(disk, host.machine());
   plant_nodes(disk, hardware);
-  disk.put("/proc/driver/nvidia/version",
-           fmt::format("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {}  Release "
-                       "Build\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n",
-                       driver_version(hardware)));
-  disk.put("/sys/module/nvidia/version", driver_version(hardware) + "\n");
+  if (is_driver_loaded(host.machine())) plant_driver(disk, hardware);
   for (const auto& gpu : hardware.gpus) plant_gpu(host, gpu);
   for (const auto& nvswitch : hardware.nvswitches)
     plant_pci(disk, {.address = nvswitch.pci,

@@ -202,19 +202,23 @@ Task<int> virtual_cupel_node_facts(ProcessPtr process, Arguments arguments) {
   auto& host = process->host;
   const auto driver = look_at_gpus(host);
   // The library of another version than the module's is refused.
-  const bool works = driver.library == driver.version;
+  const bool works = driver.loaded && driver.library == driver.version;
   json::object facts{{"kind", "facts"}, {"program", "cupel-node"}, {"protocol", 1}};
   put_host(facts, host, driver);
   put_memory(facts, host);
   facts["pci"] = pci_of(host);
-  facts["nvml"] = json::object{{"works", works}, {"driver", driver.version}};
+  json::object nvml{{"works", works}};
+  if (works) nvml["driver"] = driver.version;
+  facts["nvml"] = std::move(nvml);
   json::array gpus, drives, unknown;
   for (const auto& gpu : driver.gpus) gpus.push_back(gpu_row(gpu));
   if (works && !host.machine().profile().parts.empty()) facts["gpus"] = std::move(gpus);
   if (!works)
-    unknown.push_back(json::object{{"fact", "GPUs"},
-                                   {"source", "NVML"},
-                                   {"why", "nvmlInit_v2: driver and library are of two versions"}});
+    unknown.push_back(
+        json::object{{"fact", "GPUs"},
+                     {"source", "NVML"},
+                     {"why", driver.loaded ? "nvmlInit_v2: driver and library are of two versions"
+                                           : "nvmlInit_v2: the driver is not loaded"}});
   facts["infiniband"] = ports_of(host);
   for (const auto& drive : host.machine().hardware().drives)
     drives.push_back(json::object{{"name", drive.name},

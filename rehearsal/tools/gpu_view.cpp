@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/fault_now.h"
+#include "rehearsal/tools/gpu_report.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -39,6 +40,7 @@ void add_memory_health(GpuView& gpu, const Machine& machine, const CountersClear
   const bool waiting = fault_begun(machine, gpu_remap_pending, gpu.part.name) != nullptr;
   gpu.remaps.pending = waiting && restarts == 0;
   gpu.remaps.failed = fault_begun(machine, gpu_remap_failed, gpu.part.name) != nullptr;
+  gpu.remaps.empty_banks = gpu.remaps.failed ? 1 : 0;
   gpu.remaps.uncorrectable = (waiting ? 1u : 0u) + (gpu.remaps.failed ? 8u : 0u);
 }
 
@@ -113,11 +115,15 @@ std::string driver_version(const Hardware& hardware) {
   return hardware.version("driver", "590.48.01");
 }
 
+bool is_driver_loaded(const Machine& machine) {
+  return fault_now(machine, driver_not_loaded) == nullptr;
+}
+
 FabricService fabric_manager(const Host& host) {
   const auto& machine = host.machine();
   const auto driver = driver_version(machine.hardware());
   FabricService manager{.version = driver};
-  manager.running = fault_now(machine, fabric_manager_off) == nullptr;
+  manager.running = fault_now(machine, fabric_manager_off) == nullptr && is_driver_loaded(machine);
   if (const auto* other = fault_now(machine, fabric_manager_version)) {
     manager.version = other->version.empty() ? "590.44.01" : other->version;
     manager.running = false;  // it refuses another driver's switches, and ends
@@ -135,6 +141,8 @@ DriverView look_at_gpus(Host& host) {
     view.library = other->version.empty() ? "595.58.03" : other->version;
   view.cuda = "13.1";
   view.now = machine.clock().epoch();
+  view.loaded = is_driver_loaded(machine);
+  if (!view.loaded) return view;
   const auto manager = fabric_manager(host);
   int index = 0;
   for (const auto& part : machine.hardware().gpus) {
@@ -155,6 +163,7 @@ DriverView look_at_gpus(Host& host) {
     gpu.fabric_status = manager.serves ? "Success" : "N/A";
     if (gpu.model.links == 0) gpu.fabric_state = gpu.fabric_status = "N/A";
     if (gpu.remaps.pending || gpu.volatile_ecc.dram_uncorrected > 0) gpu.recovery = "Reset";
+    apply_reports(gpu, machine.faults(), machine.hardware());
   }
   return view;
 }

@@ -12,6 +12,7 @@
 namespace cupel::rehearsal {
 
 class Host;
+class Machine;
 
 struct NvLink {
   bool up = true;
@@ -20,11 +21,13 @@ struct NvLink {
 
 struct EccCounts {
   std::uint64_t dram_corrected = 0, dram_uncorrected = 0;
+  std::uint64_t sram_corrected = 0, sram_uncorrected = 0;
 };
 
 struct RowRemaps {
   std::uint64_t correctable = 0, uncorrectable = 0;
   bool pending = false, failed = false;
+  std::uint64_t low_banks = 0, empty_banks = 0;  // with few spare rows left, with none
 };
 
 struct GpuView {
@@ -41,7 +44,8 @@ struct GpuView {
   int busy = 0, memory_busy = 0;  // per cent
   EccCounts volatile_ecc{}, lifetime_ecc{};
   RowRemaps remaps{};
-  std::uint64_t pcie_replays = 0;
+  std::uint64_t pcie_replays = 0, pcie_rollovers = 0;
+  bool inforom_valid = true;
   std::vector<NvLink> links{};
   std::vector<GpuProcess> processes{};
   int used_mib = 0;
@@ -56,6 +60,7 @@ struct GpuView {
 };
 
 struct DriverView {
+  bool loaded = true;     // without its module no program finds a GPU
   std::string version{};  // of the kernel's module
   std::string library{};  // of NVML: another one after an upgrade without a restart
   std::string cuda{};
@@ -75,6 +80,9 @@ struct FabricService {
   bool serves = true;
 };
 FabricService fabric_manager(const Host& host);
+
+/// Whether the kernel has loaded the driver's module.
+bool is_driver_loaded(const Machine& machine);
 
 /// Of the kernel's module, where the profile does not say another one.
 std::string driver_version(const Hardware& hardware);

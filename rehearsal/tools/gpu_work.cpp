@@ -22,6 +22,8 @@ std::optional<CudaError> cuda_error(Host& host) {
                      "system has unsupported display driver / cuda driver combination"};
   if (driver.any_lost()) return CudaError{999, "cudaErrorUnknown", "unknown error"};
   // Without their NVLink fabric GPUs behind switches do not compute at all.
+  if (!driver.loaded)
+    return CudaError{100, "cudaErrorNoDevice", "no CUDA-capable device is detected"};
   const bool switched = !host.machine().hardware().nvswitches.empty();
   if (switched && !fabric_manager(host).serves)
     return CudaError{802, "cudaErrorSystemNotReady", "system not yet initialized"};

@@ -49,9 +49,9 @@ std::string memory_table(const Hardware& machine) {
         "DIMM\n\tSet: None\n\tLocator: {}\n\tBank Locator: NODE {}\n\tType: DDR5\n\tType Detail: "
         "Synchronous Registered (Buffered)\n\tSpeed: 4800 MT/s\n\tManufacturer: {}\n\tSerial "
         "Number: {}\n\tAsset Tag: Not Specified\n\tPart Number: {}\n\tRank: 2\n\tConfigured "
-        "Memory Speed: 4400 MT/s\n\n",
+        "Memory Speed: {} MT/s\n\n",
         dimm.bytes / 1073741824, dimm.locator, dimm.locator[5] - 'A', dimm.manufacturer,
-        dimm.serial, dimm.model);
+        dimm.serial, dimm.model, dimm.mts);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/gpu_model.h"
+#include "rehearsal/tools/gpu_view.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
@@ -18,12 +19,13 @@ struct Device {
 
 std::vector<Device> devices_of(Host& host) {
   const auto& machine = host.machine().hardware();
+  const std::string driver = is_driver_loaded(host.machine()) ? "nvidia" : "";
   std::vector<Device> all;
   for (const auto& gpu : machine.gpus) {
     const auto& model = gpu_model(gpu.model);
     all.push_back({gpu.pci, "3D controller", "0302", "10de", lower_case(model.device),
-                   "NVIDIA Corporation", std::string{model.pci_name}, "nvidia", gpu.gen,
-                   gpu.gen_max, gpu.width, gpu.width_max, gpu.numa});
+                   "NVIDIA Corporation", std::string{model.pci_name}, driver, gpu.gen, gpu.gen_max,
+                   gpu.width, gpu.width_max, gpu.numa});
     // Its configuration space reads as all ones once it has fallen off.
     all.back().dead = host.machine().physics().gpu(gpu.index).limit_watts <= 0;
     if (all.back().dead) all.back().revision = "ff";
@@ -68,9 +70,12 @@ std::string title(const Device& device, const Options& options, int numeric) {
                      device.name, device.revision);
 }
 
+std::string driver_line(const Device& device) {
+  return device.driver.empty() ? "" : "\tKernel driver in use: " + device.driver + "\n";
+}
+
 std::string details(const Device& device, int verbose) {
-  if (device.dead)
-    return "\t!!! Unknown header type 7f\n\tKernel driver in use: " + device.driver + "\n";
+  if (device.dead) return "\t!!! Unknown header type 7f\n" + driver_line(device);
   auto text = fmt::format(
       "\tControl: I/O- Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- Stepping- SERR- "
       "FastB2B- DisINTx+\n\tStatus: Cap+ 66MHz- UDF- FastB2B- ParErr- DEVSEL=fast >TAbort- "
@@ -90,7 +95,7 @@ std::string details(const Device& device, int verbose) {
         transfers(device.gen_max), device.width_max, transfers(device.gen),
         sunk(device.gen < device.gen_max), device.width, sunk(device.width < device.width_max));
   }
-  return text + "\tKernel driver in use: " + device.driver + "\n";
+  return text + driver_line(device);
 }
 
 /// `-s [[domain]:]bus:[slot][.func]`, from the right: "1b:00.0", "0000:1b:00.0", "1b:".
@@ -134,7 +139,7 @@ Task<int> lspci(ProcessPtr process, Arguments arguments) {
     if (verbose > 0)
       text += details(device, verbose) + "\n";
     else if (options.has('k'))
-      text += "\tKernel driver in use: " + device.driver + "\n";
+      text += driver_line(device);
   }
   co_await process->say(text);
   co_return 0;

@@ -95,6 +95,20 @@ TEST_P(FaultOf, AFaultThatIsNotLoggedLeavesTheLogAsItIs) {
   EXPECT_THAT(entries(false), ::testing::Not(HasSubstr("fan3 does not turn")));
 }
 
+TEST_P(FaultOf, AnEntryOfTheLogStandsThereInItsOwnWords) {
+  BmcBench bmc{BmcSpec{.vendor = GetParam()},
+               {{.kind = FaultKind::bmc_log_entry,
+                 .component = "CPU0 thermal trip asserted; ACPI power state S5",
+                 .version = "Critical",
+                 .other = "Processor"}}};
+  bmc.boot();
+
+  const auto entries = bmc.ask("GET", bmc.view().log() + "/Entries").body;
+
+  EXPECT_THAT(entries, HasSubstr("CPU0 thermal trip asserted; ACPI power state S5"));
+  EXPECT_THAT(entries, HasSubstr(R"("Severity":"Critical")"));
+}
+
 TEST_P(FaultOf, AWrongSettingIsThereUntilSomebodySetsItAndBoots) {
   BmcBench bmc{
       BmcSpec{.vendor = GetParam()},
@@ -124,6 +138,23 @@ TEST(BmcFault, OneThatRestartsByItselfForgetsItsSessionsEverySoOften) {
 
   EXPECT_EQ(bmc.ask("GET", bmc.view().system()).status, 401);
   EXPECT_GE(now, VirtualTime{300});
+}
+
+TEST(BmcFault, OneOfTwoWithOneSerialNumberOrMacAddressHasItsOwnOfTheOther) {
+  const auto with = [](std::vector<Fault> faults) {
+    BmcBench bmc{BmcSpec{.vendor = "dgx"}, std::move(faults)};
+    return std::pair{bmc.seen(bmc.view().system(), "SerialNumber"),
+                     bmc.seen(bmc.view().manager() + "/EthernetInterfaces/eth0", "MACAddress")};
+  };
+
+  const auto own = with({});
+  const auto serial = with({{.kind = FaultKind::serial_twice, .other = "v01-n02"}});
+  const auto mac = with({{.kind = FaultKind::bmc_mac_twice, .other = "v01-n02"}});
+
+  EXPECT_EQ(serial.first, make_hardware(dgx(), "v01-n02", 1, {}).serial);
+  EXPECT_EQ(serial.second, own.second);
+  EXPECT_EQ(mac.first, own.first);
+  EXPECT_NE(mac.second, own.second);
 }
 
 TEST(BmcFault, IpmiIsIllOfTheSame) {

@@ -38,7 +38,7 @@ TEST(Catalogue, IsShippedWithoutAnErrorAndHasEveryKindOfFault) {
     for (const auto& fault : entry.faults) kinds.insert(fault.kind);
   }
 
-  EXPECT_GE(all.size(), 320u);
+  EXPECT_GE(all.size(), 356u);
   EXPECT_EQ(names.size(), all.size());
   for (const auto& row : fault_table())
     EXPECT_TRUE(kinds.contains(row.kind)) << row.name << " is in no entry";
@@ -141,6 +141,12 @@ TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther
       const auto* swapped = find_fault(faults, FaultKind::node_swapped);
       if (swapped != nullptr && !place.neighbour)
         EXPECT_EQ(swapped->other, each.places.at(i + 1).node);
+      for (const auto kind : {FaultKind::serial_twice, FaultKind::bmc_mac_twice}) {
+        const auto* twice = find_fault(faults, kind);
+        if (twice == nullptr) continue;
+        EXPECT_EQ(twice->other, each.places.at(i + 1).node);
+        EXPECT_TRUE(each.places.at(i + 1).neighbour) << "it is not judged: it is not unique either";
+      }
     }
   }
   EXPECT_EQ(planted.size(), all.size());

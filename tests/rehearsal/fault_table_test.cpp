@@ -75,6 +75,12 @@ const std::map<std::string_view, std::string_view>& samples() {
       {"value", "value: Disabled"},
       {"component", "component: HostBIOS_0"},
       {"name", "name: other"},
+      {"field", "field: ecc.mode.pending"},
+      {"mhz", "mhz: 1200"},
+      {"mts", "mts: 4000"},
+      {"severity", "severity: Critical"},
+      {"message", "message: \"CPU0 thermal trip asserted\""},
+      {"sensor", "sensor: Processor"},
       {"path", "path: /redfish/v1"},
       {"method", "method: GET"},
       {"status", "status: 503"},
@@ -134,6 +140,25 @@ TEST(FaultTable, ALineOfTheKernelNamesPartsThatTheMachineHas) {
       "rack.yaml", problems);
 
   EXPECT_THAT(to_string(problems), HasSubstr("has no line 'nvme77' for fault kernel-line"));
+}
+
+TEST(FaultTable, AReportNamesAFieldAndAValueThatTheFieldTakes) {
+  std::vector<inventory::Problem> problems;
+
+  for (const auto* report :
+       {"field: ecc.mode, value: Disabled", "field: ecc.mode.pending, value: off",
+        "field: uuid, value: gpu9", "field: remapped_rows.correctable, value: many"})
+    parse_rack(
+        std::string{kHead} +
+            fmt::format("  - {{node: v01-n01, fault: gpu-report, part: gpu1, {}}}\n", report),
+        "rack.yaml", problems);
+
+  const auto text = to_string(problems);
+  for (const auto* said : {"gpu-report has no field 'ecc.mode'",
+                           "ecc.mode.pending takes Enabled or Disabled, not 'off'",
+                           "has no value 'gpu9' for fault gpu-report",
+                           "remapped_rows.correctable takes a number, not 'many'"})
+    EXPECT_THAT(text, HasSubstr(said));
 }
 
 TEST(FaultTable, HasOneRowForEachKindAndName) {

@@ -166,6 +166,15 @@ TEST(MachinePhysicsTest, AFaultUnderLoadIsThereOnlyWhileThatLoadRuns) {
   EXPECT_EQ(physics.speed(0, Work::hbm), idle);
 }
 
+TEST(MachinePhysicsTest, AClockThatWasLeftLockedHoldsUnderLoad) {
+  const Loaded loaded{Work::gemm,
+                      {{.kind = FaultKind::gpu_clock_locked, .part = "gpu2", .amount = 1200}}};
+
+  EXPECT_EQ(loaded.gpu(2).sm_mhz, 1200);
+  EXPECT_EQ(loaded.gpu(2).throttle, ThrottleReason::kApplicationClocks);
+  EXPECT_GT(loaded.gpu(3).sm_mhz, 1200);
+}
+
 TEST(MachinePhysicsTest, SomebodyMayLimitPowerAndLockClocksUntilTheNextBoot) {
   Bench bench;
   auto& physics = bench.machine.physics();

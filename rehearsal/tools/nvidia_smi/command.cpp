@@ -22,7 +22,7 @@ struct Said {
 };
 
 // Return values: nvidia-smi(1), "RETURN VALUE".
-constexpr int kInvalidArgument = 2, kNotFound = 6, kMismatch = 18, kOther = 255;
+constexpr int kInvalidArgument = 2, kNotFound = 6, kNotLoaded = 9, kMismatch = 18, kOther = 255;
 
 Said not_recognized(std::string_view word) {
   return {fmt::format("ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n", word),
@@ -193,6 +193,11 @@ Said answer_query(const DriverView& driver, const Chosen& gpus, const Request& r
 
 /// Nothing where the driver can be asked.
 std::optional<Said> driver_fault(const DriverView& driver) {
+  if (!driver.loaded)
+    return Said{
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make "
+        "sure that the latest NVIDIA driver is installed and running.\n\n",
+        kNotLoaded};
   if (driver.library != driver.version)
     return Said{fmt::format("Failed to initialize NVML: Driver/library version mismatch\nNVML "
                             "library version: {}\n",
@@ -208,6 +213,15 @@ std::string versions(const DriverView& driver) {
       "      : {}\n",
       driver.library, driver.library.substr(0, driver.library.rfind('.')), driver.version,
       driver.cuda);
+}
+
+/// Behind what was asked for, whatever that was.
+std::string inforom_warnings(const Chosen& gpus) {
+  std::string text;
+  for (const auto* gpu : gpus)
+    if (!gpu->inforom_valid)
+      text += fmt::format("WARNING: infoROM is corrupted at gpu {}\n", gpu->bus_id().substr(4));
+  return text;
 }
 
 Said answer(Host& host, const Request& request) {
@@ -231,9 +245,10 @@ Said answer(Host& host, const Request& request) {
   if (request.format || (request.xml && !request.query) ||
       (request.xml && !request.sections.empty()))
     return invalid_combination();
-  if (request.query && request.xml) return {listing_xml(driver, gpus)};
-  if (request.query) return {listing(driver, gpus, request.sections)};
-  return {summary(driver, gpus)};
+  const auto warnings = inforom_warnings(gpus);
+  if (request.query && request.xml) return {listing_xml(driver, gpus) + warnings};
+  if (request.query) return {listing(driver, gpus, request.sections) + warnings};
+  return {summary(driver, gpus) + warnings};
 }
 
 /// `nvlink`, `topo` and `mig`: the word, then its own options.

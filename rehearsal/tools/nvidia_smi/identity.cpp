@@ -69,7 +69,7 @@ void add_firmware(RowWriter& rows, const DriverView& driver, const GpuView& gpu)
   rows.leaf("OEM Object", "oem_object", "inforom.oem", "2.1");
   rows.leaf("ECC Object", "ecc_object", "inforom.ecc", "7.16");
   rows.leaf("Power Management Object", "pwr_object", "inforom.pwr", "N/A");
-  rows.leaf("", "", "inforom.checksum_validation", "valid");
+  rows.leaf("", "", "inforom.checksum_validation", gpu.inforom_valid ? "valid" : "invalid");
   rows.close();
   rows.open("Inforom BBX Object Flush", "inforom_bbx_flush");
   rows.leaf("Latest Timestamp", "latest_timestamp", "", "N/A");
@@ -137,7 +137,8 @@ void add_pci(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Firmware", "bridge_chip_fw", "", "N/A");
   rows.close();
   rows.leaf("Replays Since Reset", "replay_counter", "", std::to_string(gpu.pcie_replays));
-  rows.leaf("Replay Number Rollovers", "replay_rollover_counter", "", "0");
+  rows.leaf("Replay Number Rollovers", "replay_rollover_counter", "",
+            std::to_string(gpu.pcie_rollovers));
   rows.leaf("Tx Throughput", "tx_util", "", "0 KB/s");
   rows.leaf("Rx Throughput", "rx_util", "", "0 KB/s");
   rows.leaf("Atomic Caps Outbound", "atomic_caps_outbound", "",

@@ -1,6 +1,7 @@
 // What nvidia-smi tells of a GPU's memory: how much, its errors, its spare rows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "rehearsal/tools/gpu_view.h"
@@ -82,9 +83,10 @@ void add_counts(RowWriter& rows, const GpuView& gpu, const EccCounts& counts,
   const auto corrected = "ecc.errors.corrected." + period + ".";
   const auto uncorrected = "ecc.errors.uncorrected." + period + ".";
   rows.open(lifetime ? "Aggregate" : "Volatile", period);
-  rows.leaf("SRAM Correctable", "sram_correctable", corrected + "sram", told(0));
+  rows.leaf("SRAM Correctable", "sram_correctable", corrected + "sram",
+            told(counts.sram_corrected));
   rows.leaf("SRAM Uncorrectable Parity", "sram_uncorrectable_parity", uncorrected + "sram.parity",
-            told(0));
+            told(counts.sram_uncorrected));
   rows.leaf("SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded", uncorrected + "sram.secded",
             told(0));
   rows.leaf("DRAM Correctable", "dram_correctable", corrected + "dram",
@@ -95,10 +97,10 @@ void add_counts(RowWriter& rows, const GpuView& gpu, const EccCounts& counts,
     rows.leaf("SRAM Threshold Exceeded", "sram_threshold_exceeded",
               uncorrected + "sram.thresholdExceeded", gpu.ecc ? "No" : "N/A");
   rows.leaf("", "", corrected + "device_memory", told(counts.dram_corrected));
-  rows.leaf("", "", corrected + "total", told(counts.dram_corrected));
+  rows.leaf("", "", corrected + "total", told(counts.dram_corrected + counts.sram_corrected));
   rows.leaf("", "", uncorrected + "device_memory", told(counts.dram_uncorrected));
-  rows.leaf("", "", uncorrected + "sram", told(0));
-  rows.leaf("", "", uncorrected + "total", told(counts.dram_uncorrected));
+  rows.leaf("", "", uncorrected + "sram", told(counts.sram_uncorrected));
+  rows.leaf("", "", uncorrected + "total", told(counts.dram_uncorrected + counts.sram_uncorrected));
   add_unsupported_counters(rows, corrected);
   add_unsupported_counters(rows, uncorrected);
   rows.close();
@@ -150,7 +152,7 @@ void add_remaps(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const std::string field = "remapped_rows.", tag = "row_remapper_histogram_";
   // A bank has eight spare rows: "high" has lost one, "none" all of them.
   const auto lost = gpu.remaps.correctable + gpu.remaps.uncorrectable;
-  const std::uint64_t none = gpu.remaps.failed ? 1 : 0;
+  const auto none = gpu.remaps.empty_banks, low = gpu.remaps.low_banks;
   const auto high = lost > none * 8 ? std::min<std::uint64_t>(lost - none * 8, 64) : 0;
   const auto banks = static_cast<std::uint64_t>(gpu.model.banks);
   const auto bank = [&](std::string label, const std::string& name, std::uint64_t value) {
@@ -167,10 +169,10 @@ void add_remaps(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Remapping Failure Occurred", "remapped_row_failure", field + "failure",
             yes(gpu.remaps.failed));
   rows.open("Bank Remap Availability Histogram", "row_remapper_histogram");
-  bank("Max", "max", banks - high - none);
+  bank("Max", "max", banks - std::min(banks, high + low + none));
   bank("High", "high", high);
   bank("Partial", "partial", 0);
-  bank("Low", "low", 0);
+  bank("Low", "low", low);
   bank("None", "none", none);
   rows.close();
   rows.close();

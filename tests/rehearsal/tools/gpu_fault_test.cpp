@@ -81,12 +81,119 @@ const Shown kShown[] = {
      "nvidia-smi -i 7 --query-gpu=ecc.mode.current --format=csv,noheader",
      "Disabled"},
     {{.kind = persistence_off, .part = "gpu7"}, "dcgmi diag -r 1 -j", "Persistence mode for GPU 7"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "ecc.errors.corrected.volatile.dram",
+      .version = "500000"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=ecc.errors.corrected.volatile.total",
+     "500000"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "ecc.errors.corrected.volatile.sram",
+      .version = "4000"},
+     "nvidia-smi -i 2 -q -x",
+     "<sram_correctable>4000"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "ecc.errors.uncorrected.aggregate.dram",
+      .version = "9"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=ecc.errors.uncorrected.aggregate.total",
+     "9"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "ecc.errors.uncorrected.aggregate.sram",
+      .version = "2"},
+     "nvidia-smi -i 2 -q -x",
+     "<sram_uncorrectable_parity>2"},
+    {{.kind = gpu_report, .part = "gpu2", .component = "remapped_rows.correctable", .version = "8"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=remapped_rows.correctable",
+     "8"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "remapped_rows.uncorrectable",
+      .version = "11"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=remapped_rows.uncorrectable",
+     "11"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "remapped_rows.histogram.low",
+      .version = "5"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=remapped_rows.histogram.low",
+     "5"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "remapped_rows.histogram.none",
+      .version = "3"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=remapped_rows.histogram.none",
+     "3"},
+    {{.kind = gpu_report, .part = "gpu2", .component = "replay_rollover_counter", .version = "3"},
+     "nvidia-smi -i 2 -q -x",
+     "<replay_rollover_counter>3"},
+    {{.kind = gpu_report, .part = "gpu2", .component = "ecc.mode.pending", .version = "Disabled"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=ecc.mode.pending",
+     "Disabled"},
+    {{.kind = gpu_report, .part = "gpu2", .component = "mig.mode.pending", .version = "Enabled"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=mig.mode.pending",
+     "Enabled"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "compute_mode",
+      .version = "Exclusive_Process"},
+     "nvidia-smi -i 2 --format=csv,noheader --query-gpu=compute_mode",
+     "Exclusive_Process"},
+    {{.kind = gpu_report,
+      .part = "gpu2",
+      .component = "inforom.checksum_validation",
+      .version = "invalid"},
+     "nvidia-smi",
+     "WARNING: infoROM is corrupted at gpu 0000:52:00.0"},
+    {{.kind = driver_not_loaded},
+     "nvidia-smi",
+     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, GpuFault, ::testing::ValuesIn(kShown), [](const auto& info) {
   return std::regex_replace(std::string{row_of(info.param.fault.kind).name}, std::regex{"-"}, "_") +
          "_" + std::to_string(info.index);
 });
+
+TEST(GpuReport, OfAnIdentityIsThatOfAnotherGpu) {
+  for (const std::string field : {"uuid", "serial"}) {
+    Bench bench{{{.kind = gpu_report, .part = "gpu3", .component = field, .version = "gpu2"}}};
+    const auto of = [&](int gpu) {
+      return bench
+          .sh(fmt::format("nvidia-smi -i {} --query-gpu={} --format=csv,noheader",
+                          bench.machine.hardware().gpus[static_cast<std::size_t>(gpu)].pci, field))
+          .out;
+    };
+
+    const auto findings = found_by(bench, "gpu-facts");
+
+    EXPECT_EQ(of(3), of(2)) << field;
+    EXPECT_NE(of(3), of(1)) << field;
+    ASSERT_TRUE(findings) << findings.error().what;
+    EXPECT_EQ(value_of(*findings, "gpu.unique", "gpu2"), 0) << field;
+    EXPECT_EQ(value_of(*findings, "gpu.unique", "gpu3"), 0) << field;
+    EXPECT_EQ(value_of(*findings, "gpu.unique", "gpu4"), 1) << field;
+  }
+}
+
+TEST(DriverNotLoaded, LeavesGpusOnThePciBusAloneAndNoStageReadsOne) {
+  Bench bench{{{.kind = driver_not_loaded}}};
+
+  const auto smi = bench.sh("nvidia-smi -q -x");
+  const auto pci = bench.sh("lspci -v -d 10de:");
+  const auto shown = bench.sh("ls /proc/driver/nvidia /dev/nvidia0");
+  const auto findings = found_by(bench, "gpu-facts");
+
+  EXPECT_EQ(smi.status, 9);
+  EXPECT_THAT(pci.out, HasSubstr("3D controller"));
+  EXPECT_THAT(pci.out, Not(HasSubstr("Kernel driver in use: nvidia\n")));
+  EXPECT_NE(shown.status, 0);
+  EXPECT_THAT(bench.sh("dmesg").out, Not(HasSubstr("NVRM: loading")));
+  ASSERT_FALSE(findings);
+  EXPECT_THAT(findings.error().what, HasSubstr("couldn't communicate"));
+}
 
 TEST(GpuOffTheBus, IsToldByTheDriverTheKernelAndPci) {
   CUPEL_NEEDS_SAMPLE(capture, "dmesg/xid79_sxid20034_h100.log");

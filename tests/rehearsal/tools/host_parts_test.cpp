@@ -79,6 +79,17 @@ TEST(HostParts, EachFaultIsFoundInThePartThatHasIt) {
   EXPECT_THAT(unmet(broken, "nvme", kDrives), ElementsAre("nvme0: nvme.errors"));
 }
 
+TEST(HostParts, ADimmThatWasTrainedToALowerRateIsNamed) {
+  Bench slow{{{.kind = dimm_slow, .part = "dimm A5", .number = 3600}}};
+
+  const auto findings = found_by(slow, "node-facts");
+
+  ASSERT_TRUE(findings) << findings.error().what;
+  EXPECT_EQ(value_of(*findings, "dimm.speed", "dimm A5"), 3600);
+  EXPECT_EQ(value_of(*findings, "dimm.speed", "dimm A6"), 4400);
+  EXPECT_THAT(unmet("node-facts", findings), Contains("dimm A5: dimm.speed.below_fastest"));
+}
+
 TEST(HostParts, ACpuThatIsThrottledLateIsSoInTheKernelsLogFromThenOn) {
   Fault late{.kind = cpu_throttled, .part = "cpu0"};
   late.timing.after = VirtualTime{7200};
