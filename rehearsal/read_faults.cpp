@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "rehearsal/hardware.h"
+#include "rehearsal/physics/load.h"
 #include "rehearsal/tools/gpu_report.h"
 
 namespace cupel::rehearsal {
@@ -305,6 +306,12 @@ class FaultReader {
     if (!fault.timing.under.empty() && !comes_under_load(row.kind))
       fields_.report(fields_.place("under"),
                      fmt::format("fault {} cannot come with a load: it is there or not", row.name));
+    const auto work = work_named(fault.timing.under);
+    if (row.about == PartClass::gpu && work && !is_of_gpus(*work))
+      fields_.report(fields_.place("under"),
+                     fmt::format("{} is no load of GPUs, and fault {} is one "
+                                 "of a GPU",
+                                 fault.timing.under, row.name));
     check_details(row, fault);
     return fault;
   }

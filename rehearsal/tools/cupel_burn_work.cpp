@@ -100,6 +100,16 @@ void measure_hbm(const Machine& machine, const BurnRun& run, Samples& samples) {
   }
 }
 
+/// Copies that a GPU damages in one slice: where it is planted to do so in that work, and no other.
+double damaged(const Machine& machine, const GpuView& gpu, Work work) {
+  constexpr double kOfASlice = 3;
+  const bool is_planted = std::ranges::any_of(machine.faults(), [&](const Fault& fault) {
+    return fault.kind == FaultKind::gpu_wrong_results && fault.part == gpu.part.name &&
+           fault.timing.under == to_string(work);
+  });
+  return is_planted ? kOfASlice : 0;
+}
+
 void measure_pcie(const Machine& machine, const BurnRun& run, Samples& samples) {
   // Both ways at once count together; the far socket's memory and seven neighbours cost a little.
   constexpr std::array<std::pair<std::string_view, double>, 3> kWays{
@@ -120,6 +130,7 @@ void measure_pcie(const Machine& machine, const BurnRun& run, Samples& samples) 
              rate * share * kShares[at] * jitter(machine, run, way, i, at, 0.0015)});
     samples.push_back(
         {"pcie.latency", part_of(i), "us", {}, 1.35 * jitter(machine, run, "latency", i, i, 0.02)});
+    samples.push_back({"pcie.errors", part_of(i), "errors", {}, damaged(machine, gpu, Work::pcie)});
   }
 }
 
@@ -143,7 +154,9 @@ void measure_p2p(const Machine& machine, const BurnRun& run, Samples& samples) {
           std::min(speed(machine, run.gpus[i], Work::p2p), speed(machine, run.gpus[k], Work::p2p));
       samples.push_back({"p2p.refused", part, "count", {}, share > 0 ? 0.0 : 1.0});
       if (share <= 0) continue;
-      samples.push_back({"p2p.errors", part, "errors", {}, 0});
+      const double errors =
+          damaged(machine, run.gpus[i], Work::p2p) + damaged(machine, run.gpus[k], Work::p2p);
+      samples.push_back({"p2p.errors", part, "errors", {}, errors});
       for (const auto& way : kPairWays)
         samples.push_back(
             {std::string{way.name},
@@ -236,7 +249,7 @@ void measure_train(const Machine& machine, const BurnRun& run, Samples& samples)
 constexpr std::array kCommands{
     BurnCommand{"gemm", Work::gemm, "result-bit", measure_gemm, "gemm.errors", "errors", false,
                 0.2},
-    BurnCommand{"hbm", Work::hbm, "memory-bit", measure_hbm, "hbm.errors", "errors", false, 0},
+    BurnCommand{"hbm", Work::hbm, "memory-bit", measure_hbm, "hbm.errors", "errors", false, 0.2},
     BurnCommand{"pcie", Work::pcie, "copy-bit", measure_pcie, "", "", false, 0},
     BurnCommand{"p2p", Work::p2p, "copy-bit", measure_p2p, "", "", false, 0},
     // Sums are made on a few SMs: a bad one is not always among them.

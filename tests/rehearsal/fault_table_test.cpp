@@ -142,6 +142,16 @@ TEST(FaultTable, ALineOfTheKernelNamesPartsThatTheMachineHas) {
   EXPECT_THAT(to_string(problems), HasSubstr("has no line 'nvme77' for fault kernel-line"));
 }
 
+TEST(FaultTable, AFaultOfAGpuComesWithALoadOfGpusAlone) {
+  std::vector<inventory::Problem> problems;
+
+  parse_rack(std::string{kHead} +
+                 "  - {node: v01-n01, fault: gpu-wrong-results, part: gpu1, under: disk}\n",
+             "rack.yaml", problems);
+
+  EXPECT_THAT(to_string(problems), HasSubstr("disk is no load of GPUs"));
+}
+
 TEST(FaultTable, AReportNamesAFieldAndAValueThatTheFieldTakes) {
   std::vector<inventory::Problem> problems;
 

@@ -113,6 +113,35 @@ TEST(CupelBurn, TellsTheSmThatComputesWrongly) {
   EXPECT_THAT(train, StartsWith("gpu4 train.loss.differs "));
 }
 
+TEST(CupelBurn, TellsTheGpuThatIsWrongInOneWorkAlone) {
+  struct Row {
+    const char* work;
+    const char* measure;
+  };
+  for (const auto& row : std::initializer_list<Row>{
+           {"hbm", "hbm.errors"}, {"pcie", "pcie.errors"}, {"p2p", "p2p.errors"}}) {
+    Bench bench{{{.kind = gpu_wrong_results, .part = "gpu4", .timing = {.under = row.work}}}};
+
+    const auto found = found_by(bench, row.work);
+    const auto gemm = found_by(bench, "gemm", {{"duration", "60s"}});
+
+    ASSERT_TRUE(found) << found.error().what;
+    ASSERT_TRUE(gemm) << gemm.error().what;
+    EXPECT_GT(value_of(*found, row.measure, "gpu4").value_or(0), 0) << row.work;
+    EXPECT_EQ(value_of(*found, row.measure, "gpu3"), 0) << row.work;
+    EXPECT_EQ(value_of(*gemm, "gemm.errors", "gpu4"), 0) << row.work;
+  }
+}
+
+TEST(CupelBurn, TheSmThatComputesWronglyLeavesTheMemoryRight) {
+  Bench bench{{{.kind = gpu_wrong_results, .part = "gpu4", .number = 17}}};
+
+  const auto found = found_by(bench, "hbm", {{"duration", "60s"}});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "hbm.errors", "gpu4"), 0);
+}
+
 TEST(CupelBurn, TellsTheHotGpuByItsHeatFirst) {
   Bench bench{{{.kind = gpu_hot, .part = "gpu7", .amount = 30}}, 200};  // samples come in between
 
