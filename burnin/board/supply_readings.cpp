@@ -52,21 +52,19 @@ void take_health(Supply& supply, const std::string& told) {
   if (supply.health.empty() || is_well(supply.health)) supply.health = told;
 }
 
-/// Of a supply, by the BMC's own limits; of the air that comes in, what is critical: a warm room is
-/// no fault of the machine.
+/// Of a supply, by the BMC's own limits; of chips and of the air that comes in, what is critical: a
+/// warm room is no fault of the machine, and chips slow down by themselves before that.
 void take_temperature(SupplyReading& reading, const std::string& part, const std::string& name,
                       const std::string& health, std::optional<double> value) {
-  const bool told = !health.empty();
-  if (told && part.starts_with("psu")) {
-    auto& hot = reading.hot[part];
-    hot = hot || !is_well(health);
+  const bool supply = part.starts_with("psu");
+  const bool chip = part.starts_with("gpu") || part.starts_with("cpu");
+  const bool inlet = !supply && !chip && is_inlet(name);
+  if (!supply && !chip && !inlet) return;
+  if (!health.empty()) {
+    auto& hot = reading.hot[inlet ? std::string{"inlet air"} : part];
+    hot = hot || (supply ? !is_well(health) : health == "Critical");
   }
-  if (part.starts_with("psu") || !is_inlet(name)) return;
-  if (told) {
-    auto& hot = reading.hot["inlet air"];
-    hot = hot || health == "Critical";
-  }
-  if (value && *value > kColdest && *value < kHottest)
+  if (inlet && value && *value > kColdest && *value < kHottest)
     reading.inlet = std::min(reading.inlet.value_or(*value), *value);
 }
 

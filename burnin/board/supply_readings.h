@@ -32,7 +32,7 @@ struct SupplyReading {
   std::vector<std::string> redundancy{};  // health of each group
   std::optional<int> wet{};               // leak detectors; nothing where there are none
   std::optional<double> inlet{};          // C, of the air that comes in: the coldest sensor
-  /// By part ("psu2", "inlet air"): whether its BMC calls one of its temperatures too high.
+  /// By part ("psu2", "gpu3", "inlet air"): whether its BMC calls one of its temperatures too high.
   std::map<std::string, bool, std::less<>> hot{};
   bool beside_feed = false;  // a feed was off meanwhile, or not everything was well again after it
 };

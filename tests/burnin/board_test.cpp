@@ -365,6 +365,23 @@ TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
     EXPECT_EQ(each.met, Met::met) << each.part << " " << each.measure;
 }
 
+TEST(Psu, NamesTheChipThatTheBmcCallsCriticalAndNoneThatIsWarm) {
+  const auto with_gpus = [](std::string said, const char* health) {
+    const auto end = said.rfind("]}");
+    return said.insert(end, fmt::format(R"(,{{"kind":"temperature","name":"GPU_SXM_4 Temp",)"
+                                        R"("value":91,"health":"{}"}})",
+                                        health));
+  };
+
+  const auto warm_one = psu(transcript(reading(1, 300), with_gpus(reading(1, 1500), "Warning")));
+  const auto hot = psu(transcript(reading(1, 300), with_gpus(reading(1, 1500), "Critical")));
+
+  ASSERT_TRUE(warm_one) << warm_one.error().what;
+  ASSERT_TRUE(hot) << hot.error().what;
+  EXPECT_EQ(value_of(*warm_one, "psu.hot", "gpu3"), 0);
+  EXPECT_EQ(value_of(*hot, "psu.hot", "gpu3"), 1);
+}
+
 TEST(PsuFeeds, SeeTheSupplyThatGetsHotWhileItCarriesTheOthersLoad) {
   const auto cool = warm(reading(1, 1500), 24, "OK", "OK");
   const auto lost = warm(reading(1, 1500, "Critical", 226, "Warning"), 24, "Critical", "OK");
