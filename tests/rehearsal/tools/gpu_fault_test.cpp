@@ -1,4 +1,6 @@
 // Faults of GPUs, where the real ones show: in nvidia-smi, its settings and the kernel's log.
+#include <fmt/format.h>
+
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {
