@@ -72,6 +72,8 @@ struct UpdateService {
   /// What it is at work with: tasks' URIs, or its own word for it; empty: it is idle.
   std::vector<std::string> busy{};
   std::uint64_t most_bytes = 0;  // MaxImageSizeBytes; 0: not told
+  /// The words by which it fetches images ("HTTPS", "NFS"); empty: it fetches none, or tells none.
+  std::vector<std::string> fetches_by{};
   Protocol by = Protocol::redfish;
 
   bool is_at_work() const {

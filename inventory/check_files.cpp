@@ -97,6 +97,7 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     files.check(images->manifest, images->where);
     files.check(signature_file_of(images->manifest), images->where);
     files.check(images->key, images->where);
+    files.check(images->certificate, images->where);
   }
   if (const auto& boot = inventory.boot) {
     files.check(boot->certificate, boot->where);
@@ -127,6 +128,7 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
   if (inventory.kubernetes) secret(inventory.kubernetes->token, inventory.kubernetes->where);
   if (inventory.fabric && inventory.fabric->ufm)
     secret(inventory.fabric->ufm->secret, inventory.fabric->ufm->where);
+  if (inventory.images) files.check(inventory.images->certificate_key, inventory.images->where);
   if (inventory.boot) files.check(inventory.boot->key, inventory.boot->where);
   return std::move(files).problems();
 }

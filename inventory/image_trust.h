@@ -13,8 +13,11 @@ namespace cupel::inventory {
 struct ImageTrust {
   std::string manifest{};  // absolute, as is the key
   std::string key{};
-  /// Where this machine serves images, over HTTP, to BMCs that fetch them; nothing: nowhere.
+  /// Where this machine serves images to BMCs that fetch them; nothing: nowhere.
   std::optional<Endpoint> serve{};
+  bool only_http = false;  // the site says so: no BMC fetches over HTTPS
+  /// PEM files, for HTTPS: those of `firmware: tls`, else of `boot: tls`. Empty where `only_http`.
+  std::string certificate{}, certificate_key{};
   Place where{};
 };
 

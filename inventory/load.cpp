@@ -25,6 +25,54 @@ namespace {
 
 constexpr std::size_t kFileLimit = 64u << 20;
 
+/// PEM files of `firmware: tls`, else those that the boot server shows.
+void read_image_tls(YamlFields& firmware, const std::filesystem::path& folder,
+                    const Inventory& site, ImageTrust& trust, std::vector<Problem>& problems) {
+  const auto* value = firmware.value("tls");
+  if (value == nullptr && site.boot)
+    std::tie(trust.certificate, trust.certificate_key) =
+        std::pair{site.boot->certificate, site.boot->key};
+  if (value == nullptr) return;
+  YamlFields fields{*value, "tls", site.file, problems};
+  const auto path = [&](std::string_view key) -> std::string {
+    const auto name = fields.required(key);
+    if (name.empty()) return {};
+    auto found = path_from(folder, name);
+    if (const auto why = absence(found)) fields.report(fields.place(key), *why);
+    return found.string();
+  };
+  trust.certificate = path("certificate");
+  trust.certificate_key = path("key");
+  fields.finish();
+}
+
+/// From where BMCs fetch: "10.0.0.1:8080" or, without encryption, "http://10.0.0.1:8080".
+void read_image_server(YamlFields& firmware, const std::filesystem::path& folder,
+                       const Inventory& site, ImageTrust& trust, std::vector<Problem>& problems) {
+  constexpr std::string_view kHttp = "http://";
+  auto serve = firmware.text("serve");
+  if (serve && serve->starts_with(kHttp)) {
+    trust.only_http = true;
+    serve->erase(0, kHttp.size());
+  }
+  const auto before = problems.size();
+  read_image_tls(firmware, folder, site, trust, problems);
+  if (!serve) return;
+  trust.serve = endpoint_of(*serve, 0);
+  boost::system::error_code no_address;
+  if (trust.serve) boost::asio::ip::make_address(trust.serve->host, no_address);
+  if (!trust.serve || trust.serve->port == 0 || no_address)
+    firmware.report(firmware.place("serve"),
+                    "serve must be an address of this machine with a port: 10.0.0.1:8080");
+  else if (!trust.only_http && trust.certificate.empty() && problems.size() == before)
+    firmware.report(firmware.place("serve"),
+                    "serve needs a certificate, since BMCs fetch over HTTPS: add tls: "
+                    "{certificate: site.pem, key: site.key} to firmware: or to boot:. Without one: "
+                    "serve: http://" +
+                        *serve + ", where whoever is on the way can change an image");
+  if (trust.only_http) trust.certificate = trust.certificate_key = {};
+}
+
 /// Whose word it is that an image may be written.
 void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
                       std::vector<Problem>& problems) {
@@ -41,14 +89,7 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
   trust.where = fields.place();
   trust.manifest = path("manifest");
   trust.key = path("key");
-  if (const auto serve = fields.text("serve")) {
-    trust.serve = endpoint_of(*serve, 0);
-    boost::system::error_code no_address;
-    if (trust.serve) boost::asio::ip::make_address(trust.serve->host, no_address);
-    if (!trust.serve || trust.serve->port == 0 || no_address)
-      fields.report(fields.place("serve"),
-                    "serve must be an address of this machine with a port: 10.0.0.1:8080");
-  }
+  read_image_server(fields, folder, into, trust, problems);
   fields.finish();
   into.images = std::move(trust);
 }
@@ -110,8 +151,8 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   read_rooms(site, inventory, problems);
   read_racks(site, folder, inventory, problems);
   read_schedulers(site, folder, inventory, problems);
-  read_image_trust(site, folder, inventory, problems);
   inventory.boot = read_boot_site(site, folder, inventory.file, problems);
+  read_image_trust(site, folder, inventory, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
   read_groups(site, inventory, problems);

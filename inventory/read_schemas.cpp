@@ -48,7 +48,7 @@ racks:
         redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}
       - {name: p2, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.2, user: ops, password: "env:X"}}
 bmc_networks: [10.0.1.0/24]
-firmware: {manifest: images.yaml, key: site.pub, serve: "10.0.0.1:8080"}
+firmware: {manifest: images.yaml, key: site.pub, serve: "10.0.0.1:8080", tls: {certificate: a.pem, key: b.pem}}
 boot:
   serve: 10.0.0.1:8081
   tls: {certificate: a.pem, key: b.pem, ca: c.pem}

@@ -13,6 +13,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::string_view kTasks = "/redfish/v1/TaskService/Tasks";
+constexpr std::string_view kSimpleUpdate = "Actions/#UpdateService.SimpleUpdate";
 /// BMCs keep up to a hundred.
 constexpr std::size_t kMostTasks = 24;
 /// Where an URI for forms is told.
@@ -97,7 +98,7 @@ std::vector<UpdateWay> update_ways(const json::value& service, const UpdateRules
     add("form", push);
   else
     add(stores ? "store" : "push", push);
-  const auto simple = action_at(service, "Actions/#UpdateService.SimpleUpdate");
+  const auto simple = action_at(service, kSimpleUpdate);
   if (simple) add("simple", simple->target);
   return ways;
 }
@@ -112,6 +113,9 @@ Task<Result<UpdateService>> read_update_service(Client& client, Layout layout, D
   if (rules.verifies_first) seen.verifies = kVerifies;
   seen.most_bytes = static_cast<std::uint64_t>(
       std::clamp(number_at(service, "MaxImageSizeBytes").value_or(0), 0.0, 1e15));
+  if (const auto simple = action_at(service, kSimpleUpdate)) {
+    CO_TRY(seen.fetches_by, co_await allowed_words(client, *simple, "TransferProtocol", deadline));
+  }
   CO_TRY(seen.busy, co_await tasks_at_work(client, deadline));
   const auto own = progress_in(service);
   if (own.state == UpdateProgress::State::running) seen.busy.push_back(own.told);

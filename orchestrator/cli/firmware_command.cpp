@@ -12,6 +12,7 @@
 #include "orchestrator/firmware/image_check.h"
 #include "orchestrator/firmware/learn_baseline.h"
 #include "orchestrator/firmware/previous_image.h"
+#include "orchestrator/firmware/transfer.h"
 #include "orchestrator/steps/node_writer.h"
 
 namespace cupel::cli {
@@ -63,11 +64,26 @@ Task<std::vector<std::string>> refusals_of_images(const FirmwarePlan& plan,
   co_return refusals;
 }
 
+/// How images get to a BMC that fetches them itself. Empty: they are sent to it, or there are none.
+Task<std::string> transfer_of(const FirmwarePlan& plan,
+                              const std::optional<inventory::ImageTrust>& trust, bmc::Bmc& bmc,
+                              Deadline deadline) {
+  if (std::ranges::all_of(plan.updates,
+                          [](const auto& update) { return update.expected->is_written_on_node(); }))
+    co_return "";
+  const auto service = co_await bmc.update.service(deadline);
+  if (!service) co_return "not known: " + printable(service.error().what);
+  if (service->ways.empty() || service->ways.front() != firmware::kFetches) co_return "";
+  if (trust && trust->serve) co_return firmware::transfer_text(*trust, service->fetches_by);
+  co_return "refused: firmware: has no serve: in the inventory";
+}
+
 /// What is known of one machine.
 struct Standing {
   const FirmwarePlan& plan;
   const bmc::Identity& machine;
   const std::vector<std::string>& refusals;  // of its updates; none where `images` is none
+  std::string transfer;                      // as transfer_of() has it
 };
 
 /// Asks the nodes, each with the profile that it has. `judge` says what is printed, and whether all
@@ -86,15 +102,18 @@ Task<Result<Answer>> judge_node(Connections& connections, const Node& node,
                                 profile.name)};
   const auto bmc = connections.bmc(node);
   auto looked = co_await look(*bmc, deadline);
-  co_await bmc->log_out();
+  if (!looked) co_await bmc->log_out();
   CO_TRY(auto seen, std::move(looked));
   const auto missed = co_await add_parts_of_node(connections, node, profile, seen, deadline);
   bool well = true;
   const auto plan = firmware::plan_firmware(profile, seen.machine, seen.parts);
   std::vector<std::string> refusals;
+  std::string transfer;
+  if (images != nullptr) transfer = co_await transfer_of(plan, inventory.images, *bmc, deadline);
+  co_await bmc->log_out();
   if (images != nullptr)
     refusals = co_await refusals_of_images(plan, seen.machine, *images, deadline);
-  auto answer = judge(Standing{plan, seen.machine, refusals}, well);
+  auto answer = judge(Standing{plan, seen.machine, refusals, std::move(transfer)}, well);
   all_well = all_well && well;
   if (!missed.empty()) {
     answer.text += "\n" + missed;
@@ -132,8 +151,9 @@ Exit plan(const BmcCommand& command) {
   const auto now = seconds_now();
   firmware::ImageChecker images{inventory.images};
   return judge_nodes(command, inventory, &images, [&](const Standing& it, bool& well) {
-    well = may_be_done(it.plan, it.refusals);
+    well = may_be_done(it.plan, it.refusals) && !it.transfer.starts_with("refused");
     Answer answer{plan_text(it.plan, it.refusals), plan_json(it.plan, it.refusals)};
+    add_transfer(it.transfer, answer);
     add_warnings(firmware::previous_image_warnings(it.plan, it.machine, manifest, now), answer);
     return answer;
   });

@@ -183,6 +183,12 @@ void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
   answer.object["warnings"] = boost::json::value_from(warnings);
 }
 
+void add_transfer(const std::string& transfer, Answer& answer) {
+  if (transfer.empty()) return;
+  answer.text += "\nthe BMC fetches its images: " + transfer;
+  answer.object["transfer"] = transfer;
+}
+
 boost::json::object plan_json(const FirmwarePlan& plan, const std::vector<std::string>& refusals) {
   auto object = check_json(plan);
   auto& components = object["components"].as_array();

@@ -21,6 +21,9 @@ std::string check_text(const firmware::FirmwarePlan& plan);
 /// Adds `warnings` to what is printed of a machine.
 void add_warnings(const std::vector<std::string>& warnings, Answer& answer);
 
+/// Adds how the BMC gets its images (firmware::transfer_text), if it fetches them.
+void add_transfer(const std::string& transfer, Answer& answer);
+
 boost::json::object plan_json(const firmware::FirmwarePlan& plan,
                               const std::vector<std::string>& refusals);
 boost::json::object check_json(const firmware::FirmwarePlan& plan);

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/ownership.h"
 #include "base/self_signed.h"
-#include "inventory/check_files.h"
 #include "inventory/model.h"
+#include "orchestrator/controller/certificate_file.h"
 #include "orchestrator/store/modes.h"
 
 namespace cupel::controller {
@@ -99,9 +99,9 @@ Result<netboot::BootService*> BootFiles::service() {
   netboot::BootServerOptions options;
   options.endpoint = {address, boot.port};
   if (!boot.certificate.empty()) {
-    TRY(options.certificate, within("boot: tls: certificate", valid_certificate(boot.certificate)));
-    TRY(inventory::check_secret_file(boot.key));
-    TRY(options.key, read_file(boot.key, kLargestPem));
+    TRY(options.certificate,
+        within("boot: tls: certificate", valid_certificate(boot.certificate, now_())));
+    TRY(options.key, certificate_key(boot.key));
     options.certificate_file = boot.certificate;
   }
   options.folder = images_.string();
@@ -115,30 +115,12 @@ Result<netboot::BootService*> BootFiles::service() {
   return service_.get();
 }
 
-Result<std::string> BootFiles::valid_certificate(const std::string& file) const {
-  TRY(auto pem, read_trusted_file(file, kLargestPem));
-  TRY(const auto valid, within(file, certificate_validity(pem)));
-  const auto now = now_();
-  if (valid.begin > now)
-    return Error{Code::kInvalid,
-                 fmt::format("{}: valid from {:%Y-%m-%dT%H:%M:%SZ}, and this machine's clock says "
-                             "{:%Y-%m-%dT%H:%M:%SZ}: machines reject it. Compare the clock: "
-                             "timedatectl",
-                             file, valid.begin, now)};
-  if (valid.end > now) return pem;
-  return Error{Code::kInvalid,
-               fmt::format("{}: expired on {:%Y-%m-%d}: machines reject it. Renew it: the file is "
-                           "read again without a restart",
-                           file, valid.end)};
-}
-
 /// Errors: kNotFound; kInvalid (what the file has is not valid now, or its key is another one's).
 Result<void> BootFiles::take_new_certificate() {
   const auto& boot = *inventory_.boot;
-  TRY(auto pem, valid_certificate(boot.certificate));
+  TRY(auto pem, valid_certificate(boot.certificate, now_()));
   if (pem == certificate_) return ok();
-  TRY(inventory::check_secret_file(boot.key));
-  TRY(const auto key, read_file(boot.key, kLargestPem));
+  TRY(const auto key, certificate_key(boot.key));
   TRY(servers_.renew_certificate(endpoint_, pem, key));
   certificate_ = std::move(pem);
   log::info({}, "boot-certificate-renewed", boot.certificate);

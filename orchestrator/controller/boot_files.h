@@ -29,8 +29,6 @@ class BootFiles {
   Result<void> take_new_certificate();
   /// Called while machines are waited for: at most once in some seconds it reads the file.
   void look_for_new_certificate();
-  /// Errors: kNotFound; kInvalid (no certificate, or one that has expired).
-  Result<std::string> valid_certificate(const std::string& file) const;
   /// A disc is one machine's: its ticket stands in it.
   Result<void> make_disc(const netboot::Ticket& ticket, netboot::BootOrder& order) const;
   std::filesystem::path disc_of(const std::string& token) const;

@@ -92,8 +92,10 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
     return images->whole(std::move(file), std::move(sha256), deadline);
   };
   if (images_->serves()) {
-    environment.serve_image = [images = images_](bmc::UpdateOrder order, Deadline deadline) {
-      return images->serve(std::move(order), deadline);
+    environment.serve_image = [images = images_](bmc::UpdateOrder order,
+                                                 std::vector<std::string> fetches_by,
+                                                 Deadline deadline) {
+      return images->serve(std::move(order), std::move(fetches_by), deadline);
     };
     environment.serve_image_no_more = [images = images_](const std::string& url) {
       images->serve_no_more(url);

@@ -27,20 +27,23 @@ class FirmwareImages {
 
   /// Whether the inventory says from where BMCs fetch.
   bool serves() const { return trust_ && trust_->serve; }
-  /// The URL under which a BMC fetches the image, for two hours at most: the bytes that were
-  /// hashed, whatever becomes of the file. Errors: kConflict, kInvalid: it cannot be served; as
-  /// firmware::ImageChecker::copy.
-  Task<Result<std::string>> serve(bmc::UpdateOrder order, Deadline deadline);
+  /// The URL under which a BMC that fetches by these words (bmc::UpdateService) fetches the image,
+  /// for two hours at most: the bytes that were hashed, whatever becomes of the file. Errors:
+  /// kConflict, kInvalid: it cannot be served; as firmware::transfer_for, and ImageChecker::copy.
+  Task<Result<std::string>> serve(bmc::UpdateOrder order, std::vector<std::string> fetches_by,
+                                  Deadline deadline);
   void serve_no_more(const std::string& url);
 
  private:
   Result<void> start_server();
+  Result<void> renew_certificate();
 
   asio::any_io_executor executor_;
   std::optional<inventory::ImageTrust> trust_;
   std::filesystem::path state_;
   firmware::ImageChecker checker_;
   std::unique_ptr<images::ImageServer> server_{};
+  std::string certificate_{};  // PEM, that the server shows
 };
 
 }  // namespace cupel::controller

@@ -12,6 +12,7 @@
 #include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
+#include "orchestrator/firmware/transfer.h"
 
 namespace cupel::firmware {
 namespace {
@@ -24,20 +25,24 @@ constexpr int kMostUpdates = 64;
 /// A hold on the power ends by itself so long after the latest end that an update can have.
 constexpr std::chrono::minutes kHoldMargin{60};
 
-/// bmc::UpdateService::ways: SimpleUpdate.
-constexpr std::string_view kFetches = "simple";
 constexpr std::string_view kNotServed =
     " (SimpleUpdate), and no image is served: firmware: has no serve: in the inventory";
 constexpr auto kServeIt =
     "add serve: ADDRESS:PORT, an address of this machine that the BMC reaches, to firmware: of the "
-    "inventory (firmware: {manifest: images.yaml, key: site.pub, serve: \"10.0.0.1:8080\"}), then "
-    "retry";
+    "inventory (firmware: {manifest: images.yaml, key: site.pub, serve: \"10.0.0.1:8080\", tls: "
+    "{certificate: site.pem, key: site.key}}), then retry";
 
 const inventory::ExpectedFirmware* component_of(const inventory::Profile& profile,
                                                 std::string_view name) {
   const auto at =
       std::ranges::find(profile.firmware, name, &inventory::ExpectedFirmware::component);
   return at == profile.firmware.end() ? nullptr : &*at;
+}
+
+std::string_view sending_words(const bmc::UpdateOrder& order) {
+  if (order.pull_uri.empty()) return "sending";
+  return order.pull_uri.starts_with("https:") ? "the BMC fetches over HTTPS"
+                                              : "the BMC fetches over HTTP, not encrypted,";
 }
 
 bool is_of(const FirmwareUpdate& update, const UpdateHandle& handle) {
@@ -262,7 +267,7 @@ Task<Result<Updater::Ended>> Updater::ready_for(bmc::UpdateOrder& order, Deadlin
   if (!why_not && way.empty() && lacks_server(service, order))
     co_return failed("this BMC can only fetch images itself" + std::string{kNotServed}, {kServeIt});
   if (why_not || way != kFetches) co_return why_not;
-  auto served = co_await doors_.serve(order, deadline);
+  auto served = co_await doors_.serve(order, service.fetches_by, deadline);
   if (!served && served.error().code == Code::kCancelled) co_return std::move(served).error();
   if (!served) co_return Ended{UpdateEnd{How::failed, std::move(served).error().what}};
   order.pull_uri = served_ = *std::move(served);
@@ -297,7 +302,7 @@ Task<Result<Updater::Ended>> Updater::push(bmc::UpdateOrder order, Deadline dead
   if (handle_.writes_back()) doors_.written_back.insert(handle_.component);
   CO_TRY(co_await enter(Phase::pushing));
   at_work_ = true;
-  doors_.waiting(fmt::format("{}: sending {:.0f} MB", named(),
+  doors_.waiting(fmt::format("{}: {} {:.0f} MB", named(), sending_words(order),
                              std::ceil(static_cast<double>(order.bytes) / 1e6)));
   auto ticket = co_await doors_.bmc.update.push(order, deadline);
   if (ticket) {

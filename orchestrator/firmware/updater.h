@@ -22,9 +22,10 @@ struct UpdaterDoors {
   std::function<Task<Result<bmc::UpdateOrder>>(FirmwareUpdate, bmc::Identity, Deadline)> image{};
   /// The handle, durable when it returns. Errors: kStorage; kCancelled.
   std::function<Task<Result<void>>(UpdateHandle)> keep{};
-  /// Where the BMC can fetch the image, and, once its update has ended, not any more. Empty: no
-  /// image is served. Errors: why it cannot be.
-  std::function<Task<Result<std::string>>(bmc::UpdateOrder, Deadline)> serve{};
+  /// Where a BMC that fetches by these words (UpdateService::fetches_by) can fetch the image, and,
+  /// once its update has ended, not any more. Empty: no image is served. Errors: why it cannot be.
+  std::function<Task<Result<std::string>>(bmc::UpdateOrder, std::vector<std::string>, Deadline)>
+      serve{};
   std::function<void(const std::string&)> serve_no_more{};
   /// From now on the machine's power is this update's alone, for so long at most; 0: not any more.
   std::function<Result<void>(const UpdateHandle&, std::chrono::seconds)> hold_power{};

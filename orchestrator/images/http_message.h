@@ -16,6 +16,7 @@ namespace cupel::images {
 struct HttpRequest {
   std::string_view method{}, target{}, body{};
   boost::asio::ip::address peer{};
+  bool encrypted = false;
 };
 
 /// Bytes of a file, or of memory where there is none.

@@ -89,6 +89,16 @@ Error cannot_listen(std::string_view what, const tcp::endpoint& endpoint,
   return {Code::kConflict, std::move(text)};
 }
 
+/// Whether the peer begins as TLS does (RFC 8446, 5.1: a record of a handshake); what it sent stays
+/// to be read. False too where it has gone.
+Task<bool> begins_tls(tcp::socket& socket) {
+  constexpr unsigned char kHandshake = 22;
+  unsigned char first = 0;
+  const auto [failure, size] = co_await socket.async_receive(
+      asio::buffer(&first, 1), asio::socket_base::message_peek, kAwait);
+  co_return !failure && first == kHandshake;
+}
+
 Result<std::string> read_of(const OpenFile& file, std::uint64_t offset, std::size_t size) {
   return file.read(offset, size);
 }
@@ -197,7 +207,8 @@ Task<void> HttpServer::Impl::serve(std::shared_ptr<Connection> connection) {
   boost::system::error_code ignored;
   (void)socket.set_option(tcp::no_delay{true}, ignored);
   const auto context = current_tls();
-  if (!context) co_return co_await answer_all(socket, *connection);
+  const bool plain = !context || (options.plain_too && !co_await begins_tls(socket));
+  if (plain) co_return co_await answer_all(socket, *connection);
   asio::ssl::stream<tcp::socket&> stream{socket, *context};
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
   if (!refused) co_return co_await answer_all(stream, *connection);
@@ -229,8 +240,9 @@ Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) 
 template <class Stream>
 Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Request request) {
   const auto begun = Clock::now();
-  auto answer = handler({std::string_view{request.method_string()},
-                         std::string_view{request.target()}, request.body(), connection.peer});
+  auto answer =
+      handler({std::string_view{request.method_string()}, std::string_view{request.target()},
+               request.body(), connection.peer, !std::same_as<Stream, tcp::socket>});
   const auto reply = reply_of(answer, std::string_view{request[http::field::range]});
   if (reply.status / 100 == 2) peers.serve(connection.peer);
   const bool keep = request.keep_alive() && !answer.close;

@@ -16,6 +16,7 @@ struct HttpOptions {
   std::string host{};                  // in URLs; empty: the endpoint's address
   /// PEM, of a certificate that those who fetch trust; empty: HTTP.
   std::string certificate{}, key{};
+  bool plain_too = false;  // with a certificate: who begins in plain HTTP is answered as well
   int threads = 2;
   /// A quarter is kept for peers that were served something within the last hour.
   std::size_t connections = 4096;

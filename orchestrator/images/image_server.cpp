@@ -12,9 +12,11 @@ struct ImageServer::Impl {
 
   HttpAnswer answer(const HttpRequest& request);
   HttpAnswer content(const HttpRequest& request);
+  std::string base(bool plain) const;
 
   asio::any_io_executor executor;
   Log log;
+  bool has_tls = false;
   ServedFiles files{};
   std::unique_ptr<HttpServer> server{};  // goes first
 };
@@ -23,7 +25,7 @@ HttpAnswer ImageServer::Impl::content(const HttpRequest& request) {
   if (request.method != "GET" && request.method != "HEAD")
     return {.status = 405, .allow = "GET, HEAD"};
   const auto file = files.find(request.target, request.peer);
-  if (!file) return {.status = 404};
+  if (!file || (has_tls && file->grant.plain == request.encrypted)) return {.status = 404};
   return {.status = 200,
           .body = {{.file = file->file, .size = file->file->size()}},
           .ranges = true,
@@ -54,13 +56,16 @@ Result<std::unique_ptr<ImageServer>> ImageServer::start(asio::any_io_executor ex
                    .host = std::move(options.host),
                    .certificate = std::move(options.certificate),
                    .key = std::move(options.key),
+                   .plain_too = true,
                    .threads = options.threads,
                    .connections = options.connections,
                    .connections_per_peer = options.connections_per_peer,
                    .head_patience = options.head_patience,
                    .idle = options.idle,
                    .disk = options.disk,
-                   .read = std::move(options.read)};
+                   .read = std::move(options.read),
+                   .no_handshake = std::move(options.no_handshake)};
+  impl->has_tls = !http.certificate.empty();
   const auto answering = [told = impl.get()](const HttpRequest& request) {
     return told->answer(request);
   };
@@ -70,14 +75,28 @@ Result<std::unique_ptr<ImageServer>> ImageServer::start(asio::any_io_executor ex
 
 ImageServer::~ImageServer() = default;
 
+std::string ImageServer::Impl::base(bool plain) const {
+  constexpr std::string_view kHttps = "https";
+  const auto& url = server->url();
+  return plain && has_tls ? "http" + url.substr(kHttps.size()) : url;
+}
+
 Result<std::string> ImageServer::grant(Grant grant) {
+  const auto base = impl_->base(grant.plain);
   TRY(const auto path, impl_->files.add(std::move(grant)));
-  return impl_->server->url() + path;
+  return base + path;
 }
 
 void ImageServer::revoke(const std::string& url) {
-  const auto& base = impl_->server->url();
-  if (url.starts_with(base)) impl_->files.revoke(url.substr(base.size()));
+  for (const bool plain : {false, true}) {
+    const auto base = impl_->base(plain);
+    if (url.starts_with(base)) return impl_->files.revoke(url.substr(base.size()));
+  }
+}
+
+Result<void> ImageServer::renew_certificate(const std::string& certificate,
+                                            const std::string& key) {
+  return impl_->server->renew_certificate(certificate, key);
 }
 
 std::uint16_t ImageServer::port() const { return impl_->server->port(); }

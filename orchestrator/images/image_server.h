@@ -21,6 +21,8 @@ struct ImageServerOptions {
   std::string host{};                  // in URLs; empty: the endpoint's address
   /// PEM, of a certificate that those who fetch trust; empty: HTTP.
   std::string certificate{}, key{};
+  /// OpenSSL's words for a handshake that a peer did not finish; called on the server's threads.
+  std::function<void(const asio::ip::address& peer, const std::string& why)> no_handshake{};
   int threads = 2;
   std::size_t connections = 4096, connections_per_peer = 64;  // 0: as many as there may be
   std::chrono::seconds head_patience{10};                     // for a request's head
@@ -35,6 +37,8 @@ struct Grant {
   std::string name{};      // the URL's last part: letters, digits, "._-"
   std::chrono::seconds lifetime{3600};
   std::optional<asio::ip::address> peer{};  // nobody else is answered
+  /// Over HTTP alone, although the server has a certificate; else over HTTPS alone, if it has one.
+  bool plain = false;
 };
 
 /// One request that was answered, or broke off.
@@ -64,6 +68,9 @@ class ImageServer {
   Result<std::string> grant(Grant grant);
   /// Transfers that are under way end. Unknown: nothing.
   void revoke(const std::string& url);
+
+  /// As HttpServer::renew_certificate.
+  Result<void> renew_certificate(const std::string& certificate, const std::string& key);
 
   std::uint16_t port() const;
 

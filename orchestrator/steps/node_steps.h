@@ -53,7 +53,8 @@ struct StepEnvironment {
       image_bytes{};
   /// Where BMCs fetch an image, and what is served no more. Empty: the inventory has no address for
   /// that.
-  std::function<Task<Result<std::string>>(bmc::UpdateOrder, Deadline)> serve_image{};
+  std::function<Task<Result<std::string>>(bmc::UpdateOrder, std::vector<std::string>, Deadline)>
+      serve_image{};
   std::function<void(const std::string&)> serve_image_no_more{};
   /// The boot server and the image store. nullptr: the inventory has no `boot:`.
   std::shared_ptr<os::BootDoor> boot{};

@@ -425,6 +425,27 @@ TEST_F(Updating, FindsTheNewestOfAHundredTasksInWhateverOrderTheyAreListed) {
   }
 }
 
+TEST_F(Updating, SaysByWhatTheBmcFetchesImagesWhereverItTells) {
+  const auto words_with = [&](const json::object& told) {
+    json::object action{{"target", "/redfish/v1/Simple"}};
+    action.insert(told.begin(), told.end());
+    offer({{"Actions", {{"#UpdateService.SimpleUpdate", action}}}});
+    const auto seen = with_bmc([](Bmc& bmc) { return bmc.update.service(soon()); });
+    EXPECT_TRUE(seen) << seen.error().what;
+    return seen ? seen->fetches_by : std::vector<std::string>{"an error"};
+  };
+  constexpr auto kInfo = "/redfish/v1/UpdateService/SimpleUpdateActionInfo";
+  server.set(kInfo, json::object{
+                        {"Parameters",
+                         {{{"Name", "ImageURI"}},
+                          {{"Name", "TransferProtocol"}, {"AllowableValues", {"HTTP", "FTP"}}}}}});
+
+  EXPECT_THAT(words_with({{"TransferProtocol@Redfish.AllowableValues", {"HTTPS", "NFS"}}}),
+              ElementsAre("HTTPS", "NFS"));
+  EXPECT_THAT(words_with({{"@Redfish.ActionInfo", kInfo}}), ElementsAre("HTTP", "FTP"));
+  EXPECT_THAT(words_with({}), ElementsAre());
+}
+
 TEST_F(Updating, ListsTasksOfFirmwareThatAreAtWork) {
   offer({{"MultipartHttpPushUri", kUpload}, {"MaxImageSizeBytes", 1000}});
   const std::string tasks = "/redfish/v1/TaskService/Tasks";

@@ -200,12 +200,46 @@ TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
 
 TEST(LoadInventory, ServesImagesAtAnAddressWithAPort) {
   const std::string files = "firmware: {manifest: images.yaml, key: site.pub, serve: ";
-  const auto good = site_with(files + "\"10.0.0.1:8080\"}");
+  const auto good = site_with(files + "\"http://10.0.0.1:8080\"}");
   const auto wrong = site_with(files + "10.0.0.1}");
+  const auto other = site_with(files + "\"ftp://10.0.0.1:8080\"}");
 
   ASSERT_TRUE(good.inventory) << to_string(good.problems);
   EXPECT_EQ(good.inventory->images->serve, (Endpoint{"10.0.0.1", 8080}));
-  EXPECT_THAT(to_string(wrong.problems), ::testing::HasSubstr("with a port: 10.0.0.1:8080"));
+  EXPECT_TRUE(good.inventory->images->only_http);
+  EXPECT_THAT(to_string(wrong.problems), HasSubstr("with a port: 10.0.0.1:8080"));
+  EXPECT_THAT(to_string(other.problems), HasSubstr("with a port: 10.0.0.1:8080"));
+}
+
+TEST(LoadInventory, ServesImagesOverHttpsWithTheCertificateOfFirmwareOrOfBoot) {
+  const std::string files = "firmware: {manifest: images.yaml, key: site.pub, serve: ";
+  const std::string address = "\"10.0.0.1:8080\"", page{SOURCE_DIR "/README.md"};
+  const std::string license{SOURCE_DIR "/LICENSE"};
+  const auto tls = [](const std::string& certificate, const std::string& more = "") {
+    return "tls: {certificate: " + certificate + ", key: " + certificate + more + "}";
+  };
+  const auto boot = "boot: {serve: \"10.0.0.1:8081\", " + tls(page, ", ca: " + page) + "}\n";
+
+  const auto none = site_with(files + address + "}");
+  const auto own = site_with(boot + files + address + ", " + tls(license) + "}");
+  const auto of_boot = site_with(boot + files + address + "}");
+  const auto plain = site_with(boot + files + "\"http://10.0.0.1:8080\"}");
+  const auto half = site_with(files + address + ", tls: {certificate: " + page + "}}");
+  const auto absent = site_with(files + address + ", " + tls("none.pem") + "}");
+
+  EXPECT_THAT(to_string(none.problems), HasSubstr("serve needs a certificate"));
+  EXPECT_THAT(to_string(none.problems), HasSubstr("serve: http://10.0.0.1:8080"));
+  ASSERT_TRUE(own.inventory) << to_string(own.problems);
+  ASSERT_TRUE(of_boot.inventory) << to_string(of_boot.problems);
+  ASSERT_TRUE(plain.inventory) << to_string(plain.problems);
+  EXPECT_EQ(own.inventory->images->certificate, license);
+  EXPECT_EQ(own.inventory->images->certificate_key, license);
+  EXPECT_EQ(of_boot.inventory->images->certificate, page);
+  EXPECT_EQ(of_boot.inventory->images->certificate_key, page);
+  EXPECT_EQ(plain.inventory->images->certificate, "");
+  EXPECT_EQ(to_string(half.problems).find("serve needs a certificate"), std::string::npos);
+  EXPECT_THAT(to_string(half.problems), HasSubstr("tls needs key"));
+  EXPECT_THAT(to_string(absent.problems), HasSubstr("there is no file"));
 }
 
 }  // namespace

@@ -521,7 +521,8 @@ TEST_F(Updating, SuppliesThatAreNotRedundantKeepTheMachineAsItIs) {
 TEST_F(Updating, AnImageIsServedToABmcThatFetchesAndNotAnyMoreAtTheEnd) {
   std::vector<std::string> served;
   auto mine = doors();
-  mine.serve = [&](bmc::UpdateOrder order, Deadline) -> Task<Result<std::string>> {
+  mine.serve = [&](bmc::UpdateOrder order, std::vector<std::string>,
+                   Deadline) -> Task<Result<std::string>> {
     served.push_back("serve " + order.name);
     co_return "http://10.0.0.1:8080/token/bios.bin";
   };

@@ -25,7 +25,8 @@ class AnotherWay : public Updating {
   }
   UpdaterDoors serving() {
     auto mine = doors();
-    mine.serve = [this](bmc::UpdateOrder, Deadline) -> Task<Result<std::string>> {
+    mine.serve = [this](bmc::UpdateOrder, std::vector<std::string>,
+                        Deadline) -> Task<Result<std::string>> {
       served.emplace_back(kServed);
       co_return served.back();
     };

@@ -3,13 +3,17 @@
 
 #include <set>
 
+#include "base/file.h"
 #include "base/for_each_of.h"
 #include "base/wall_clock.h"
 #include "bmc/redfish/redfish.h"
+#include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/firmware/updater.h"
 #include "orchestrator/images/image_server.h"
 #include "orchestrator/settings/converge.h"
 #include "rehearsal/bmc/image.h"
+#include "tests/support/captures.h"
+#include "tests/support/certificate.h"
 #include "tests/support/image_file.h"
 #include "tests/support/virtual_bmc.h"
 
@@ -22,6 +26,7 @@ using rehearsal::Fault;
 using rehearsal::FaultKind;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kPart = "PSU_1", kVersion = "9.9";
@@ -104,6 +109,8 @@ class UpdateThatGoesWrong : public ::testing::Test {
     doors.poll = 20ms;
     doors.pace.until_restart_shows = 100ms;
     doors.clock_may_be_off = std::chrono::days{30};  // the rack's time runs ahead
+    doors.serve = serve;
+    doors.serve_no_more = [](const std::string&) {};
     return doors;
   }
 
@@ -127,6 +134,7 @@ class UpdateThatGoesWrong : public ::testing::Test {
 
   Task<Result<UpdateEnd>> bring_to_baseline(Controller& controller) {
     const auto bmc = controller.open(*server);
+    if (fetches_by) only_fetch(*bmc);
     Updater updater{doors(*bmc, controller)};
     const auto until = Deadline::in(120s);
     auto ended = co_await updater.run(until);
@@ -138,6 +146,19 @@ class UpdateThatGoesWrong : public ::testing::Test {
     }
     co_await bmc->log_out();
     co_return ended;
+  }
+
+  /// Of what the BMC offers, fetching alone, by `fetches_by`, or by what it says itself where that
+  /// is empty.
+  void only_fetch(bmc::Bmc& bmc) const {
+    auto service = std::move(bmc.update.service);
+    bmc.update.service = [this, service = std::move(service)](
+                             Deadline deadline) -> Task<Result<bmc::UpdateService>> {
+      CO_TRY(auto told, co_await service(deadline));
+      told.ways = {"simple"};
+      if (!fetches_by->empty()) told.fetches_by = *fetches_by;
+      co_return told;
+    };
   }
 
   UpdateEnd ended() {
@@ -168,6 +189,8 @@ class UpdateThatGoesWrong : public ::testing::Test {
   std::unique_ptr<test::VirtualBmc> server{};
   int pushes = 0;
   bool held = false;
+  std::optional<std::vector<std::string>> fetches_by{};  // nothing: it takes uploads
+  decltype(UpdaterDoors::serve) serve{};
 };
 
 /// The fault, how it ends, and in whose words.
@@ -403,6 +426,48 @@ TEST_F(UpdateThatGoesWrong, AnImageThatIsGoneFromTheServersDiskIsAFailureWithIts
   EXPECT_THAT(end.detail, HasSubstr("psu 9.9: the BMC: "));
   EXPECT_FALSE(runs_the_new_one());
   EXPECT_FALSE(held);
+}
+
+/// From the site's certificate to the version that runs: a BMC that offers HTTPS gets no other URL.
+TEST_F(UpdateThatGoesWrong, ABmcThatFetchesIsGivenHttpsUnlessItHasNone) {
+  const test::TemporaryFolder folder;
+  const auto certificate = test::make_certificate();
+  inventory::ImageTrust trust;
+  trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  trust.certificate = folder.path() / "site.pem";
+  trust.certificate_key = folder.path() / "site.key";
+  ASSERT_TRUE(write_file(trust.certificate, certificate.certificate_pem, 0600));
+  ASSERT_TRUE(write_file(trust.certificate_key, certificate.key_pem, 0600));
+  profile.firmware[0].ids = {"*__PSU.Slot.2"};
+  asio::io_context io;
+  controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
+  std::vector<std::string> urls;
+  serve = [&](bmc::UpdateOrder, std::vector<std::string> words,
+              Deadline deadline) -> Task<Result<std::string>> {
+    auto url = co_await images.serve(image.order("psu"), std::move(words), deadline);
+    urls.push_back(url ? url->substr(0, url->find("127")) : url.error().what);
+    co_return url;
+  };
+  using Words = std::vector<std::string>;
+  const auto end_with = [&](const Words& words) {
+    with({}, "dell");
+    order = {.name = "psu.bin", .component = "psu"};
+    fetches_by = words;
+    return ended();
+  };
+
+  const auto https = end_with({});
+  const bool https_runs = runs_the_new_one();
+  const auto http = end_with({"HTTP", "FTP"});
+  const bool http_runs = runs_the_new_one();
+  const auto neither = end_with({"NFS", "TFTP"});
+
+  EXPECT_EQ(https.how, How::at_baseline) << https.detail;
+  EXPECT_EQ(http.how, How::at_baseline) << http.detail;
+  EXPECT_TRUE(https_runs && http_runs);
+  EXPECT_EQ(neither.how, How::failed);
+  EXPECT_THAT(neither.detail, HasSubstr("this BMC fetches images by NFS, TFTP"));
+  EXPECT_THAT(urls, ElementsAre("https://", "http://", HasSubstr("NFS, TFTP")));
 }
 
 }  // namespace

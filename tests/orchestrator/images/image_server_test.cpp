@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/images/byte_range.h"
 #include "tests/support/captures.h"
@@ -299,6 +300,52 @@ TEST_F(ImageServing, SaysWhoFetchedWhatWithoutTheSecretOfTheUrl) {
   EXPECT_TRUE(log[0].whole);
 }
 
+TEST_F(ImageServing, WhatIsGrantedOverOneProtocolIsNotAnsweredOverTheOther) {
+  const auto certificate = test::make_certificate();
+  start({.certificate = certificate.certificate_pem, .key = certificate.key_pem});
+  const std::string ca = folder.path() / "ca.pem";
+  std::ofstream{ca} << certificate.certificate_pem;
+  const auto encrypted = granted({}), plain = granted({.plain = true});
+  const auto by = [](const std::string& scheme, const std::string& url) {
+    return scheme + url.substr(url.find("://"));
+  };
+
+  EXPECT_THAT(plain, StartsWith("http://127.0.0.1:" + std::to_string(server->port())));
+  EXPECT_EQ(fetch(encrypted, nullptr, nullptr, ca).body, content);
+  EXPECT_EQ(fetch(plain).body, content);
+  EXPECT_EQ(fetch(by("http", encrypted)).status, 404);
+  EXPECT_EQ(fetch(by("https", plain), nullptr, nullptr, ca).status, 404);
+  server->revoke(plain);
+  EXPECT_EQ(fetch(plain).status, 404);
+}
+
+TEST_F(ImageServing, ABmcIsShownTheCertificateThatTheSiteHasByNow) {
+  inventory::ImageTrust trust;
+  trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  trust.certificate = folder.path() / "site.pem";
+  trust.certificate_key = folder.path() / "site.key";
+  controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
+  const bmc::UpdateOrder order{.file = file, .name = "bios.bin", .sha256 = sha256_hex(content)};
+  const auto serve = [&] {
+    return run_to_end(io, images.serve(order, {"HTTPS"}, Deadline::in(std::chrono::seconds{60})));
+  };
+  const auto write = [&](const test::SelfSigned& certificate) {
+    EXPECT_TRUE(write_file(trust.certificate, certificate.certificate_pem, 0600));
+    EXPECT_TRUE(write_file(trust.certificate_key, certificate.key_pem, 0600));
+  };
+
+  const auto without = serve();
+  write(test::make_certificate());
+  const auto first = serve();
+  write(test::make_certificate());
+  const auto second = serve();
+
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().what, HasSubstr("firmware: the certificate of serve:"));
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(fetch(*second, nullptr, nullptr, trust.certificate).body, content);
+}
+
 TEST_F(ImageServing, AnAddressThatIsTakenIsSaid) {
   start();
   const auto second = ImageServer::start(
@@ -313,11 +360,12 @@ TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsU
   controller::FirmwareImages none{io.get_executor(), std::nullopt, folder.path()};
   inventory::ImageTrust trust;
   trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  trust.only_http = true;
   controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
   const bmc::UpdateOrder order{
       .file = file, .name = "BIOS (2.4).bin", .sha256 = sha256_hex(content)};
   const auto serve = [&](const bmc::UpdateOrder& wanted) {
-    return run_to_end(io, images.serve(wanted, Deadline::in(std::chrono::seconds{60})));
+    return run_to_end(io, images.serve(wanted, {}, Deadline::in(std::chrono::seconds{60})));
   };
 
   const auto url = serve(order);
@@ -337,10 +385,11 @@ TEST_F(ImageServing, AnImageOfFirmwareIsServedFromWhereTheInventorySaysUntilItsU
 TEST_F(ImageServing, ABmcFetchesTheBytesThatWereHashedWhateverBecomesOfTheFile) {
   inventory::ImageTrust trust;
   trust.serve = inventory::Endpoint{"127.0.0.1", 0};
+  trust.only_http = true;
   controller::FirmwareImages images{io.get_executor(), trust, folder.path() / "state"};
   const bmc::UpdateOrder order{.file = file, .name = "bios.bin", .sha256 = sha256_hex(content)};
   const auto serve = [&] {
-    return run_to_end(io, images.serve(order, Deadline::in(std::chrono::seconds{60})));
+    return run_to_end(io, images.serve(order, {}, Deadline::in(std::chrono::seconds{60})));
   };
 
   const auto url = serve();
