@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -13,8 +15,8 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostPdus = 8;  // of one service: those that are chained to it
-constexpr std::size_t kMostRead = 128;
+constexpr std::size_t kMostPdus = 64;  // of one service and kind: those that are chained to it
+constexpr std::size_t kMostRead = 512;
 constexpr std::size_t kMostNamed = 24;
 constexpr std::string_view kCycle = "PowerCycle";
 
@@ -23,10 +25,34 @@ std::string_view last_of(std::string_view uri) {
   return uri.substr(uri.rfind('/') + 1);
 }
 
-bool is_called(const json::value& body, std::string_view name) {
+/// Whatever distributes power has the resource PowerDistribution, with Outlets and OutletGroups.
+/// Source: DSP0268, PowerEquipment, PowerDistribution.
+constexpr std::array<std::string_view, 5> kEquipment{"RackPDUs", "FloorPDUs", "TransferSwitches",
+                                                     "PowerShelves", "Switchgear"};
+
+/// An outlet, or a group.
+struct Member {
+  std::string uri;
+  bool was_read = false;
+  std::vector<std::string> labels{};  // once it was read
+
+  bool is_called(std::string_view name) const {
+    return std::ranges::find(labels, name) != labels.end();
+  }
+  /// By the end of its URI: "A1", "2/Outlets/A1".
+  bool ends_with(std::string_view name) const {
+    std::string_view path{uri};
+    while (path.ends_with('/')) path.remove_suffix(1);
+    return path.size() > name.size() && path.ends_with(name) &&
+           path[path.size() - name.size() - 1] == '/';
+  }
+};
+
+std::vector<std::string> labels_of(const json::value& body) {
+  std::vector<std::string> labels;
   for (const auto* label : {"Id", "UserLabel", "Name"})
-    if (text_at(body, label) == name) return true;
-  return false;
+    if (auto text = text_at(body, label)) labels.push_back(*std::move(text));
+  return labels;
 }
 
 class RedfishPdu final : public Pdu {
@@ -63,21 +89,54 @@ class RedfishPdu final : public Pdu {
  private:
   Task<Result<Outlet>> outlet(std::string name, Deadline deadline) {
     if (members_.empty()) {
-      CO_TRY(co_await find_members(deadline));
+      auto listed_all = co_await find_members(deadline);
+      if (!listed_all) members_.clear();  // a part of them is never taken for all
+      CO_TRY(std::move(listed_all));
     }
     // Most are called by their Id, which their URI ends with.
-    const auto known = std::ranges::find(members_, std::string_view{name}, last_of);
-    if (known != members_.end()) {
-      CO_TRY(const auto body, co_await client_.get(*known, deadline));
-      co_return co_await read(std::move(name), *known, body, deadline);
+    auto found = those_that([&](const Member& one) { return one.ends_with(name); });
+    if (found.empty()) {
+      CO_TRY(co_await read_labels(deadline));
+      found = those_that([&](const Member& one) { return one.is_called(name); });
     }
-    std::size_t read_so_far = 0;
-    for (const auto& uri : members_) {
-      if (++read_so_far > kMostRead) break;
-      CO_TRY(const auto body, co_await client_.get(uri, deadline));
-      if (is_called(body, name)) co_return co_await read(std::move(name), uri, body, deadline);
+    if (found.empty()) co_return none_of_that_name();
+    if (found.size() > 1)
+      co_return Error{Code::kConflict,
+                      "there are several of that name: write as much of its URI as tells it from "
+                      "the others: " +
+                          listed(found)};
+    CO_TRY(const auto body, co_await client_.get(found.front(), deadline));
+    co_return co_await read(std::move(name), found.front(), body, deadline);
+  }
+
+  /// URIs.
+  template <class Is>
+  std::vector<std::string> those_that(Is is) const {
+    std::vector<std::string> found;
+    for (const auto& one : members_)
+      if (is(one)) found.push_back(one.uri);
+    return found;
+  }
+
+  Task<Result<void>> read_labels(Deadline deadline) {
+    if (members_.size() > kMostRead)
+      co_return Error{Code::kUnsupported,
+                      fmt::format("it has {} outlets, and labels are looked for among {} at most: "
+                                  "name it by its Id",
+                                  members_.size(), kMostRead)};
+    for (auto& one : members_) {
+      if (one.was_read) continue;
+      CO_TRY(const auto body, co_await client_.get(one.uri, deadline));
+      one.labels = labels_of(body);
+      one.was_read = true;
     }
-    co_return Error{Code::kNotFound, "there is none of that name; there are " + there_are()};
+    co_return ok();
+  }
+
+  Error none_of_that_name() const {
+    std::vector<std::string> ids;
+    for (const auto& one : members_) ids.emplace_back(last_of(one.uri));
+    return {Code::kNotFound, "there is none of that name; there are " + listed(ids)};
   }
 
   Task<Result<Outlet>> read(std::string name, std::string uri, json::value body,
@@ -103,26 +162,40 @@ class RedfishPdu final : public Pdu {
     if (uri.empty())
       co_return Error{Code::kUnsupported, "its service root has no PowerEquipment: is it a PDU?"};
     CO_TRY(const auto equipment, co_await client_.get(uri, deadline));
-    CO_TRY(const auto pdus,
-           co_await member_uris(client_, link_at(equipment, "RackPDUs"), kMostPdus, deadline));
-    for (const auto& one : pdus) {
-      CO_TRY(const auto pdu, co_await client_.get(one, deadline));
-      for (const auto* collection : {"Outlets", "OutletGroups"}) {
-        CO_TRY(auto found,
-               co_await member_uris(client_, link_at(pdu, collection), kMostListed, deadline));
-        std::ranges::move(found, std::back_inserter(members_));
+    std::string seen;
+    for (const auto kind : kEquipment) {
+      const auto collection = link_at(equipment, kind);
+      if (collection.empty()) continue;
+      seen += (seen.empty() ? "" : ", ") + std::string{kind};
+      auto pdus = co_await member_uris(client_, collection, kMostPdus, deadline);
+      if (!pdus && pdus.error().code == Code::kNotFound) continue;  // linked, and none is there
+      if (!pdus) co_return std::move(pdus).error();
+      for (const auto& one : *pdus) {
+        CO_TRY(co_await find_members_of(one, deadline));
       }
     }
-    if (members_.empty()) co_return Error{Code::kUnsupported, "it tells of no outlets"};
+    if (members_.empty())
+      co_return Error{Code::kUnsupported,
+                      "it tells of no outlets" + (seen.empty() ? "" : " below " + seen)};
     co_return ok();
   }
 
-  std::string there_are() const {
+  Task<Result<void>> find_members_of(std::string uri, Deadline deadline) {
+    CO_TRY(const auto pdu, co_await client_.get(uri, deadline));
+    for (const auto* collection : {"Outlets", "OutletGroups"}) {
+      CO_TRY(auto found,
+             co_await member_uris(client_, link_at(pdu, collection), kMostListed, deadline));
+      for (auto& one : found) members_.push_back({.uri = std::move(one)});
+    }
+    co_return ok();
+  }
+
+  static std::string listed(const std::vector<std::string>& texts) {
     std::string names;
     std::size_t count = 0;
-    for (const auto& uri : members_) {
+    for (const auto& text : texts) {
       if (++count > kMostNamed) return names + ", ...";
-      names += (names.empty() ? "" : ", ") + printable(shortened(last_of(uri), 40));
+      names += (names.empty() ? "" : ", ") + printable(shortened(text, 120));
     }
     return names;
   }
@@ -135,7 +208,7 @@ class RedfishPdu final : public Pdu {
 
   std::string name_;
   Client client_;
-  std::vector<std::string> members_{};  // URIs of outlets and of groups
+  std::vector<Member> members_{};
 };
 
 }  // namespace

@@ -127,6 +127,68 @@ TEST_F(RackPdu, SaysWhichOutletsThereAre) {
             "PDU a01/p1: outlet B9: there is none of that name; there are A1, A2, 7");
 }
 
+/// A shelf feeds the rack of an NVL72, a transfer switch a row: what switches is in their outlets.
+TEST_F(RackPdu, FindsOutletsOfWhateverDistributesPower) {
+  const std::string equipment = "/redfish/v1/PowerEquipment";
+  json::object all;
+  for (const auto* kind : {"FloorPDUs", "TransferSwitches", "PowerShelves", "Switchgear"}) {
+    const auto unit = equipment + "/" + kind + "/1", id = std::string{kind} + "-A1";
+    all[kind] = link(equipment + "/" + kind);
+    server.set(equipment + "/" + kind, collection({unit}));
+    server.set(unit, {{"Outlets", link(unit + "/Outlets")}});
+    server.set(unit + "/Outlets", collection({unit + "/Outlets/" + id}));
+    server.set(unit + "/Outlets/" + id, outlet(id, 30));
+  }
+  all["RackPDUs"] = link(equipment + "/NotThere");
+  server.set(equipment, all);
+
+  const auto found =
+      outlets({"FloorPDUs-A1", "TransferSwitches-A1", "PowerShelves-A1", "Switchgear-A1"});
+  const auto none = outlets({"A1"});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ((*found)[2].source, equipment + "/PowerShelves/1/Outlets/PowerShelves-A1");
+  EXPECT_FALSE(none);
+}
+
+TEST_F(RackPdu, SaysBelowWhatThereAreNoOutlets) {
+  const std::string equipment = "/redfish/v1/PowerEquipment";
+  server.set(equipment, {{"PowerShelves", link(equipment + "/PowerShelves")}});
+  server.set(equipment + "/PowerShelves", collection({}));
+
+  const auto found = outlets({"A1"});
+
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().what, HasSubstr("it tells of no outlets below PowerShelves"));
+}
+
+/// Chained PDUs count their outlets alike: the first of a name would cut another machine's power.
+TEST_F(RackPdu, ANameOfSeveralOutletsIsRefusedUntilItSaysWhich) {
+  const std::string pdus = "/redfish/v1/PowerEquipment/RackPDUs", other = pdus + "/2";
+  server.set(pdus, collection({kPdu, other}));
+  server.set(other, {{"Outlets", link(other + "/Outlets")}});
+  server.set(other + "/Outlets",
+             collection({other + "/Outlets/A1", other + "/Outlets/B1", other + "/Outlets/B2"}));
+  for (const auto* id : {"A1", "B1", "B2"}) {
+    auto one = outlet(id, 30);
+    if (std::string_view{id} != "A1") one["UserLabel"] = "node 7";
+    server.set(other + "/Outlets/" + id, one);
+  }
+
+  const auto by_id = outlets({"A1"}), by_label = outlets({"node 7"});
+  const auto which = outlets({"1/Outlets/A1", "2/Outlets/A1"});
+
+  for (const auto& refused : {by_id, by_label}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::kConflict);
+    EXPECT_THAT(refused.error().what, HasSubstr("there are several of that name"));
+  }
+  EXPECT_THAT(by_id.error().what, HasSubstr(other + "/Outlets/A1"));
+  ASSERT_TRUE(which) << which.error().what;
+  EXPECT_EQ((*which)[0].source, at("/Outlets/A1"));
+  EXPECT_EQ((*which)[1].source, other + "/Outlets/A1");
+}
+
 /// Whatever one of its documents says: an error, or a valid outlet.
 TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
   std::mt19937 random{7};
