@@ -214,11 +214,6 @@ void add_own_card(Survey& survey, const Machine& machine) {
   }
 }
 
-std::optional<std::string> mac_of(const json::value& port) {
-  auto mac = canonical_mac(told(port, "PermanentMACAddress"));
-  return mac ? mac : canonical_mac(told(port, "MACAddress"));
-}
-
 /// The port for the maintenance of a node, which is on its board and no adapter (Cray EX:
 /// "ManagementEthernet").
 Task<void> add_management_port(Survey& survey, const Machine& machine, std::size_t number) {
@@ -250,6 +245,19 @@ bool is_virtual(const json::value& port) {
   return vlan != nullptr && vlan->is_object() && !links_at(port, "Links/RelatedInterfaces").empty();
 }
 
+}  // namespace
+
+bool is_port_of_card(const json::value& port) {
+  return !is_virtual(port) && find(port, "Links/HostInterface") == nullptr;
+}
+
+std::optional<std::string> mac_of(const json::value& port) {
+  auto mac = canonical_mac(told(port, "PermanentMACAddress"));
+  return mac ? mac : canonical_mac(told(port, "MACAddress"));
+}
+
+namespace {
+
 /// Where no chassis lists adapters: what the system knows of its ports.
 Task<void> add_interfaces(Survey& survey, const Machine& machine) {
   const auto collection = survey.link(machine.system, "EthernetInterfaces");
@@ -261,7 +269,7 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
   std::size_t number = 0;
   for (const auto& port : ports) {
     const auto mine = number++;
-    if (port.body.is_null() || find(port.body, "Links/HostInterface") != nullptr) continue;
+    if (port.body.is_null() || !is_port_of_card(port.body)) continue;
     Part nic = part_of(PartKind::nic, "nic" + std::to_string(mine), port);
     nic.slot = told(port.body, "Name");
     if (auto mac = mac_of(port.body)) nic.macs.push_back(*std::move(mac));

@@ -2,6 +2,7 @@
 // versions and slots that nothing else tells.
 #include <array>
 #include <map>
+#include <set>
 
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/spelling.h"
@@ -70,31 +71,67 @@ std::vector<std::string> macs_of_card(const json::value& card) {
   return macs;
 }
 
-/// MACs of the system's ports that no part has.
+bool is_known(Survey& survey, const std::string& mac) {
+  return std::ranges::any_of(survey.seen().parts, [&](const Part& part) {
+    return std::ranges::find(part.macs, mac) != part.macs.end();
+  });
+}
+
+/// MACs of the system's ports that no part has. A port may tell another one than its permanent one.
 Task<std::vector<std::string>> macs_of_nobody(Survey& survey, const Machine& machine) {
   std::vector<std::string> macs;
   const auto collection = link_at(machine.system.body, "EthernetInterfaces");
   const auto ports = co_await survey.members(collection, "network interface");
-  const auto has = [](const Part& part, const std::string& mac) {
-    return std::ranges::find(part.macs, mac) != part.macs.end();
-  };
   for (const auto& port : ports) {
-    const auto mac = canonical_mac(told(port.body, "MACAddress"));
-    const bool known = mac && std::ranges::any_of(survey.seen().parts, [&](const Part& part) {
-                         return has(part, *mac);
-                       });
-    if (mac && !known && std::ranges::find(macs, *mac) == macs.end()) macs.push_back(*mac);
+    const auto mac = mac_of(port.body), now = canonical_mac(told(port.body, "MACAddress"));
+    if (!mac || !is_port_of_card(port.body)) continue;
+    if (is_known(survey, *mac) || (now && is_known(survey, *now))) continue;
+    if (std::ranges::find(macs, *mac) == macs.end()) macs.push_back(*mac);
   }
   co_return macs;
 }
 
-}  // namespace
+/// "15" of "PCIe 15" or "slot-15".
+std::string_view number_of_slot(std::string_view slot) {
+  const auto last = slot.find_last_not_of("0123456789");
+  return last == slot.npos ? slot : slot.substr(last + 1);
+}
 
-Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
-  auto& parts = survey.seen().parts;
-  if (machine.rules->card_list.empty() || std::ranges::none_of(parts, lacks_macs)) co_return;
+/// Of the attribute that has a MAC of the slot of this number, or of a port in it; not of one that
+/// is set instead ("_VirtualMACAddress").
+bool is_mac_of_slot(std::string_view attribute, std::string_view number) {
+  if (!attribute.ends_with("_MACAddress") && !attribute.ends_with("_PermanentMACAddress"))
+    return false;
+  constexpr std::string_view kSlot = "__Slot";
+  const auto at = attribute.find(kSlot);
+  if (at == attribute.npos || number.empty()) return false;
+  const auto rest = attribute.substr(at + kSlot.size());
+  return rest.find_first_not_of("0123456789") == number.size() && rest.starts_with(number);
+}
+
+/// Source: an XCC's BIOS attributes.
+Task<void> add_macs_of_bios(Survey& survey, const Machine& machine) {
+  const auto uri = link_at(machine.system.body, "Bios");
+  if (uri.empty()) co_return;
+  const auto bios = co_await survey.read(uri, "MACs of slots");
+  const auto* told_attributes = bios ? find(bios->body, "Attributes") : nullptr;
+  const auto* attributes = told_attributes == nullptr ? nullptr : told_attributes->if_object();
+  if (attributes == nullptr) co_return;
+  for (auto& part : survey.seen().parts) {
+    if (!lacks_macs(part)) continue;
+    const auto number = number_of_slot(part.slot);
+    std::set<std::string> macs;
+    for (const auto& [name, value] : *attributes)
+      if (is_mac_of_slot(name, number) && value.is_string())
+        if (auto mac = canonical_mac(std::string{value.get_string()})) macs.insert(*std::move(mac));
+    part.macs.assign(macs.begin(), macs.end());
+  }
+}
+
+Task<void> add_macs_of_list(Survey& survey, const Machine& machine) {
   const auto collection = link_at(machine.system.body, machine.rules->card_list);
   const auto cards = co_await survey.members(collection, "network card");
+  auto& parts = survey.seen().parts;
   for (const auto& card : cards) {
     const auto serial = told(card.body, "SerialNumber");
     const auto same = std::ranges::find_if(parts, [&](const Part& part) {
@@ -102,11 +139,23 @@ Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
     });
     if (same != parts.end()) same->macs = macs_of_card(card.body);
   }
+}
+
+}  // namespace
+
+Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
+  auto& parts = survey.seen().parts;
+  if (std::ranges::none_of(parts, lacks_macs)) co_return;
+  if (!machine.rules->card_list.empty()) co_await add_macs_of_list(survey, machine);
+  if (machine.rules->bios_names_macs) co_await add_macs_of_bios(survey, machine);
   if (std::ranges::none_of(parts, lacks_macs)) co_return;
   auto rest = co_await macs_of_nobody(survey, machine);
   if (rest.empty()) co_return;
-  if (std::ranges::count_if(parts, lacks_macs) == 1) {
-    std::ranges::find_if(parts, lacks_macs)->macs = std::move(rest);
+  const auto only = std::ranges::find_if(parts, lacks_macs);
+  // An adapter of InfiniBand has none: the ports may be those of the board.
+  const bool may_have_none = only->kind == PartKind::hca && machine.rules->card_list.empty();
+  if (std::ranges::count_if(parts, lacks_macs) == 1 && !may_have_none) {
+    only->macs = std::move(rest);
     co_return;
   }
   std::string text;

@@ -55,9 +55,16 @@ Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists
 void add_listed_cards(Survey& survey, const DeviceLists& lists);
 
 /// Gives cards without MACs those that the System's own list of cards has for their serial number
-/// (Rules::card_list), and to a card that is the only one without them the System's ports that
-/// nobody has. Call it when all cards are known.
+/// (Rules::card_list), those that the BIOS has for their slot (Rules::bios_names_macs), and to a
+/// card that is the only one without them the System's ports that nobody has, unless it may be
+/// InfiniBand's. Call it when all cards are known.
 Task<void> add_macs_of_cards(Survey& survey, const Machine& machine);
+
+/// Whether an EthernetInterface of the System is a port of a card: neither a VLAN or bond on one,
+/// nor the System's way to its BMC. adapters.cpp
+bool is_port_of_card(const json::value& port);
+/// Of an EthernetInterface, the permanent one first; nothing where it tells none. adapters.cpp
+std::optional<std::string> mac_of(const json::value& port);
 
 /// GPUs of machines that do not list them as Processors: call it where there were none. gpus.cpp
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices);

@@ -123,6 +123,7 @@ constexpr std::array kRules{
           .root_vendor = "lenovo",
           .oem_key = "lenovo",
           .model = "xclarity",
+          .bios_names_macs = true,
           .override_only_once = true,
           .ac_cycle = {.action = "Actions/Oem/#LenovoComputerSystem.SystemReset",
                        .word = "ACPowerCycle"},

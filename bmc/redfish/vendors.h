@@ -90,6 +90,9 @@ struct Rules {
   /// Where a System lists its network cards with their serial numbers and ports outside of the
   /// standard ("Oem/Hpe/Links/NetworkAdapters"): cards of device_list have no MACs there.
   std::string_view card_list{};
+  /// BIOS attributes tell the MACs of a slot
+  /// ("NvidiaNetworkAdapter_08C0EB53C9F0__Slot3_MACAddress"), also where its adapter tells none.
+  bool bios_names_macs = false;
   /// Power supplies of these models are fans that fill an empty bay.
   std::string_view dummy_psu{};
   /// Names of chassis that hold no part and are slow or hang (roots of trust).

@@ -518,5 +518,66 @@ TEST_F(HpeCards, OfWhichOneAloneHasNoMacsHaveThePortsThatNobodyHas) {
   EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
 }
 
+/// Of any vendor: an adapter with MACs and one without, and the System's interfaces.
+class PortsOfTheSystem : public PartsReading {
+ protected:
+  PortsOfTheSystem() {
+    add_collection(kChassis, "NetworkAdapters", {kAdapters + "/1", kAdapters + "/2"});
+    put(kAdapters + "/1", R"({"Model": "X710", "SerialNumber": "X"})");
+    add_collection(kAdapters + "/1", "NetworkDeviceFunctions", {kAdapters + "/1/F1"});
+    put(kAdapters + "/1/F1", R"({"Ethernet": {"MACAddress": "6c:fe:54:41:15:78"}})");
+    put(kAdapters + "/2", R"({"Model": "E810", "SerialNumber": "Y"})");
+    add_collection(kSystem, "EthernetInterfaces",
+                   {kPorts + "/1", kPorts + "/2", kPorts + "/ToManager", kPorts + "/vlan7"});
+    put(kPorts + "/1", R"({"MACAddress": "98:03:9b:7f:c3:38"})");
+    // As it is while it is in a bond, and as it was made.
+    put(kPorts + "/2",
+        R"({"MACAddress": "6c:fe:54:41:15:78", "PermanentMACAddress": "6c:fe:54:41:15:79"})");
+    put(kPorts + "/ToManager", R"({"MACAddress": "0a:8f:c3:a5:8a:71", "Links":
+        {"HostInterface": {"@odata.id": "/redfish/v1/Managers/1/HostInterfaces/1"}}})");
+    put(kPorts + "/vlan7",
+        R"({"MACAddress": "98:03:9b:7f:c3:40", "EthernetInterfaceType": "Virtual"})");
+  }
+  const std::string kAdapters = std::string{kChassis} + "/NetworkAdapters";
+  const std::string kPorts = std::string{kSystem} + "/EthernetInterfaces";
+};
+
+TEST_F(PortsOfTheSystem, ThatNobodyHasAreThoseOfTheOneAdapterThatTellsNone) {
+  EXPECT_THAT(part(inventory(), "nic1").macs, ElementsAre("98:03:9b:7f:c3:38"));
+}
+
+TEST_F(PortsOfTheSystem, AreNotThoseOfAnAdapterThatMayHaveNone) {
+  put(kAdapters + "/2", R"({"Model": "ConnectX-7 NDR", "SerialNumber": "Y"})");
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "hca0").macs, ElementsAre());
+  EXPECT_TRUE(is_unknown(seen.unknown, "cards of MACs 98:03:9b:7f:c3:38"));
+}
+
+/// As captured of an SR670 V2: its adapters have no functions, and the BIOS names their ports.
+TEST_F(PortsOfTheSystem, AreFoundBySlotAmongTheBiosAttributesOfAnXcc) {
+  at(kSystem)["Manufacturer"] = "Lenovo";
+  const auto bios = std::string{kSystem} + "/Bios";
+  at(kSystem)["Bios"] = link_to(bios);
+  put(bios, R"({"Attributes": {
+      "NvidiaNetworkAdapter_08C0EB53C9F1__Slot3_MACAddress": "08:C0:EB:53:C9:F1",
+      "NvidiaNetworkAdapter_08C0EB53C9F0__Slot3_MACAddress": "08:C0:EB:53:C9:F0",
+      "NvidiaNetworkAdapter_08C0EB53C9F0__Slot3_VirtualMACAddress": "08:C0:EB:53:C9:AA",
+      "BroadcomAdapter__Slot27PhysicalPort1LogicalPort1_PermanentMACAddress": "00:62:0B:4C:28:4E",
+      "NvidiaNetworkAdapter_08C0EB59D368__Slot33_MACAddress": "08:C0:EB:59:D3:68",
+      "Nonsense__Slot3_MACAddress": 7}})");
+  put(kAdapters + "/2", R"({"Model": "ConnectX-7", "Controllers": [
+      {"Location": {"PartLocation": {"ServiceLabel": "PCIe 3"}}}]})");
+  add_collection(kChassis, "NetworkAdapters",
+                 {kAdapters + "/1", kAdapters + "/2", kAdapters + "/slot-27"});
+  put(kAdapters + "/slot-27", R"({"Model": "BCM5719"})");
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(part(seen, "hca0").macs, ElementsAre("08:c0:eb:53:c9:f0", "08:c0:eb:53:c9:f1"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("00:62:0b:4c:28:4e"));
+}
+
 }  // namespace
 }  // namespace cupel::bmc
