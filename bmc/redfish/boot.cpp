@@ -251,17 +251,20 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
   CO_TRY(check_uri(wanted, rules, before.body));
   CO_TRY(const std::string enabled, enabled_for(wanted, rules, before.body, system.body));
   json::value body = body_for(word, enabled, wanted, before.body);
-  auto done = co_await change(client, uri, body, before, deadline);
+  auto done = co_await send_change(client, uri, body, before, deadline);
   const bool refuses_uri = !done && is_http(done.error(), 400) && says(done.error(), "HttpBootUri");
   if (refuses_uri && drop_empty_uri(body))
-    done = co_await change(client, uri, body, before, deadline);
+    done = co_await send_change(client, uri, body, before, deadline);
   if (!done) {
     const auto later = future_state_of(done.error(), uri, rules);
     if (later.empty()) co_return std::move(done).error();
     uri = later;
-    CO_TRY(co_await change(client, uri, std::move(body), deadline));
+    done = co_await send_change(client, uri, std::move(body), deadline);
+    if (!done) co_return std::move(done).error();
   }
-  co_return co_await read_back(client, uri, before.body, wanted, deadline);
+  auto shown = co_await read_back(client, uri, before.body, wanted, deadline);
+  if (shown || !done->lost || shown.error().code != Code::kFailed) co_return shown;
+  co_return Error{done->lost->code, done->lost->what + "; read back: " + shown.error().what};
 }
 
 Task<Result<BootOverride>> read_boot(Client& client, Document system, Deadline deadline) {

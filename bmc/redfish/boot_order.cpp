@@ -104,7 +104,8 @@ Task<Result<void>> set_boot_order(Client& client, Document system,
   json::array list;
   for (const auto& one : references) list.emplace_back(one);
   json::value body{{"Boot", {{"BootOrder", std::move(list)}}}};
-  CO_TRY(co_await change(client, place.uri, std::move(body), place.before, deadline));
+  CO_TRY(const Sent sent,
+         co_await send_change(client, place.uri, std::move(body), place.before, deadline));
   std::vector<std::string> now;
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
@@ -114,8 +115,8 @@ Task<Result<void>> set_boot_order(Client& client, Document system,
     now = order_in(body_now);
     if (now == references) co_return ok();
   }
-  co_return Error{Code::kFailed,
-                  place.uri + ": the BMC accepted the boot order and reports " + joined(now)};
+  co_return sent.not_shown(
+      {Code::kFailed, place.uri + ": the BMC accepted the boot order and reports " + joined(now)});
 }
 
 }  // namespace cupel::bmc::redfish

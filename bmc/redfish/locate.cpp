@@ -59,7 +59,7 @@ Task<Result<void>> set_locator(Client& client, Layout layout, Document system, b
   CO_TRY(const Light light, co_await find_light(client, layout, std::move(system), deadline));
   if (light.on == on) co_return ok();
   json::value body = wanted_body(light, words, on);
-  CO_TRY(co_await change(client, light.uri, std::move(body), deadline));
+  CO_TRY(const Sent sent, co_await send_change(client, light.uri, std::move(body), deadline));
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
@@ -68,8 +68,9 @@ Task<Result<void>> set_locator(Client& client, Layout layout, Document system, b
     const auto seen = light_of({light.uri, std::move(now)}, words);
     if (seen && seen->on == on) co_return ok();
   }
-  co_return Error{Code::kFailed, light.uri + ": the BMC accepted " + std::string{light.property} +
-                                     ", and the light stays " + (on ? "off" : "on")};
+  co_return sent.not_shown({Code::kFailed, light.uri + ": the BMC accepted " +
+                                               std::string{light.property} +
+                                               ", and the light stays " + (on ? "off" : "on")});
 }
 
 Task<Result<bool>> read_locator(Client& client, Layout layout, Document system, Deadline deadline) {

@@ -144,7 +144,7 @@ Task<Result<void>> set_clock(Client& client, Layout layout, Seconds time, Deadli
   // A BMC that lives in a zone of its own would take the time for that zone's.
   const auto offset = told(manager.body, "DateTimeLocalOffset");
   if (!offset.empty() && offset_of(offset) != 0min) body["DateTimeLocalOffset"] = "+00:00";
-  auto done = co_await change(client, manager.uri, std::move(body), deadline);
+  auto done = co_await send_change(client, manager.uri, std::move(body), deadline);
   if (!done)
     co_return co_await because_of_ntp(client, layout, explained(std::move(done).error()), deadline);
   const auto asked = steady_clock::now();
@@ -153,6 +153,7 @@ Task<Result<void>> set_clock(Client& client, Layout layout, Seconds time, Deadli
   const auto passed = std::chrono::floor<std::chrono::seconds>(steady_clock::now() - begun);
   const auto off = clock.time - (time + passed);
   if (off < kCloseEnough && off > -kCloseEnough) co_return ok();
+  if (done->lost) co_return *std::move(done->lost);
   Error kept{Code::kFailed,
              manager.uri + ": the BMC accepted the time and still tells " + clock.told};
   co_return co_await because_of_ntp(client, layout, std::move(kept), deadline);

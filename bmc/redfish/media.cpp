@@ -118,11 +118,11 @@ bool may_want_more(const Error& refusal) {
   return is_http(refusal, 400) || is_http(refusal, 422) || is_http(refusal, 500);
 }
 
-Task<Result<Answer>> insert_by_action(Client& client, std::string target, std::string url,
-                                      Deadline deadline) {
+Task<Result<Sent>> insert_by_action(Client& client, std::string target, std::string url,
+                                    Deadline deadline) {
   json::object body{{"Image", url}};
   for (int tries = 1;; ++tries) {
-    auto done = co_await act(client, target, body, deadline);
+    auto done = co_await send_act(client, target, body, deadline);
     if (done) co_return *std::move(done);
     Error refusal = std::move(done).error();
     const bool again =
@@ -132,36 +132,29 @@ Task<Result<Answer>> insert_by_action(Client& client, std::string target, std::s
 }
 
 /// A slot without the action takes a new Image by PATCH: XCC, Cisco C845A. They want it told that
-/// the disc is in. Returns whether the BMC said that it is at it still, and named no task.
-Task<Result<bool>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
+/// the disc is in.
+Task<Result<Sent>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
   const auto action = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
-  if (action) {
-    CO_TRY(Answer accepted,
-           co_await insert_by_action(client, action->target, std::move(url), deadline));
-    const bool goes_on = accepted.status == 202;
-    CO_TRY(co_await wait_for_task(client, std::move(accepted), StillRunning::fails, deadline));
-    co_return goes_on;
-  }
+  if (action) co_return co_await insert_by_action(client, action->target, std::move(url), deadline);
   json::object body{{"Image", url}, {"Inserted", true}};
   if (find(slot.answer.body, "WriteProtected") != nullptr) body["WriteProtected"] = true;
-  CO_TRY(
-      co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer), deadline));
-  co_return false;
+  co_return co_await send_change(client, slot.slot.source, std::move(body), std::move(slot.answer),
+                                 deadline, StillRunning::fails);
 }
 
 /// The action, also where the BMC shows it only while something is inserted (Supermicro): its
 /// place is the standard's. The body is {}: iLO refuses none.
-Task<Result<void>> take_out(Client& client, Slot slot, Deadline deadline) {
+Task<Result<Sent>> take_out(Client& client, Slot slot, Deadline deadline) {
   auto eject = action_at(slot.answer.body, "Actions/#VirtualMedia.EjectMedia");
   const auto insert = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
   if (!eject && insert)
     eject = Action{normal(slot.slot.source) + "/Actions/VirtualMedia.EjectMedia", {}};
   if (eject) {
-    co_return co_await act_to_end(client, eject->target, json::object{}, deadline);
+    co_return co_await send_act(client, eject->target, json::object{}, deadline);
   }
   json::value body{{"Image", nullptr}, {"Inserted", false}};
-  co_return co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer),
-                            deadline);
+  co_return co_await send_change(client, slot.slot.source, std::move(body), std::move(slot.answer),
+                                 deadline, StillRunning::fails);
 }
 
 enum class Wanted { in, out };
@@ -190,10 +183,22 @@ Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std
                                      " in the slot"};
 }
 
+/// A BMC that said it is at it (202) may fetch the image first, also once its task has ended.
+Deadline shows_until(const Sent& sent, Deadline deadline) {
+  return sent.goes_on ? deadline.sooner(kFetching) : Deadline::in({});
+}
+
+/// What it shows decides, also where the answer was lost.
+Result<void> as_shown(const Sent& sent, Result<void> shown) {
+  if (shown || shown.error().code != Code::kFailed) return shown;
+  return sent.not_shown(std::move(shown).error());
+}
+
 Task<Result<void>> eject_one(Client& client, Slot slot, Deadline deadline) {
   const std::string uri = slot.slot.source;
-  CO_TRY(co_await take_out(client, std::move(slot), deadline));
-  co_return co_await read_back(client, uri, Wanted::out, {}, Deadline::in({}), deadline);
+  CO_TRY(const Sent sent, co_await take_out(client, std::move(slot), deadline));
+  co_return as_shown(sent, co_await read_back(client, uri, Wanted::out, {},
+                                              shows_until(sent, deadline), deadline));
 }
 
 Result<Slot> first_for_discs(std::vector<Slot> slots, const Rules& rules) {
@@ -246,9 +251,11 @@ Task<Result<void>> insert_media(Client& client, Layout layout, Document system, 
   if (!done)
     co_return about_url(std::move(done).error(), *layout.rules, url)
         .within(uri + " takes " + hidden(url));
-  // A BMC that said it is at it (202) may fetch the image first, also once its task has ended.
-  const auto until = *done ? deadline.sooner(kFetching) : Deadline::in({});
-  co_return co_await read_back(client, uri, Wanted::in, url, until, deadline);
+  auto shown =
+      co_await read_back(client, uri, Wanted::in, url, shows_until(*done, deadline), deadline);
+  auto ended = as_shown(*done, std::move(shown));
+  if (!ended && done->lost) co_return about_url(std::move(ended).error(), *layout.rules, url);
+  co_return ended;
 }
 
 Task<Result<void>> eject_media(Client& client, Layout layout, Document system, Deadline deadline) {

@@ -63,7 +63,7 @@ Task<Result<void>> enable_service(Client& client, Layout layout, std::string nam
   CO_TRY(const NetworkService service, named(services_in(protocols.body), name));
   if (service.enabled == enabled) co_return ok();
   json::value body{{service.name, {{"ProtocolEnabled", enabled}}}};
-  CO_TRY(co_await change(client, protocols.uri, std::move(body), deadline));
+  CO_TRY(const Sent sent, co_await send_change(client, protocols.uri, std::move(body), deadline));
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
@@ -71,8 +71,9 @@ Task<Result<void>> enable_service(Client& client, Layout layout, std::string nam
     CO_TRY(const json::value now, co_await client.get(protocols.uri, deadline));
     if (is_enabled(now, service.name) == enabled) co_return ok();
   }
-  co_return Error{Code::kFailed, protocols.uri + ": the BMC accepted it, and " + service.name +
-                                     " is still " + (enabled ? "off" : "on")};
+  co_return sent.not_shown({Code::kFailed, protocols.uri + ": the BMC accepted it, and " +
+                                               service.name + " is still " +
+                                               (enabled ? "off" : "on")});
 }
 
 }  // namespace cupel::bmc::redfish

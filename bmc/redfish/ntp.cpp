@@ -96,7 +96,8 @@ Task<Result<void>> set_ntp(Client& client, Layout layout, std::vector<std::strin
   CO_TRY(const Place place, co_await place_of(client, std::move(layout), deadline));
   const NtpSettings wanted{.enabled = true, .servers = servers};
   if (settings_in(place.resource.body, place) == wanted) co_return ok();
-  CO_TRY(co_await change(client, place.resource.uri, body_for(servers, place), deadline));
+  CO_TRY(const Sent sent,
+         co_await send_change(client, place.resource.uri, body_for(servers, place), deadline));
   NtpSettings now;
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
@@ -106,9 +107,9 @@ Task<Result<void>> set_ntp(Client& client, Layout layout, std::vector<std::strin
     now = settings_in(body, place);
     if (now == wanted) co_return ok();
   }
-  co_return Error{Code::kFailed, place.resource.uri +
-                                     ": the BMC accepted the NTP servers and reports " +
-                                     listed(now.servers) + (now.enabled ? "" : ", with NTP off")};
+  co_return sent.not_shown(
+      {Code::kFailed, place.resource.uri + ": the BMC accepted the NTP servers and reports " +
+                          listed(now.servers) + (now.enabled ? "" : ", with NTP off")});
 }
 
 }  // namespace cupel::bmc::redfish

@@ -41,7 +41,7 @@ Task<Result<void>> set_secure_boot(Client& client, Document system, bool on, Dea
   CO_TRY(const SecureBootState before, state_in(resource));
   if (before.next == on) co_return ok();
   json::value body{{kEnable, on}};
-  CO_TRY(co_await change(client, resource.uri, std::move(body), deadline));
+  CO_TRY(const Sent sent, co_await send_change(client, resource.uri, std::move(body), deadline));
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
@@ -49,8 +49,9 @@ Task<Result<void>> set_secure_boot(Client& client, Document system, bool on, Dea
     CO_TRY(const json::value now, co_await client.get(resource.uri, deadline));
     if (flag_at(now, kEnable) == on) co_return ok();
   }
-  co_return Error{Code::kFailed, resource.uri + ": the BMC accepted it, and secure boot is still " +
-                                     (on ? "off" : "on") + " for the next boot"};
+  co_return sent.not_shown({Code::kFailed, resource.uri +
+                                               ": the BMC accepted it, and secure boot is still " +
+                                               (on ? "off" : "on") + " for the next boot"});
 }
 
 }  // namespace cupel::bmc::redfish

@@ -26,12 +26,13 @@ Task<Result<void>> set_session_timeout(Client& client, Layout layout, std::chron
   CO_TRY(const auto before, co_await read_session_timeout(client, layout, deadline));
   if (before == timeout) co_return ok();
   json::value body{{kTimeout, timeout.count()}};
-  CO_TRY(co_await change(client, layout.sessions, std::move(body), deadline));
+  CO_TRY(const Sent sent, co_await send_change(client, layout.sessions, std::move(body), deadline));
   CO_TRY(const auto after, co_await read_session_timeout(client, layout, deadline));
   if (after == timeout) co_return ok();
-  co_return Error{Code::kFailed, layout.sessions + ": the BMC accepted a session timeout of " +
-                                     std::to_string(timeout.count()) + " s and still reports " +
-                                     std::to_string(after.count()) + " s"};
+  co_return sent.not_shown(
+      {Code::kFailed, layout.sessions + ": the BMC accepted a session timeout of " +
+                          std::to_string(timeout.count()) + " s and still reports " +
+                          std::to_string(after.count()) + " s"});
 }
 
 }  // namespace cupel::bmc::redfish

@@ -9,6 +9,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::size_t kMostWords = 200;
+constexpr int kAccepted = 202;
 constexpr int kDeepest = 4;
 /// An ActionInfo that takes longer is done without.
 constexpr std::chrono::seconds kInfoPatience{15};
@@ -44,6 +45,11 @@ Error with_request(Error error, const json::value& body) {
   const bool empty = body.is_null() || (body.is_object() && body.get_object().empty());
   if (!empty) error.what += "; sent " + without_secrets(body);
   return error;
+}
+
+/// Nobody knows whether a request that was sent was heard.
+bool is_lost(const Error& error) {
+  return error.code == Code::kUnreachable || error.code == Code::kTimeout;
 }
 
 void hide_secrets(json::value& value) {
@@ -112,6 +118,35 @@ Task<Result<void>> change(Client& client, std::string uri, json::value body, Ans
   if (!done) co_return with_request(std::move(done).error(), body);
   co_return co_await wait_for_task(client, *std::move(done), StillRunning::is_fine,
                                    deadline.sooner(for_task));
+}
+
+Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body, Answer before,
+                               Deadline deadline, StillRunning then) {
+  constexpr std::chrono::seconds kForTask{20};
+  auto done = co_await client.patch(std::move(uri), body, std::move(before), deadline);
+  if (!done && is_lost(done.error())) co_return Sent{.lost = std::move(done).error()};
+  if (!done) co_return with_request(std::move(done).error(), body);
+  Sent sent{.goes_on = done->status == kAccepted};
+  const auto until = then == StillRunning::fails ? deadline : deadline.sooner(kForTask);
+  CO_TRY(co_await wait_for_task(client, *std::move(done), then, until));
+  co_return sent;
+}
+
+Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body,
+                               Deadline deadline) {
+  CO_TRY(Answer before, co_await client.get_tagged(uri, deadline));
+  co_return co_await send_change(client, std::move(uri), std::move(body), std::move(before),
+                                 deadline);
+}
+
+Task<Result<Sent>> send_act(Client& client, std::string target, json::value body,
+                            Deadline deadline) {
+  auto done = co_await act(client, std::move(target), std::move(body), deadline);
+  if (!done && is_lost(done.error())) co_return Sent{.lost = std::move(done).error()};
+  if (!done) co_return std::move(done).error();
+  Sent sent{.goes_on = done->status == kAccepted};
+  CO_TRY(co_await wait_for_task(client, *std::move(done), StillRunning::fails, deadline));
+  co_return sent;
 }
 
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline) {

@@ -2,6 +2,7 @@
 // Asking a BMC to change or to do something: what was asked stands in the error of a refusal, so
 // that an unknown refusal is a ready row for the table of differences.
 #include "bmc/redfish/client.h"
+#include "bmc/redfish/task_end.h"
 
 namespace cupel::bmc::redfish {
 
@@ -40,6 +41,25 @@ Task<Result<void>> change(Client& client, std::string uri, json::value body, Ans
 
 /// The same for a resource that was not read yet: reads it first, for its ETag.
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline);
+
+/// A change whose sender reads back what came of it.
+struct Sent {
+  bool goes_on = false;         // the BMC said that it is at it still (202)
+  std::optional<Error> lost{};  // it may have done it: its answer was lost on the way
+
+  /// Where the change does not show: why the answer was lost, else `accepted`.
+  Error not_shown(Error accepted) const { return lost ? *lost : std::move(accepted); }
+};
+
+/// change(), where an answer that was lost is no error: reading back tells whether it was done.
+/// `then`: fails: its task is waited for to its end.
+Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body, Answer before,
+                               Deadline deadline, StillRunning then = StillRunning::is_fine);
+Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body,
+                               Deadline deadline);
+/// act_to_end(), likewise.
+Task<Result<Sent>> send_act(Client& client, std::string target, json::value body,
+                            Deadline deadline);
 
 /// What to say of a request: the body with every password in it left out.
 std::string without_secrets(const json::value& body);

@@ -76,6 +76,18 @@ TEST_F(Boot, FailsWhereTheBmcAcceptsItAndForgetsIt) {
             "reads back none");
 }
 
+TEST_F(Boot, IsSetThoughTheAnswerWasLost) {
+  server.misbehave({.method = "PATCH", .kind = test::Habit::Kind::act_and_reset});
+  const auto done = set(BootTarget::pxe);
+  server.misbehave({.method = "PATCH", .kind = test::Habit::Kind::reset_connection});
+  const auto not_done = set(BootTarget::disk);
+
+  EXPECT_TRUE(done) << done.error().what;
+  ASSERT_FALSE(not_done);
+  EXPECT_EQ(not_done.error().code, Code::kUnreachable);
+  EXPECT_THAT(not_done.error().what, HasSubstr("reads back pxe"));
+}
+
 TEST_F(Boot, NamesTheEtagToABmcThatWantsOne) {
   server.change([](auto& options) { options.wants_if_match = true; });
   EXPECT_TRUE(set(BootTarget::pxe));

@@ -298,6 +298,52 @@ TEST_F(MediaByTask, ThatStillRunsAtTheDeadlineMayStillBeDone) {
   EXPECT_THAT(done.error().what, HasSubstr("is still Running: it may still be done"));
 }
 
+/// XCC, Cisco C845A: no action, a PATCH that is answered with a task.
+TEST_F(MediaByTask, IsFollowedWhereTheSlotTakesAPatch) {
+  auto plain = slot({});
+  plain.as_object().erase("Actions");
+  server.set(kSlot, plain);
+  const auto accept_patch = [this] {
+    server.misbehave({.method = "PATCH",
+                      .path = kSlot,
+                      .status = 202,
+                      .body = R"({"TaskState": "Running"})",
+                      .headers = {{"Location", std::string{kTask} + "/Monitor"}}});
+  };
+  accept_patch();
+  task("Exception", "The image could not be fetched: 404.");
+  const auto failed = insert();
+  accept_patch();
+  server.set(std::string{kTask} + "/Monitor", json::value{{"Id", "5"}, {"TaskState", "Completed"}});
+  server.misbehave(
+      {.method = "GET", .path = kSlot, .times = 6, .status = 200, .body = serialize(plain)});
+  server.set(kSlot, slot({{"Image", kUrl}, {"Inserted", true}, {"ConnectedVia", "URI"}}));
+  const auto slow = insert();
+
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().what, HasSubstr("The image could not be fetched: 404."));
+  EXPECT_TRUE(slow) << slow.error().what;
+}
+
+TEST_F(Media, IsInsertedAndEjectedThoughTheAnswersWereLost) {
+  const auto lose = [this](test::Habit::Kind how) {
+    server.misbehave({.method = "POST", .path = kSlot, .kind = how});
+  };
+
+  lose(test::Habit::Kind::act_and_reset);
+  const auto in = insert();
+  lose(test::Habit::Kind::act_and_reset);
+  const auto out = eject();
+  lose(test::Habit::Kind::reset_connection);
+  const auto not_in = insert();
+
+  EXPECT_TRUE(in) << in.error().what;
+  EXPECT_TRUE(out) << out.error().what;
+  ASSERT_FALSE(not_in);
+  EXPECT_EQ(not_in.error().code, Code::kUnreachable);
+  EXPECT_THAT(not_in.error().what, Not(HasSubstr(kUrl)));
+}
+
 /// A Supermicro: the image's name stays behind, and everything else says that nothing is in.
 TEST_F(Media, IsOutWhereOnlyTheNameOfTheImageStaysBehind) {
   ASSERT_TRUE(insert("https://10.0.0.1/old.iso"));

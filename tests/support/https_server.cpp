@@ -115,7 +115,12 @@ struct HttpsServer::Impl final : Resources {
       const auto think =
           habit && habit->kind == Habit::Kind::never_answer ? std::chrono::hours{1} : thinking();
       if (think.count() > 0) (void)co_await pause_for(think);
-      HttpResponse response = habit ? badly(*habit) : properly(request);
+      const bool loses_answer = habit && habit->kind == Habit::Kind::act_and_reset;
+      HttpResponse response = habit && !loses_answer ? badly(*habit) : properly(request);
+      if (loses_answer) {
+        end();
+        co_return reset(stream);
+      }
       change_by_last_word(request, response);
       end();
       response.version(11);
