@@ -69,7 +69,8 @@ void read_image_server(YamlFields& firmware, const std::filesystem::path& folder
                     "serve needs a certificate, since BMCs fetch over HTTPS: add tls: "
                     "{certificate: site.pem, key: site.key} to firmware: or to boot:. Without one: "
                     "serve: http://" +
-                        *serve + ", where whoever is on the way can change an image");
+                        *serve +
+                        ", where any machine between this one and the BMC can change an image");
   if (trust.only_http) trust.certificate = trust.certificate_key = {};
 }
 
