@@ -134,7 +134,8 @@ class UpdateThatGoesWrong : public ::testing::Test {
 
   Task<Result<UpdateEnd>> bring_to_baseline(Controller& controller) {
     const auto bmc = controller.open(*server);
-    if (fetches_by) only_fetch(*bmc);
+    const auto asked = controller.open(*server);
+    if (fetches_by) only_fetch(*bmc, *asked);
     Updater updater{doors(*bmc, controller)};
     const auto until = Deadline::in(120s);
     auto ended = co_await updater.run(until);
@@ -145,16 +146,15 @@ class UpdateThatGoesWrong : public ::testing::Test {
       ended = co_await next.resume(*controller.kept, until);
     }
     co_await bmc->log_out();
+    co_await asked->log_out();
     co_return ended;
   }
 
   /// Of what the BMC offers, fetching alone, by `fetches_by`, or by what it says itself where that
-  /// is empty.
-  void only_fetch(bmc::Bmc& bmc) const {
-    auto service = std::move(bmc.update.service);
-    bmc.update.service = [this, service = std::move(service)](
-                             Deadline deadline) -> Task<Result<bmc::UpdateService>> {
-      CO_TRY(auto told, co_await service(deadline));
+  /// is empty. `asked`: the same BMC.
+  void only_fetch(bmc::Bmc& bmc, bmc::Bmc& asked) {
+    bmc.update.service = [this, &asked](Deadline deadline) -> Task<Result<bmc::UpdateService>> {
+      CO_TRY(auto told, co_await asked.update.service(deadline));
       told.ways = {"simple"};
       if (!fetches_by->empty()) told.fetches_by = *fetches_by;
       co_return told;
