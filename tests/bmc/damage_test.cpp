@@ -190,6 +190,8 @@ class Comparison {
     if (holds(at_, "/Memory")) return {"size"};
     if (holds(at_, "/PCIeSlots")) return {"slot", "PCIe link"};
     if (holds(at_, "/UpdateService")) return {"firmware"};
+    // An XCC's BIOS attributes have the MACs of adapters that tell none.
+    if (holds(at_, "/Bios")) return {"MACs"};
     Names told{"slot", "PCIe link", "manufacturer", "model", "firmware"};
     // The serial number of a machine may be its chassis's alone (GB200).
     if (at_ == "/redfish/v1/Chassis" || is_member("/redfish/v1/Chassis")) {
@@ -202,7 +204,7 @@ class Comparison {
     const bool no_system = at_ == "/redfish/v1/Systems";
     if (!holds(at_, "/PCIeDevices") && !holds(at_, "/Devices") && !is_system() && !no_system)
       return {};
-    told.insert({"name", "kind"});
+    told.insert({"name", "kind", "MACs"});
     // A System links to the memories, which tell the size of each GPU.
     if (is_system()) told.insert("size");
     return told;
