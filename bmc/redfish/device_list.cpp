@@ -148,14 +148,15 @@ Task<void> add_macs_of_cards(Survey& survey, const Machine& machine) {
   if (std::ranges::none_of(parts, lacks_macs)) co_return;
   if (!machine.rules->card_list.empty()) co_await add_macs_of_list(survey, machine);
   if (machine.rules->bios_names_macs) co_await add_macs_of_bios(survey, machine);
-  if (std::ranges::none_of(parts, lacks_macs)) co_return;
+  // An adapter of InfiniBand has none: the ports may be those of the board.
+  const auto should_have = [&](const Part& part) {
+    return lacks_macs(part) && (part.kind != PartKind::hca || !machine.rules->card_list.empty());
+  };
+  if (std::ranges::none_of(parts, should_have)) co_return;
   auto rest = co_await macs_of_nobody(survey, machine);
   if (rest.empty()) co_return;
-  const auto only = std::ranges::find_if(parts, lacks_macs);
-  // An adapter of InfiniBand has none: the ports may be those of the board.
-  const bool may_have_none = only->kind == PartKind::hca && machine.rules->card_list.empty();
-  if (std::ranges::count_if(parts, lacks_macs) == 1 && !may_have_none) {
-    only->macs = std::move(rest);
+  if (std::ranges::count_if(parts, lacks_macs) == 1) {
+    std::ranges::find_if(parts, should_have)->macs = std::move(rest);
     co_return;
   }
   std::string text;
