@@ -121,7 +121,7 @@ class Burn {
                                   {"memory", static_cast<std::uint64_t>(gpus_[i].part.bytes)}});
     json::object line{{"kind", "start"},
                       {"program", "cupel-burn"},
-                      {"version", "0.1.0"},
+                      {"version", CUPEL_VERSION},
                       {"protocol", 1},
                       {"command", request_.command},
                       {"cuda", "13.0"},
@@ -304,7 +304,7 @@ class Burn {
 
 Task<int> cupel_burn(ProcessPtr process, Arguments arguments) {
   if (arguments.size() > 1 && arguments[1] == "--version") {
-    co_await process->say("cupel-burn 0.1.0\n");
+    co_await process->say("cupel-burn " CUPEL_VERSION "\n");
     co_return 0;
   }
   if (arguments.size() > 1 && arguments[1] == "libraries") {

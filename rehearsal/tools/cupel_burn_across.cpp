@@ -46,7 +46,7 @@ std::string start_line(std::string_view command, const std::map<std::string, std
   for (const auto& [name, value] : words) parameters[name.substr(2)] = value;
   return line_of({{"kind", "start"},
                   {"program", "cupel-burn"},
-                  {"version", "0.1.0"},
+                  {"version", CUPEL_VERSION},
                   {"protocol", 1},
                   {"command", std::string{command}},
                   {"nccl", std::string{kVersion}},

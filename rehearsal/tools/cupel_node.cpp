@@ -22,9 +22,9 @@ constexpr auto kSubcommands = std::to_array<Tool>({
 Task<int> cupel_node(ProcessPtr process, Arguments arguments) {
   const auto name = arguments.size() > 1 ? arguments[1] : std::string{};
   if (name == "--version") {
-    co_await process->say(
-        R"({"kind":"version","program":"cupel-node","version":"0.1.0","protocol":1})"
-        "\n");
+    co_await process->say(R"({"kind":"version","program":"cupel-node","version":")" CUPEL_VERSION
+                          R"(","protocol":1})"
+                          "\n");
     co_return 0;
   }
   const auto* found = std::ranges::find(kSubcommands, name, &Tool::name);

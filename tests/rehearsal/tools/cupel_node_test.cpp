@@ -32,6 +32,16 @@ burnin::Findings found(Bench& bench, std::string_view stage, const burnin::Param
   return findings ? *findings : burnin::Findings{};
 }
 
+TEST(VirtualCupelNode, HasTheVersionOfTheRealOne) {
+  Bench bench;
+
+  EXPECT_EQ(bench.sh("cupel-node --version").out,
+            R"({"kind":"version","program":"cupel-node","version":")" CUPEL_VERSION
+            R"(","protocol":1})"
+            "\n");
+  EXPECT_EQ(bench.sh("cupel-burn --version").out, "cupel-burn " CUPEL_VERSION "\n");
+}
+
 TEST(VirtualCupelNode, TellsFactsOfAHealthyMachineThatMeetItsProfile) {
   Bench bench;
 
