@@ -1,13 +1,14 @@
 # `cmake --install BUILD [--prefix PREFIX]`: the controller, and where it looks for the virtual rack and for what it
 # brings to nodes (orchestrator/ssh/programs.h: ../libexec/cupel of its own folder, so that any prefix does). DESTDIR is
 # heeded.
-set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME cupel)  # of packages: cmake/package.cmake
+# A component for each Debian package: scripts/packages.sh.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME cupel)
 install(TARGETS cupel RUNTIME DESTINATION bin)
-install(TARGETS cupel-sim RUNTIME DESTINATION libexec/cupel)
+install(TARGETS cupel-sim RUNTIME DESTINATION libexec/cupel COMPONENT cupel-sim)
 if(CUPEL_SANITIZE)
-  install(TARGETS cupel-node RUNTIME DESTINATION libexec/cupel)
+  install(TARGETS cupel-node RUNTIME DESTINATION libexec/cupel COMPONENT cupel-node)
 else()
-  install(PROGRAMS ${CMAKE_BINARY_DIR}/cupel-node DESTINATION libexec/cupel)  # stripped
+  install(PROGRAMS ${CMAKE_BINARY_DIR}/cupel-node DESTINATION libexec/cupel COMPONENT cupel-node)  # stripped
 endif()
 # For nodes of another kind, where they were built (scripts/install --aarch64).
 set(arm_programs ${CMAKE_SOURCE_DIR}/build/node-aarch64)
@@ -68,4 +69,3 @@ install(FILES cmake/package/cupel.service cmake/package/cupel.socket DESTINATION
 install(FILES cmake/package/service.example.yaml DESTINATION share/doc/cupel)
 install(FILES orchestrator/api/monitoring/cupel.rules.yaml orchestrator/api/monitoring/cupel-dashboard.json
   DESTINATION share/cupel/monitoring)
-include(cmake/package.cmake)
