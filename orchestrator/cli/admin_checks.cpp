@@ -136,7 +136,7 @@ Checks program_checks(const AdminQuestion& question) {
   else
     checks.push_back({Level::failure, "cupel-node",
                       node ? std::string{"not found"} : printable(node.error().what),
-                      "scripts/install, or --programs FOLDER"});
+                      "install the package cupel-node, run scripts/install, or --programs FOLDER"});
   const auto burn = shelf.find("cupel-burn");
   bool gpus = false;
   if (question.inventory != nullptr)
@@ -146,13 +146,14 @@ Checks program_checks(const AdminQuestion& question) {
     checks.push_back(fine("cupel-burn", "sha256 " + (*burn)->sha256.substr(0, 12)));
   else if (gpus)
     checks.push_back({Level::warning, "cupel-burn", "not found, and the inventory has GPUs",
-                      "build it where the CUDA toolkit is; see README.md"});
+                      "install the package cupel-burn, or build it where a CUDA toolkit is: "
+                      "scripts/install"});
   const auto sim = find_sim(question.programs);
   if (sim)
     checks.push_back(fine("cupel-sim", *sim));
   else
     checks.push_back({Level::warning, "cupel-sim", "not found: no rehearsals",
-                      "scripts/install, or --programs FOLDER"});
+                      "install the package cupel-sim, run scripts/install, or --programs FOLDER"});
   return checks;
 }
 

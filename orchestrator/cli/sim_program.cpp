@@ -47,8 +47,8 @@ Result<std::string> find_sim(const std::filesystem::path& programs) {
   return Error{Code::kNotFound,
                "the virtual rack is a program of its own, cupel-sim, and it is not " +
                    (places.empty() ? "beside cupel" : places) +
-                   ". scripts/install puts it there; in a build tree: cmake --build BUILD --target "
-                   "cupel-sim"};
+                   ". Install the package cupel-sim, or run scripts/install; in a build tree: "
+                   "cmake --build BUILD --target cupel-sim"};
 }
 
 Error become_sim(const std::filesystem::path& programs, const std::vector<std::string>& words) {

@@ -18,9 +18,9 @@ std::string why_missing(const ProgramShelf& shelf, std::string_view name) {
     places += (places.empty() ? "in " : ", nor in ") + folder.string();
   const auto* help =
       name == kNodeProgram
-          ? "install it beside cupel with scripts/install"
-          : "install a CUDA toolkit (12 or later) here and run scripts/install again, or copy it "
-            "from a machine that has built it";
+          ? "install the package cupel-node, or run scripts/install"
+          : "install the package cupel-burn, or a CUDA toolkit (12 or later) here and run "
+            "scripts/install again, or copy it from a machine that has built it";
   return fmt::format(
       "{} is missing on the machine that cupel runs on: it is not {}; {}, or name "
       "its folder with --programs",

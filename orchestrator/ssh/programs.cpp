@@ -54,7 +54,8 @@ bool is_machine_name(std::string_view name) {
 /// Why nodes of that machine look after their jobs by a shell.
 std::string why_none_for(const std::string& machine) {
   return "the node is " + shortened(printable(machine), 40) +
-         ", and there is no cupel-node for it: " + "build it with scripts/install --aarch64";
+         ", and there is no cupel-node for it: install the package cupel-aarch64, or build it with "
+         "scripts/install --aarch64";
 }
 
 /// What the node has, by name.

@@ -75,7 +75,23 @@ TEST(Install, PutsTheServiceInThePackageOfTheController) {
   EXPECT_TRUE(fs::exists(prefix / "lib/systemd/system/cupel.socket"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/service.example.yaml"));
   EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
-  EXPECT_FALSE(fs::exists(prefix / "libexec/cupel/cupel-burn"));
+  for (const auto* other : {"cupel-node", "cupel-sim", "cupel-burn"})
+    EXPECT_FALSE(fs::exists(prefix / "libexec/cupel" / other)) << other;
+}
+
+TEST(Install, PutsEachOtherProgramIntoAPackageOfItsOwn) {
+  for (const auto* name : {"cupel-node", "cupel-sim"}) {
+    const test::TemporaryFolder folder;
+    const auto prefix = folder.path() / "cupel";
+
+    const auto installed = install(prefix, {}, {"--component", name});
+
+    ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+    std::vector<std::string> files;
+    for (const auto& each : fs::recursive_directory_iterator{prefix})
+      if (each.is_regular_file()) files.push_back(fs::relative(each.path(), prefix).string());
+    EXPECT_THAT(files, ::testing::ElementsAre("libexec/cupel/" + std::string{name}));
+  }
 }
 
 TEST_F(InstalledCupel, HasAManPageForEachCommandThatManCanRead) {
@@ -120,7 +136,7 @@ TEST_F(InstalledCupel, FindsTheVirtualRackInItsLibexecAndNamesItWhereItIsMissing
   EXPECT_EQ(there.status, 2);
   EXPECT_THAT(there.err, HasSubstr("h100-9")) << "it was asked, and knows no such rack";
   EXPECT_EQ(missing.status, 2);
-  EXPECT_THAT(missing.err, HasSubstr("scripts/install"));
+  EXPECT_THAT(missing.err, HasSubstr("Install the package cupel-sim, or run scripts/install"));
   EXPECT_THAT(missing.err, HasSubstr("cupel-sim"));
 }
 
