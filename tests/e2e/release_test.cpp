@@ -1,5 +1,5 @@
 // scripts/release and scripts/verify-release: packages of stand-ins, made as those of the programs
-// are, and what somebody may do to a release on its way.
+// are, and what may happen to a release on its way.
 #include <fmt/format.h>
 
 #include <fstream>
