@@ -11,7 +11,7 @@ namespace cupel::bmc {
 /// One for each BMC. One thread only.
 class MemoryUse {
  public:
-  /// What the documents of a whole machine need, some times over (docs/bmc.md).
+  /// What the documents of a whole machine need, some times over (docs/do/bmc.md).
   static constexpr std::size_t kLimit = 48u << 20;
 
   explicit MemoryUse(std::size_t limit = kLimit) : limit_{limit} {}

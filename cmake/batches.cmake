@@ -1,6 +1,6 @@
 # CUPEL_BATCHES: files of one target compiled together, some fourteen at a time. Most of the time to compile goes into
 # what many files instantiate alike; in a batch it is compiled once. For builds that run from start to end, as
-# scripts/test and scripts/install do; whoever works on a file builds it alone (docs/decisions/batches.md).
+# scripts/test and scripts/install do; whoever works on a file builds it alone (docs/build/decisions/batches.md).
 #
 # A batch includes the headers of its files first, then the files. Two files may give one name to different things, each
 # in its anonymous namespace: so a file's own names get its path added while it is included (`#define read

@@ -31,7 +31,7 @@ endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/pack/lib DESTINATION libexec/cupel COMPONENT cupel-burn OPTIONAL
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(FILES LICENSE README.md DESTINATION share/doc/cupel)
-install(DIRECTORY docs DESTINATION share/doc/cupel FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION share/doc/cupel FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
 # The service's user and folders, and its configuration: in /etc for a package, else below the prefix.
 install(FILES cmake/package/cupel.sysusers DESTINATION lib/sysusers.d RENAME cupel.conf)
 install(FILES cmake/package/cupel.tmpfiles DESTINATION lib/tmpfiles.d RENAME cupel.conf)
@@ -64,7 +64,7 @@ install(CODE "
   foreach(page IN LISTS written)
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${pages}/\${page}\")
   endforeach()")
-# The service of systemd, and a configuration to begin with (docs/service.md).
+# The service of systemd, and a configuration to begin with (docs/do/service.md).
 install(FILES cmake/package/cupel.service cmake/package/cupel.socket DESTINATION lib/systemd/system)
 install(FILES cmake/package/service.example.yaml DESTINATION share/doc/cupel)
 install(FILES orchestrator/api/monitoring/cupel.rules.yaml orchestrator/api/monitoring/cupel-dashboard.json

@@ -1,6 +1,6 @@
 #pragma once
 // The playbook format as tables: every key that there is, with its shape and one line for people.
-// docs/playbooks.md says what they are for.
+// docs/know/playbooks.md says what they are for.
 #include "burnin/job.h"
 #include "playbooks/shape.h"
 #include "playbooks/step_kind.h"

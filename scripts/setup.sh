@@ -86,7 +86,7 @@ build() {
   shift
   say "building ($preset) in build/$preset"
   cd "$root"
-  # What is shipped is built from start to end, so in batches (docs/decisions/batches.md).
+  # What is shipped is built from start to end, so in batches (docs/build/decisions/batches.md).
   local batches=()
   [ "$preset" != release ] || batches=(-DCUPEL_BATCHES=ON)
   [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" "${batches[@]}" > /dev/null

@@ -88,7 +88,7 @@ print_parts() {
 }
 
 # Object files of a build, all together: what there is to compile, the same on every machine and with every compiler
-# cache, where seconds of one tree differ by a third (docs/decisions/batches.md). PRESET's may grow by 5 % over what
+# cache, where seconds of one tree differ by a third (docs/build/decisions/batches.md). PRESET's may grow by 5 % over what
 # tests/object-size has; who adds more writes the new figure there, and the reason into the commit.
 check_object_size() { # PRESET
   local preset=$1 now allowed

@@ -372,15 +372,15 @@ int expect_named_tests_exist(const char* document) {
 }
 
 TEST(Tidy, EveryTestThatTheQuirksNameExists) {
-  EXPECT_GT(expect_named_tests_exist("docs/quirks.md"), 100);
+  EXPECT_GT(expect_named_tests_exist("docs/know/quirks.md"), 100);
 }
 
 TEST(Tidy, EveryTestThatTheTrapsNameExists) {
-  EXPECT_GT(expect_named_tests_exist("docs/traps.md"), 40);
+  EXPECT_GT(expect_named_tests_exist("docs/know/traps.md"), 40);
 }
 
 TEST(Tidy, EveryTrapIsListedOnceAndHasATestUnlessItWaits) {
-  std::ifstream traps{fs::path{SOURCE_DIR} / "docs/traps.md"};
+  std::ifstream traps{fs::path{SOURCE_DIR} / "docs/know/traps.md"};
   const std::regex row{R"(^\| (\d+) \|)"}, test{R"(`\w+\.[A-Z]\w+`)"};
   std::smatch number;
   int next = 1;
@@ -393,7 +393,7 @@ TEST(Tidy, EveryTrapIsListedOnceAndHasATestUnlessItWaits) {
 }
 
 TEST(Tidy, EveryRowOfTheQuirksNamesATest) {
-  std::ifstream quirks{fs::path{SOURCE_DIR} / "docs/quirks.md"};
+  std::ifstream quirks{fs::path{SOURCE_DIR} / "docs/know/quirks.md"};
   const std::regex test{R"(`\w+\.[A-Z]\w+` *\|$|`\w+\.[A-Z]\w+`, )"};
   for (std::string line; std::getline(quirks, line);) {
     const bool row = line.starts_with("| ") && !line.starts_with("| who |");

@@ -43,19 +43,19 @@ struct Exception {
 };
 
 constexpr auto kExceptions = std::to_array<Exception>({
-    {"burnin/", "cupel-all-told"},               // the end of a script's output
-    {"burnin/", "cupel-kernel-log: told"},       // the same
-    {"burnin/settings/", "$folder/told"},        // a file of the script
-    {"orchestrator/engine/", "strangers"},       // a key of snapshots
-    {"orchestrator/engine/", "untold"},          // a value in the journal
-    {"orchestrator/netboot/", "--user=nobody"},  // a name of the system's
-    {"orchestrator/record/", "untold"},          // the same
-    {"orchestrator/record/", "hands"},           // a key of the journal
-    {"orchestrator/steps/", "hands"},            // the same
-    {"orchestrator/store/", "believed"},         // a column of the store
-    {"orchestrator/", "hands_until"},            // a key of controller.json
-    {"docs/decisions/", "hands a session"},      // the verb
-    {"docs/decisions/", "hands over"},           // the verb
+    {"burnin/", "cupel-all-told"},                 // the end of a script's output
+    {"burnin/", "cupel-kernel-log: told"},         // the same
+    {"burnin/settings/", "$folder/told"},          // a file of the script
+    {"orchestrator/engine/", "strangers"},         // a key of snapshots
+    {"orchestrator/engine/", "untold"},            // a value in the journal
+    {"orchestrator/netboot/", "--user=nobody"},    // a name of the system's
+    {"orchestrator/record/", "untold"},            // the same
+    {"orchestrator/record/", "hands"},             // a key of the journal
+    {"orchestrator/steps/", "hands"},              // the same
+    {"orchestrator/store/", "believed"},           // a column of the store
+    {"orchestrator/", "hands_until"},              // a key of controller.json
+    {"docs/build/decisions/", "hands a session"},  // the verb
+    {"docs/build/decisions/", "hands over"},       // the verb
 });
 
 bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

@@ -2,7 +2,7 @@
 // What is expected of a healthy part, learned from many: the fleet's centre, corrected for the
 // position, for what was measured beside it (clock, power, temperature, inlet), and for its node.
 // The spread that remains is learned from all parts together, which is what makes it exact enough.
-// What verdicts use; how it was chosen: docs/decisions/fleet-criteria.md. Pure.
+// What verdicts use; how it was chosen: docs/build/decisions/fleet-criteria.md. Pure.
 #include <map>
 #include <span>
 

@@ -2,7 +2,7 @@
 // How far behind its like a value must lie before the shape of their spread does not explain it.
 // Fleets are not normally distributed: a ceiling with a tail below it, a batch that is a little
 // slower, a few that are far off. The limits are learned of the tail. Pure. How they were chosen:
-// docs/decisions/fleet-criteria.md.
+// docs/build/decisions/fleet-criteria.md.
 #include <span>
 #include <vector>
 

@@ -17,7 +17,7 @@ namespace cupel::burnin {
 /// began. One that was asked for (raw: no asks for mounted ones) and not written is `nvme.burned`
 /// 0, with the reason; where the profile has no criterion for that, the stage is left without a
 /// result. Parts: "nvme0"; an array of several, whose errors and speeds are no one drive's,
-/// "nvme2+nvme3". Why these guards: docs/decisions/drives.md.
+/// "nvme2+nvme3". Why these guards: docs/build/decisions/drives.md.
 /// Source: fio(1); blkid(8), "-p"; wipefs(8); lsblk(8); NVM Express Base
 /// Specification 2.0, 5.16.1.3.
 Stage nvme();

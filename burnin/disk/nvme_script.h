@@ -1,6 +1,7 @@
 #pragma once
 // What the stage nvme runs on a node: which drives it tests and by what, what speaks against
-// writing to a drive itself, and one fio for each. Why these guards: docs/decisions/drives.md.
+// writing to a drive itself, and one fio for each. Why these guards:
+// docs/build/decisions/drives.md.
 #include <string>
 
 namespace cupel::burnin {

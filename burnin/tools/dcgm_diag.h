@@ -1,6 +1,6 @@
 #pragma once
 // NVIDIA's own diagnosis, `dcgmi diag -j`, as a stage. Not what its thresholds are worth: some of
-// them pass a GPU a quarter too slow (docs/traps.md, 6 and 7), so that it never stands alone.
+// them pass a GPU a quarter too slow (docs/know/traps.md, 6 and 7), so that it never stands alone.
 #include "burnin/stage.h"
 
 namespace cupel::burnin {

@@ -1,6 +1,6 @@
 #pragma once
 // gpu_burn as a stage. It compares each GPU with its own first result alone, and takes NaN for
-// right (docs/traps.md, 4): what it calls OK is a load that was borne, not a proof of right
+// right (docs/know/traps.md, 4): what it calls OK is a load that was borne, not a proof of right
 // results.
 #include "burnin/stage.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // What perftest printed: ib_write_bw, ib_read_bw, ib_send_bw and their latency sisters, text or
 // JSON. Pure; for tests between nodes. A run against the node itself proves the adapter and its
-// PCIe link, not the cable or the switch (docs/traps.md, 15).
+// PCIe link, not the cable or the switch (docs/know/traps.md, 15).
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -73,7 +73,7 @@ fs::path existing(fs::path folder) {
   return folder.empty() ? fs::path{"."} : folder;
 }
 
-/// Of a run: events and packed evidence of a node that burned for hours (docs/benchmarks.md).
+/// Of a run: events and packed evidence of a node that burned for hours (docs/know/benchmarks.md).
 constexpr double kBytesOfANode = 2e6;
 constexpr double kLeastFree = 2e9;
 
@@ -259,7 +259,8 @@ AdminCheck slurm_rights_check(const handoff::SlurmRights& rights) {
                          ? "this user may not change nodes: " + rights.why
                          : "not known whether this user may change nodes: " + rights.why;
   return {Level::warning, "Slurm rights", found,
-          rights.helps.empty() ? "run Cupel as SlurmUser, or see docs/first-day.md" : rights.helps};
+          rights.helps.empty() ? "run Cupel as SlurmUser, or see docs/start/first-day.md"
+                               : rights.helps};
 }
 
 /// Where slurmctld answers scontrol, or slurmrestd: whether it has the nodes, and whether this user

@@ -61,7 +61,7 @@ CommandRow controller_command(Context& context) {
   CommandRow row{"controller",
                  "drive the runs that are submitted to this state folder, until all are over"};
   row.footer =
-      "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
+      "Example: cupel controller --stay    as a service of systemd: see docs/do/operating.md\n"
       "`cupel run PLAYBOOK --detach` starts one in the background if none runs.";
   row.options = {{"--stay", stays.get(), "stay when all runs are over, until SIGTERM or Ctrl-C"},
                  json_flag(context)};

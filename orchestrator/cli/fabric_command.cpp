@@ -53,7 +53,7 @@ OrExit<inventory::Inventory> planned(const FabricCommand& command) {
   if (inventory.fabric) return inventory;
   return complain(
       command.context,
-      Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: (docs/fabric.md)",
+      Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: (docs/do/fabric.md)",
                                         command.asked->inventory)},
       Exit::invalid);
 }
@@ -143,7 +143,7 @@ Result<inventory::SeenFabric> seen_by_ufm(const inventory::FabricSite& site) {
   if (!site.ufm)
     return Error{Code::kInvalid,
                  "the inventory has no UFM: add ufm: {url: ..., token: ...} to "
-                 "its fabric: (docs/fabric.md)"};
+                 "its fabric: (docs/do/fabric.md)"};
   constexpr std::chrono::seconds kPatience{90};
   asio::io_context io{1};
   handoff::UfmClient client{*site.ufm};

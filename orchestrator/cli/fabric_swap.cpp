@@ -169,7 +169,7 @@ Exit after_swap(const Context& context, const SwapAsked& asked) {
   if (!inventory.fabric)
     return complain(context,
                     Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: "
-                                                      "(docs/fabric.md)",
+                                                      "(docs/do/fabric.md)",
                                                       asked.inventory)},
                     Exit::invalid);
   const auto& plan = inventory.fabric->fabric;

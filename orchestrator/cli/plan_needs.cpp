@@ -48,7 +48,7 @@ std::string needs_text(const playbooks::Plan& plan, const ssh::ProgramShelf& she
   for (const auto& [step, each] : needs)
     rows.push_back({step, listed(each.programs), listed(each.tools), listed(each.helpful),
                     std::string{word_of_root(each.root)}});
-  auto text = fmt::format("\nwhat it needs (docs/nodes.md)\n{}\n", table(rows));
+  auto text = fmt::format("\nwhat it needs (docs/start/nodes.md)\n{}\n", table(rows));
   for (const auto& name : programs_of(needs)) text += line_of_program(shelf, name) + "\n";
   const auto how = burnin::how_to_install(tools_of(needs));
   if (!how.empty()) text += "on each node: " + how + "\n";

@@ -131,7 +131,7 @@ CommandRow serve_command(Context& context) {
       "Examples: cupel serve --inventory site.yaml\n"
       "          cupel serve --config /etc/cupel/service.yaml --listen 10.0.0.5:8443\n"
       "SIGTERM stops it: runs are interrupted and stages on nodes go on. SIGHUP reads the\n"
-      "configuration, the inventory and certificates again. See docs/service.md.";
+      "configuration, the inventory and certificates again. See docs/do/service.md.";
   row.options = {
       {"--config", &wish->settings, "service.yaml: users, certificates, addresses [none]"},
       {"-i,--inventory", &wish->inventory, "[inventory: of the configuration]"},

@@ -36,7 +36,7 @@
 namespace cupel::cli {
 namespace {
 
-/// The words of docs/operating.md.
+/// The words of docs/do/operating.md.
 std::string_view words_for(const std::string& outcome) {
   return outcome.empty() ? std::string_view{"open"} : outcome;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Where a run stands: a fold over its events, and what is to be done next. Pure; decided here, done
-// elsewhere, so that a crash is a matter of folding again. docs/engine.md draws the states.
+// elsewhere, so that a crash is a matter of folding again. docs/build/engine.md draws the states.
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// slurmctld by scontrol, with the node's line read by its keys (docs/decisions/scontrol.md).
+// slurmctld by scontrol, with the node's line read by its keys (docs/build/decisions/scontrol.md).
 #include "orchestrator/handoff/slurm_door.h"
 
 namespace cupel::handoff {

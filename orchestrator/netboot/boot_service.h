@@ -3,7 +3,7 @@
 // HTTPS. Each boot of a node has a ticket, an URL that nobody can guess and that ends; what a
 // machine may do depends on its ticket and on whether it is the one that the inventory expects.
 // It knows neither images nor runs: it serves what a ticket was issued for. The protocol is in
-// docs/netboot.md.
+// docs/do/netboot.md.
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>

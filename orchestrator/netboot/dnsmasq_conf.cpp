@@ -199,12 +199,12 @@ Result<DhcpConf> dhcp_of(const std::optional<inventory::BootSite>& boot) {
   if (!boot)
     return Error{Code::kInvalid,
                  "the inventory has no boot: add boot: {serve: ADDRESS:PORT, dhcp: {mode, "
-                 "interface}} (docs/os.md)"};
+                 "interface}} (docs/do/os.md)"};
   if (boot->dhcp.mode == DhcpMode::none)
     return Error{Code::kInvalid,
                  "the inventory leaves DHCP to the site's own server (boot: dhcp: mode: none). Set "
                  "mode: proxy to boot beside it, mode: full to replace it, or give it the boot "
-                 "files of docs/os.md"};
+                 "files of docs/do/os.md"};
   DhcpConf conf{.mode = boot->dhcp.mode,
                 .interface = boot->dhcp.interface,
                 .server = boot->host,

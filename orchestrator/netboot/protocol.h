@@ -1,5 +1,5 @@
 #pragma once
-// What one machine with a valid ticket is answered: the boot protocol of docs/netboot.md.
+// What one machine with a valid ticket is answered: the boot protocol of docs/do/netboot.md.
 #include <span>
 
 #include "orchestrator/netboot/open_ticket.h"

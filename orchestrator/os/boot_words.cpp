@@ -37,7 +37,7 @@ BootEnd BootRun::failed_on_node(const netboot::BootEvent& event) const {
 }
 
 /// Which of the boot server's causes says that the wrong machine stands there, is in
-/// docs/netboot.md.
+/// docs/do/netboot.md.
 BootEnd BootRun::refused(const netboot::BootEvent& event) const {
   const auto cause = said(event.body, "cause"), text = said(event.body, "text");
   if (cause == "booted-again")

@@ -9,7 +9,7 @@
 
 namespace cupel::store {
 
-/// One number that a run measured. docs/operating.md shows the same as SQL.
+/// One number that a run measured. docs/do/operating.md shows the same as SQL.
 struct Measured {
   engine::RunId run = 0;
   std::string subject{};  // inventory/subject.h: "a01-n07/gpu3"

@@ -73,7 +73,7 @@ Result<Drive> drive_for(const Hardware& hardware, const json::object& order, std
 
 /// One boot: from the URL to the restart.
 struct RamSystem::Boot {
-  /// What the boot server is told. `why`: a cause of docs/os.md's table.
+  /// What the boot server is told. `why`: a cause of docs/do/os.md's table.
   Error fails(std::string why, std::string text) {
     cause = std::move(why);
     return {Code::kFailed, std::move(text)};

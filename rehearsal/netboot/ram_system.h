@@ -1,6 +1,6 @@
 #pragma once
 // What a virtual machine runs once its firmware has booted from an URL of a boot server: it speaks
-// the boot protocol (docs/netboot.md), writes the image onto its virtual disk, and restarts from
+// the boot protocol (docs/do/netboot.md), writes the image onto its virtual disk, and restarts from
 // it. Nothing of an image is kept but its digest. Not the operating system that comes of it: that
 // is host.h, which reads its seed like any other.
 #include <boost/asio/cancellation_signal.hpp>

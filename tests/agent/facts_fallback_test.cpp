@@ -1,5 +1,6 @@
 // `cupel-node facts` against `node-facts`, the shell stage for nodes where the program cannot run:
-// both read one capture, and nothing that the shell reports may be missing (docs/machine-facts.md).
+// both read one capture, and nothing that the shell reports may be missing
+// (docs/know/machine-facts.md).
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -147,7 +148,7 @@ TEST(FactsFallback, ReportsNothingThatTheProgramLacksOnThisMachine) {
 /// The page's list of what `facts` does not report is complete: each measure of the shell stages is
 /// one of `facts`, or stands there with its reason.
 TEST(FactsFallback, ThePageNamesEachMeasureThatOnlyTheShellReports) {
-  const auto page = read_file(SOURCE_DIR "/docs/machine-facts.md", 1u << 20);
+  const auto page = read_file(SOURCE_DIR "/docs/know/machine-facts.md", 1u << 20);
   ASSERT_TRUE(page);
   const auto known = burnin::stage("facts")->measures;
   for (const auto* stage : {"node-facts", "gpu-facts"})

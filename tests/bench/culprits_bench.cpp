@@ -1,6 +1,6 @@
 // Who is named for slow parts of simulated fleets, and who is named though it is well.
 //
-//   culprits_bench [FLEETS] [MOST_NODES]   the tables of docs/decisions/fabric-culprits.md
+//   culprits_bench [FLEETS] [MOST_NODES]   the tables of docs/build/decisions/fabric-culprits.md
 //
 // Each fleet draws its size (8 to 1,024 nodes), the noise of its readings (0.3 to 3 %), how much
 // its links differ for good (0 to 3 %, in four shapes), how often readings dip, and its faults. The

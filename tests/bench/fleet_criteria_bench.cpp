@@ -1,5 +1,5 @@
 // What the criteria find of slow parts among their like, on synthetic fleets whose truth is known:
-// the tables of docs/decisions/fleet-criteria.md. `--quick`: a tenth of the fleets.
+// the tables of docs/build/decisions/fleet-criteria.md. `--quick`: a tenth of the fleets.
 #include <fmt/format.h>
 
 #include <algorithm>

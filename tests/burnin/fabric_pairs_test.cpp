@@ -62,7 +62,8 @@ TEST(FabricPairs, NamesEachKindOfPartByItself) {
   }
 }
 
-/// Of a thousand such runs culprits_bench makes the table of docs/decisions/fabric-culprits.md.
+/// Of a thousand such runs culprits_bench makes the table of
+/// docs/build/decisions/fabric-culprits.md.
 void names_five_at_once(int first, int last) {
   int planted = 0, exact = 0, rounds = 0;
   for (int seed = first; seed <= last; ++seed) {

@@ -80,7 +80,8 @@ TEST(Measures, AreComparedByShippedCriteriaInTheirOwnUnitAndDirection) {
 }
 
 TEST(Measures, AreThoseOfTheDocuments) {
-  const auto page = *read_file(std::filesystem::path{SOURCE_DIR} / "docs/measures.md", 1u << 20);
+  const auto page =
+      *read_file(std::filesystem::path{SOURCE_DIR} / "docs/know/measures.md", 1u << 20);
   for (const auto& row : all_rows()) {
     const auto better = row.better == Better::more   ? "more"
                         : row.better == Better::less ? "less"

@@ -110,7 +110,7 @@ TEST(NcclFigures, TakeNoLineFromWhatIsSaidOfLaterTeams) {
 
 TEST(NcclFigures, StandInTheDocumentation) {
   std::ostringstream page;
-  page << std::ifstream{SOURCE_DIR "/docs/fabric.md"}.rdbuf();
+  page << std::ifstream{SOURCE_DIR "/docs/do/fabric.md"}.rdbuf();
   for (const auto& rate : published_rates())
     EXPECT_THAT(page.str(), HasSubstr(fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |",
                                                   rate.operation, rate.gpu, rate.nodes,

@@ -1,5 +1,5 @@
 // What nodes must have for a stage: the stages' own scripts against the table of packages, and
-// against docs/nodes.md.
+// against docs/start/nodes.md.
 #include "burnin/requirements.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ std::string_view word_for(Root root) {
 }
 
 TEST(Requirements, AreTheTableOfTheDocuments) {
-  const auto page = *read_file(std::filesystem::path{SOURCE_DIR} / "docs/nodes.md", 1u << 20);
+  const auto page = *read_file(std::filesystem::path{SOURCE_DIR} / "docs/start/nodes.md", 1u << 20);
   for (const auto& each : stages()) {
     const auto needs = needs_of(each.name, usual(each.name));
     const auto why = needs.root == Root::no ? std::string{} : ": " + std::string{needs.why_root};

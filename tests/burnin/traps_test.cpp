@@ -1,4 +1,4 @@
-// What other people's checks let through, and what they took for broken (docs/traps.md), held
+// What other people's checks let through, and what they took for broken (docs/know/traps.md), held
 // against the stages and the shipped profiles as they are.
 #include <gmock/gmock.h>
 
@@ -122,7 +122,7 @@ std::vector<std::string> names_before(std::string_view text) {
   return names;
 }
 
-/// What a line of docs/stages.md says of a stage's limits, held against the profile.
+/// What a line of docs/know/stages.md says of a stage's limits, held against the profile.
 std::size_t expect_limits(const std::string& stage, std::string_view line, std::string_view sign,
                           std::optional<double> inventory::Criterion::* limit) {
   std::size_t found = 0;
@@ -141,7 +141,7 @@ std::size_t expect_limits(const std::string& stage, std::string_view line, std::
 }
 
 TEST(Traps, TheNumbersInTheDocumentsAreTheProfiles) {
-  const auto text = *read_file(SOURCE_DIR "/docs/stages.md", 1u << 20);
+  const auto text = *read_file(SOURCE_DIR "/docs/know/stages.md", 1u << 20);
   std::size_t found = 0;
   for (const auto line : lines(text)) {
     if (!line.starts_with("| `")) continue;

@@ -60,7 +60,7 @@ TEST_F(InstalledCupel, HasTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_THAT(text_of(prefix / "share/doc/cupel/LICENSE"), HasSubstr("Apache License"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
   EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
-  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/operating.md"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/do/operating.md"));
 }
 
 /// As CPack installs it for the Debian package, one component alone.

@@ -1,5 +1,5 @@
-// docs/playbooks.md and docs/stages.md are true: their examples are playbooks, and they leave
-// nothing out.
+// docs/know/playbooks.md and docs/know/stages.md are true: their examples are playbooks, and they
+// leave nothing out.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 const std::string& document() {
   static const auto text = [] {
     std::ostringstream all;
-    all << std::ifstream{SOURCE_DIR "/docs/playbooks.md"}.rdbuf();
+    all << std::ifstream{SOURCE_DIR "/docs/know/playbooks.md"}.rdbuf();
     return all.str();
   }();
   return text;
@@ -94,9 +94,9 @@ TEST(Document, NamesEveryStepStageParameterAndKey) {
       EXPECT_THAT(document(), HasSubstr(std::string{key.name} + ":"));
 }
 
-/// The row of docs/stages.md that begins with its name.
+/// The row of docs/know/stages.md that begins with its name.
 std::string row_of(std::string_view stage) {
-  std::ifstream file{SOURCE_DIR "/docs/stages.md"};
+  std::ifstream file{SOURCE_DIR "/docs/know/stages.md"};
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(fmt::format("| `{}` |", stage))) return line;
   return {};
@@ -133,7 +133,7 @@ std::set<std::string> stages_run_by(std::string_view text) {
 
 TEST(HealthCheck, NamesPlaybooksThatMeasureWhatItLeavesOut) {
   std::ostringstream page;
-  page << std::ifstream{SOURCE_DIR "/docs/health-check.md"}.rdbuf();
+  page << std::ifstream{SOURCE_DIR "/docs/do/health-check.md"}.rdbuf();
   const auto text = page.str();
   const auto row = text.find("| GPU bandwidth, NCCL, IB bandwidth |");
   ASSERT_NE(row, text.npos);

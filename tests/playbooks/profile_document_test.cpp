@@ -1,4 +1,5 @@
-// docs/profiles.md is true: its example is a profile, and it names every measure of every stage.
+// docs/know/profiles.md is true: its example is a profile, and it names every measure of every
+// stage.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 
 std::string profile_document() {
   std::ostringstream all;
-  all << std::ifstream{SOURCE_DIR "/docs/profiles.md"}.rdbuf();
+  all << std::ifstream{SOURCE_DIR "/docs/know/profiles.md"}.rdbuf();
   return all.str();
 }
 

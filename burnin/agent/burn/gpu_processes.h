@@ -1,7 +1,7 @@
 #pragma once
 // A process for each GPU: what ends a process, and what hangs in one, leaves the other GPUs
 // burning. Each is another cupel-burn, with --alone, that sees no GPU but its own.
-// Why: docs/decisions/process-per-gpu.md.
+// Why: docs/build/decisions/process-per-gpu.md.
 #include <functional>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 # in.
 # shellcheck shell=bash
 
-# What the stages run (docs/nodes.md), a service manager and an SSH server.
+# What the stages run (docs/start/nodes.md), a service manager and an SSH server.
 large_packages=(systemd-sysv udev dbus kmod iproute2 openssh-server ca-certificates curl procps psmisc zstd
   stress-ng fio nvme-cli smartmontools dmidecode numactl ipmitool pciutils ethtool lldpd
   infiniband-diags perftest rdma-core mstflint)

@@ -238,7 +238,7 @@ TEST_F(DhcpServer, WhereTheSiteHasItsOwnThereIsNothingToPrint) {
 
   EXPECT_EQ(printed.status, 2);
   EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, HasSubstr("docs/os.md"));
+  EXPECT_THAT(printed.err, HasSubstr("docs/do/os.md"));
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST(VendorAttributes, AStarStandsForAnyText) {
 }
 
 TEST(VendorAttributes, AreAllInTheDocument) {
-  const auto page = read_file(SOURCE_DIR "/docs/settings.md", 1u << 20);
-  const auto profiles = read_file(SOURCE_DIR "/docs/profiles.md", 1u << 20);
+  const auto page = read_file(SOURCE_DIR "/docs/do/settings.md", 1u << 20);
+  const auto profiles = read_file(SOURCE_DIR "/docs/know/profiles.md", 1u << 20);
   ASSERT_TRUE(page && profiles);
   for (const auto& row : vendor_attributes())
     EXPECT_THAT(*page, HasSubstr("| `" + std::string{row.setting} + "` | " +
