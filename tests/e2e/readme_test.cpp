@@ -58,7 +58,6 @@ TEST_F(ReadmeTest, LeadsFromAFreshPrefixToAVerdictAboutTheNode) {
   const LoopbackSlurm slurm{"a01-n01", "NodeName=a01-n01 CPUs=2 RealMemory=1000 State=UNKNOWN\n"};
   const auto door = site.rack().doors().front();
   const auto access = sshd.access();
-  site.write("bmc-password", door.password);
   const fs::path prefix{site.file("prefix")};
   const auto installed = run({CMAKE_PROGRAM, "--install", BUILD_DIR, "--prefix", prefix.string()});
   ASSERT_EQ(installed.status, 0) << installed.err;
@@ -66,6 +65,8 @@ TEST_F(ReadmeTest, LeadsFromAFreshPrefixToAVerdictAboutTheNode) {
   const auto burn = prefix / "libexec/cupel/cupel-burn";
   if (!fs::exists(burn)) std::ofstream{burn} << "#!/bin/sh\nexit 2\n";
   auto script = ten_lines();
+  constexpr const char* kSecret = "(umask 077 && cat > bmc-password)";
+  change(script, kSecret, "echo " + shell_quoted(door.password) + " | " + kSecret);
   change(script, "scripts/install ", "PATH=" + (prefix / "bin").string() + ":$PATH ");
   change(script, "a01-n[01-08]", "a01-n01");
   change(script, "user: admin", "user: " + door.user);
