@@ -61,6 +61,7 @@ TEST_F(InstalledCupel, HasTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
   EXPECT_TRUE(fs::exists(prefix / "share/cupel/monitoring/cupel.rules.yaml"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/do/operating.md"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/images/architecture.svg"));
 }
 
 /// As CPack installs it for the Debian package, one component alone.
