@@ -86,9 +86,9 @@ TEST_F(Verify, PrintsWhatAValidCertificateSaysAndTheDigestByWhichItIsRevoked) {
   EXPECT_THAT(checked.out, HasSubstr("payload SHA-256 " + sha256_hex(payload())));
 }
 
-/// The commands of docs/certificates.md, below "Without Cupel".
+/// The commands of docs/do/certificates.md, below "Without Cupel".
 std::string commands_of_the_page() {
-  const auto page = read_file(SOURCE_DIR "/docs/certificates.md", 1'000'000);
+  const auto page = read_file(SOURCE_DIR "/docs/do/certificates.md", 1'000'000);
   if (!page) return "exit 99";
   constexpr std::string_view kFence = "```sh\n";
   const auto section = page->find("## Without Cupel\n");
