@@ -43,6 +43,7 @@ struct SshAccess {
   Endpoint endpoint;
   std::string user = "root";
   std::string key_file{};  // empty: the agent at SSH_AUTH_SOCK
+  Place key_named{};       // where the inventory says so
   Trust trust;             // first_use or pinned
   bool sudo = false;       // stages are started with `sudo -n`
 };

@@ -38,6 +38,11 @@ class NamedFiles {
   Problems problems_{};
 };
 
+/// Where the file itself is named, or what it is for.
+const Place& place_of(const Place& named, const Place& whose) {
+  return named.line > 0 ? named : whose;
+}
+
 Result<void> check_presence(const fs::path& file) {
   if (const auto why = absence(file)) return Error{Code::kInvalid, *why};
   return ok();
@@ -86,7 +91,7 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     if (trust.kind == Trust::Kind::ca) files.check(trust.what, where);
   };
   for (const auto& node : inventory.nodes) {
-    files.check(node.ssh.key_file, node.where);
+    files.check(node.ssh.key_file, place_of(node.ssh.key_named, node.where));
     authority(node.bmc.trust, node.where);
   }
   for (const auto& pdu : inventory.pdus) authority(pdu.trust, pdu.where);
@@ -115,12 +120,16 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
 std::vector<Problem> check_secret_files(const Inventory& inventory) {
   NamedFiles files{check_secret_file};
   const auto secret = [&](const SecretRef& ref, const Place& where) {
-    if (ref.kind == SecretRef::Kind::file) files.check(ref.where, where);
+    if (ref.kind == SecretRef::Kind::file) files.check(ref.where, place_of(ref.named, where));
+  };
+  // One that is not there was reported where the inventory was read.
+  const auto key = [&](const std::string& file, const Place& where) {
+    if (!file.empty() && !absence(file)) files.check(file, where);
   };
   for (const auto& node : inventory.nodes) {
     secret(node.bmc.password, node.where);
     if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
-    files.check(node.ssh.key_file, node.where);
+    key(node.ssh.key_file, place_of(node.ssh.key_named, node.where));
   }
   for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);
   if (const auto& slurm = inventory.slurm; slurm && slurm->rest && slurm->rest->token)
@@ -128,8 +137,8 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
   if (inventory.kubernetes) secret(inventory.kubernetes->token, inventory.kubernetes->where);
   if (inventory.fabric && inventory.fabric->ufm)
     secret(inventory.fabric->ufm->secret, inventory.fabric->ufm->where);
-  if (inventory.images) files.check(inventory.images->certificate_key, inventory.images->where);
-  if (inventory.boot) files.check(inventory.boot->key, inventory.boot->where);
+  if (inventory.images) key(inventory.images->certificate_key, inventory.images->where);
+  if (inventory.boot) key(inventory.boot->key, inventory.boot->where);
   return std::move(files).problems();
 }
 

@@ -23,8 +23,9 @@ std::vector<Problem> check_named_files(const Inventory& inventory);
 /// root can change it (base/ownership.h). It is not read. Errors: kInvalid.
 Result<void> check_secret_file(const std::filesystem::path& file);
 
-/// The passwords and tokens that are files, each once: that they are there, are not open to others
-/// and belong to us or root.
+/// The passwords, tokens and private keys that are files, each once: that they are not open to
+/// others and belong to us or root; of passwords and tokens that they are there, too. A key that is
+/// not there is the reader's problem.
 std::vector<Problem> check_secret_files(const Inventory& inventory);
 
 /// That the manifest of firmware images and the public key are there. Not asked where an inventory

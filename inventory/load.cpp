@@ -137,14 +137,13 @@ void load_profiles(const ProfileSource& source, Inventory& into, std::vector<Pro
   }
 }
 
-}  // namespace
-
-Loaded parse_inventory(std::string_view text, const std::string& file,
-                       const std::filesystem::path& folder, std::string_view cable_columns) {
-  Loaded loaded;
-  auto& problems = loaded.problems;
+/// As far as it can be read; nothing where it is no YAML.
+std::optional<Inventory> read_inventory(std::string_view text, const std::string& file,
+                                        const std::filesystem::path& folder,
+                                        std::string_view cable_columns,
+                                        std::vector<Problem>& problems) {
   const auto document = parse_yaml(text, file, problems);
-  if (!document) return loaded;
+  if (!document) return std::nullopt;
   Inventory inventory;
   inventory.file = file;
   YamlFields site{document->root, "inventory", inventory.file, problems};
@@ -172,26 +171,62 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.digest = sha256_hex(digested);
   // What stands in defaults is read for each node.
   problems = told_once(std::move(problems));
-  if (problems.empty()) loaded.inventory = std::move(inventory);
-  return loaded;
+  return inventory;
 }
 
-Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_columns) {
+/// What files that an inventory names are checked for.
+using FileChecks = std::vector<Problem> (*)(const Inventory&);
+
+/// Those of all files. One fault of a file is enough: what others can change they can often read.
+std::vector<Problem> check_all_files(const Inventory& inventory) {
+  auto problems = check_named_files(inventory);
+  const auto is_known = [named = problems](const Problem& each) {
+    return std::ranges::find(named, each.where, &Problem::where) != named.end();
+  };
+  auto secrets = check_secret_files(inventory);
+  std::erase_if(secrets, is_known);
+  std::ranges::move(secrets, std::back_inserter(problems));
+  std::ranges::move(check_image_trust_files(inventory), std::back_inserter(problems));
+  return problems;
+}
+
+/// `always`: files are checked also where the inventory has faults.
+Loaded load_and_check(const std::filesystem::path& file, std::string_view cable_columns,
+                      FileChecks files, bool always) {
   auto text = read_file(file, kFileLimit);
   if (!text)
     return {.problems = {{{file.string(), 0, 0},
                           text.error().what + " (an inventory is named with --inventory, or in "
                                               "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
-  auto loaded =
-      parse_inventory(*text, file.string(), absolute_path(file).parent_path(), cable_columns);
-  if (loaded.inventory)
-    std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
-  if (owned.empty()) return loaded;
+  Loaded loaded;
+  auto inventory = read_inventory(*text, file.string(), absolute_path(file).parent_path(),
+                                  cable_columns, loaded.problems);
+  const bool is_right = inventory && loaded.problems.empty();
+  if (is_right || (always && inventory))
+    std::ranges::move(files(*inventory), std::back_inserter(owned));
+  if (is_right && owned.empty()) loaded.inventory = std::move(inventory);
   // Others can write here: what it says is not obeyed, however right it looks.
   std::ranges::move(owned, std::back_inserter(loaded.problems));
-  loaded.inventory.reset();
   return loaded;
+}
+
+}  // namespace
+
+Loaded parse_inventory(std::string_view text, const std::string& file,
+                       const std::filesystem::path& folder, std::string_view cable_columns) {
+  Loaded loaded;
+  auto inventory = read_inventory(text, file, folder, cable_columns, loaded.problems);
+  if (loaded.problems.empty()) loaded.inventory = std::move(inventory);
+  return loaded;
+}
+
+Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_columns) {
+  return load_and_check(file, cable_columns, check_named_files, false);
+}
+
+Loaded check_inventory(const std::filesystem::path& file) {
+  return load_and_check(file, {}, check_all_files, true);
 }
 
 }  // namespace cupel::inventory

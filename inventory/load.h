@@ -21,7 +21,12 @@ struct Loaded {
 /// `cable_columns`: what the columns of a file of cables are called, in place of fabric: columns:.
 Loaded load_inventory(const std::filesystem::path& file, std::string_view cable_columns = {});
 
-/// The same from a text; `folder` is what relative paths are relative to.
+/// As load_inventory(), with all that a run would meet later: secrets, the manifest of images and
+/// its key that are not there, or that others can read. All of it at once: also where the inventory
+/// has other faults.
+Loaded check_inventory(const std::filesystem::path& file);
+
+/// As load_inventory(), from a text; `folder` is what relative paths are relative to.
 Loaded parse_inventory(std::string_view text, const std::string& file,
                        const std::filesystem::path& folder, std::string_view cable_columns = {});
 

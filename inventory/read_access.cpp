@@ -205,6 +205,7 @@ std::optional<SecretRef> AccessFields::secret(std::string_view key) {
   if (!word) return std::nullopt;
   auto found = secret_of(*word, folder_);
   if (!found) problems_.push_back({place(key), std::string{kSecretForm}});
+  if (found) found->named = place(key);
   return found;
 }
 
@@ -261,6 +262,7 @@ std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
     problems_.push_back({place("user"), *fault});
   const auto key = text("key").value_or("agent");
   if (key != "agent") access.key_file = resolved(key, folder_);
+  if (key != "agent") access.key_named = place("key");
   const auto no_key = access.key_file.empty() ? std::nullopt : absence(access.key_file);
   if (no_key)
     problems_.push_back({place("key"), "key: " + *no_key +

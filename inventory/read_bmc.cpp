@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "inventory/names.h"
@@ -125,10 +126,11 @@ std::optional<FactoryLogin> read_factory(const YamlValue& value, const std::stri
   if (const auto fault = login.user.empty() ? std::nullopt : fault_in_name(Named::user, login.user))
     fields.report(fields.place("user"), *fault);
   const auto password = fields.required("password");
-  const auto secret = secret_of(password, folder);
+  auto secret = secret_of(password, folder);
   if (!password.empty() && !secret)
     fields.report(fields.place("password"), std::string{kSecretForm});
-  login.password = secret.value_or(SecretRef{});
+  if (secret) secret->named = fields.place("password");
+  login.password = std::move(secret).value_or(SecretRef{});
   fields.finish();
   return login;
 }

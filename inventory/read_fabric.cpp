@@ -196,12 +196,15 @@ UfmSite ufm_of(const YamlValue& value, const std::filesystem::path& folder, cons
     fields.report(fields.place(), "ufm needs user: and password:, or token: alone");
   ufm.user = user.value_or("");
   if (const auto& written = token ? token : password) {
-    if (auto secret = secret_of(*written, folder))
+    const auto* const key = token ? "token" : "password";
+    if (auto secret = secret_of(*written, folder)) {
       ufm.secret = *std::move(secret);
-    else
-      fields.report(fields.place(token ? "token" : "password"),
+      ufm.secret.named = fields.place(key);
+    } else {
+      fields.report(fields.place(key),
                     "a password or token must say where it is kept: env:NAME, file:PATH or "
                     "cmd:COMMAND");
+    }
   }
   ufm.ca = server_ca_of(fields, folder);
   fields.finish();

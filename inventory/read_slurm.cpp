@@ -47,7 +47,9 @@ Server read_server(YamlFields& fields, std::string_view key, bool unix_socket,
   if (server.url.starts_with("unix:///")) server.url.erase(kUnix.size(), 2);
   if (const auto token = fields.text("token")) {
     server.token = secret_of(*token, folder);
-    if (!server.token)
+    if (server.token)
+      server.token->named = fields.place("token");
+    else
       fields.report(fields.place("token"),
                     "token must say where it is kept: env:NAME, file:PATH or cmd:COMMAND");
   } else if (!server.url.starts_with(kUnix)) {

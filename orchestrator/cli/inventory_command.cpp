@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
-#include <iterator>
+#include <map>
 
 #include "base/text.h"
-#include "inventory/check_files.h"
+#include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/select.h"
@@ -19,12 +18,12 @@ namespace cupel::cli {
 namespace {
 
 Exit check(const Context& context, const std::string& file) {
-  TRY(const auto inventory, inventory_or_complain(context, file));
-  // What a run would say first, said while there is time; no command is run for a secret.
-  auto problems = inventory::check_secret_files(inventory);
-  std::ranges::move(inventory::check_image_trust_files(inventory), std::back_inserter(problems));
-  std::ranges::move(rejected_ram_systems(inventory, context.state), std::back_inserter(problems));
-  if (!problems.empty()) return complain(context, problems);
+  // No command is run for a secret.
+  const auto checked = inventory::check_inventory(file);
+  if (!checked.inventory) return complain(context, checked.problems);
+  const auto& inventory = *checked.inventory;
+  const auto rejected = rejected_ram_systems(inventory, context.state);
+  if (!rejected.empty()) return complain(context, rejected);
   std::map<std::string, int> count;
   for (const auto& node : inventory.nodes) ++count[node.profile];
   if (context.json) {

@@ -181,11 +181,35 @@ TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOther
 
   EXPECT_EQ(checked.exit_status, 2);
   EXPECT_THAT(checked.error,
-              AllOf(HasSubstr("inventory.yaml:4:12: secret file " + path("open") +
+              AllOf(HasSubstr("inventory.yaml:4:60: secret file " + path("open") +
                               " may be read by others: chmod 600 " + path("open")),
-                    HasSubstr("inventory.yaml:5:12: there is no secret file " + path("none")),
+                    HasSubstr("inventory.yaml:5:60: there is no secret file " + path("none")),
                     HasSubstr("2 errors; nothing was touched")));
   EXPECT_FALSE(fs::exists(path("obeyed")));
+}
+
+TEST_F(OwnershipTest, ListsFaultsOfKeysPasswordsAndTheRestAtOnceEachAtItsPlace) {
+  write("inventory.yaml",
+        "site: lab\ndefaults:\n  profile: mine\n"
+        "  bmc: {user: a, password: \"file:open\"}\n"
+        "  ssh: {key: none}\n"
+        "nodes:\n"
+        "  - {name: n1, bmc: {address: 10.0.0.1}, ssh: {address: 10.0.1.1}}\n"
+        "  - {name: n2, bmc: {address: 10.0.0.2, password: \"file:nothing\"},\n"
+        "     ssh: {address: 10.0.1.2, key: open_key}}\n"
+        "  - {name: n3, bmc: {address: 10.0.0.3}, ssh: {address: 10.0.1.3}, colour: red}\n");
+  write("open", "secret");
+  write("open_key", "secret");
+
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+
+  EXPECT_EQ(checked.exit_status, 2);
+  EXPECT_THAT(checked.error,
+              AllOf(HasSubstr("inventory.yaml:4:28: secret file " + path("open") + " may be read"),
+                    HasSubstr("inventory.yaml:5:14: key: there is no file " + path("none")),
+                    HasSubstr("inventory.yaml:8:51: there is no secret file " + path("nothing")),
+                    HasSubstr("inventory.yaml:9:36: secret file " + path("open_key")),
+                    HasSubstr("'colour'"), HasSubstr("5 errors; nothing was touched")));
 }
 
 }  // namespace
