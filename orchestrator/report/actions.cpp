@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/json.h"
@@ -88,19 +89,57 @@ void add_steps(const RunSummary& summary, const NodeSummary& node,
   }
 }
 
+/// The steps in which it was found out: "gpu-burn"; "audit" of "audit: missing".
+std::vector<std::string> steps_of(const burnin::Cause& cause) {
+  if (!cause.stages.empty()) return cause.stages;
+  for (const std::string_view word : {"step ", "stage "})
+    if (cause.criterion.starts_with(word)) return {cause.criterion.substr(word.size())};
+  const auto colon = cause.criterion.find(": ");
+  return colon == cause.criterion.npos ? std::vector<std::string>{}
+                                       : std::vector{cause.criterion.substr(0, colon)};
+}
+
+/// Whether a retry was accepted of the step that measured it, which is not over yet. `stage` may be
+/// a log of the step, or what worked beside it: "kernel-log@gemm".
+bool comes_again(const NodeSummary& node, std::string_view stage) {
+  return std::ranges::any_of(node.record.steps, [&](const record::StepRecord& step) {
+    return step.outcome.empty() && (stage == step.name || stage.ends_with("@" + step.name));
+  });
+}
+
+/// Without those of which every step is repeated, and without what follows from them: there is
+/// nothing to do before it is over.
+std::vector<burnin::Cause> standing_causes(const RunSummary& summary, const NodeSummary& node) {
+  auto causes = node.causes;
+  if (summary.run.phase != engine::RunPhase::running) return causes;
+  std::set<std::string> repeated;
+  std::erase_if(causes, [&](const burnin::Cause& cause) {
+    const auto steps = steps_of(cause);
+    const bool all = !steps.empty() && std::ranges::all_of(steps, [&](const std::string& step) {
+      return comes_again(node, step);
+    });
+    if (all) repeated.insert(burnin::cause_name(cause));
+    return all;
+  });
+  for (const auto& cause : causes) repeated.erase(burnin::cause_name(cause));
+  std::erase_if(
+      causes, [&](const burnin::Cause& cause) { return repeated.contains(cause.consequence_of); });
+  return causes;
+}
+
 /// Causes that name a remedy: a part to reseat, to replace, to clean. Consequences name none of
 /// their own.
 void add_causes(const RunSummary& summary, const NodeSummary& node,
-                std::vector<OperatorAction>& actions) {
+                const std::vector<burnin::Cause>& causes, std::vector<OperatorAction>& actions) {
   if (!node.record.verdict) return;
-  for (auto& [cause, consequences] : burnin::explained(node.causes)) {
+  for (auto& [cause, consequences] : burnin::explained(causes)) {
     if (cause.decision != burnin::Decision::fail || cause.remedy.empty()) continue;
     auto item = at(summary, node, cause.remedy);
     item.part = cause.part;
     item.step = "verdict";
     item.why = burnin::to_string(cause);
     item.consequences = std::move(consequences);
-    const auto diagnosis = burnin::causes().diagnose(cause, node.causes, node.record.findings);
+    const auto diagnosis = burnin::causes().diagnose(cause, causes, node.record.findings);
     if (diagnosis && diagnosis->is_open()) {
       item.likely = burnin::suspects_text(*diagnosis);
       item.apart = action_for(diagnosis->apart, item.run, item.node);
@@ -121,24 +160,23 @@ void add_causes(const RunSummary& summary, const NodeSummary& node,
 /// A node about which something was not found out is one way to one place: not a part, but what
 /// kept it from being read.
 void add_open(const RunSummary& summary, const NodeSummary& node,
-              std::vector<OperatorAction>& actions) {
+              const std::vector<burnin::Cause>& causes, std::vector<OperatorAction>& actions) {
   constexpr std::size_t kReasons = 3;
-  const bool is_open = node.record.verdict && actions.empty() && !node.causes.empty() &&
+  const bool is_open = node.record.verdict && actions.empty() && !causes.empty() &&
                        node.record.verdict->decision == burnin::Decision::inconclusive;
   if (!is_open) return;
-  const auto known = std::ranges::find_if(
-      node.causes, [](const burnin::Cause& each) { return !each.remedy.empty(); });
+  const auto known =
+      std::ranges::find_if(causes, [](const burnin::Cause& each) { return !each.remedy.empty(); });
   auto item =
       at(summary, node,
-         known == node.causes.end()
+         known == causes.end()
              ? std::string_view{"find out the reason; then measure the node again in a new run"}
              : std::string_view{known->remedy});
   item.step = "verdict";
   item.at_the_rack = false;
-  for (std::size_t i = 0; i < std::min(kReasons, node.causes.size()); ++i)
-    item.why += (i == 0 ? "" : "; ") + burnin::to_string(node.causes[i]);
-  if (node.causes.size() > kReasons)
-    item.why += fmt::format("; and {} more", node.causes.size() - kReasons);
+  for (std::size_t i = 0; i < std::min(kReasons, causes.size()); ++i)
+    item.why += (i == 0 ? "" : "; ") + burnin::to_string(causes[i]);
+  if (causes.size() > kReasons) item.why += fmt::format("; and {} more", causes.size() - kReasons);
   actions.push_back(std::move(item));
 }
 
@@ -199,8 +237,9 @@ std::vector<OperatorAction> actions_of(const RunSummary& summary, const engine::
   for (const auto& node : summary.nodes) {
     std::vector<OperatorAction> of_node;
     add_steps(summary, node, of_node);
-    add_causes(summary, node, of_node);
-    add_open(summary, node, of_node);
+    const auto causes = standing_causes(summary, node);
+    add_causes(summary, node, causes, of_node);
+    add_open(summary, node, causes, of_node);
     std::ranges::move(of_node, std::back_inserter(actions));
   }
   sort_for_walking(actions);

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <sstream>
 
+#include "burnin/consequences.h"
 #include "orchestrator/report/action_groups.h"
 #include "orchestrator/report/run_progress.h"
 #include "playbooks/plan.h"
@@ -110,6 +111,41 @@ TEST(Actions, NameThePartAndItsRemedy) {
   EXPECT_EQ(actions[0].part, "gpu5");
   EXPECT_EQ(actions[0].action, "reseat gpu5");
   EXPECT_THAT(to_text(actions), HasSubstr("a01 U1"));
+}
+
+/// A retry that was accepted leaves the steps that it repeats without an outcome.
+TEST(Actions, AreNoneForWhatARetryMeasuresAgain) {
+  using enum burnin::Decision;
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  auto& one = run.nodes[0];
+  one.record.verdict.emplace();
+  burnin::Cause dimm{fail, "dimm A7", "audit: missing", "31", "32 dimms", "", "reseat the DIMM"};
+  burnin::Cause gpu{fail, "gpu3", "gemm.rate", "1", "2", "", "replace the GPU"};
+  gpu.stages = {"gemm", "kernel-log@gemm"};
+  burnin::Cause link{fail, "gpu3", "p2p.rate", "1", "2", "", "reseat the GPU"};
+  link.stages = {"p2p"};
+  link.consequence_of = burnin::cause_name(gpu);
+  one.causes = {dimm, gpu, link};
+  one.record.steps = {step("audit", "done"), step("p2p", "done"), step("gemm", "done"),
+                      step("verdict", "done")};
+  const auto to_do = [&] {
+    std::vector<std::string> all;
+    for (const auto& item : actions_of(run, {})) all.push_back(item.action);
+    return all;
+  };
+  ASSERT_THAT(to_do(), ElementsAre("reseat the DIMM", "replace the GPU"));
+
+  one.record.steps[2].outcome = one.record.steps[3].outcome = "";
+  EXPECT_THAT(to_do(), ElementsAre("reseat the DIMM"));
+
+  one.causes = {gpu};
+  one.causes[0].decision = inconclusive;
+  one.record.verdict->decision = inconclusive;
+  EXPECT_THAT(to_do(), IsEmpty());
+
+  run.run.phase = engine::RunPhase::ended;
+  EXPECT_THAT(to_do(), ElementsAre("replace the GPU")) << "nothing repeats it any more";
 }
 
 TEST(Actions, NameTheReasonAndNoPartOfANodeAboutWhichNothingWasFoundOut) {
