@@ -1,5 +1,6 @@
 // `cupel status`: the newest runs, and how those that work stand: what runs, what waits and for
-// what, what is late. Reads the journal and the controller's status; asks no BMC and nobody else.
+// what, what is late; or one run, with its steps. Reads the journal and the controller's status;
+// asks no BMC and nobody else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +15,12 @@
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/run_progress.h"
+#include "orchestrator/report/step_counts.h"
 #include "orchestrator/report/wrapped.h"
 
 namespace cupel::cli {
@@ -58,6 +61,11 @@ void say_row(const Number& id, std::string_view began, std::string_view state, c
       what);
 }
 constexpr std::size_t kColumns = 62;  // in front of the last one
+
+void say_headings() {
+  say_row<std::string_view>("run", "began", "state", "pass", "fail", "inconclusive",
+                            "playbook, nodes");
+}
 
 /// A line about the run above it.
 template <class... Values>
@@ -245,18 +253,21 @@ Result<Shown> shown_there(const api::ServiceClient& client, const boost::json::v
   return shown;
 }
 
+/// What the service's controller says of the runs that it drives. Errors: as ServiceClient.
+Result<Known> known_there(const api::ServiceClient& client) {
+  TRY(const auto service, client.get("/api/v1/status"));
+  const auto read = controller::controller_status_from(boost::json::serialize(service));
+  return read ? Known{*read} : Known{};
+}
+
 /// The same of a service elsewhere: with --json each run as its API has it.
 Exit status_there(const Context& context, const api::ServiceClient& client) {
   const auto page = client.get(fmt::format("/api/v1/runs?limit={}", kRunsShown));
   if (!page) return complain_of_service(context, page.error());
-  const auto service = client.get("/api/v1/status");
-  if (!service) return complain_of_service(context, service.error());
-  const auto read = controller::controller_status_from(boost::json::serialize(*service));
-  const auto known = read ? Known{*read} : Known{};
+  const auto known = known_there(client);
+  if (!known) return complain_of_service(context, known.error());
   boost::json::array all;
-  if (!context.json)
-    say_row<std::string_view>("run", "began", "state", "pass", "fail", "inconclusive",
-                              "playbook, nodes");
+  if (!context.json) say_headings();
   const auto* items = find(*page, "items");
   if (items == nullptr || !items->is_array()) return Exit::passed;
   for (const auto& row : items->get_array()) {
@@ -265,27 +276,70 @@ Exit status_there(const Context& context, const api::ServiceClient& client) {
     if (context.json)
       all.push_back(std::move(shown->summary));
     else
-      say_run(known, *shown);
+      say_run(*known, *shown);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return Exit::passed;
 }
 
-Exit status(const Context& context) {
+/// The line of the run in the list, and a row for each of its steps.
+Exit say_steps(const Context& context, const store::Store& store, const Known& known,
+               engine::RunId named) {
+  const auto run = meant_run(store, named);
+  if (!run) return complain(context, run.error(), Exit::invalid);
+  auto shown = shown_of(store, *run);
+  if (!shown)
+    return complain(context,
+                    Error{shown.error().code, words_of_damage(store, run->id, shown.error())},
+                    Exit::unfinished);
+  const auto events = store.events(run->id);
+  if (!events) return complain(context, events.error(), Exit::unfinished);
+  const auto steps = report::step_counts(*events);
+  if (context.json) {
+    auto object = told_of(known, *std::move(shown));
+    object["steps"] = report::to_json(steps);
+    say("{}\n", boost::json::serialize(object));
+    return Exit::passed;
+  }
+  say_headings();
+  say_run(known, *shown);
+  std::vector<Row> rows{{"step", "done", "running", "failed", "skipped", "open", "failed on"}};
+  for (const auto& row : steps)
+    rows.push_back({row.step, fmt::to_string(row.done), fmt::to_string(row.running),
+                    fmt::to_string(row.failed), fmt::to_string(row.skipped),
+                    fmt::to_string(row.open), inventory::fold(row.failed_on)});
+  if (!steps.empty()) say("\n{}", table(rows));
+  return Exit::passed;
+}
+
+/// On a copy of the run, so that the same is printed as on the service's machine.
+Exit say_steps_there(const Context& context, const api::ServiceClient& client,
+                     engine::RunId named) {
+  const auto number = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
+  if (!number) return complain_of_service(context, number.error());
+  const auto known = known_there(client);
+  if (!known) return complain_of_service(context, known.error());
+  const auto copy = RunCopy::make(client, *number);
+  if (!copy) return complain_of_service(context, copy.error());
+  return say_steps(context, (*copy)->store(), *known, *number);
+}
+
+/// `named`: the run that is meant, 0 being the newest; nothing: the newest runs.
+Exit status(const Context& context, std::optional<engine::RunId> named) {
   const auto there = service_of_environment();
   if (!there) return complain(context, there.error(), Exit::invalid);
-  if (*there) return status_there(context, **there);
+  if (*there)
+    return named ? say_steps_there(context, **there, *named) : status_there(context, **there);
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto& store = **opened;
+  const auto known = controller::read_status(context.state);
+  if (named) return say_steps(context, store, known, *named);
   const auto runs = store.runs(kRunsShown);
   if (!runs) return complain(context, runs.error(), Exit::unfinished);
-  const auto known = controller::read_status(context.state);
   auto worst = Exit::passed;
   boost::json::array all;
-  if (!context.json)
-    say_row<std::string_view>("run", "began", "state", "pass", "fail", "inconclusive",
-                              "playbook, nodes");
+  if (!context.json) say_headings();
   for (const auto& run : *runs) {
     auto shown = shown_of(store, run);
     if (!shown) {
@@ -310,10 +364,14 @@ Exit status(const Context& context) {
 }  // namespace
 
 CommandRow status_command(Context& context) {
-  CommandRow row{"status", "the newest runs and their state"};
-  row.footer = "Example: cupel status";
-  row.options = {json_flag(context)};
-  row.run = [&context] { return status(context); };
+  auto run = std::make_shared<std::optional<engine::RunId>>();
+  CommandRow row{"status", "the newest runs and their state, or one run with its steps"};
+  row.footer =
+      "Examples: cupel status\n"
+      "          cupel status 12";
+  row.options = {{"RUN", run.get(), "its number; 0: the newest [the 20 newest, without steps]"},
+                 json_flag(context)};
+  row.run = [&context, run] { return status(context, *run); };
   return row;
 }
 

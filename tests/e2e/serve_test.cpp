@@ -398,6 +398,8 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   const auto nobody = either({"show", "v01-n77"});
   const auto reported = either({"report", "1", "--csv"});
   const auto missing = either({"report", "7"});
+  const auto steps = either({"status", "1"});
+  const auto no_steps = either({"status", "7"});
   const auto untested = either({"requalify", "v01-n01", "--plan"});
 
   EXPECT_THAT(paused.out, HasSubstr("run 1: pause: accepted")) << paused.err;
@@ -426,12 +428,17 @@ TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
   EXPECT_EQ(reported.status, 1);
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("there is no run 7"));
+  EXPECT_EQ(steps.status, 0) << steps.err;
+  EXPECT_THAT(steps.out, AllOf(HasSubstr("failed on\n"), HasSubstr("\n  bmc-facts ")));
+  EXPECT_EQ(no_steps.status, 2);
+  EXPECT_THAT(no_steps.err, HasSubstr("there is no run 7"));
   EXPECT_EQ(untested.status, 2);
   EXPECT_THAT(untested.err, HasSubstr("v01-n01 has passed no run with a stage that loads it"));
   if (!there()) return;
   // All that was printed is what the state folder prints.
   EXPECT_EQ(showed.out, site.run({"show", "v01-n01"}).out);
   EXPECT_EQ(reported.out, site.run({"report", "1", "--csv"}).out);
+  EXPECT_EQ(steps.out, site.run({"status", "1"}).out);
   EXPECT_EQ(either({"show", "v01-n01", "--json"}).out, site.run({"show", "v01-n01", "--json"}).out);
   EXPECT_EQ(either({"report", "1", "--json"}).out, site.run({"report", "1", "--json"}).out);
   EXPECT_EQ(either({"actions"}).out, site.run({"actions"}).out);

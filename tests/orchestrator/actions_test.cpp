@@ -8,6 +8,7 @@
 #include "burnin/consequences.h"
 #include "orchestrator/report/action_groups.h"
 #include "orchestrator/report/run_progress.h"
+#include "orchestrator/report/step_counts.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
 
@@ -552,6 +553,35 @@ TEST(RunProgress, ForgetsWhatAPersonHasLookedAt) {
   EXPECT_THAT(standing.halts, IsEmpty());
   EXPECT_FALSE(standing.paused);
   EXPECT_EQ(to_text(standing), "nothing runs");
+}
+
+TEST(StepCounts, CountNodesByHowFarEachStepIs) {
+  using enum engine::EventKind;
+  const std::vector<engine::Event> events{
+      event(run_started, "", "",
+            {{"nodes", {{{"name", "n1"}}, {{"name", "n2"}}, {{"name", "n3"}}, {{"name", "n4"}}}},
+             {"steps", boost::json::array{"power-on", "gemm", "verdict"}}}),
+      event(step_ended, "n1", "power-on", {{"outcome", "done"}}),
+      event(step_ended, "n2", "power-on", {{"outcome", "failed"}}),
+      event(step_skipped, "n2", "gemm", {{"because", "failure"}}),
+      event(step_began, "n3", "power-on"),
+      event(step_began, "n4", "power-on"),
+      event(step_retried, "n4", "power-on", {{"outcome", "retry"}, {"why", "no answer"}}),
+      event(step_began, "n1", "gemm")};
+
+  const auto counts = step_counts(events);
+
+  EXPECT_THAT(counts, ElementsAre(StepCount{.step = "power-on",
+                                            .done = 1,
+                                            .running = 1,
+                                            .failed = 1,
+                                            .open = 1,
+                                            .failed_on = {"n2"}},
+                                  StepCount{.step = "gemm", .running = 1, .skipped = 1, .open = 2},
+                                  StepCount{.step = "verdict", .open = 4}));
+  EXPECT_EQ(boost::json::serialize(to_json(counts).at(0)),
+            R"({"step":"power-on","done":1,"running":1,"failed":1,"skipped":0,"open":1,)"
+            R"("failed_on":["n2"]})");
 }
 
 }  // namespace
