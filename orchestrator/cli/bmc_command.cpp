@@ -10,7 +10,7 @@ CommandRow bmc_command(Context& context) {
   CommandRow row{"bmc", "read and control BMCs"};
   row.footer =
       "Examples: cupel bmc a01-n07 power\n"
-      "          cupel bmc rack:a01 power on\n"
+      "          cupel bmc rack:a01 power on          or: cupel bmc power rack:a01 on\n"
       "          cupel bmc 'a01-n[01-72]' sensors --group\n"
       "          cupel bmc a01-n07 log --since 2h\n"
       "          cupel bmc a01-n07 boot http http://10.0.0.1/boot.efi\n"

@@ -15,6 +15,7 @@
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/parse_command_line.h"
 #include "orchestrator/cli/state_owner.h"
+#include "orchestrator/cli/word_order.h"
 
 namespace cupel::cli {
 namespace {
@@ -175,7 +176,7 @@ int run_command_line(int argc, char** argv) {
     context.json = wants_json;
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
-  const auto chosen = parse_command_line(program, words, wants_json);
+  const auto chosen = parse_command_line(program, in_order(program, words), wants_json);
   if (!chosen && chosen.error() != Exit::passed) return static_cast<int>(chosen.error());
   if (chosen)
     if (const auto elsewhere = meant_elsewhere(context, *chosen))

@@ -11,12 +11,14 @@
 #include "inventory/shipped.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/word_order.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kMostWords = 5000;
 constexpr std::size_t kMostRuns = 50;
+constexpr const char* kNodeNames = "$(_cupel_names nodes)";
 
 /// What completes a value: words as they are, or "$(_cupel_names KIND)"; empty: files.
 std::string values_of(const OptionRow& option) {
@@ -24,7 +26,7 @@ std::string values_of(const OptionRow& option) {
   const auto is = [&name](std::initializer_list<std::string_view> all) {
     return std::ranges::any_of(all, [&name](auto each) { return name == each; });
   };
-  if (is({"NODE", "NODES", "nodes", "node"})) return "$(_cupel_names nodes)";
+  if (is({"NODE", "NODES", "nodes", "node"})) return kNodeNames;
   if (is({"RUN", "RUN_STEP", "run"})) return "$(_cupel_names runs)";
   if (is({"PLAYBOOK"})) return "$(_cupel_names playbooks)";
   if (is({"RACK", "rack"})) return "$(_cupel_names racks)";
@@ -45,7 +47,8 @@ std::string pattern_of(const OptionRow& option) {
   return pattern;
 }
 
-void add_words(const CommandRow& command, const std::string& path,
+/// `before_nodes`: nodes may stand behind it, though its group takes them in front of it.
+void add_words(const CommandRow& command, const std::string& path, bool before_nodes,
                std::vector<CommandWords>& into) {
   CommandWords own{path, {}};
   for (const auto& option : all_options(command)) {
@@ -58,8 +61,10 @@ void add_words(const CommandRow& command, const std::string& path,
   }
   for (const auto& each : command.subcommands) {
     own.words += fmt::format("{} ", each.name);
-    add_words(each, fmt::format("{} {}", path, each.name), into);
+    add_words(each, fmt::format("{} {}", path, each.name), is_verb_of_nodes(command, each), into);
   }
+  if (before_nodes && own.places.empty()) own.places.emplace_back();
+  if (before_nodes) own.places[0] += fmt::format(" {}", kNodeNames);
   into.push_back(std::move(own));
 }
 
@@ -118,7 +123,7 @@ std::string script_values(const std::vector<CommandWords>& all) {
 
 std::string bash_script(const CommandRow& program) {
   std::vector<CommandWords> all;
-  add_words(program, "cupel", all);
+  add_words(program, "cupel", false, all);
   auto text = script_start(all) + script_values(all) + "  case $path in\n";
   for (const auto& each : all)
     text += fmt::format("    '{}') words+='{}' ;;\n", each.path, each.words);
@@ -169,8 +174,12 @@ void add_fish(const CommandRow& command, const std::string& path, std::string& p
   const auto at = fmt::format("-n '__cupel_at \"{}\"'", path);
   text += fish_options(command, at);
   for (const auto& each : command.subcommands) {
+    const auto own_path = fmt::format("{} {}", path, each.name);
     text += fmt::format("complete -c cupel -f {} -a {}\n", at, each.name);
-    add_fish(each, fmt::format("{} {}", path, each.name), paths, text);
+    if (is_verb_of_nodes(command, each))
+      text += fmt::format("complete -c cupel -f -n '__cupel_at \"{}\"' -a '{}'\n", own_path,
+                          fish_words(kNodeNames));
+    add_fish(each, own_path, paths, text);
   }
 }
 

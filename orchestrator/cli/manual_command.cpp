@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/word_order.h"
 
 namespace cupel::cli {
 namespace {
@@ -70,6 +71,13 @@ std::string_view footer_of(const CommandRow& command, std::string_view of_group)
   return command.footer.empty() ? of_group : command.footer;
 }
 
+/// "cupel bmc NODES power".
+std::string path_of_verb(const std::string& path, const CommandRow& command,
+                         const CommandRow& verb) {
+  const auto* nodes = is_verb_of_nodes(command, verb) ? " NODES" : "";
+  return fmt::format("{}{} {}", path, nodes, verb.name);
+}
+
 void add_section(const CommandRow& command, const std::string& path, std::string_view of_group,
                  std::string& page) {
   const auto footer = footer_of(command, of_group);
@@ -77,7 +85,7 @@ void add_section(const CommandRow& command, const std::string& path, std::string
                       roff_text(command.help));
   page += options_section(command) + footer_section(footer);
   for (const auto& each : command.subcommands)
-    add_section(each, fmt::format("{} {}", path, each.name), footer, page);
+    add_section(each, path_of_verb(path, command, each), footer, page);
 }
 
 std::string page_head(std::string name, std::string_view summary) {
@@ -98,7 +106,7 @@ std::string page_of_command(const CommandRow& command, std::string_view of_progr
   page += ".SH OPTIONS\n" + options_section(command);
   if (!command.subcommands.empty()) page += ".SH COMMANDS\n";
   for (const auto& each : command.subcommands)
-    add_section(each, fmt::format("cupel {} {}", name, each.name), footer, page);
+    add_section(each, path_of_verb("cupel " + name, command, each), footer, page);
   return page + ".SH NOTES\n" + footer_section(footer) + ".SH SEE ALSO\n\\fBcupel\\fR(1)\n";
 }
 

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/terminal.h"
+#include "orchestrator/cli/word_order.h"
 
 namespace cupel::cli {
 namespace {
@@ -155,20 +156,35 @@ std::size_t help_width() {
   return width < kLeast ? 0 : width;
 }
 
-void print_help(std::FILE* to, const CLI::App& app) {
-  const auto width = help_width();
-  fmt::print(to, "{}", width == 0 ? app.help() : wrapped(app.help(), width));
+/// The usage of a verb leaves out the nodes in front of it: "cupel bmc power [OPTIONS] [WHAT]".
+std::string usage_with_nodes(std::string help, const CLI::App& app, const CommandRow& program) {
+  const auto typed = app.get_subcommands();
+  const auto verbs = typed.empty() ? typed : typed.back()->get_subcommands();
+  if (verbs.empty()) return help;
+  const auto name = typed.back()->get_name(), verb = verbs.back()->get_name();
+  const auto command = std::ranges::find(program.subcommands, name, &CommandRow::name);
+  const auto row = std::ranges::find(command->subcommands, verb, &CommandRow::name);
+  const auto words = fmt::format("Usage: {} {} ", program.name, name);
+  const auto at = help.find(words);
+  if (at != help.npos && is_verb_of_nodes(*command, *row)) help.insert(at + words.size(), "NODES ");
+  return help;
 }
 
-Exit refused(CLI::App& app, const CLI::ParseError& error, bool json) {
+void print_help(std::FILE* to, const CLI::App& app, const CommandRow& program) {
+  const auto width = help_width();
+  const auto help = usage_with_nodes(app.help(), app, program);
+  fmt::print(to, "{}", width == 0 ? help : wrapped(help, width));
+}
+
+Exit refused(CLI::App& app, const CommandRow& program, const CLI::ParseError& error, bool json) {
   if (error.get_name() == "CallForHelp") {
-    print_help(stdout, app);
+    print_help(stdout, app, program);
     return Exit::passed;
   }
   // "cupel" alone.
   const bool typed = !app.get_subcommands().empty() || !app.remaining(true).empty();
   if (error.get_name() == "RequiredError" && !typed && !json) {
-    print_help(stderr, app);
+    print_help(stderr, app, program);
     return Exit::invalid;
   }
   const auto words = plain_words(app, error);
@@ -195,7 +211,7 @@ OrExit<const CommandRow*> parse_command_line(const CommandRow& program,
     std::ranges::reverse(words);  // as CLI11 wants a vector of them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return refused(app, error, json);
+    return refused(app, program, error, json);
   }
   return chosen;
 }

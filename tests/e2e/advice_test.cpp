@@ -269,6 +269,31 @@ TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
   EXPECT_THAT(by_bios, ::testing::HasSubstr("\"bios\":true"));
 }
 
+TEST_F(Advice, NodesStandInFrontOfAVerbOrBehindIt) {
+  const auto said = [&](const std::string& command) {
+    auto words = words_of(command);
+    words.insert(words.begin(), {"--state", (folder / "state").string()});
+    return run_forked_cupel(words).err;
+  };
+
+  for (const auto& [other, usual] :
+       {std::pair{"bmc power a01-n07 on", "bmc a01-n07 power on"},
+        {"bmc --patience 5s power a01-n07", "bmc --patience 5s a01-n07 power"},
+        {"bmc power --force a01-n07 off", "bmc a01-n07 power --force off"},
+        {"bmc sensors a01-n07", "bmc a01-n07 sensors"},
+        {"bmc bios a01-n07 set A=B", "bmc a01-n07 bios set A=B"},
+        {"bmc bios set a01-n07 A=B", "bmc a01-n07 bios set A=B"},
+        {"bmc boot http a01-n07 http://10.0.0.1/x", "bmc a01-n07 boot http http://10.0.0.1/x"},
+        {"bmc log --since 2h a01-n07", "bmc a01-n07 log --since 2h"},
+        {"settings a01-n07 plan", "settings plan a01-n07"},
+        {"firmware a01-n07 check", "firmware check a01-n07"}}) {
+    EXPECT_TRUE(is_taken(other)) << other;
+    EXPECT_EQ(said(other), said(usual)) << other;
+  }
+  EXPECT_FALSE(is_taken("bmc power on")) << "no nodes";
+  EXPECT_FALSE(is_taken("bmc boot http http://10.0.0.1/x")) << "no nodes";
+}
+
 TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
   EXPECT_FALSE(is_taken("bmc bios set"));
@@ -279,7 +304,6 @@ TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("run audit --notify /nowhere/tell"));
   EXPECT_TRUE(is_taken("run audit --notify /bin/true"));
   EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
-  EXPECT_FALSE(is_taken("bmc power a01-n07 on"));
   EXPECT_FALSE(is_taken("actions 12 --everything"));
 }
 

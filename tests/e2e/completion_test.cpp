@@ -51,6 +51,7 @@ TEST_F(CompletionTest, OffersTheInventorysNodesWhereANodeIsMeant) {
   EXPECT_THAT(offered({"run", "new-rack", "-n", "v01"}),
               UnorderedElementsAre("v01-n01", "v01-n02"));
   EXPECT_THAT(offered({"bmc", "v01-n02"}), UnorderedElementsAre("v01-n02"));
+  EXPECT_THAT(offered({"bmc", "sensors", "v01-n02"}), UnorderedElementsAre("v01-n02"));
 }
 
 TEST_F(CompletionTest, OffersPlaybooksRacksAndWhatAnActionTakes) {
@@ -68,6 +69,7 @@ TEST_F(CompletionTest, OffersTheSameInFish) {
   EXPECT_THAT(offered_by_fish("run new-rack -n v01"), UnorderedElementsAre("v01-n01", "v01-n02"));
   EXPECT_THAT(offered_by_fish("rehearse --rack h100"), Contains("h100-8"));
   EXPECT_THAT(offered_by_fish("bmc v01-n01 po"), Contains("power"));
+  EXPECT_THAT(offered_by_fish("bmc sensors v01"), UnorderedElementsAre("v01-n01", "v01-n02"));
 }
 
 TEST_F(CompletionTest, IsAScriptThatZshLoads) {

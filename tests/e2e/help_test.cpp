@@ -32,6 +32,12 @@ TEST(Help, IsShownWhereNoCommandIsNamed) {
   EXPECT_THAT(alone.err, HasSubstr("Subcommands:"));
 }
 
+TEST(Help, OfAVerbNamesTheNodesInFrontOfIt) {
+  EXPECT_THAT(run({CUPEL_BINARY, "bmc", "power", "--help"}).out,
+              HasSubstr("cupel bmc NODES power [OPTIONS]"));
+  EXPECT_THAT(run({CUPEL_BINARY, "bmc", "scan", "--help"}).out, HasSubstr("cupel bmc scan ["));
+}
+
 TEST(Help, IsAsWideAsTheTerminalAndLosesNoWord) {
   for (const auto* command : {"run", "plan", "show", "rehearse", "requalify"}) {
     const auto narrow = run({"env", "COLUMNS=80", CUPEL_BINARY, command, "--help"});

@@ -99,7 +99,7 @@ TEST_F(InstalledCupel, HasAManPageForEachCommandThatManCanRead) {
   const auto pages = prefix() / "share/man/man1";
   for (const auto* page : {"cupel.1", "cupel-run.1", "cupel-bmc.1", "cupel-backup.1"})
     EXPECT_TRUE(fs::exists(pages / page)) << page;
-  EXPECT_THAT(text_of(pages / "cupel-bmc.1"), HasSubstr(".SS cupel bmc power"));
+  EXPECT_THAT(text_of(pages / "cupel-bmc.1"), HasSubstr(".SS cupel bmc NODES power"));
   CUPEL_NEEDS_REAL_PART(fs::exists("/usr/bin/groff"), "groff is missing: apt-get install groff");
   for (const auto& page : fs::directory_iterator{pages}) {
     const auto shown = run({"groff", "-man", "-Tutf8", "-ww", "-z", page.path().string()});
