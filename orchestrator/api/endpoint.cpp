@@ -45,8 +45,10 @@ Error cannot_listen(Code code, const std::string& where) {
 
 /// Whether a process listens on the socket.
 bool is_served(const sockaddr_un& address) {
-  const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  return ::connect(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  // EAGAIN: so many wait already that it would have to wait, too (connect(2)).
+  return ::connect(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno == EAGAIN;
 }
 
 std::string text_of(const tcp::endpoint& endpoint) {
@@ -80,6 +82,15 @@ tcp::endpoint endpoint_of(const sockaddr_storage& storage, socklen_t size) {
 }
 
 }  // namespace
+
+bool is_served(const std::filesystem::path& socket) {
+  const auto text = socket.string();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (text.empty() || text.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, text.data(), text.size());
+  return is_served(address);
+}
 
 Result<int> listening_unix_socket(const std::filesystem::path& path) {
   const auto text = path.string();

@@ -20,6 +20,9 @@ struct ListeningSocket {
 /// kStorage.
 Result<int> listening_unix_socket(const std::filesystem::path& path);
 
+/// Whether a process listens at the socket, and this user may ask it. Does not wait.
+bool is_served(const std::filesystem::path& socket);
+
 /// Errors: kInvalid: no address and port; kConflict: it is taken.
 Result<ListeningSocket> listening_tcp_socket(const std::string& address);
 

@@ -168,7 +168,7 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
 }
 
 Exit actions(Context& context, const Wish& wish) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return actions_there(context, **service, wish);
   auto opened = store::Store::open(context.state);

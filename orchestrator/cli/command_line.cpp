@@ -9,9 +9,11 @@
 #include <boost/json.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 #include "base/text.h"
 #include "inventory/yaml.h"
+#include "orchestrator/api/endpoint.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/parse_command_line.h"
 #include "orchestrator/cli/state_owner.h"
@@ -105,6 +107,14 @@ bool is_part_of(const CommandRow& program, std::string_view command, const Comma
                                  : is_part_of(*row, command.substr(first + 1), chosen);
 }
 
+/// "cupel fabric health".
+std::string path_of(const CommandRow& row, const CommandRow* leaf) {
+  std::string path{row.name};
+  for (const auto& each : row.subcommands)
+    if (has_in_it(each, leaf)) path += " " + path_of(each, leaf);
+  return path;
+}
+
 /// Images lie in the state folder where no other is named. Making a root file system needs root.
 bool works_on_own_images(const CommandRow& program, const CommandRow* chosen,
                          const std::vector<std::string>& words) {
@@ -123,34 +133,65 @@ bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
       kOthers, [&](std::string_view each) { return is_part_of(program, each, chosen); });
 }
 
-/// A command on the records of this machine, where $CUPEL_SERVER says that they are elsewhere: it
-/// would find none, and say so as if there were none. Named by --state, they are meant.
+bool is_one_of(std::span<const std::string_view> commands, const CommandRow& program,
+               const CommandRow* chosen) {
+  return std::ranges::any_of(
+      commands, [&](std::string_view each) { return is_part_of(program, each, chosen); });
+}
+
+/// Commands that a service answers as the state folder would.
+constexpr std::string_view kOfServicesToo[] = {
+    "actions", "approve", "cancel", "continue", "follow", "pause",  "report", "requalify",
+    "resume",  "retry",   "run",    "show",     "skip",   "status", "unpause"};
+
+/// Commands on records that no service gives away, or that only its own machine may change.
+constexpr std::string_view kHereAlone[] = {"audit",
+                                           "backup",
+                                           "certificate",
+                                           "controller",
+                                           "fabric after-swap",
+                                           "fabric health",
+                                           "fabric history",
+                                           "fabric repaired",
+                                           "parts",
+                                           "profile learn",
+                                           "restore",
+                                           "rma",
+                                           "store",
+                                           "token",
+                                           "verdict"};
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+/// The socket of the package's service, where it runs, this user may ask it, and neither another
+/// service nor a state folder is named; else empty.
+std::string socket_of_package(const Context& context) {
+  constexpr const char* kSocket = "/run/cupel/cupel.sock";
+  const bool named = context.state_named || is_set("CUPEL_STATE") || is_set("CUPEL_SERVER");
+  return !named && api::is_served(kSocket) ? kSocket : "";
+}
+
+/// A command on the records of this machine, where $CUPEL_SERVER says that they are elsewhere, or
+/// where they are the service's, whose folder this user may not open: it would find none, and say
+/// so as if there were none. Named by --state, they are meant.
 std::optional<Error> meant_elsewhere(const Context& context, const CommandRow* chosen) {
-  constexpr std::string_view kHereAlone[] = {"audit",
-                                             "backup",
-                                             "certificate",
-                                             "controller",
-                                             "fabric after-swap",
-                                             "fabric health",
-                                             "fabric history",
-                                             "fabric repaired",
-                                             "parts",
-                                             "profile learn",
-                                             "restore",
-                                             "rma",
-                                             "store",
-                                             "token",
-                                             "verdict"};
-  const char* server = std::getenv("CUPEL_SERVER");
-  if (server == nullptr || *server == '\0' || context.state_named) return std::nullopt;
-  for (const auto each : kHereAlone)
-    if (is_part_of(*context.program, each, chosen))
-      return Error{Code::kInvalid,
-                   fmt::format("cupel {} works on a state folder of this machine, and "
-                               "$CUPEL_SERVER names {}: use it on that machine with --state, or "
-                               "unset CUPEL_SERVER",
-                               each, printable(server))};
-  return std::nullopt;
+  if (context.state_named || !is_one_of(kHereAlone, *context.program, chosen)) return std::nullopt;
+  const auto name = path_of(*context.program, chosen);
+  if (is_set("CUPEL_SERVER"))
+    return Error{Code::kInvalid,
+                 fmt::format("{} works on a state folder of this machine, and $CUPEL_SERVER names "
+                             "{}: use it on that machine with --state, or unset CUPEL_SERVER",
+                             name, printable(std::getenv("CUPEL_SERVER")))};
+  const auto socket = ::geteuid() == 0 ? std::string{} : socket_of_package(context);
+  if (socket.empty()) return std::nullopt;
+  return Error{
+      Code::kInvalid,
+      fmt::format("{0} works on a state folder, and that of the service at {1} is for root "
+                  "and the service's user alone: sudo {0}, or name your own with --state",
+                  name, socket)};
 }
 
 /// A pipe whose reader has gone has had what it wanted; anything else has lost output.
@@ -181,8 +222,12 @@ int run_command_line(int argc, char** argv) {
   if (chosen)
     if (const auto elsewhere = meant_elsewhere(context, *chosen))
       return static_cast<int>(complain(context, *elsewhere, Exit::invalid));
-  // After the options are read, and before anything else is.
-  if (chosen && works_on_state(program, *chosen) && !works_on_own_images(program, *chosen, words)) {
+  const bool of_services = chosen && is_one_of(kOfServicesToo, program, *chosen);
+  if (of_services) context.socket = socket_of_package(context);
+  const bool is_asked = of_services && (is_set("CUPEL_SERVER") || !context.socket.empty());
+  // After the options are read, and before anything else is. A service knows who asks it.
+  if (chosen && !is_asked && works_on_state(program, *chosen) &&
+      !works_on_own_images(program, *chosen, words)) {
     const auto owner = act_as_owner_of(context.state);
     if (!owner) return static_cast<int>(complain(context, owner.error(), Exit::unfinished));
   }

@@ -21,6 +21,7 @@ namespace cupel::cli {
 struct Context {
   std::filesystem::path state{};
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
+  std::string socket{};              // of the service that is asked by custom; empty: none is
   std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;

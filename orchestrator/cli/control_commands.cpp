@@ -355,7 +355,7 @@ Exit ask_service(const Context& context, const api::ServiceClient& client, Kind 
 }
 
 Exit ask(Context& context, Kind kind, const Asked& asked) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return ask_service(context, **service, kind, asked);
   auto opened = store::Store::open(context.state);

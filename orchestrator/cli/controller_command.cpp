@@ -43,7 +43,7 @@ Exit follow_there(Context& context, const api::ServiceClient& client, engine::Ru
 }
 
 Exit follow_run(Context& context, engine::RunId named) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return follow_there(context, **service, named);
   auto opened = store::Store::open(context.state);

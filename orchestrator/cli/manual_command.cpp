@@ -120,7 +120,13 @@ std::string page_of_program(const CommandRow& program) {
   return page + ".SH OPTIONS\n" + options_section(program) + footer_section(program.footer) +
          ".SH ENVIRONMENT\n.TP\n\\fBCUPEL_STATE\\fR\nthe folder of journal, pins and evidence\n"
          ".TP\n\\fBCUPEL_INVENTORY\\fR\nthe inventory, where no \\-\\-inventory is given\n"
-         ".SH FILES\n.TP\n\\fI/var/lib/cupel\\fR\nthe state folder of root\n"
+         ".TP\n\\fBCUPEL_SERVER\\fR\nthe service to ask: https://HOST:PORT, with CUPEL_TOKEN and "
+         "CUPEL_CA, or "
+         "unix:PATH\n"
+         ".SH FILES\n.TP\n\\fI/run/cupel/cupel.sock\\fR\nthe package's service, which is asked "
+         "where "
+         "none of these names another one or a folder\n.TP\n\\fI/var/lib/cupel\\fR\nthe state "
+         "folder of root\n"
          ".TP\n\\fI~/.local/state/cupel\\fR\nthe state folder of other users\n";
 }
 

@@ -41,8 +41,10 @@ Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settin
 
 std::vector<OptionRow> plan_options(PlanOptions& options) {
   return {{"PLAYBOOK", &options.playbook, "a file, or a shipped one by its name", kRequired},
-          {"-i,--inventory", &options.inventory,
-           "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+          {"-i,--inventory",
+           &options.inventory,
+           "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]",
+           {.given = &options.inventory_named}},
           {"-n,--nodes", &options.nodes,
            "all, rack:a01, profile:dgx-h100, @GROUP, failed:RUN, a01-n[01-04], !a01-n03, parted by "
            "commas"},

@@ -11,6 +11,7 @@ namespace cupel::cli {
 struct PlanOptions {
   std::string playbook{};
   std::string inventory = default_inventory();
+  bool inventory_named = false;  // by --inventory
   std::string nodes = "all";
   std::vector<std::string> settings{};  // "soak=24h"
 };

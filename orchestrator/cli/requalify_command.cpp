@@ -176,7 +176,14 @@ Exit carry_out_there(const Context& context, const api::ServiceClient& client,
   if (const auto waits = waits_for_approval(*started))
     return complain(context, *waits, Exit::unfinished);
   run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
-  return where == Where::background ? Exit::passed : watch_there(context, client, run);
+  if (where == Where::here) return watch_there(context, client, run);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"run", run}}));
+  else
+    say("run {0} was submitted, and the service drives it\n"
+        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
+        run);
+  return Exit::passed;
 }
 
 /// What the swap has shown, by copies of both runs.
@@ -238,7 +245,7 @@ Exit requalify_there(const Context& context, const api::ServiceClient& client, R
 }
 
 Exit requalify_anywhere(Context& context, const RequalifyAsked& asked, Where where) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return requalify_there(context, **service, asked, where);
   return requalify_node(context, asked, where);

@@ -21,13 +21,32 @@ namespace {
 
 using engine::RunPhase;
 
+Error only_here(std::string_view what) {
+  return {
+      Code::kInvalid,
+      fmt::format("a service takes no {}: name a state folder of this machine with --state", what)};
+}
+
+/// A service has the site's files, and reads none of those who ask it. Errors: kInvalid.
+Result<void> check_for_service(const Context& context, const PlanOptions& options, bool on_nodes) {
+  const auto& flags = context.run;
+  if (flags.notify || flags.look_again || flags.measure_power)
+    return only_here("--notify, --recheck-interval and --measure-power");
+  if (on_nodes) return only_here("--programs-on-nodes");
+  if (options.inventory_named) return only_here("--inventory, since it has its own");
+  const bool is_file = options.playbook.contains('/') || options.playbook.ends_with(".yaml");
+  if (is_file)
+    return Error{Code::kInvalid,
+                 fmt::format("a service runs playbooks by their names, and no file ({}): put it "
+                             "into the folder of playbooks: in service.yaml, or name a state "
+                             "folder of this machine with --state",
+                             printable(options.playbook))};
+  return ok();
+}
+
 /// What is started at the service, as its API takes it. Errors: kInvalid: what it does not take.
 Result<boost::json::object> start_body(const Context& context, const PlanOptions& options) {
   const auto& flags = context.run;
-  if (flags.notify || flags.look_again || flags.measure_power)
-    return Error{Code::kInvalid,
-                 "a service takes no --notify, --recheck-interval and --measure-power: they are "
-                 "for runs of this machine"};
   TRY(const auto arguments, arguments_of(options.settings));
   boost::json::object settings;
   for (const auto& [name, value] : arguments) settings[name] = value;
@@ -57,7 +76,9 @@ Exit follow_there(const Context& context, const api::ServiceClient& client, engi
 
 /// Begins it there, and shows it to its end.
 Exit run_there(Context& context, const api::ServiceClient& client, const PlanOptions& options,
-               Where where) {
+               bool on_nodes, Where where) {
+  const auto fits = check_for_service(context, options, on_nodes);
+  if (!fits) return complain(context, fits.error(), Exit::invalid);
   const auto body = start_body(context, options);
   if (!body) return complain(context, body.error(), Exit::invalid);
   const auto started = client.post("/api/v1/runs", *body);
@@ -70,9 +91,9 @@ Exit run_there(Context& context, const api::ServiceClient& client, const PlanOpt
 
 /// `on_nodes`: their images have our programs.
 Exit run(Context& context, const PlanOptions& options, bool on_nodes, Where where) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
-  if (*service) return run_there(context, **service, options, where);
+  if (*service) return run_there(context, **service, options, on_nodes, where);
   TRY(auto planned, planned_or_complain(context, options));
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
   const auto missing = controller::missing_programs(planned->plan, shelf);
@@ -89,6 +110,12 @@ bool over(const store::Run& run) {
 
 Exit resume_there(Context& context, const api::ServiceClient& client, engine::RunId named,
                   Where where) {
+  const auto& flags = context.run;
+  if (flags.notify || flags.look_again || flags.measure_power || flags.repair_patience ||
+      flags.consoles)
+    return complain(context,
+                    only_here("options of a run that it resumes: it goes on as it was begun"),
+                    Exit::invalid);
   const auto run = named != 0 ? Result<engine::RunId>{named} : newest_run(client);
   if (!run) return complain_of_service(context, run.error());
   const auto given = client.post(fmt::format("/api/v1/runs/{}/resume", *run), {});
@@ -99,7 +126,7 @@ Exit resume_there(Context& context, const api::ServiceClient& client, engine::Ru
 }
 
 Exit resume(Context& context, engine::RunId named, Where where) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (*service) return resume_there(context, **service, named, where);
   auto store = store::Store::open(context.state);

@@ -207,8 +207,9 @@ std::unique_ptr<controller::Planned> RunCopy::plan() {
   return planned;
 }
 
-Result<std::optional<api::ServiceClient>> service_of_environment() {
+Result<std::optional<api::ServiceClient>> service_to_ask(const Context& context) {
   TRY(auto server, api::server_of_environment());
+  if (!server && !context.socket.empty()) server.emplace().socket = context.socket;
   if (!server) return std::optional<api::ServiceClient>{};
   return std::optional{api::ServiceClient{*std::move(server)}};
 }

@@ -55,9 +55,9 @@ class RunCopy {
   std::jthread follower_{};
 };
 
-/// The service that commands ask ($CUPEL_SERVER); nothing: the state folder is on this machine.
-/// Errors: kInvalid.
-Result<std::optional<api::ServiceClient>> service_of_environment();
+/// The service that commands ask: of $CUPEL_SERVER, else of Context::socket; nothing: the state
+/// folder is on this machine. Errors: kInvalid.
+Result<std::optional<api::ServiceClient>> service_to_ask(const Context& context);
 
 /// A service's refusal is the input's fault, its silence is not.
 Exit complain_of_service(const Context& context, const Error& error);

@@ -341,7 +341,7 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
 template <class Command>
 Exit here_or_there(const Context& context, engine::RunId run, const std::string& node,
                    Command command) {
-  const auto service = service_of_environment();
+  const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
   if (!*service) return command(context, run);
   const auto number = run != 0 ? Result<engine::RunId>{run} : newest_run(**service, node);

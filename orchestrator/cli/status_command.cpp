@@ -326,7 +326,7 @@ Exit say_steps_there(const Context& context, const api::ServiceClient& client,
 
 /// `named`: the run that is meant, 0 being the newest; nothing: the newest runs.
 Exit status(const Context& context, std::optional<engine::RunId> named) {
-  const auto there = service_of_environment();
+  const auto there = service_to_ask(context);
   if (!there) return complain(context, there.error(), Exit::invalid);
   if (*there)
     return named ? say_steps_there(context, **there, *named) : status_there(context, **there);
