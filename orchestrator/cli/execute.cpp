@@ -45,19 +45,23 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
-void print_summary(const Context& context, const store::Store& store, engine::RunId run) {
+/// `spent`: of the controller, where that is this process. What a process needs that looks on says
+/// nothing of the run.
+void print_summary(const Context& context, const store::Store& store, engine::RunId run,
+                   const std::optional<Cost>& spent) {
   const auto summary = report::summarize(store, run);
   if (!summary) return;
-  const auto spent = cost();
   if (context.json) {
     auto object = report::to_json(*summary);
-    object.at("summary").as_object()["controller"] = {
-        {"peak_memory_bytes", spent.peak_memory_bytes}, {"cpu_seconds", spent.cpu_seconds}};
+    if (spent)
+      object.at("summary").as_object()["controller"] = {
+          {"peak_memory_bytes", spent->peak_memory_bytes}, {"cpu_seconds", spent->cpu_seconds}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else {
     std::fputs(report::to_text(*summary).c_str(), stdout);
-    say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
-        spent.peak_memory_bytes / (1 << 20), spent.cpu_seconds);
+    if (spent)
+      say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
+          spent->peak_memory_bytes / (1 << 20), spent->cpu_seconds);
   }
   std::fflush(stdout);
 }
@@ -101,11 +105,12 @@ Exit complain_of_halts(const Context& context, engine::RunId run,
                   Exit::halted);
 }
 
-/// What the run's end means, as its journal has it.
-Exit conclude(const Context& context, const store::Store& store, engine::RunId id) {
+/// What the run's end means, as its journal has it. `spent`: as print_summary() has it.
+Exit conclude(const Context& context, const store::Store& store, engine::RunId id,
+              const std::optional<Cost>& spent = {}) {
   const auto run = store.run(id);
   if (!run) return complain(context, run.error(), Exit::unfinished);
-  print_summary(context, store, id);
+  print_summary(context, store, id, spent);
   const auto phase = run->phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
   if (phase == RunPhase::interrupted)
@@ -137,14 +142,14 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   settings.ends_when_halted = ends_when_halted(context);
   const auto drove = controller::drive(front, store, std::move(planned), std::move(submitted),
                                        std::move(settings));
-  if (drove) return conclude(context, store, run);
+  if (drove) return conclude(context, store, run, cost());
   const bool wrong = drove.error().code != Code::kStorage;
   return complain(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
 }
 
 /// Of a run that another process drives: what it waits for, and what its nodes are by now.
 Exit conclude_waiting(const Context& context, const store::Store& store, engine::RunId id) {
-  print_summary(context, store, id);
+  print_summary(context, store, id, {});
   if (const auto halts = halts_of(store, id); !halts.empty())
     return complain_of_halts(context, id, halts, {});
   if (!context.json)
