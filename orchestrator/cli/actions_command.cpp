@@ -146,7 +146,8 @@ Exit actions_there(const Context& context, const api::ServiceClient& client, con
     return complain(context,
                     Error{Code::kInvalid,
                           "--locate asks BMCs, which only the service's machine reaches: press the "
-                          "light's button on the page of the service"},
+                          "light's button on the page of the service, or name its state folder "
+                          "there: sudo cupel --state /var/lib/cupel actions --locate"},
                     Exit::invalid);
   const auto answer = client.get(wish.run == 0 ? "/api/v1/actions"
                                                : fmt::format("/api/v1/actions?run={}", wish.run));

@@ -14,6 +14,8 @@
 #include "orchestrator/api/live_run.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/engine/clock.h"
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/record/series_codec.h"
 #include "orchestrator/store/journal_reader.h"
 #include "orchestrator/store/purpose.h"
 #include "orchestrator/store/run_numbers.h"
@@ -118,12 +120,29 @@ Result<void> RunCopy::copy_evidence(const engine::Event& event) {
   // What several nodes did together stands in evidence; the rest of it nobody needs here.
   const auto* hash = event.data.if_contains("evidence");
   if (!event.data.contains("together") || hash == nullptr || !hash->is_string()) return ok();
-  const std::string name{hash->get_string()};
-  if (store_->evidence(name)) return ok();
-  TRY(const auto bytes, client_.text(fmt::format("/api/v1/runs/{}/evidence/{}", run_, name)));
+  return fetch_evidence(std::string{hash->get_string()});
+}
+
+Result<void> RunCopy::fetch_evidence(const std::string& hash) {
+  if (store_->evidence(hash)) return ok();
+  TRY(const auto bytes, client_.text(fmt::format("/api/v1/runs/{}/evidence/{}", run_, hash)));
   TRY(const auto kept, store_->keep_evidence(bytes));
-  if (kept == name) return ok();
-  return Error{Code::kMalformed, fmt::format("evidence {} was changed on its way", name)};
+  if (kept == hash) return ok();
+  return Error{Code::kMalformed, fmt::format("evidence {} was changed on its way", hash)};
+}
+
+Result<void> RunCopy::copy_series(std::string_view node) {
+  TRY(const auto run, store_->run(run_));
+  for (const auto& name : run.nodes) {
+    if (!node.empty() && name != node) continue;
+    TRY(const auto record, record::node_record(*store_, run_, name));
+    for (const auto& step : record.steps) {
+      const auto found = record.evidence.find(record::series_name(step.name));
+      if (found == record.evidence.end()) continue;
+      TRY(fetch_evidence(found->second));
+    }
+  }
+  return ok();
 }
 
 Result<void> RunCopy::catch_up() {

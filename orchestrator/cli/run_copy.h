@@ -30,6 +30,10 @@ class RunCopy {
   /// What was written since. Errors: as make().
   Result<void> catch_up();
 
+  /// The time series of the node, of all nodes where it is empty: evidence that a copy goes without
+  /// otherwise. Errors: as make().
+  Result<void> copy_series(std::string_view node);
+
   /// Goes on with that until the object is gone; until the service is lost for a minute the copy
   /// looks like a run that a controller drives.
   void keep_up();
@@ -43,6 +47,7 @@ class RunCopy {
 
   Result<void> begin();
   Result<void> copy_evidence(const engine::Event& event);
+  Result<void> fetch_evidence(const std::string& hash);
   void copy_status();
 
   api::ServiceClient client_;

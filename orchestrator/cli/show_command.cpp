@@ -337,9 +337,10 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   return summary->count(burnin::Decision::pass) == nodes.size() ? Exit::passed : Exit::failed;
 }
 
-/// `command` on the state folder, or, where $CUPEL_SERVER names a service, on a copy of its run.
+/// `command` on the state folder, or, where a service is asked, on a copy of its run; `series`:
+/// with what stages sampled on the node, or on all nodes where it is empty.
 template <class Command>
-Exit here_or_there(const Context& context, engine::RunId run, const std::string& node,
+Exit here_or_there(const Context& context, engine::RunId run, const std::string& node, bool series,
                    Command command) {
   const auto service = service_to_ask(context);
   if (!service) return complain(context, service.error(), Exit::invalid);
@@ -348,6 +349,9 @@ Exit here_or_there(const Context& context, engine::RunId run, const std::string&
   if (!number) return complain_of_service(context, number.error());
   const auto copy = RunCopy::make(**service, *number);
   if (!copy) return complain_of_service(context, copy.error());
+  if (series)
+    if (const auto copied = (*copy)->copy_series(node); !copied)
+      return complain_of_service(context, copied.error());
   auto there = context;
   there.state = (*copy)->folder();
   return command(there, *number);
@@ -374,9 +378,10 @@ CommandRow show_command(Context& context) {
        {.needs = {"--series"}}},
       json_flag(context)};
   row.run = [&context, node, run, wish] {
-    return here_or_there(context, *run, *node, [&](const Context& where, engine::RunId number) {
-      return show(where, *node, number, *wish);
-    });
+    return here_or_there(context, *run, *node, wish->series,
+                         [&](const Context& where, engine::RunId number) {
+                           return show(where, *node, number, *wish);
+                         });
   };
   return row;
 }
@@ -420,9 +425,9 @@ CommandRow report_command(Context& context) {
       std::printf("%s\n", boost::json::serialize(report::report_schema()).c_str());
       return Exit::passed;
     }
-    return here_or_there(context, *run, {}, [&](const Context& where, engine::RunId number) {
-      return report(where, number, *wish);
-    });
+    return here_or_there(
+        context, *run, {}, !wish->html.empty(),
+        [&](const Context& where, engine::RunId number) { return report(where, number, *wish); });
   };
   return row;
 }

@@ -10,7 +10,10 @@
 #include <optional>
 #include <set>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "orchestrator/record/series_codec.h"
+#include "orchestrator/store/store.h"
 #include "tests/e2e/cupel_binary.h"
 #include "tests/e2e/forked_cupel.h"
 
@@ -55,6 +58,7 @@ const std::vector<Row>& rows() {
       {"cupel run", same, {"run audit --nodes n9"}, "there is no node 'n9'"},
       {"cupel run", same, {"run nothing"}, "nothing"},
       {"cupel show", same, {"show n1", "show n9", "show n1 --json", "show n1 --run 7"}},
+      {"cupel show", same, {"show n2 --series", "show n2 --series --csv"}},
       {"cupel skip", same, {"skip 1 n1 verdict --reason x", "skip 7 n1 verdict --reason x"}},
       {"cupel status", same, {"status 1", "status 7", "status 1 --json", "status 0"}},
       {"cupel status", same, {"status"}, "judge"},
@@ -187,6 +191,7 @@ class BothWays : public ::testing::Test {
     const auto judged =
         here({"run", file("books/judge.yaml"), "--no-console", "--wait-for-repair", "0s"});
     ASSERT_EQ(judged.status, 1) << judged.out << judged.err;
+    add_run_with_series();
     // Without a thread of ours that reads what it prints: this process forks.
     service_.emplace(std::vector<std::string>{"--state", file("state"), "serve", "--config",
                                               file("service.yaml"), "--socket", file("s")});
@@ -202,6 +207,30 @@ class BothWays : public ::testing::Test {
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{folder_ / name} << text;
+  }
+  /// What stages sampled lies beside the journal.
+  void add_run_with_series() const {
+    using enum engine::EventKind;
+    const auto store = store::Store::open(folder_ / "state").value();
+    record::KeptSeries kept;
+    kept.series[{"gpu0", "gpu.power", "W"}] = {.width = 10, .spans = {{0, 1, 2, 3, 10}}};
+    const auto hash = store->keep_evidence(record::to_text(kept)).value();
+    store::Run run;
+    run.playbook = "sampled";
+    run.nodes = {"n2"};
+    const auto id = store->begin_run(run).value();
+    const auto add = [&](engine::Event event) { ASSERT_TRUE(store->append(id, event)); };
+    add({run_started,
+         "",
+         "",
+         {{"nodes", {{{"name", "n2"}, {"rack", "a01"}, {"unit", 1}}}},
+          {"steps", json::array{"watch"}}}});
+    add({step_began, "n2", "watch"});
+    add({step_ended,
+         "n2",
+         "watch",
+         {{"outcome", "done"}, {"series", json::object{{"evidence", hash}}}}});
+    add({run_ended});
   }
   std::vector<std::string> words_of(std::string line) const {
     constexpr std::string_view kFolder = "FOLDER";
