@@ -8,6 +8,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <stdexcept>
 
 #include "tests/support/child.h"
 #include "tests/support/own_host/own_host.h"
