@@ -424,7 +424,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_ssh(Deadline deadline) {
   }
 }
 
-Task<Result<std::optional<BootEnd>>> BootRun::take_system(NewSystem found, Deadline deadline) {
+Task<Result<std::optional<BootEnd>>> BootRun::take_system(FoundSystem found, Deadline deadline) {
   handle_.host_key = std::move(found.host_key);
   if (!found.note.empty()) notes_.push_back(std::move(found.note));
   CO_TRY(co_await keep(Stage::home));

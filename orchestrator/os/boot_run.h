@@ -23,7 +23,7 @@ struct BootPatience {
 };
 
 /// A system that answers SSH, and is not the RAM system that installed it.
-struct NewSystem {
+struct FoundSystem {
   std::string host_key{};  // fingerprint
   std::string note{};      // what is odd about it; empty: nothing
 };
@@ -43,7 +43,7 @@ struct BootDoors {
   std::function<Task<bool>(Deadline)> old_system_answers{};
   /// One look at a system that nothing told to report; `of_ram`: fingerprint of the RAM system's
   /// host key. Nothing: none answers yet. Empty: the image has a seed, and its system reports.
-  std::function<Task<std::optional<NewSystem>>(std::string of_ram, Deadline)> look_for_system{};
+  std::function<Task<std::optional<FoundSystem>>(std::string of_ram, Deadline)> look_for_system{};
   std::vector<inventory::BootWay> ways{};
   std::string digest{};    // of the image that is installed; empty: the RAM system stays up
   bool installer = false;  // what is booted is a vendor's installer, and no RAM system
@@ -114,7 +114,7 @@ class BootRun {
   Task<Result<std::optional<BootEnd>>> wait_for_system(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> wait_for_home(Deadline deadline);
   Task<Result<std::optional<BootEnd>>> wait_for_ssh(Deadline deadline);
-  Task<Result<std::optional<BootEnd>>> take_system(NewSystem found, Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> take_system(FoundSystem found, Deadline deadline);
   /// Nothing where machines accept the boot server's certificate.
   std::optional<BootEnd> certificate_rejected() const;
   BootEnd ended(How how, std::string detail, std::string_view advice) const;

@@ -156,7 +156,7 @@ class EachProperty : public Acting {
     if (all || is_below(in("BootOptions"))) ends(bmc.settings.boot_order(little()), place);
     if (all || is_below(in("SecureBoot"))) ends(bmc.settings.secure_boot(little()), place);
     if (is_below("/redfish/v1/Registries") || is_below(in("Bios")))
-      ends(bmc.settings.bios_rules(little()), place);
+      ends(bmc.settings.bios_registry(little()), place);
     if (is_below(in("LogServices")) || is_below(in("SEL")) || is_below(in("Entries")))
       ends(bmc.log.read(std::nullopt, 10, little()), place);
     if (is_below(in("VirtualMedia")) || is_below(in("CD"))) ends(bmc.media.slots(little()), place);

@@ -174,19 +174,19 @@ Task<bool> system_answers(StepEnvironment& environment, const StepRequest& reque
 
 /// Of an image without a seed: nothing reported its host key, so that it is pinned on first use. A
 /// person's pin, or the inventory's, is compared.
-Task<std::optional<os::NewSystem>> look_for_system(StepEnvironment& environment,
-                                                   const StepRequest& request, std::string of_ram,
-                                                   Deadline deadline) {
+Task<std::optional<os::FoundSystem>> look_for_system(StepEnvironment& environment,
+                                                     const StepRequest& request, std::string of_ram,
+                                                     Deadline deadline) {
   const auto name = pin_name(request.node);
   auto& store = environment.store;
   const auto before = store.pinned(name);
   const auto session = co_await environment.ssh(request.node, deadline.sooner(kLookPatience));
   const auto& trust = request.node.ssh.trust;
   if (session && trust.kind == inventory::Trust::Kind::pinned)
-    co_return os::NewSystem{.host_key = trust.what};
+    co_return os::FoundSystem{.host_key = trust.what};
   const auto now = store.pinned(name);
   if (session && now && now != of_ram) {
-    os::NewSystem found{.host_key = *now};
+    os::FoundSystem found{.host_key = *now};
     if (before == now)
       found.note =
           "it answers with the host key that was pinned before: that of its old system, or one "
