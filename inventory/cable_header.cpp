@@ -224,6 +224,11 @@ void CableHeader::guess(const std::vector<std::string>& cells) {
     // NetBox: side_a_device, and side_a_name of its interface.
     if (field == Field::name)
       field = side != Side::none && has(side, Field::device) ? Field::port : Field::device;
+    // "Source" beside "Source Port".
+    const bool end_beside_port = field == Field::none && side != Side::none &&
+                                 words_of(cells[i]).size() == 1 && has(side, Field::port) &&
+                                 !has(side, Field::device) && !has(side, Field::name);
+    if (end_beside_port) field = Field::device;
     if (side == Side::none) {
       const auto kind = field == Field::device ? 0U : field == Field::port ? 1U : 2U;
       const bool of_end = field == Field::device || field == Field::port || field == Field::place;

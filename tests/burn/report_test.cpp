@@ -43,12 +43,14 @@ TEST(BurnReport, AStartSaysWhatRunsOnWhat) {
                                   .memory = 85899345920}},
                         .parameters = R"({"seconds":60})"});
 
-  EXPECT_EQ(printed.lines.at(0), json::parse(R"({"kind":"start","program":"cupel-burn",
-      "version":"0.1.0","protocol":1,"command":"gemm","cuda":"13.0","driver":"580.65.06",
+  EXPECT_EQ(printed.lines.at(0),
+            json::parse(R"({"kind":"start","program":"cupel-burn",
+      "version":")" CUPEL_VERSION
+                        R"(","protocol":1,"command":"gemm","cuda":"13.0","driver":"580.65.06",
       "gpus":[{"index":0,"uuid":"GPU-1","pci":"0000:1b:00.0",
                "name":"NVIDIA H100 \"80GB\"\\\n\u0001\ufffd","sms":132,"memory":85899345920}],
       "parameters":{"seconds":60}})")
-                                     .as_object());
+                .as_object());
 }
 
 TEST(BurnReport, AResultIsAMedianWithItsSpread) {

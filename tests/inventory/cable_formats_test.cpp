@@ -121,8 +121,10 @@ TEST(CableFormats, HeadersOfIntegratorsMeanTheFourColumns) {
   for (const auto* header :
        {"Source Device,Source Port,Destination Device,Destination Port",
         "From Device,From Port,To Device,To Port", "Device A,Port A,Device B,Port B",
-        "A-End Device,A-End Port,B-End Device,B-End Port", "src_host,src_port,dst_host,dst_port",
-        "Host,HCA,Switch,Port", "SOURCE NODE,SOURCE INTERFACE,TARGET NODE,TARGET INTERFACE",
+        "Source,Source Port,Destination,Destination Port", "From,From Port,To,To Port",
+        "A,A Port,B,B Port", "A-End Device,A-End Port,B-End Device,B-End Port",
+        "src_host,src_port,dst_host,dst_port", "Host,HCA,Switch,Port",
+        "SOURCE NODE,SOURCE INTERFACE,TARGET NODE,TARGET INTERFACE",
         "Device 1,Port 1,Device 2,Port 2", "Local Device,Local Port,Remote Device,Remote Port"})
     expect_right(header, read(table(header, four)));
 }

@@ -279,6 +279,9 @@ TEST_P(DependentSettings, WaitForTheBootThatMakesThemWritable) {
   const auto early = step("yes");
   ASSERT_TRUE(machine->boot());
   const auto set = step();
+  machine->on([](rehearsal::Machine& running, auto&) {
+    return running.press(rehearsal::Reset::force_off);
+  });
   ASSERT_TRUE(machine->boot());
   const auto verified = step("yes");
 
