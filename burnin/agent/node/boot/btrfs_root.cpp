@@ -31,11 +31,14 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &what) == 0;
 }
 
+bool is_folder(const std::string& path) {
+  struct stat what{};
+  return ::lstat(path.c_str(), &what) == 0 && S_ISDIR(what.st_mode);
+}
+
 /// Links are not followed: os-release is one into the image's own /usr.
 bool is_root(const std::string& folder) {
-  struct stat what{};
-  const bool has_etc = ::lstat((folder + "/etc").c_str(), &what) == 0 && S_ISDIR(what.st_mode);
-  return has_etc &&
+  return is_folder(folder) && is_folder(folder + "/etc") &&
          (is_there(folder + "/etc/os-release") || is_there(folder + "/usr/lib/os-release"));
 }
 
