@@ -48,7 +48,10 @@ struct Sent {
   std::optional<Error> lost{};  // it may have done it: its answer was lost on the way
 
   /// Where the change does not show: why the answer was lost, else `accepted`.
-  Error not_shown(Error accepted) const { return lost ? *lost : std::move(accepted); }
+  Error not_shown(Error accepted) const {
+    if (lost) return *lost;
+    return accepted;
+  }
 };
 
 /// change(), where an answer that was lost is no error: reading back tells whether it was done.
