@@ -19,8 +19,8 @@ namespace cupel::test {
 
 /// What to do to the next requests that fit, instead of answering them properly.
 struct Habit {
-  /// cut: the head, the beginning of a chunked body, and the connection ends. act_and_reset: it does
-  /// what it was asked to, and the connection ends without an answer.
+  /// cut: the head, the beginning of a chunked body, and the connection ends. act_and_reset: it
+  /// does what it was asked to, and the connection ends without an answer.
   enum class Kind { answer, reset_connection, act_and_reset, never_answer, cut };
   std::string method{};  // empty: any
   std::string path{};    // that the request's begins with; empty: any
