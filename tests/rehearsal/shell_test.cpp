@@ -81,6 +81,7 @@ const char* const kScripts[] = {
     "sleep 100 & p=$!; kill $p; wait $p; echo $?",
     "trap 'echo bye' EXIT; echo hi; exit 2",
     "sh -c 'trap \"echo caught\" TERM; kill -TERM $$; echo after'",
+    "sh -c 'trap \"echo caught\" TERM; x=$(kill -TERM $$; echo inside); echo $x'",
     "timeout 0.2 sleep 5; echo $?; timeout 5 true; echo $?; timeout -s KILL 0.1 sleep 5; echo $?",
     "echo a b c | tr a-c A-C; echo hello | cut -c 2-3; echo a:b:c | cut -d: -f1,3",
     "printf '3\\n1\\n2\\n10\\n' | sort; printf '3\\n1\\n10\\n' | sort -n; printf 'a\\na\\nb\\n' | "
