@@ -3,6 +3,7 @@
 #include <boost/url/parse_query.hpp>
 
 #include "base/json.h"
+#include "base/never_null.h"
 #include "base/text.h"
 
 namespace cupel::netboot {
@@ -12,7 +13,7 @@ constexpr std::size_t kMostFields = 32, kLongest = 8192;
 
 Result<json::object> parse_form(std::string_view body) {
   const std::string terminated{body};  // Boost 1.81's parse_query() reads to a NUL
-  const auto fields = boost::urls::parse_query(terminated);
+  const auto fields = boost::urls::parse_query(never_null(terminated));
   if (!fields || fields->empty() || fields->size() > kMostFields)
     return Error{Code::kMalformed, "the report is neither JSON nor a form"};
   json::object report{{"version", 1}};
