@@ -19,6 +19,7 @@ class Bmc {
   facet::Sensors sensors;
   facet::Locator locator;
   facet::Log log;
+  facet::Diagnostics diagnostics;
   facet::Media media;
   facet::Accounts accounts;
   facet::ManagementController manager;

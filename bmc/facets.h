@@ -6,6 +6,7 @@
 // Where a verb returns a Protocol, that one has accepted it. A verb that a protocol does not have
 // ends with kUnsupported; so does one that this BMC does not have. `Twice::forbidden`: an act that
 // must not happen twice, and is not asked of another protocol once this one may have accepted it.
+#include "bmc/diagnostics.h"
 #include "bmc/setting_answers.h"
 #include "bmc/update.h"
 #include "bmc/verb.h"
@@ -69,6 +70,21 @@ struct Log {
   Verb<Protocol()> clear{"clear event log"};
   /// What the BMC says by itself from now on.
   Verb<std::unique_ptr<Events>()> subscribe{"events"};
+};
+
+/// Data that a BMC collects for its vendor.
+struct Diagnostics {
+  /// Errors besides the usual: kUnsupported: no log service collects any.
+  Verb<DiagnosticOffers()> offered{"diagnostic data"};
+  /// Collects, follows the BMC's task to its end and returns the files that it has left. May take
+  /// many minutes. Errors besides the usual: kFailed: the task's own messages; kTimeout: it still
+  /// runs, and goes on; kNotFound: it is done, and left no file.
+  Verb<std::vector<DiagnosticData>(DiagnosticOrder order)> collect{"collect diagnostic data",
+                                                                   Twice::forbidden};
+  /// At most `most` bytes of a file, from this BMC alone; returns how many came. Errors besides the
+  /// usual: kInvalid: its URI leads elsewhere; kMalformed: larger than `most`, or cut short.
+  Verb<std::uint64_t(DiagnosticData file, DiagnosticSink sink, std::uint64_t most)> download{
+      "download diagnostic data", Twice::forbidden};
 };
 
 /// Virtual media.

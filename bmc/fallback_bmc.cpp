@@ -74,6 +74,8 @@ class FallbackBmc final : public Bmc {
     fall_back(&Bmc::sensors, &facet::Sensors::read);
     fall_back(&Bmc::locator, &Locator::set, &Locator::read);
     fall_back(&Bmc::log, &Log::read, &Log::clear, &Log::subscribe);
+    fall_back(&Bmc::diagnostics, &Diagnostics::offered, &Diagnostics::collect,
+              &Diagnostics::download);
     fall_back(&Bmc::media, &Media::slots, &Media::insert, &Media::eject);
     fall_back(&Bmc::accounts, &Accounts::read, &Accounts::change_password);
     fall_back(&Bmc::manager, &ManagementController::services, &ManagementController::enable_service,

@@ -59,6 +59,14 @@ class Client final : public Fetch {
   /// says whether the BMC may have taken the file.
   Task<Result<Answer>> upload(std::string uri, Upload file, Deadline deadline);
 
+  using Sink = std::function<Result<void>(std::string_view piece)>;
+  /// The bytes of a file at any path of this BMC, to `sink` as they come, over a connection of its
+  /// own; returns how many. No redirect is followed. They are not scrubbed of secrets. Cancel-safe.
+  /// Errors: as Transport::open_file and understood(); kMalformed where there are more than `most`
+  /// or it broke off; what `sink` returns.
+  Task<Result<std::uint64_t>> download(std::string uri, Sink sink, std::uint64_t most,
+                                       Deadline deadline);
+
   /// Changes properties, naming the state that they had in `before` (of the same URI). Where the
   /// BMC refuses the ETag it reads again, up to three times while the tag changes, then tries the
   /// strong form, then "*", then none. Errors: kConflict where none of them is accepted.

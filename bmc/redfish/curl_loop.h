@@ -36,6 +36,7 @@ struct Transfer {
   bool may_resume = false;
   // A stream is read piece by piece: response.body is what nobody has read yet.
   bool streaming = false;
+  bool is_file = false;  // the stream is a file
   bool paused = false;
   bool head_came = false;
   /// Asked when the head came: whether the connection is wanted after this. Empty: it is.

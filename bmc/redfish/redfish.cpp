@@ -7,6 +7,7 @@
 #include "bmc/redfish/boot.h"
 #include "bmc/redfish/boot_order.h"
 #include "bmc/redfish/console_ways.h"
+#include "bmc/redfish/diagnostics.h"
 #include "bmc/redfish/event_log.h"
 #include "bmc/redfish/event_targets.h"
 #include "bmc/redfish/events.h"
@@ -117,6 +118,15 @@ class RedfishBmc final : public Bmc {
     assign(log.subscribe, "events", [this](Client& client, Deadline deadline) {
       return subscribe(client, *this, kLookAgain, deadline);
     });
+    assign(diagnostics.offered, "diagnostic data", read_diagnostic_offers);
+    assign(
+        diagnostics.collect,
+        [](const DiagnosticOrder& order) {
+          return "collect " + printable(order.oem_type.empty() ? order.type : order.oem_type) +
+                 " of " + short_name_of_service(order.service);
+        },
+        collect_diagnostic_data);
+    assign(diagnostics.download, "download diagnostic data", download_diagnostic_data);
     assign(accounts.read, "accounts", read_accounts);
     accounts.change_password.bind(this, &RedfishBmc::change_password);
     assign(manager.services, "network services", read_services);

@@ -1,5 +1,5 @@
-// What the transport listens to: a stream of events for as long as it lasts, and the certificate
-// that whoever is there presents.
+// What the transport reads piece by piece: a stream of events for as long as it lasts, a file; and
+// the certificate that whoever is there presents.
 #include "base/text.h"
 #include "bmc/redfish/request_secrets.h"
 #include "bmc/redfish/transport_state.h"
@@ -9,12 +9,18 @@ namespace cupel::bmc::redfish {
 
 using namespace std::chrono_literals;
 
+enum class Transport::Carries { events, file };
+
 /// Keeps the parts of the transport alive that its transfer needs.
 class Transport::Streaming final : public Stream {
  public:
-  Streaming(std::shared_ptr<Impl> impl, BmcLimits& bmc_limits)
-      : impl_{std::move(impl)}, bmc_limits_{bmc_limits}, transfer{impl_->executor} {
+  Streaming(std::shared_ptr<Impl> impl, BmcLimits& bmc_limits, Carries what)
+      : impl_{std::move(impl)},
+        bmc_limits_{bmc_limits},
+        is_file_{what == Carries::file},
+        transfer{impl_->executor} {
     transfer.streaming = true;
+    transfer.is_file = is_file_;
   }
   Streaming(const Streaming&) = delete;
   Streaming& operator=(const Streaming&) = delete;
@@ -24,14 +30,18 @@ class Transport::Streaming final : public Stream {
 
   Task<Result<std::string>> read(Deadline deadline) override {
     for (;;) {
-      if (auto bytes = whole_lines(); !bytes.empty()) {
+      if (auto bytes = is_file_ ? all() : whole_lines(); !bytes.empty()) {
         if (transfer.paused) impl_->streams.resume(transfer);
+        if (is_file_) co_return bytes;
         co_return bmc_limits_.secrets.scrubbed(std::move(bytes), SentSecrets::In::document);
       }
+      if (transfer.done && is_file_) co_return file_ended();
       if (transfer.done) co_return Error{Code::kUnreachable, "the stream of events ended"};
       CO_TRY(co_await news(deadline));
     }
   }
+
+  int status() const override { return transfer.response.status; }
 
   /// Returns when curl has said anything.
   Task<Result<void>> news(Deadline deadline) {
@@ -58,8 +68,16 @@ class Transport::Streaming final : public Stream {
     return bytes;
   }
 
+  std::string all() { return std::exchange(transfer.response.body, {}); }
+
+  Result<std::string> file_ended() const {
+    if (transfer.outcome == CURLE_OK) return std::string{};
+    return failure_of(transfer);
+  }
+
   std::shared_ptr<Impl> impl_;
   BmcLimits& bmc_limits_;
+  bool is_file_;
 
  public:
   Transfer transfer;
@@ -67,13 +85,23 @@ class Transport::Streaming final : public Stream {
 
 Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request request,
                                                              std::string type, Deadline deadline) {
+  return opened(std::move(peer), std::move(request), Carries::events, std::move(type), deadline);
+}
+
+Task<Result<std::unique_ptr<Stream>>> Transport::open_file(Peer peer, Request request,
+                                                           Deadline deadline) {
+  return opened(std::move(peer), std::move(request), Carries::file, {}, deadline);
+}
+
+Task<Result<std::unique_ptr<Stream>>> Transport::opened(Peer peer, Request request, Carries what,
+                                                        std::string type, Deadline deadline) {
   const auto impl = impl_;
   const std::string attempt = peer.node + ": GET " + printable(request.path);
   CO_TRY(impl->claim(peer));
   CO_TRY(const std::string path, url_path(request.path));
   BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.bmc(), impl->limits.requests_per_bmc);
   learn(bmc_limits.secrets, request);
-  auto stream = std::make_unique<Streaming>(impl, bmc_limits);
+  auto stream = std::make_unique<Streaming>(impl, bmc_limits, what);
   Transfer& transfer = stream->transfer;
   impl->streams.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   Host& host = impl->host(peer.endpoint);
@@ -90,6 +118,7 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
     co_return std::move(failure).error().within(attempt);
   }
   const auto& head = transfer.response;
+  if (what == Carries::file) co_return std::unique_ptr<Stream>{std::move(stream)};
   if (head.status != 200 || !lower_case(head.content_type).starts_with(type))
     co_return Error{Code::kUnsupported,
                     attempt + ": HTTP " + std::to_string(head.status) + " and no stream of events"};

@@ -13,16 +13,16 @@ using State = UpdateProgress::State;
 constexpr milliseconds kShortestPause{1000}, kLongestPause{30'000};
 /// A BMC may fetch an image of some gigabytes before its task of InsertMedia ends.
 constexpr seconds kPatience{900};
-/// Looks in a row that came to nothing: the BMC restarts, or has lost the task.
-constexpr int kMostLost = 5;
 
-Error failed(std::string_view uri, const UpdateProgress& progress) {
+}  // namespace
+
+Error task_failed(std::string_view uri, const UpdateProgress& progress) {
   return Error{Code::kFailed, "the BMC accepted it, and its task " + printable(uri) + " ended in " +
                                   progress.told +
                                   (progress.message.empty() ? "" : ": " + progress.message)};
 }
 
-Error still_running(std::string_view uri, const UpdateProgress& progress) {
+Error task_still_runs(std::string_view uri, const UpdateProgress& progress) {
   const auto percent =
       progress.percent ? " (" + std::to_string(*progress.percent) + " %)" : std::string{};
   return Error{Code::kTimeout, "the BMC accepted it, and its task " + printable(uri) +
@@ -30,7 +30,9 @@ Error still_running(std::string_view uri, const UpdateProgress& progress) {
                                    ": it may still be done; look again later"};
 }
 
-}  // namespace
+milliseconds pause_before_look(milliseconds asked) {
+  return std::clamp(asked, kShortestPause, kLongestPause);
+}
 
 std::string task_of(const Answer& accepted) {
   return accepted.status == 202 ? ticket_of(accepted, {}).task : std::string{};
@@ -42,12 +44,12 @@ Task<Result<void>> wait_for_task(Client& client, Answer accepted, StillRunning t
   if (ticket.task.empty()) co_return ok();
   const auto until = deadline.sooner(kPatience);
   auto last = progress_of(accepted, {});
-  for (int lost = 0; lost < kMostLost;) {
-    if (last.state == State::failed) co_return failed(ticket.task, last);
+  for (int lost = 0; lost < kMostLostLooks;) {
+    if (last.state == State::failed) co_return task_failed(ticket.task, last);
     if (last.state != State::running) co_return ok();
-    if (until.passed() && then == StillRunning::fails) co_return still_running(ticket.task, last);
+    if (until.passed() && then == StillRunning::fails) co_return task_still_runs(ticket.task, last);
     if (until.passed()) co_return ok();
-    const auto pause = std::clamp(last.look_again, kShortestPause, kLongestPause);
+    const auto pause = pause_before_look(last.look_again);
     CO_TRY(co_await pause_for(std::min(pause, until.left())));
     auto now = co_await look_at_task(client, ticket, deadline);
     if (now) {
@@ -68,7 +70,7 @@ Task<Result<TaskLook>> look_at_task_end(Client& client, std::string uri, Deadlin
   CO_TRY(const auto now, co_await look_at_task(client, ticket, deadline));
   TaskLook look{.ended = now.state != State::running,
                 .look_again = std::min(now.look_again, kLongestPause)};
-  if (now.state == State::failed) look.failure = failed(ticket.task, now).what;
+  if (now.state == State::failed) look.failure = task_failed(ticket.task, now).what;
   co_return look;
 }
 

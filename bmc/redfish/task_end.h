@@ -2,6 +2,7 @@
 // What a BMC answered with 202 and a task: it accepted it, and has not done it. Source: DSP0266,
 // "Asynchronous operations"; DSP0268, Task. Firmware is followed elsewhere: update.h.
 #include "bmc/redfish/client.h"
+#include "bmc/update.h"
 
 namespace cupel::bmc::redfish {
 
@@ -32,6 +33,16 @@ struct TaskLook {
 };
 /// Looks once. Errors: as Client::look, where they say nothing about the task.
 Task<Result<TaskLook>> look_at_task_end(Client& client, std::string uri, Deadline deadline);
+
+/// Why nothing comes of what the task at `uri` does, or nothing yet.
+Error task_failed(std::string_view uri, const UpdateProgress& progress);
+Error task_still_runs(std::string_view uri, const UpdateProgress& progress);
+
+/// How long to wait before the next look: as the BMC asks, 1 to 30 s.
+std::chrono::milliseconds pause_before_look(std::chrono::milliseconds asked);
+
+/// Looks in a row that come to nothing before a task is given up: the BMC restarts, or lost it.
+inline constexpr int kMostLostLooks = 5;
 
 /// The URI of the task by which a BMC does what it accepted; empty: it has none.
 std::string task_of(const Answer& accepted);

@@ -149,7 +149,9 @@ void Transport::Impl::prepare(Transfer& transfer, const Request& request, bool f
   if (request.close_after)
     transfer.headers = curl_slist_append(transfer.headers, "Connection: close");
   // A compressed answer has a weak ETag, which If-Match may not name (RFC 9110, 8.8.3.3).
-  const char* type = transfer.streaming ? "Accept: text/event-stream" : "Accept: application/json";
+  const char* type = transfer.is_file     ? "Accept: */*"
+                     : transfer.streaming ? "Accept: text/event-stream"
+                                          : "Accept: application/json";
   for (const char* line : {type, "Accept-Encoding: identity", "OData-Version: 4.0", "Expect:"})
     transfer.headers = curl_slist_append(transfer.headers, line);
   for (const auto& line : request.headers)

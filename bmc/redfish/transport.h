@@ -81,13 +81,17 @@ struct Limits {
   std::chrono::milliseconds upload_answer{360'000};
 };
 
-/// An answer that has no end. Must go before its transport.
+/// An answer that is read piece by piece: events, which have no end, or a file. Must go before its
+/// transport.
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// What came since; never empty. Cancel-safe: nothing that came is lost.
-  /// Errors: kTimeout; kUnreachable (it ended); kCancelled.
+  /// What came since. Empty: a file has ended, and is whole as HTTP has it; events never are.
+  /// Cancel-safe: nothing that came is lost.
+  /// Errors: kTimeout; kUnreachable (it ended, or broke off); kCancelled.
   virtual Task<Result<std::string>> read(Deadline deadline) = 0;
+  /// Of the answer's head.
+  virtual int status() const = 0;
 };
 
 /// How connections to one BMC began.
@@ -126,6 +130,10 @@ class Transport {
   Task<Result<std::unique_ptr<Stream>>> open_stream(Peer peer, Request request, std::string type,
                                                     Deadline deadline);
 
+  /// The same for a file, of whatever type and status: see Stream::status. Its bytes are as they
+  /// came: no secret is taken out of them. At most 256 KiB wait for their reader.
+  Task<Result<std::unique_ptr<Stream>>> open_file(Peer peer, Request request, Deadline deadline);
+
   /// The certificate that a BMC presents, "SHA256:...". Sends no request and verifies nothing.
   /// Errors: kTimeout, kUnreachable, kCancelled.
   Task<Result<std::string>> presented_certificate(inventory::Endpoint endpoint, Deadline deadline);
@@ -148,6 +156,9 @@ class Transport {
 
  private:
   class Streaming;
+  enum class Carries;
+  Task<Result<std::unique_ptr<Stream>>> opened(Peer peer, Request request, Carries what,
+                                               std::string type, Deadline deadline);
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };
