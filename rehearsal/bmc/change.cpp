@@ -59,6 +59,11 @@ std::vector<Route> routes_of(const BmcView& view) {
     all.push_back({"POST", media + "/*/Actions/VirtualMedia.InsertMedia", &insert_media});
     all.push_back({"POST", media + "/*/Actions/VirtualMedia.EjectMedia", &eject_media});
   }
+  for (const auto& row : dumps_of(view)) {
+    const auto actions = log_services_of(row) + "/Dump/Actions/LogService.";
+    all.push_back({"POST", actions + "CollectDiagnosticData", &collect_dump});
+    all.push_back({"POST", actions + "ClearLog", &clear_dumps});
+  }
   // Where users are slots, they are filled and emptied.
   if (view.behavior().accounts.slots == 0) {
     all.push_back({"POST", users, &add_account});

@@ -68,6 +68,8 @@ HttpResponse patch_manager(Change& change);
 HttpResponse patch_protocols(Change& change);
 HttpResponse patch_session_service(Change& change);
 HttpResponse clear_log(Change& change);
+HttpResponse collect_dump(Change& change);
+HttpResponse clear_dumps(Change& change);
 HttpResponse send_test_event(Change& change);
 HttpResponse subscribe(Change& change);
 HttpResponse unsubscribe(Change& change);

@@ -131,6 +131,7 @@ json::object event_of(const BmcView& view, const LogLine& line) {
 void add_logs_and_media(ResourceTree& tree, const BmcView& view) {
   add_log(tree, view);
   add_host_log(tree, view);
+  add_dumps(tree, view);
   for (const auto& slot : view.behavior().media.slots) add_slot(tree, view, slot);
   add_collection(tree, view.media(), "#VirtualMediaCollection.VirtualMediaCollection",
                  "Virtual Media");

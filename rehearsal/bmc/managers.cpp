@@ -101,6 +101,7 @@ void add_second(ResourceTree& tree, const BmcView& view) {
   manager["FirmwareVersion"] = "HGX-22.10-1-rc57";
   manager["Links"] = {{"ManagerForServers", json::array{link(view.system_of_gpus())}}};
   manager["PowerState"] = "On";
+  if (!dumps_of(view).empty()) manager["LogServices"] = link(path + "/LogServices");
   manager["Status"] = healthy();
   tree[path] = std::move(manager);
 }

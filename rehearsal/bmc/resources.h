@@ -3,6 +3,7 @@
 // Reading only; what changes something is in service.h. Shapes: DSP0268; what stands where and
 // under which name: vendor_behavior.h.
 #include <map>
+#include <span>
 #include <string>
 
 #include "base/json.h"
@@ -68,6 +69,17 @@ void add_chassis(ResourceTree& tree, const BmcView& view);
 std::vector<std::string> pcie_paths(const BmcView& view);
 void add_sensors(ResourceTree& tree, const BmcView& view);
 void add_managers(ResourceTree& tree, const BmcView& view);
+/// The log services that collect dumps, their entries, and the collections that they are in.
+void add_dumps(ResourceTree& tree, const BmcView& view);
+/// Those of this machine: a BMC without a baseboard has none.
+std::span<const DumpRow> dumps_of(const BmcView& view);
+std::string log_services_of(const DumpRow& row);
+/// One collection as a Task, and where its monitor is.
+json::object task_of(const BmcView& view, const Dump& dump);
+std::string monitor_of(const Dump& dump);
+void add_dump_tasks(ResourceTree& tree, const BmcView& view);
+/// What stands behind an entry (AdditionalDataURI). Empty: no such file.
+std::string file_of_dump(const BmcView& view, const std::string& path);
 void add_logs_and_media(ResourceTree& tree, const BmcView& view);
 void add_bios(ResourceTree& tree, const BmcView& view);
 void add_accounts(ResourceTree& tree, const BmcView& view);

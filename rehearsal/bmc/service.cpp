@@ -139,6 +139,7 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   if (auto refusal = not_yet(request, path, user)) return *refusal;
   if (reads(request) && path == behavior().layout.sse) return stream();
   if (auto told = monitored(request, path)) return std::move(*told);
+  if (auto told = of_dump(request, path)) return std::move(*told);
   if (reads(request) && !path.contains("/Actions/"))
     return read_resource(behavior(), tree(request, path), request, path);
   return act(request, path);

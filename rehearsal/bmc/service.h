@@ -114,6 +114,7 @@ class BmcService {
   void expect_reset();
   void meet(const Fault& fault);
   std::optional<HttpResponse> monitored(const HttpRequest& request, const std::string& path);
+  std::optional<HttpResponse> of_dump(const HttpRequest& request, const std::string& path);
   ResourceTree tree(const HttpRequest& request, const std::string& path);
 
   ManagedSystem& machine_;

@@ -38,6 +38,15 @@ struct StoredImage {
   std::string file_name{}, version{};
 };
 
+/// Diagnostic data that was asked for; its entry is there once it is collected.
+struct Dump {
+  int id = 0;
+  const DumpRow* of = nullptr;
+  std::string oem_type{};
+  VirtualTime ends{0};
+  double began = 0, ended = 0;  // by the BMC's clock
+};
+
 struct Subscription {
   std::string destination, context;
   std::string protocol{"Redfish"}, type{"RedfishEvent"};
@@ -46,6 +55,7 @@ struct Subscription {
 struct BmcState {
   static constexpr std::size_t kMostSubscriptions = 8;
   static constexpr std::size_t kMostJobs = 32;
+  static constexpr std::size_t kMostDumps = 10;
 
   const VendorBehavior& behavior;
   BmcSpec spec;
@@ -62,6 +72,7 @@ struct BmcState {
   int offset_minutes = 0;  // of its time zone
   std::map<std::string, Medium> media{};
   std::vector<Job> jobs{};
+  std::vector<Dump> dumps{};  // the oldest first
   std::map<std::string, Subscription> subscriptions{};
   const UpdateBehavior& update_behavior;
   Updates updates;

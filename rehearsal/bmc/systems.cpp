@@ -214,6 +214,7 @@ void add_baseboard(ResourceTree& tree, const BmcView& view) {
   board["PowerState"] = to_string(view.power());
   board["Processors"] = link(path + "/Processors");
   board["Memory"] = link(path + "/Memory");
+  if (!dumps_of(view).empty()) board["LogServices"] = link(path + "/LogServices");
   board["Status"] = healthy();
   board["Links"] = {{"ManagedBy", json::array{link("/redfish/v1/Managers/HGX_BMC_0")}}};
   tree[path] = std::move(board);

@@ -189,6 +189,7 @@ void add_tasks(ResourceTree& tree, const BmcView& view) {
     if (has_task && !update.is_hidden()) tree[kTasks + "/" + update.id] = task_of(view, update);
   if (has_task && find_fault(view.machine.faults(), FaultKind::firmware_busy))
     add_task_of_another(tree, view);
+  add_dump_tasks(tree, view);
   add_collection(tree, kTasks, "#TaskCollection.TaskCollection", "Tasks");
 }
 

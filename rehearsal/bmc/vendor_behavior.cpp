@@ -55,6 +55,18 @@ constexpr std::array<MediaSlotRow, 2> kSupermicroSlots{
     {{"VirtualMedia1", kEverything}, {"VirtualMedia2", kEverything}}};
 constexpr std::array<MediaSlotRow, 2> kOpenbmcSlots{{{"USB1", kCdAndStick}, {"USB2", kCdAndStick}}};
 
+// NVIDIA's baseboard: its manager takes Manager alone, its System OEM alone. Where they are: the
+// capture of a DGX H100. Words: the ActionInfo of a GB200. How long they take: orders of magnitude.
+constexpr auto kBaseboardDumps = std::to_array<std::string_view>(
+    {"DiagnosticType=FPGA", "DiagnosticType=ROT", "DiagnosticType=FirmwareAttributes",
+     "DiagnosticType=HardwareCheckout"});
+constexpr std::array<DumpRow, 2> kDgxDumps{
+    {{.owner = "Managers/HGX_BMC_0", .type = "Manager", .takes = VirtualTime{90}},
+     {.owner = "Systems/HGX_Baseboard_0",
+      .type = "OEM",
+      .oem_types = kBaseboardDumps,
+      .takes = VirtualTime{180}}}};
+
 constexpr VendorBehavior kDgx{
     .vendor = "dgx",
     .names = {.root_vendor = "AMI",  // who made the machine stands in the System
@@ -89,6 +101,7 @@ constexpr VendorBehavior kDgx{
     .media = {.slots = kAmiSlots},
     .accounts = {.shortest = 13, .longest = 20, .classes = 4, .lockout = 5},
     .locator = {.tells_words = true},
+    .dumps = kDgxDumps,
     .connection = {.expand_levels = 5},
 };
 

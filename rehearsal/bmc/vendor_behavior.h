@@ -150,6 +150,14 @@ struct ConnectionBehavior {
   int expand_levels = 2;
 };
 
+/// A log service that collects dumps, below a Manager or a System.
+struct DumpRow {
+  std::string_view owner;  // path below /redfish/v1
+  std::string_view type;   // DiagnosticDataType, the only one that it takes
+  Words oem_types{};       // OEMDiagnosticDataType, where that is OEM
+  VirtualTime takes{0};
+};
+
 /// The light by which a machine is found. Neither of the two: there is none.
 struct LocatorBehavior {
   bool active = false;  // LocationIndicatorActive
@@ -172,6 +180,7 @@ struct VendorBehavior {
   AccountBehavior accounts{};
   BiosBehavior bios{};
   LocatorBehavior locator{};
+  std::span<const DumpRow> dumps{};  // of the baseboard with the GPUs
   ConnectionBehavior connection{};
   int offset_minutes = 0;         // of its clock's time zone
   bool writes_z = false;          // "Z" rather than "+00:00"
