@@ -79,6 +79,7 @@ Result<std::string> url_of(const std::string& text);
 std::vector<CommandRow> bmc_power_commands(const BmcCommand& command);
 std::vector<CommandRow> bmc_reading_commands(const BmcCommand& command);
 std::vector<CommandRow> bmc_log_commands(const BmcCommand& command);
+CommandRow bmc_diagnostics_command(const BmcCommand& command);
 CommandRow bmc_bios_command(const BmcCommand& command);
 std::vector<CommandRow> bmc_settings_commands(const BmcCommand& command);
 std::vector<CommandRow> bmc_trust_commands(const BmcCommand& command);

@@ -13,6 +13,7 @@ CommandRow bmc_command(Context& context) {
       "          cupel bmc rack:a01 power on          or: cupel bmc power rack:a01 on\n"
       "          cupel bmc 'a01-n[01-72]' sensors --group\n"
       "          cupel bmc a01-n07 log --since 2h\n"
+      "          cupel bmc a01-n07 diagnostics --output dumps\n"
       "          cupel bmc a01-n07 boot http http://10.0.0.1/boot.efi\n"
       "          cupel bmc a01-n07 media insert http://10.0.0.1/tools.iso\n"
       "          cupel bmc a01-n07 bios set ProcHyperthreading=Disabled\n"
@@ -40,7 +41,7 @@ CommandRow bmc_command(Context& context) {
       {bmc_power_commands(bmc),
        bmc_reading_commands(bmc),
        bmc_log_commands(bmc),
-       {bmc_bios_command(bmc)},
+       {bmc_diagnostics_command(bmc), bmc_bios_command(bmc)},
        bmc_settings_commands(bmc),
        bmc_trust_commands(bmc),
        {bmc_console_command(bmc), bmc_pins_command(bmc), bmc_scan_command(bmc)}});

@@ -1,6 +1,8 @@
 // `cupel bmc` against virtual BMCs that speak both protocols.
 #include <fmt/format.h>
 
+#include "base/digest.h"
+#include "base/file.h"
 #include "tests/e2e/rack_site.h"
 
 namespace cupel::testing {
@@ -182,6 +184,53 @@ TEST(SilentVirtualBmcs, EndWithTheirPatienceWhileTheOthersAnswer) {
   EXPECT_EQ(told.status, 1);
   EXPECT_EQ(told.out, "v01-n01: off\nv01-n03: off\n");
   EXPECT_THAT(told.err, HasSubstr("v01-n02"));
+}
+
+TEST(DiagnosticsOfVirtualBmcs, AreListedCollectedAndKeptForTheirOwnerAlone) {
+  namespace fs = std::filesystem;
+  RackSite site{{.nodes = 2, .network = 92}};
+
+  const auto listed = site.run({"bmc", "v01-n01", "diagnostics", "--list"});
+  const auto fetched = site.ask({"bmc", "all", "diagnostics", "-o", site.file("dumps")});
+  const auto wrong = site.run({"bmc", "v01-n01", "diagnostics", "--type", "OEM:Everything"});
+
+  EXPECT_THAT(listed.out, HasSubstr("Managers/HGX_BMC_0/LogServices/Dump: types not reported"))
+      << listed.err;
+  ASSERT_THAT(fetched, SizeIs(2));
+  for (const auto& answer : fetched) {
+    ASSERT_TRUE(at(answer, "files").is_array()) << json::serialize(answer);
+    const auto& file = at(answer, "files").get_array().at(0).as_object();
+    const auto bytes = read_file(text_of(file, "file"), 1u << 20);
+    ASSERT_TRUE(bytes) << bytes.error().what;
+    EXPECT_EQ(text_of(file, "sha256"), sha256_hex(*bytes));
+    EXPECT_EQ(text_of(file, "bytes"), std::to_string(bytes->size()));
+    EXPECT_EQ(fs::status(text_of(file, "file")).permissions(),
+              fs::perms::owner_read | fs::perms::owner_write);
+  }
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("Everything"));
+}
+
+TEST(DiagnosticsOfVirtualBmcs, AreRefusedByNameWhereTheBmcHasNone) {
+  RackSite site{{.nodes = 1, .bmcs = "vendor: hpe", .network = 94}};
+
+  const auto none = site.run({"bmc", "v01-n01", "diagnostics", "-o", site.file("dumps")});
+
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("offers no LogService.CollectDiagnosticData"));
+  EXPECT_FALSE(std::filesystem::exists(site.file("dumps")));
+}
+
+TEST(DiagnosticsOfVirtualBmcs, ThatBreakOffLeaveNoFileBehind) {
+  RackSite site{{.nodes = 1,
+                 .network = 95,
+                 .rules = "{nodes: v01-n01, path: '*/attachment', do: truncate, bytes: 100}"}};
+
+  const auto cut = site.run({"bmc", "v01-n01", "diagnostics", "-o", site.file("dumps")});
+
+  EXPECT_EQ(cut.status, 1) << cut.out;
+  EXPECT_THAT(cut.err, HasSubstr("/attachment"));
+  EXPECT_TRUE(std::filesystem::is_empty(site.file("dumps")));
 }
 
 TEST(ScanOfVirtualBmcs, FindsThemByBothProtocolsAndTheInventoryReachesThem) {
