@@ -32,7 +32,9 @@ bool ends_everything(Code code) {
   return std::ranges::find(kAll, code) != kAll.end();
 }
 
+/// What is listed and is not there offers nothing.
 void note(DiagnosticOffers& into, const std::string& uri, const Error& error) {
+  if (error.code == Code::kNotFound) return;
   into.unknown.push_back({"diagnostic data", uri, error.what});
 }
 

@@ -220,6 +220,16 @@ TEST_F(Diagnostics, NameTheLogServiceThatCouldNotBeRead) {
   EXPECT_EQ(offers->unknown.front().source, broken);
 }
 
+TEST_F(Diagnostics, OfALogServiceThatIsListedAndNotThereAreNotMissed) {
+  server.set(kLogs, collection({std::string{kLogs} + "/Gone", kDump}));
+
+  const auto offers = offered();
+
+  ASSERT_TRUE(offers) << offers.error().what;
+  EXPECT_EQ(offers->services.size(), 1u);
+  EXPECT_TRUE(offers->unknown.empty());
+}
+
 TEST_F(Diagnostics, ThatCouldNotBeReadAreNotCalledUnsupported) {
   server.misbehave({.method = "GET", .path = kDump, .times = 9, .status = 500});
 
