@@ -1,7 +1,9 @@
 // rma: what goes with a part that goes back, as one tar.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/digest.h"
 #include "base/file.h"
@@ -11,9 +13,11 @@
 #include "inventory/parts.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/cli/diagnostic_files.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/controller/connections.h"
 #include "orchestrator/controller/site_secrets.h"
 #include "orchestrator/rma/bug_report.h"
 #include "orchestrator/rma/bundle.h"
@@ -22,7 +26,7 @@ namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kLargestAttached = 256UL << 20U;
-constexpr std::chrono::minutes kBugReport{10};
+constexpr std::chrono::minutes kBugReport{10}, kDiagnostics{30};
 constexpr std::chrono::seconds kConnect{20};
 
 struct RmaAsked {
@@ -32,6 +36,7 @@ struct RmaAsked {
   std::vector<std::string> attached{};
   bool no_inventory = false;
   bool bug_report = false;
+  bool diagnostics = false;
 };
 
 /// The newest run in which something was wrong with it.
@@ -65,6 +70,7 @@ std::string file_of(const RmaAsked& asked) {
 struct OfSite {
   std::vector<std::string> secrets{};         // its own passwords around the node
   std::optional<inventory::SshAccess> ssh{};  // to the node
+  std::optional<inventory::Inventory> all{};
 };
 
 /// The passwords are to be taken out wherever they stand. Without an inventory there are none.
@@ -81,7 +87,8 @@ OrExit<OfSite> site_or_complain(const Context& context, const RmaAsked& asked) {
   TRY(const auto site, inventory_or_complain(context, file));
   auto secrets = controller::site_secrets(site, asked.node);
   const auto* node = site.node(asked.node);
-  if (secrets) return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt};
+  if (secrets)
+    return OfSite{*std::move(secrets), node ? std::optional{node->ssh} : std::nullopt, site};
   return complain(
       context,
       Error{secrets.error().code, secrets.error().what +
@@ -120,12 +127,89 @@ Result<std::string> bug_report_or_warn(store::Store& store, const RmaAsked& aske
   return ended.value && *ended.value ? **ended.value : std::string{};
 }
 
+/// In memory: an archive is made whole.
+class FilesInMemory final : public DiagnosticFiles {
+ public:
+  Result<void> begin(const std::string&) override {
+    part_.clear();
+    return ok();
+  }
+  Result<void> add(std::string_view piece) override {
+    if (piece.size() > kLargestAttached - held_ - part_.size())
+      return Error{Code::kInvalid,
+                   fmt::format("what the BMC collected has more than {} MiB: fetch it with cupel "
+                               "bmc NODE diagnostics, and send it beside the archive",
+                               kLargestAttached >> 20U)};
+    part_ += piece;
+    return ok();
+  }
+  Result<void> end(const std::string& name) override {
+    // A tar has room for 100 bytes of a path. The end of the name has the entry and the time.
+    constexpr std::size_t kLongest = 60;
+    held_ += part_.size();
+    files.push_back(
+        {name.substr(name.size() - std::min(name.size(), kLongest)), std::exchange(part_, {})});
+    return ok();
+  }
+
+  std::vector<rma::BundleFile> files{};
+
+ private:
+  std::string part_{};
+  std::size_t held_ = 0;
+};
+
+Task<Result<Collected>> fetch_diagnostics(controller::Connections& connections,
+                                          const inventory::Node& node, FilesInMemory& into) {
+  const auto bmc = connections.bmc(node);
+  auto collected = co_await collect_diagnostics(*bmc, node.name, std::string{kUsualDiagnostics},
+                                                kLargestAttached, into, Deadline::in(kDiagnostics));
+  co_await bmc->log_out();
+  co_return collected;
+}
+
+void warn_of_unscrubbed(const std::vector<rma::BundleFile>& files) {
+  for (const auto& each : files)
+    if (!rma::is_text(each.bytes))
+      say(stderr,
+          "cupel: warning: diagnostics/{} is put in as the BMC made it: passwords, keys and "
+          "addresses may be in it; unpack and read it before you send it\n",
+          each.name);
+}
+
+/// What the BMC does not offer, or did not collect, is named: the rest is sent without it.
+/// Errors: kCancelled.
+Result<std::vector<rma::BundleFile>> diagnostics_or_warn(store::Store& store, const RmaAsked& asked,
+                                                         const OfSite& site) {
+  const auto warn = [&](const std::string& why) {
+    say(stderr, "cupel: warning: diagnostic data of {}: {}\n", printable(asked.node), why);
+  };
+  const auto* node = site.all ? site.all->node(asked.node) : nullptr;
+  if (node == nullptr) {
+    warn("no inventory has its BMC");
+    return std::vector<rma::BundleFile>{};
+  }
+  controller::Connections connections{*site.all, store};
+  FilesInMemory into;
+  const auto ended =
+      run_to_end(connections.io(), until_interrupted(fetch_diagnostics(connections, *node, into)));
+  if (ended.interrupted) return Error{Code::kCancelled, "interrupted: nothing was written"};
+  if (!ended.value) warn(printable(ended.value.error().what));
+  for (const auto& each : ended.value ? ended.value->failures : std::vector<std::string>{})
+    warn(each);
+  warn_of_unscrubbed(into.files);
+  return std::move(into.files);
+}
+
 Result<std::vector<rma::BundleFile>> files_of(store::Store& store, const RmaAsked& asked,
                                               OfSite site, report::RunSummary& summary) {
   TRY(summary, run_to_complain_of(store, asked));
   rma::BundleRequest request{.node = asked.node, .part = asked.part};
   if (asked.bug_report) {
     TRY(request.bug_report, bug_report_or_warn(store, asked, site));
+  }
+  if (asked.diagnostics) {
+    TRY(request.diagnostics, diagnostics_or_warn(store, asked, site));
   }
   request.secrets = std::move(site.secrets);
   for (const auto& path : asked.attached) {
@@ -176,6 +260,7 @@ CommandRow rma_command(Context& context) {
   row.footer =
       "Examples: cupel rma a01-n07 --part gpu3\n"
       "          cupel rma a01-n07 --part gpu3 --bug-report\n"
+      "          cupel rma a01-n07 --part gpu3 --diagnostics\n"
       "          cupel rma a01-n07 --part gpu3 --attach nvidia-bug-report.log.gz";
   row.options = {
       {"NODE", &asked->node, "its name", kRequired},
@@ -188,6 +273,9 @@ CommandRow rma_command(Context& context) {
       {"--bug-report", &asked->bug_report,
        "log in to the node, run nvidia-bug-report.sh where it has it, and put in what it wrote, "
        "without secrets; at most 10 minutes"},
+      {"--diagnostics", &asked->diagnostics,
+       "have the BMC collect its diagnostic data, and put that in: texts without secrets, what is "
+       "packed as it is; at most 30 minutes"},
       {"-o,--output", &asked->file, "[rma-NODE-PART.tar]"},
       {"-i,--inventory", &asked->inventory,
        "whose passwords are taken out wherever they stand [$CUPEL_INVENTORY, ./inventory.yaml, "
@@ -196,7 +284,7 @@ CommandRow rma_command(Context& context) {
        &asked->no_inventory,
        "look for no password of the site; what stands behind words such as password is taken out "
        "all the same",
-       {.excludes = {"--inventory", "--bug-report"}}},
+       {.excludes = {"--inventory", "--bug-report", "--diagnostics"}}},
       json_flag(context)};
   row.run = [&context, asked] { return write_bundle(context, *asked); };
   return row;

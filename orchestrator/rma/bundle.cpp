@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <map>
 #include <set>
@@ -137,6 +138,9 @@ std::string cover_page(const RunSummary& summary, const NodeSummary& node,
       "- parts.json: serial numbers and firmware of all parts\n"
       "- history.csv: earlier runs of this machine\n"
       "- evidence/: raw outputs, one for each stage; the BMC's and the kernel's log among them\n"
+      "- diagnostics/: what the BMC collected; files that are packed or binary are as it made "
+      "them,\n"
+      "  and may hold passwords, keys and addresses\n"
       "- attached/: what was added by hand\n"
       "- MANIFEST.sha256: sha256sum -c MANIFEST.sha256\n";
   return text;
@@ -252,6 +256,14 @@ std::string fleet_csv(const RunSummary& summary, const std::string& node, const 
   return text;
 }
 
+bool is_text(std::string_view bytes) {
+  constexpr auto kShown = std::to_array<char>({'\t', '\n', '\r', '\f'});
+  const auto is_control = [&](char c) {
+    return static_cast<unsigned char>(c) < ' ' && std::ranges::find(kShown, c) == kShown.end();
+  };
+  return valid_utf8(bytes) == bytes && std::ranges::none_of(bytes, is_control);
+}
+
 Result<std::vector<BundleFile>> bundle_of(const store::Store& store, const RunSummary& summary,
                                           const BundleRequest& request) {
   const auto* node = node_in(summary, request.node);
@@ -284,6 +296,10 @@ Result<std::vector<BundleFile>> bundle_of(const store::Store& store, const RunSu
   if (!request.bug_report.empty())
     files.push_back(
         {"nvidia-bug-report.log", without_secrets(request.bug_report, request.secrets)});
+  for (const auto& each : request.diagnostics)
+    files.push_back({"diagnostics/" + each.name, is_text(each.bytes)
+                                                     ? without_secrets(each.bytes, request.secrets)
+                                                     : each.bytes});
   for (const auto& each : request.attached) files.push_back({"attached/" + each.name, each.bytes});
   files.push_back({"MANIFEST.sha256", manifest_of(files)});
   return files;

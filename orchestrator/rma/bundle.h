@@ -16,6 +16,9 @@ struct BundleRequest {
   std::string part{};                  // "gpu3"; empty: the machine, with all that failed
   std::vector<std::string> secrets{};  // of the site, to be taken out wherever they stand
   std::string bug_report{};            // text of nvidia-bug-report.sh; empty: none
+  /// That the BMC has collected. Texts are put in without secrets; what is packed is put in as it
+  /// is, and the cover page says so.
+  std::vector<BundleFile> diagnostics{};
   std::vector<BundleFile> attached{};  // by its operator, put in as they are
 };
 
@@ -25,6 +28,9 @@ struct BundleRequest {
 Result<std::vector<BundleFile>> bundle_of(const store::Store& store,
                                           const report::RunSummary& summary,
                                           const BundleRequest& request);
+
+/// Whether secrets can be taken out of it: UTF-8, and no binary. Pure.
+bool is_text(std::string_view bytes);
 
 /// Of each measure of the part: its value, and the lowest, median and highest of the same part of
 /// the run's other nodes of that profile. CSV. Pure.

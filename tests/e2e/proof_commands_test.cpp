@@ -153,6 +153,11 @@ void ProofCommands::pack_what_a_vendor_wants() {
 
   const auto asked = run({"rma", "v01-n02", "--bug-report", "-o", site_->file("asked.tar")});
 
+  const auto dumped = run({"rma", "v01-n02", "--diagnostics", "-o", site_->file("dumped.tar")});
+  const auto dumps = testing::run({"tar", "-tf", site_->file("dumped.tar")});
+
+  EXPECT_EQ(dumped.status, 0) << dumped.err;
+  EXPECT_THAT(dumps.out, HasSubstr("dumped/diagnostics/v01-n02-Managers-HGX_BMC_0-Dump-"));
   EXPECT_EQ(asked.status, 0);
   EXPECT_THAT(asked.err, HasSubstr("v01-n02 has no nvidia-bug-report.sh: left out"));
   EXPECT_TRUE(std::filesystem::exists(site_->file("asked.tar")));

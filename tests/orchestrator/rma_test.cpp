@@ -140,6 +140,22 @@ TEST_F(Rma, HoldsTheReportOfNvidiasToolWithoutSecretsAndAttachedFilesAsTheyAre) 
               AllOf(HasSubstr("  nvidia-bug-report.log\n"), HasSubstr("  attached/photo.jpg\n")));
 }
 
+TEST_F(Rma, HoldsWhatTheBmcCollectedTextsWithoutSecretsAndTheRestAsItIs) {
+  const std::string packed{"\x1f\x8b\0open sesame", 14};
+  const auto made = bundle_of(
+      *store, summary(),
+      {.node = "a01-n01",
+       .part = "gpu3",
+       .secrets = {"open sesame"},
+       .diagnostics = {{"dump.bin", "password=hunter22\nopen sesame\n"}, {"dump.gz", packed}}});
+  ASSERT_TRUE(made) << made.error().what;
+
+  EXPECT_EQ(told(*made, "diagnostics/dump.bin"), "password=***\n***\n");
+  EXPECT_EQ(told(*made, "diagnostics/dump.gz"), packed);
+  EXPECT_THAT(told(*made, "cover.txt"), HasSubstr("may hold passwords, keys and addresses"));
+  EXPECT_THAT(told(*made, "MANIFEST.sha256"), HasSubstr("  diagnostics/dump.gz\n"));
+}
+
 /// The BMC's and the kernel's log, as they were read after a stage that told something.
 TEST_F(Rma, HoldsTheLogsOfTheBmcAndOfTheKernel) {
   const auto log = [&](const std::string& text) {
