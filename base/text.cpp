@@ -239,4 +239,13 @@ std::string shortened(std::string_view text, std::size_t limit) {
   return std::string{text.substr(0, end)} + "...";
 }
 
+std::string shortened_at_word(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string{text};
+  const auto room = limit > 3 ? limit - 3 : 0;
+  // A blank just behind what fits ends a word too.
+  const auto blank = text.substr(0, room + 1).rfind(' ');
+  if (blank == text.npos || blank < limit / 2) return shortened(text, limit);
+  return std::string{text.substr(0, blank)} + "...";
+}
+
 }  // namespace cupel

@@ -58,4 +58,8 @@ std::string valid_utf8(std::string_view text);
 /// At most `limit` bytes, with "..." where something was cut; never cuts a UTF-8 sequence.
 std::string shortened(std::string_view text, std::size_t limit);
 
+/// The same, ending with a whole word; inside one only where a single word is longer than half of
+/// the limit.
+std::string shortened_at_word(std::string_view text, std::size_t limit);
+
 }  // namespace cupel

@@ -13,7 +13,8 @@ namespace cupel::report {
 namespace {
 
 constexpr std::size_t kMostQuestions = 4096;  // about one group
-constexpr std::size_t kLongestCause = 100;
+constexpr std::size_t kLongestCause = 100;  // bytes
+constexpr std::size_t kLongestText = 400;   // bytes
 /// Traits that say more together than alone: the same firmware on another model is another one.
 constexpr std::pair<std::string_view, std::string_view> kTogether[] = {{"model", "bmc"},
                                                                        {"model", "bios"}};
@@ -124,11 +125,17 @@ double log_choose(std::size_t n, std::size_t k) {
   return gamma(n) - gamma(k) - gamma(n - k);
 }
 
+/// Those that failed a step alike.
+struct Alike {
+  std::string text{};  // of the first of them
+  std::set<std::size_t> nodes{};
+};
+
 /// All that ended one step, and who failed how.
 struct Step {
   std::string name;
   Ended ended{};
-  std::map<std::string, std::set<std::size_t>> causes{};
+  std::map<std::string, Alike> causes{};
 };
 
 std::vector<Step> steps_of(std::span<const Trial> trials,
@@ -144,7 +151,11 @@ std::vector<Step> steps_of(std::span<const Trial> trials,
     const auto known = traits.find(trial.node);
     step.ended.names.push_back(trial.node);
     step.ended.traits.push_back(known == traits.end() ? &kNone : &known->second);
-    for (const auto& cause : trial.causes) step.causes[cause].insert(index);
+    for (const auto& [cause, text] : trial.causes) {
+      auto& alike = step.causes[cause];
+      if (alike.nodes.empty()) alike.text = text.empty() ? cause : text;
+      alike.nodes.insert(index);
+    }
   }
   return steps;
 }
@@ -176,10 +187,10 @@ std::vector<FailureGroup> group_failures(std::span<const Trial> trials,
   const double limit = rules.false_alarms / static_cast<double>(std::max<std::size_t>(asked, 1));
   std::vector<FailureGroup> groups;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    for (const auto& [cause, indices] : steps[i].causes) {
-      FailureGroup group{steps[i].name, cause, {}, steps[i].ended.names.size(), {}};
+    for (const auto& [cause, alike] : steps[i].causes) {
+      FailureGroup group{steps[i].name, cause, alike.text, {}, steps[i].ended.names.size(), {}};
       Nodes failed(steps[i].ended.names.size());
-      for (const auto index : indices) {
+      for (const auto index : alike.nodes) {
         failed[index] = true;
         group.nodes.push_back(steps[i].ended.names[index]);
       }
@@ -206,6 +217,14 @@ std::string cause_of(std::string_view detail, std::string_view node) {
   return cause;
 }
 
+std::string words_of_cause(std::string_view detail, std::string_view node) {
+  const auto safe = printable(detail);
+  std::string_view text = safe;
+  if (!node.empty() && text.starts_with(node) && text.substr(node.size()).starts_with(": "))
+    text.remove_prefix(node.size() + 2);
+  return shortened_at_word(text, kLongestText);
+}
+
 std::string to_text(const FailureGroup& group, const Cluster& cluster) {
   std::string traits;
   for (const auto& [name, value] : cluster.traits)
@@ -216,8 +235,10 @@ std::string to_text(const FailureGroup& group, const Cluster& cluster) {
 }
 
 std::string to_text(const FailureGroup& group) {
-  return fmt::format("{}: {} of {} nodes: {}", group.step, group.nodes.size(), group.ended,
-                     group.cause.empty() ? "failed" : group.cause);
+  const auto whole =
+      fmt::format("{}: {} of {} nodes", group.step, group.nodes.size(), group.ended);
+  if (group.text.empty() || group.nodes.empty()) return whole + ": failed";
+  return fmt::format("{}, for example {}: {}", whole, group.nodes.front(), group.text);
 }
 
 boost::json::array to_json(std::span<const FailureGroup> groups) {
@@ -239,6 +260,7 @@ boost::json::array to_json(std::span<const FailureGroup> groups) {
     for (const auto& node : group.nodes) nodes.emplace_back(node);
     all.push_back({{"step", group.step},
                    {"cause", group.cause},
+                   {"text", group.text},
                    {"nodes", std::move(nodes)},
                    {"ended", group.ended},
                    {"clusters", std::move(clusters)}});

@@ -19,11 +19,17 @@ namespace cupel::report {
 /// What may be asked about a node: "model" -> "DGXH100". Empty values are as if not told.
 using Traits = std::map<std::string, std::string, std::less<>>;
 
+/// Why a node failed a step.
+struct TrialCause {
+  std::string cause;   // without what differs from node to node: by it nodes are grouped
+  std::string text{};  // what was said of this node, for people; empty: as `cause`
+};
+
 /// A node that has ended a step, well or not.
 struct Trial {
   std::string node;
   std::string step;
-  std::vector<std::string> causes{};  // empty: it did not fail
+  std::vector<TrialCause> causes{};  // empty: it did not fail
 };
 
 /// Failed and all, of the nodes with a trait or of those without.
@@ -42,7 +48,8 @@ struct Cluster {
 /// Nodes that failed alike.
 struct FailureGroup {
   std::string step;
-  std::string cause;  // without what differs from node to node
+  std::string cause;  // without what differs from node to node: the key, not for people
+  std::string text;   // what was said of the first of the nodes, in full words; at most 400 bytes
   std::vector<std::string> nodes{};
   std::size_t ended = 0;            // nodes that ended the step
   std::vector<Cluster> clusters{};  // the most surprising first; of the same nodes only one
@@ -61,12 +68,17 @@ std::vector<FailureGroup> group_failures(std::span<const Trial> trials,
 /// The chance that at least `with.failed` of the failures fall on those with the trait.
 double fisher_exact(const Share& with, const Share& others);
 
-/// An error without what differs from node to node: its name, numbers, addresses.
+/// An error without what differs from node to node: its name, numbers, addresses. At most 100
+/// bytes, as it is a key.
 std::string cause_of(std::string_view detail, std::string_view node);
+
+/// The same error for people, who are told the node beside it: without the name in front, and with
+/// whole words up to 400 bytes.
+std::string words_of_cause(std::string_view detail, std::string_view node);
 
 /// "12 of 12 with model DGXH100, bmc 1.2.3 fail at boot-once; 0 of 40 others do".
 std::string to_text(const FailureGroup& group, const Cluster& cluster);
-/// "boot-once: 12 of 52 nodes: HTTP # ...".
+/// "boot-once: 12 of 52 nodes, for example a01-n03: HTTP 503 from 10.0.1.3".
 std::string to_text(const FailureGroup& group);
 boost::json::array to_json(std::span<const FailureGroup> groups);
 

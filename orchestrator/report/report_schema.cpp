@@ -150,7 +150,8 @@ constexpr auto kRows = std::to_array<KeyRow>({
     {"measurement", "unit", "text", "empty: none"},
 
     {"failure", "step", "text", "that failed"},
-    {"failure", "cause", "text", "without what differs from node to node"},
+    {"failure", "cause", "text", "without what differs from node to node: the key of the group"},
+    {"failure", "text", "text", "for people: what was said of the first of the nodes"},
     {"failure", "nodes", "text[]", "that failed alike"},
     {"failure", "ended", "whole", "nodes that ended the step"},
     {"failure", "clusters", "cluster[]", "what sets them apart"},

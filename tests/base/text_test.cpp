@@ -148,6 +148,10 @@ TEST(Text, ValidUtf8KeepsWhatIsAndMarksWhatIsNot) {
 TEST(Text, ShortenedNeverCutsACharacter) {
   EXPECT_EQ(shortened("abcdef", 6), "abcdef");
   EXPECT_EQ(shortened("abcdefg", 6), "abc...");
+  EXPECT_EQ(shortened_at_word("one two three", 13), "one two three");
+  EXPECT_EQ(shortened_at_word("one two three", 12), "one two...");
+  EXPECT_EQ(shortened_at_word("one two three", 10), "one two...");
+  EXPECT_EQ(shortened_at_word("a bcdefghijkl", 10), "a bcdef...");
   EXPECT_EQ(shortened("ab\xC3\xA9"
                       "defg",
                       6),

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 
 /// Two models, three versions of BMC firmware, two of BIOS, racks of sixteen.
 struct Site {
@@ -36,7 +37,7 @@ std::vector<Trial> trials(const Site& site, const std::string& step, Fails fails
   std::vector<Trial> all;
   for (const auto& name : site.names) {
     Trial trial{name, step};
-    if (fails(site.traits.at(name))) trial.causes = {"HTTP #: refused"};
+    if (fails(site.traits.at(name))) trial.causes = {{"HTTP #: refused"}};
     all.push_back(std::move(trial));
   }
   return all;
@@ -87,8 +88,8 @@ TEST(Clusters, KeepCausesOfOneStepApart) {
   std::vector<Trial> all;
   for (const auto& name : site.names) {
     Trial trial{name, "power-on"};
-    if (site.traits.at(name).at("rack") == "a01") trial.causes = {"no answer"};
-    if (site.traits.at(name).at("rack") == "a03") trial.causes = {"HTTP #"};
+    if (site.traits.at(name).at("rack") == "a01") trial.causes = {{"no answer"}};
+    if (site.traits.at(name).at("rack") == "a03") trial.causes = {{"HTTP #"}};
     all.push_back(std::move(trial));
   }
 
@@ -112,7 +113,7 @@ TEST(Clusters, AreNoneWhereEveryNodeFailsOrTooFewDo) {
 
   ASSERT_EQ(every.size(), 1u);
   EXPECT_THAT(every[0].clusters, IsEmpty());
-  EXPECT_EQ(to_text(every[0]), "power-on: 48 of 48 nodes: HTTP #: refused");
+  EXPECT_EQ(to_text(every[0]), "power-on: 48 of 48 nodes, for example n000: HTTP #: refused");
   ASSERT_EQ(two.size(), 1u);
   EXPECT_THAT(two[0].clusters, IsEmpty());
 }
@@ -141,6 +142,40 @@ TEST(Causes, AreTheSameWhereOnlyTheNodeAndNumbersDiffer) {
             cause_of("a01-n12: HTTP 503 after 7 s", "a01-n12"));
   EXPECT_NE(cause_of("a01-n07: no answer", "a01-n07"), cause_of("a01-n07: refused", "a01-n07"));
   EXPECT_LE(cause_of(std::string(10'000, 'x'), "n").size(), 100u);
+}
+
+/// What people read is what one of the nodes said, with its numbers and its name.
+TEST(Clusters, SayWhatTheFirstNodeSaidAndKeepTheTemplateAsTheKey) {
+  std::vector<Trial> all;
+  for (const std::string name : {"n1", "n2", "n3"}) {
+    const auto said = fmt::format("{}: SSH: connect to 10.0.0.{}:22: timed out", name, name.back());
+    all.push_back({name, "ssh-wait", {}});
+    if (name != "n1") all.back().causes = {{cause_of(said, name), words_of_cause(said, name)}};
+  }
+
+  const auto groups = group_failures(all, {});
+
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].cause, "NODE: SSH: connect to #.#.#.#:#: timed out");
+  EXPECT_EQ(to_text(groups[0]),
+            "ssh-wait: 2 of 3 nodes, for example n2: SSH: connect to 10.0.0.2:22: timed out");
+  const auto told = to_json(groups);
+  EXPECT_EQ(told.at(0).at("cause"), "NODE: SSH: connect to #.#.#.#:#: timed out");
+  EXPECT_EQ(told.at(0).at("text"), "SSH: connect to 10.0.0.2:22: timed out");
+}
+
+/// A key may end anywhere, and words for people may not.
+TEST(Causes, AreNotCutInsideAWordForPeople) {
+  const std::string detail =
+      "the BMC took the order to switch on, answered \"On\" to twelve questions, and said then: "
+      "The host was powered off";
+  std::string longer = detail;
+  while (longer.size() < 1000) longer += " and once more";
+
+  EXPECT_FALSE(cause_of(detail, "n").ends_with("off"));
+  EXPECT_EQ(words_of_cause(detail, "n"), detail);
+  EXPECT_LE(words_of_cause(longer, "n").size(), 400u);
+  EXPECT_THAT(words_of_cause(longer, "n"), MatchesRegex(".* (and|once|more)\\.\\.\\."));
 }
 
 }  // namespace
