@@ -13,8 +13,8 @@ namespace cupel::report {
 namespace {
 
 constexpr std::size_t kMostQuestions = 4096;  // about one group
-constexpr std::size_t kLongestCause = 100;  // bytes
-constexpr std::size_t kLongestText = 400;   // bytes
+constexpr std::size_t kLongestCause = 100;    // bytes
+constexpr std::size_t kLongestText = 400;     // bytes
 /// Traits that say more together than alone: the same firmware on another model is another one.
 constexpr std::pair<std::string_view, std::string_view> kTogether[] = {{"model", "bmc"},
                                                                        {"model", "bios"}};
@@ -235,8 +235,7 @@ std::string to_text(const FailureGroup& group, const Cluster& cluster) {
 }
 
 std::string to_text(const FailureGroup& group) {
-  const auto whole =
-      fmt::format("{}: {} of {} nodes", group.step, group.nodes.size(), group.ended);
+  const auto whole = fmt::format("{}: {} of {} nodes", group.step, group.nodes.size(), group.ended);
   if (group.text.empty() || group.nodes.empty()) return whole + ": failed";
   return fmt::format("{}, for example {}: {}", whole, group.nodes.front(), group.text);
 }

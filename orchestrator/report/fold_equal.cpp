@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "burnin/verdict_text.h"
@@ -48,6 +51,38 @@ std::string measured_of(const std::vector<const burnin::Checked*>& group) {
   return met ? measured_text(quantities) : measured_text(*group.front());
 }
 
+/// Parts without any number, though they were to have more than a few.
+std::set<std::string, std::less<>> silent_names(std::span<const burnin::Checked> checked) {
+  constexpr std::size_t kFew = 3;
+  std::map<std::string, std::size_t> missing;
+  std::set<std::string, std::less<>> heard;
+  for (const auto& each : checked) {
+    if (each.met == burnin::Met::missing)
+      ++missing[each.part];
+    else
+      heard.insert(each.part);
+  }
+  std::set<std::string, std::less<>> silent;
+  for (const auto& [part, count] : missing)
+    if (!part.empty() && count > kFew && !heard.contains(part)) silent.insert(part);
+  return silent;
+}
+
+/// The silent part that a number is of: "gpu5" of "gpu5" and of the pair "gpu4-gpu5"; empty: none.
+std::string_view silent_part_of(const burnin::Checked& each,
+                                const std::set<std::string, std::less<>>& silent) {
+  const std::string_view part = each.part;
+  if (each.met != burnin::Met::missing) return {};
+  for (auto at = part.find('-'); at != part.npos; at = part.find('-', at + 1))
+    for (const auto end : {part.substr(0, at), part.substr(at + 1)})
+      if (silent.contains(end)) return end;
+  return silent.contains(part) ? part : std::string_view{};
+}
+
+void add_once(std::vector<std::string>& to, const std::string& name) {
+  if (std::ranges::find(to, name) == to.end()) to.push_back(name);
+}
+
 }  // namespace
 
 std::vector<burnin::Cause> fold_equal(std::span<const burnin::Cause> causes) {
@@ -90,6 +125,37 @@ std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked) {
                     wanted_text(first), first.met == burnin::Met::met, first.source});
   }
   return told;
+}
+
+Heard without_silent(std::span<const burnin::Checked> checked) {
+  const auto names = silent_names(checked);
+  Heard heard;
+  std::vector<std::pair<std::string, SilentParts>> silent;
+  for (const auto& each : checked) {
+    const auto part = silent_part_of(each, names);
+    if (part.empty()) {
+      heard.others.push_back(each);
+      continue;
+    }
+    auto at = std::ranges::find(silent, part, &std::pair<std::string, SilentParts>::first);
+    if (at == silent.end()) at = silent.insert(at, {std::string{part}, {}});
+    add_once(at->second.stages, each.stage);
+    add_once(at->second.measures, each.measure);
+    ++at->second.criteria;
+  }
+  std::map<std::string, std::vector<std::string>> alike;
+  const auto key_of = [](const SilentParts& each) {
+    return fmt::format("{}\n{}\n{}", fmt::join(each.stages, ","), fmt::join(each.measures, ","),
+                       each.criteria);
+  };
+  for (const auto& [part, each] : silent) alike[key_of(each)].push_back(part);
+  for (auto& [part, each] : silent) {
+    const auto parts = alike.extract(key_of(each));
+    if (parts.empty()) continue;
+    each.parts = inventory::fold(parts.mapped());
+    heard.silent.push_back(std::move(each));
+  }
+  return heard;
 }
 
 std::vector<Reading> fold_equal(std::span<const burnin::Measurement> measurements) {

@@ -32,6 +32,22 @@ struct CheckedRow {
 /// stays by itself unless others measured just the same.
 std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked);
 
+/// Parts of which no number came at all: a GPU that is not there. Pairs with them are theirs.
+struct SilentParts {
+  std::string parts{};                            // "gpu5", "gpu[0-7]"
+  std::vector<std::string> stages{}, measures{};  // each once, in order of appearance
+  std::size_t criteria = 0;                       // of each of the parts
+};
+
+struct Heard {
+  std::vector<SilentParts> silent{};
+  std::vector<burnin::Checked> others{};  // in their order
+};
+
+/// Apart from the others those numbers that only say that a part is not there: of one GPU they can
+/// be eighty. A part with up to three numbers stays among the others.
+Heard without_silent(std::span<const burnin::Checked> checked);
+
 /// A number of several parts: what was measured lies between two ends.
 struct Reading {
   std::string name{}, parts{};

@@ -1,6 +1,7 @@
 #include "orchestrator/report/html_distributions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +126,22 @@ std::string mark(const NodePlace& place, const Distribution& of, const Scale& sc
       escaped(of.unit));
 }
 
+/// Names of nodes that did not meet the limit; those at one place stand there together.
+std::string names(const Distribution& of, const Scale& scale) {
+  std::map<int, std::vector<std::string>> at;
+  std::size_t named = 0;
+  for (const auto& place : of.places)
+    if (!place.met && named++ < kMostNamed)
+      at[static_cast<int>(std::lround(scale.x(place.value)))].push_back(place.node->record.node);
+  std::string text;
+  for (const auto& [x, nodes] : at) {
+    const bool left = x < kWide / 2;
+    text += fmt::format("<text x={} y=10 text-anchor={}>{}</text>", x + (left ? 6 : -6),
+                        left ? "start" : "end", escaped(fmt::format("{}", fmt::join(nodes, ", "))));
+  }
+  return text;
+}
+
 std::string drawing(const Distribution& of, std::string_view name) {
   const Scale scale{of};
   auto text = fmt::format(
@@ -135,13 +152,7 @@ std::string drawing(const Distribution& of, std::string_view name) {
     if (limit && scale.holds(*limit))
       text += fmt::format("<path class=limit d=\"M{:.0f} 0V{}\" />", scale.x(*limit), kHigh);
   for (const auto& place : of.places) text += mark(place, of, scale);
-  std::size_t named = 0;
-  for (const auto& place : of.places)
-    if (!place.met && named++ < kMostNamed)
-      text += fmt::format("<text x={:.0f} y=10 text-anchor={}>{}</text>",
-                          scale.x(place.value) + (scale.x(place.value) < kWide / 2.0 ? 6 : -6),
-                          scale.x(place.value) < kWide / 2.0 ? "start" : "end",
-                          escaped(place.node->record.node));
+  text += names(of, scale);
   return text + "</svg>";
 }
 
@@ -153,12 +164,30 @@ std::string limits_of(const Distribution& of) {
   return text + of.unit;
 }
 
+/// What each mark stands for, drawn as it is in the table.
+std::string legend() {
+  const auto item = [](std::string_view drawn, std::string_view words) {
+    return fmt::format(
+        "<li><svg class=key viewBox=\"0 0 28 18\" width=28 height=18 aria-hidden=true>{}</svg>{}",
+        drawn, words);
+  };
+  return "<ul class=legend>" +
+         item("<circle class=pass cx=14 cy=9 r=3 />",
+              "a node at its worst part, within the limit") +
+         item("<circle class=fail cx=14 cy=9 r=3 />", "a node that is not") +
+         item("<path class=fleet d=\"M9 15v-5M14 15v-12M19 15v-5\" />",
+              "values of all parts: the longer, the more of them") +
+         item("<path class=limit d=\"M14 0V18\" />",
+              "a limit; one that is far from all values is not drawn") +
+         "</ul>";
+}
+
 }  // namespace
 
 std::string distributions_html(const RunSummary& summary) {
   auto all = distributions_of(summary);
   if (all.empty()) return {};
-  auto text = "<section id=distributions><h2>Distributions</h2>" +
+  auto text = "<section id=distributions><h2>Distributions</h2>" + legend() +
               table_begin({{"Stage", 10},
                            {"Measure", 17},
                            {"Median", 10},
@@ -173,9 +202,7 @@ std::string distributions_html(const RunSummary& summary) {
                     plain(sorted[sorted.size() / 2]), escaped(of.unit), plain(sorted.front()),
                     plain(sorted.back()), drawing(of, name.second));
   }
-  return text.append(kTableEnd) +
-         "<p class=dim>Strokes are all values, circles are nodes; dashed lines are limits. A limit "
-         "that is far from all values is not drawn.</p></section>";
+  return text.append(kTableEnd) + "</section>";
 }
 
 }  // namespace cupel::report

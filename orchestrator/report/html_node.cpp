@@ -19,6 +19,8 @@ namespace {
 
 using burnin::Decision;
 
+constexpr std::size_t kMostConsequences = 4;  // of one cause, in rows of their own
+
 std::string word(Decision decision) { return std::string{to_string(decision)}; }
 
 std::string cause_row(const burnin::Cause& cause, std::string_view kind, std::string_view action) {
@@ -27,6 +29,17 @@ std::string cause_row(const burnin::Cause& cause, std::string_view kind, std::st
                      escaped(cause.criterion), escaped(measured_text(cause)),
                      escaped(wanted_text(cause)), escaped(stages_text(cause.stages)),
                      escaped(action), escaped(cause.evidence.substr(0, 12)));
+}
+
+/// What follows from a cause, in one row: more than a few rows would hide the next cause.
+std::string consequences_row(const std::vector<burnin::Cause>& consequences,
+                             std::string_view explained_by) {
+  std::string names;
+  for (const auto& each : consequences)
+    names += fmt::format("{}{}{}{}", names.empty() ? "" : ", ", each.criterion,
+                         each.part.empty() ? "" : " of ", each.part);
+  return fmt::format("<tr class=dim><td><td colspan=6>{} more findings follow from {}: {}</tr>",
+                     consequences.size(), escaped(explained_by), broken_at_commas(names));
 }
 
 /// Each with what it explains below it: nothing is left out.
@@ -41,7 +54,12 @@ std::string causes(const NodeSummary& node) {
                            {"Evidence", 10}});
   for (const auto& [cause, consequences] : fold_equal(burnin::explained(node.causes))) {
     text += cause_row(cause, "", action_for(cause.remedy, 0, node.record.node));
-    for (const auto& each : fold_equal(consequences))
+    const auto told = fold_equal(consequences);
+    if (told.size() > kMostConsequences) {
+      text += consequences_row(told, told.front().consequence_of);
+      continue;
+    }
+    for (const auto& each : told)
       text += cause_row(each, " class=dim", "follows from " + each.consequence_of);
   }
   return text.append(kTableEnd);
@@ -94,7 +112,13 @@ std::string numbers(const NodeSummary& node, const SourceList& sources) {
                            {"Measured", 15},
                            {"Expected", 16},
                            {"Source of the number", 16}});
-  for (const auto& [stages, each] : over_stages(node.record.verdict->checked))
+  const auto heard = without_silent(node.record.verdict->checked);
+  for (const auto& each : heard.silent)
+    text += fmt::format(
+        "<tr><td>{}<td>{}<td>{} measures: {}<td class=fail>nothing<td>{} numbers<td></tr>",
+        escaped(stages_of(each.stages)), broken_at_commas(each.parts), each.measures.size(),
+        escaped(stages_text(each.measures)), each.criteria);
+  for (const auto& [stages, each] : over_stages(heard.others))
     text +=
         fmt::format("<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td>{}", escaped(stages_of(stages)),
                     broken_at_commas(each.parts), escaped(each.measure), each.met ? "pass" : "fail",

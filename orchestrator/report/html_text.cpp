@@ -23,11 +23,11 @@ h2{font-size:18px;margin:34px 0 10px}p{margin:4px 0}.dim{color:var(--dim)}a{colo
 .rehearsal{border:3px solid var(--fail);color:var(--fail);padding:8px 14px;font-weight:700}
 .watermark{position:fixed;inset:0;display:flex;align-items:center;justify-content:center;
 font-size:14vw;font-weight:800;color:var(--fail);opacity:.09;pointer-events:none}
-.racks{display:flex;gap:28px;flex-wrap:wrap}.rack text{font:12px system-ui,sans-serif}
+.racks{display:flex;gap:28px;flex-wrap:wrap;overflow-x:auto}.rack text{font:12px system-ui,sans-serif}
 .rack .name{font-weight:600}.rack rect.frame{fill:none;stroke:var(--line);stroke-width:2}
 .rack rect.free{fill:var(--slot)}.rack a rect{stroke:var(--paper);stroke-width:2}
 .rack rect.pass{fill:var(--pass)}.rack rect.fail{fill:var(--fail)}.rack rect.inconclusive{fill:var(--inconclusive)}
-.rack a text{fill:#fff}.rack .unit,.rack .name{fill:var(--dim)}
+.rack a text{fill:#fff}.rack .why{font-size:11px;fill:var(--ink)}.rack .unit,.rack .name{fill:var(--dim)}
 table{border-collapse:collapse;width:100%;font-size:14px;table-layout:fixed}
 th,td{text-align:left;padding:5px 8px;border-bottom:1px solid var(--line);vertical-align:top;
 overflow-wrap:anywhere}thead th,.facts th{color:var(--dim);font-weight:600}
@@ -43,9 +43,10 @@ code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}ul{margin:6px 0;pad
 .contents .names{flex-basis:100%;max-height:7.5em;overflow:auto}.contents input{font:inherit;padding:4px 10px;min-width:260px;
 background:var(--paper);color:var(--ink);border:1px solid var(--line);border-radius:6px}.contents output{margin-left:10px;color:var(--dim)}
 .wide{overflow-x:auto}svg.time{max-width:100%;min-width:700px;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
-svg .unit{fill:var(--dim)}.time rect.pass{opacity:.62}svg rect.pass,svg circle.pass,svg text.pass{fill:var(--pass)}svg rect.fail,svg circle.fail,svg text.fail{fill:var(--fail)}
+svg .unit{fill:var(--dim)}.time rect.pass{opacity:.5}.time text.on-pass,.time text.on-fail{font-size:10px}svg text.on-fail{fill:var(--paper)}svg rect.pass,svg circle.pass,svg text.pass{fill:var(--pass)}svg rect.fail,svg circle.fail,svg text.fail{fill:var(--fail)}
 svg text.inconclusive{fill:var(--inconclusive)}svg .grid{stroke:var(--line);fill:none}svg .drawn{fill:var(--pass);fill-opacity:.15;stroke:var(--pass);stroke-width:1.3}
-svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;height:36px;display:block}.dist .fleet{stroke:var(--dim);opacity:.55}
+svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;height:36px;display:block}.dist .fleet,.key .fleet{stroke:var(--dim);opacity:.55;fill:none}
+.legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:2px 18px;font-size:14px}.legend svg{vertical-align:middle;margin-right:6px}
 .sn i{font:13px ui-monospace,monospace}
 .heats{display:flex;flex-wrap:wrap;gap:18px}.heat{width:auto;table-layout:auto;font-size:12px;min-width:0!important}.heat caption{text-align:left;color:var(--dim)}
 .heat th,.heat td{padding:2px 6px;text-align:center;border:1px solid var(--paper)}
@@ -54,7 +55,7 @@ svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;he
 .tele .own{fill:none;stroke:var(--fail);stroke-width:1.4}.tele .mark{stroke:var(--fail);stroke-width:1;stroke-dasharray:3 3}.tele .band{fill:var(--dim);opacity:.28}h3{font-size:14px;margin:12px 0 4px}.hidden{display:none}
 .sign tbody td,.sign tbody th{height:64px;vertical-align:bottom}
 @media screen{.fold>input:not(:checked)~div{display:none}.fold table{min-width:820px}}
-@media print{.contents label,.contents output{display:none}.contents .names{max-height:none}.hidden{display:block!important}tr.hidden{display:table-row!important}@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;
+@media print{.racks svg{max-width:100%;height:auto}.contents label,.contents output{display:none}.contents .names{max-height:none}.hidden{display:block!important}tr.hidden{display:table-row!important}@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}main{max-width:none;padding:0}table{font-size:9px}
 code,.sn i{font-size:8px}th,td{padding:2px 4px}
 h1,h2,.fold>label{break-after:avoid}tr,svg,.sign,.tally{break-inside:avoid}

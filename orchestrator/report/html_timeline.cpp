@@ -11,10 +11,11 @@
 namespace cupel::report {
 namespace {
 
-constexpr int kRow = 13;  // pixels
+constexpr int kRow = 17, kBar = 14;  // pixels
 constexpr int kNames = 130;
 constexpr int kDrawn = 1170;
 constexpr int kHead = 20;
+constexpr double kLetter = 6.6;  // pixels, of a text of 10: wide fonts need as much
 /// Beyond, bars have no words of their own: they would be most of the page.
 constexpr std::size_t kMostWithWords = 128;
 
@@ -46,15 +47,21 @@ std::string bar(const record::StepRecord& step, const Times& times, bool words) 
   const auto left = times.place(step.began);
   const auto width = std::max(0.8, times.place(step.ended) - left - 0.3);
   const auto* kind = step.outcome == "done" ? "pass" : "fail";
-  auto text = fmt::format("<rect class={} x={:.1f} width={:.1f} height=10", kind, left, width);
+  auto text =
+      fmt::format("<rect class={} x={:.1f} width={:.1f} height={}", kind, left, width, kBar);
   if (!words) return text + " />";
-  return text + fmt::format("><title>{}: {}, {}</title></rect>", escaped(step.name),
-                            escaped(step.outcome), span_text(step.ended - step.began));
+  text += fmt::format("><title>{}: {}, {}</title></rect>", escaped(step.name),
+                      escaped(step.outcome), span_text(step.ended - step.began));
+  // A name that is cut to a letter tells nothing.
+  const bool fits = kLetter * static_cast<double>(step.name.size()) + 8 <= width;
+  if (!fits) return text;
+  return text + fmt::format("<text class=on-{} x={:.1f} y=11>{}</text>", kind, left + 4,
+                            escaped(step.name));
 }
 
 std::string row(const NodeSummary& node, std::size_t place, const Times& times, bool words) {
   auto text = fmt::format(
-      "<g transform=\"translate(0 {})\"><a href=\"#{}\"><text x=0 y=9 class={}>{}</text></a>",
+      "<g transform=\"translate(0 {})\"><a href=\"#{}\"><text x=0 y=11 class={}>{}</text></a>",
       kHead + static_cast<int>(place) * kRow, escaped(node.record.node), to_string(node.decision),
       escaped(node.record.node));
   for (const auto& step : node.record.steps)
@@ -105,8 +112,9 @@ std::string time_line_html(const RunSummary& summary) {
   for (std::size_t i = 0; i < summary.nodes.size(); ++i)
     text += row(summary.nodes[i], i, *times, words);
   return text +
-         "</svg></div><p class=dim>Times are UTC. Green steps are done, red ones are "
-         "not.</p></section>";
+         "</svg></div><p class=dim>Times are UTC. Green steps are done, red ones are not. A step "
+         "is "
+         "named where its bar has room; the table of steps of each node names all.</p></section>";
 }
 
 }  // namespace cupel::report

@@ -218,9 +218,8 @@ std::vector<Trial> trials_of(const NodeSummary& node) {
       trial.causes = {{cause_of(step.detail, name), words_of_cause(step.detail, name)}};
     const bool judged = step.name == "verdict" && step.outcome == "done";
     for (const auto& cause : judged ? node.causes : std::vector<burnin::Cause>{}) {
-      const bool known =
-          std::ranges::find(trial.causes, cause.criterion, &TrialCause::cause) !=
-          trial.causes.end();
+      const bool known = std::ranges::find(trial.causes, cause.criterion, &TrialCause::cause) !=
+                         trial.causes.end();
       const bool counts = cause.decision == Decision::fail && cause.consequence_of.empty();
       if (counts && !known)
         trial.causes.push_back({cause.criterion, words_of_cause(burnin::to_string(cause), name)});

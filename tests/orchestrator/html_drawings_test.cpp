@@ -1,10 +1,12 @@
 // The drawings of the HTML report, its search, and the report as Markdown.
 #include <fmt/format.h>
 
+#include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/html_distributions.h"
 #include "orchestrator/report/html_heat.h"
 #include "orchestrator/report/html_power.h"
+#include "orchestrator/report/html_rack.h"
 #include "orchestrator/report/html_timeline.h"
 #include "orchestrator/report/markdown.h"
 #include "orchestrator/report/part_telemetry.h"
@@ -75,6 +77,39 @@ TEST_F(ReportDrawings, HaveABarForEachStepWithItsOutcomeAndItsTime) {
   EXPECT_EQ(time_line_html(summary()), "") << "nothing has a time";
 }
 
+/// A name that its bar would cut is not written; its title has it.
+TEST_F(ReportDrawings, NameAStepOnItsBarOnlyWhereItFits) {
+  auto told = with_stage({});
+  auto& steps = told.nodes[1].record.steps;
+  steps.push_back(steps[0]);
+  steps[1].name = "verdict";
+  steps[1].began = steps[0].ended;
+  steps[1].ended = steps[1].began + seconds{10};
+
+  const auto drawn = time_line_html(told);
+
+  EXPECT_THAT(drawn, HasSubstr(">gemm</text>"));
+  EXPECT_THAT(drawn, HasSubstr("<title>verdict: done, 10 s</title>"));
+  EXPECT_THAT(drawn, Not(HasSubstr(">verdict</text>")));
+}
+
+/// One or two racks leave room beside them for why; many fill the page by themselves.
+TEST_F(ReportDrawings, SayBesideARackWhyItsNodesDidNotPass) {
+  auto told = summary();
+  told.nodes[0].decision = Decision::fail;
+  told.nodes[0].causes = bad().causes;
+  const auto wide = racks_html(told);
+  for (int rack = 2; rack <= 8; ++rack) {
+    told.racks.push_back({fmt::format("a{:02}", rack), 48});
+    told.nodes.push_back(told.nodes[1]);
+    told.nodes.back().position.rack = told.racks.back().name;
+  }
+
+  EXPECT_THAT(wide, HasSubstr("<text class=why"));
+  EXPECT_THAT(wide, HasSubstr("gpu3: gpu.ecc.uncorrected 2 errors, expected at most 0 errors"));
+  EXPECT_THAT(racks_html(told), Not(HasSubstr("<text class=why")));
+}
+
 TEST_F(ReportDrawings, HaveRoundTimesOnTheirAxis) {
   const engine::WallTime from{std::chrono::hours{24} + minutes{7}};
 
@@ -103,6 +138,72 @@ TEST_F(ReportDrawings, PlaceEveryNodeAtItsWorstPart) {
                            HasSubstr(">a01-n02</text>"), HasSubstr("2600 to 2950")));
   EXPECT_THAT(drawn, Not(HasSubstr(">a01-n01</text>"))) << "only who failed is named";
   EXPECT_EQ(distributions_html(with_rates({{2900}, {2900}})), "") << "all are the same";
+}
+
+TEST_F(ReportDrawings, SayWhatTheMarksOfADistributionStandFor) {
+  const auto drawn = distributions_html(with_rates({{2900}, {2600}}));
+
+  const auto legend = drawn.substr(drawn.find("<ul class=legend>"));
+  EXPECT_THAT(legend.substr(0, legend.find("</ul>")),
+              AllOf(HasSubstr("<circle class=pass"), HasSubstr("<circle class=fail"),
+                    HasSubstr("<path class=fleet"), HasSubstr("<path class=limit")));
+}
+
+/// Two names over each other are none.
+TEST_F(ReportDrawings, NameNodesAtOnePlaceBesideEachOther) {
+  auto told = with_rates({{2600}, {2600}});
+  told.nodes.push_back(told.nodes[0]);
+  told.nodes.back().record.node = "a01-n03";
+  told.nodes.back().record.verdict->checked = {copy_rate(0, 2900)};
+
+  EXPECT_THAT(distributions_html(told), HasSubstr(">a01-n01, a01-n02</text>"));
+}
+
+burnin::Checked missing(const std::string& part, const std::string& measure) {
+  burnin::Checked checked{"gpu-facts", part, measure, {std::nullopt, 1, {}, ""}};
+  checked.source = "a datasheet";
+  return checked;
+}
+
+/// Of a GPU that is not there, every number is missing: one line, and not one for each of them.
+TEST_F(ReportDrawings, TellAPartWithoutAnyNumberInOneLine) {
+  std::vector<burnin::Checked> checked;
+  for (int i = 0; i < 40; ++i) checked.push_back(missing("gpu5", fmt::format("gpu.measure{}", i)));
+  for (const auto* pair : {"gpu4-gpu5", "gpu5-gpu6"})
+    checked.push_back(missing(pair, "p2p.pair.bandwidth"));
+  checked.push_back(missing("gpu6", "gpu.mig"));  // gpu6 is there
+  checked.push_back(copy_rate(6, 2900));
+
+  const auto heard = without_silent(checked);
+
+  ASSERT_EQ(heard.silent.size(), 1u);
+  EXPECT_EQ(heard.silent[0].parts, "gpu5");
+  EXPECT_EQ(heard.silent[0].criteria, 42u);
+  EXPECT_EQ(heard.silent[0].measures.size(), 41u);
+  ASSERT_EQ(heard.others.size(), 2u);
+  EXPECT_EQ(heard.others[0].part, "gpu6");
+
+  auto told = summary();
+  told.nodes[0].record.verdict = burnin::Verdict{Decision::fail, {}, checked};
+  const auto page = to_html(told);
+  EXPECT_THAT(page, HasSubstr("<td>gpu5<td>41 measures: gpu.measure0, gpu.measure1, gpu.measure2, "
+                              "gpu.measure3 and 37 more<td class=fail>nothing<td>42 numbers"));
+  EXPECT_THAT(page, Not(HasSubstr("<td>gpu.measure7<td")));
+}
+
+TEST_F(ReportDrawings, TellWhatFollowsFromOneCauseInOneRowWhereItIsMuch) {
+  auto told = summary();
+  told.nodes[0].causes = {{Decision::fail, "gpu5", "audit: missing", "7", "8 gpus"}};
+  for (int i = 0; i < 12; ++i) {
+    told.nodes[0].causes.push_back({Decision::fail, "", fmt::format("follows.{}", i), "0", "1"});
+    told.nodes[0].causes.back().consequence_of = "gpu5: audit: missing";
+  }
+
+  const auto page = to_html(told);
+
+  EXPECT_THAT(page, HasSubstr("12 more findings follow from gpu5: audit: missing: follows.0,"));
+  EXPECT_THAT(page, HasSubstr("follows.11</tr>"));
+  EXPECT_THAT(page, Not(HasSubstr("<td class=fail>follows.")));
 }
 
 TEST_F(ReportDrawings, MarkAPairThatIsFarBelowTheBest) {

@@ -27,7 +27,8 @@ export interface Run {
   in_work: number; rehearsal?: boolean; by?: string;
 }
 export interface Cluster { what?: string; text?: string; chance?: number; [key: string]: unknown }
-export interface Failure { text?: string; nodes: string[]; clusters?: Cluster[]; [key: string]: unknown }
+/// `cause` is the key by which nodes are grouped, `text` what was said of the first of them.
+export interface Failure { step: string; cause: string; text?: string; nodes: string[]; ended?: number; clusters?: Cluster[] }
 export interface Standing {
   running?: Record<string, number>; halts?: Record<string, string>; between_tries?: number;
   overdue?: {node: string; step: string; running_s?: number; seconds?: number}[];

@@ -10,6 +10,17 @@ import {Button} from './base';
 const kRow = 26;
 const kNames = 132, kTick = 66;  // pixels: the column of names, a time of day with what is around it
 
+/// Pixels of a name on a bar, with the blank at its sides; style.css sets the font.
+const nameWidth = (() => {
+  const known = new Map<string, number>();
+  let pen: CanvasRenderingContext2D | null | undefined;
+  return (name: string) => {
+    if (pen === undefined) { pen = document.createElement('canvas').getContext('2d'); if (pen) pen.font = '11px system-ui, sans-serif'; }
+    if (!known.has(name)) known.set(name, (pen?.measureText(name).width ?? name.length * 8) + 12);
+    return known.get(name)!;
+  };
+})();
+
 interface Bar { step: string; from: number; to: number; tone: string; words: string; open?: boolean }
 
 const toneOf = (outcome: string) => outcome === '' ? 'run' : outcome === 'done' ? 'pass' : outcome === 'skipped' ? 'wait' : outcome === 'retry' ? 'unsure' : 'fail';
@@ -80,6 +91,9 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
   const every = kTimeSteps.find((step) => seconds / step <= most) ?? 86400 * Math.ceil(seconds / 86400 / most);
   const ticks: number[] = [];
   for (let tick = Math.ceil(began / 1000 / every) * every * 1000; tick < end; tick += every * 1000) ticks.push(tick);
+  const names = box.current ? parseFloat(getComputedStyle(box.current).getPropertyValue('--names')) || kNames : kNames;
+  /// A name that its bar would cut is not written: the bar's title has it, and "+" makes room.
+  const fits = (bar: Bar) => nameWidth(bar.step) <= (share(bar.to) - share(bar.from)) / 100 * (view.width - names) * zoom;
   const first = Math.max(0, Math.floor(view.top / kRow) - 6);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / kRow) + 6);
 
@@ -112,7 +126,7 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
             <span class="lane" role="cell">
               {barsOf(row).map((bar, b) => <i key={`${bar.step} ${bar.tone} ${b}`} class={`bar ${bar.tone === 'ahead' ? 'ahead' : `b-${bar.tone}`}${bar.open ? ' open' : ''}`}
                 style={{left: `${share(bar.from)}%`, width: `calc(${Math.max(0, share(bar.to) - share(bar.from))}% - 1px)`}} title={bar.words}>
-                <span>{bar.step}</span></i>)}
+                {fits(bar) && <span>{bar.step}</span>}</i>)}
             </span>
           </div>)}
         </div>

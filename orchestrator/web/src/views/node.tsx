@@ -72,24 +72,60 @@ function groupsOf(checked: Checked[]): Group[] {
   return [...all.values()];
 }
 
+/// Numbers of a part of which none came: a GPU that is not there. Each of them for itself would hide the cause.
+interface Silent { part: string; items: Checked[] }
+
+const isMissing = (each: Checked) => !each.met && each.value === undefined;
+
+/// As report/fold_equal.h's without_silent: parts with more than three numbers, all of them missing, and pairs with such a part.
+function withoutSilent(checked: Checked[]): {silent: Silent[]; others: Checked[]} {
+  const missing = new Map<string, number>(), heard = new Set<string>();
+  for (const each of checked) if (isMissing(each)) missing.set(each.part ?? '', (missing.get(each.part ?? '') ?? 0) + 1); else heard.add(each.part ?? '');
+  const silent = new Map<string, Silent>();
+  for (const [part, count] of missing) if (part && count > 3 && !heard.has(part)) silent.set(part, {part, items: []});
+  const partOf = (each: Checked) => {
+    if (!isMissing(each) || !each.part) return undefined;
+    const words = each.part.split('-');
+    for (let i = 1; i < words.length; ++i) for (const end of [words.slice(0, i).join('-'), words.slice(i).join('-')]) if (silent.has(end)) return silent.get(end);
+    return silent.get(each.part);
+  };
+  const others = checked.filter((each) => { const its = partOf(each); its?.items.push(each); return !its; });
+  return {silent: [...silent.values()], others};
+}
+
+/// One row, and below it on demand the numbers that did not come.
+function SilentRows({silent, open, onOpen}: {silent: Silent; open: boolean; onOpen: () => void}) {
+  const {part, items} = silent;
+  return <>
+    <tr class="bad">
+      <td><Shape state="fail" /><span class="unseen">not met</span></td><td>{plural(new Set(items.map((each) => each.stage)).size, 'stage')}</td><td>{plural(items.length, 'number')}</td>
+      <td><button type="button" class="more" aria-expanded={open} onClick={onOpen}>{open ? '▾' : '▸'} {part}</button></td><td class="num">nothing</td><td>a number each</td><td />
+    </tr>
+    {open && items.map((each) => <tr key={`${each.stage}|${each.measure}|${each.part}|${each.expected ?? ''}`} class="sub bad"><td /><td>{each.stage}</td><td>{each.measure}</td><td>{each.part}</td><td class="num">{each.measured}</td><td class="dim">{each.expected}</td><td class="dim">{each.source}</td></tr>)}
+  </>;
+}
+
 function Numbers({record}: {record: NodeRecord}) {
   const [needle, setNeedle] = useState('');
   const [which, setWhich] = useState<'all' | 'bad'>('all');
   const [open, setOpen] = useState<string>();
   const [most, setMost] = useState(60);
-  const groups = useMemo(() => groupsOf(record.checked).sort((a, b) => Number(a.met) - Number(b.met)), [record.checked]);
+  const {silent, others} = useMemo(() => withoutSilent(record.checked), [record.checked]);
+  const groups = useMemo(() => groupsOf(others).sort((a, b) => Number(a.met) - Number(b.met)), [others]);
   const wanted = needle.trim().toLowerCase();
+  const mute = silent.filter((each) => !wanted || each.items.some((its) => `${its.stage} ${its.measure} ${its.part}`.toLowerCase().includes(wanted)));
   const shown = groups.filter((group) => (which === 'all' || !group.met) && (!wanted || `${group.stage} ${group.measure} ${group.items.map((each) => each.part).join(' ')}`.toLowerCase().includes(wanted)));
   return <>
     {record.slow && <><p>Slow, which fails nothing:</p><ul>{record.slow.slice(0, 20).map((each) => <li key={`${each.stage}|${each.measure}|${each.part}`}>{each.stage}: {each.text}</li>)}</ul>
       {record.slow.length > 20 && <p class="dim">and {record.slow.length - 20} more: cupel show {record.node} --all</p>}</>}
     <div class="tools">
-      <Choice label="which numbers" of={[['all', `All (${groups.length})`], ['bad', `Not met (${groups.filter((group) => !group.met).length})`]] as const} value={which} onChange={setWhich} />
+      <Choice label="which numbers" of={[['all', `All (${groups.length + silent.length})`], ['bad', `Not met (${groups.filter((group) => !group.met).length + silent.length})`]] as const} value={which} onChange={setWhich} />
       <input type="search" placeholder="stage, measure, part" aria-label="Filter the numbers" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />
     </div>
     <div class="scroll numbersbox" tabIndex={0} role="region" aria-label="numbers"><table class="numbers">
       <thead><tr><th scope="col">met</th><th scope="col">stage</th><th scope="col">measure</th><th scope="col">part</th><th scope="col" class="num">measured</th><th scope="col">expected</th><th scope="col">among the fleet</th></tr></thead>
-      <tbody>{shown.slice(0, most).map((group) => {
+      <tbody>{mute.map((each) => <SilentRows key={each.part} silent={each} open={open === each.part} onOpen={() => setOpen(open === each.part ? undefined : each.part)} />)}
+        {shown.slice(0, most).map((group) => {
         const key = `${group.stage}|${group.measure}|${group.worst.expected ?? ''}`;
         const worst = group.worst;
         return <>
@@ -106,7 +142,7 @@ function Numbers({record}: {record: NodeRecord}) {
         </>;
       })}</tbody></table></div>
     {shown.length > most && <p><Button onClick={() => setMost(most + 200)}>Show {Math.min(200, shown.length - most)} more</Button></p>}
-    {!shown.length && <Nothing>{record.checked.length ? 'No number is in this list.' : 'No criterion has been judged yet.'}</Nothing>}
+    {!shown.length && !mute.length && <Nothing>{record.checked.length ? 'No number is in this list.' : 'No criterion has been judged yet.'}</Nothing>}
   </>;
 }
 

@@ -103,19 +103,21 @@ function Power({runs}: {runs: number[]}) {
   }}</Shown>;
 }
 
+/// One node alone is alike to none; it is among what needs an operator.
+export const failuresAlike = (run: RunDetail) => (run.failures ?? []).filter((group) => (group.nodes?.length ?? 0) > 1);
+
+/// Each in the words of the first of its nodes.
 export function FailureList({run}: {run: RunDetail}) {
-  const groups = (run.failures ?? []).filter((group) => (group.nodes?.length ?? 0) > 0);
-  if (!groups.length) return null;
-  return <ul class="list">{groups.map((group, i) => <li key={i}>
-    <Shape state="fail" /><div><b>{String(group['cause'] ?? group.text ?? '')}</b> <span class="dim">at {String(group['step'] ?? '')}</span>
-      <div>{folded(group.nodes)} <span class="dim">({group.nodes.length} of {String(group['ended'] ?? run.nodes)} that did it)</span></div>
+  return <ul class="list">{failuresAlike(run).map((group, i) => <li key={i}>
+    <Shape state="fail" /><div><b>{group.text || group.cause || 'failed'}</b> <span class="dim">at {group.step}{group.text && <>, said of <a href={link('runs', run.run, 'nodes', group.nodes[0]!)}>{group.nodes[0]}</a></>}</span>
+      <div>{folded(group.nodes)} <span class="dim">({group.nodes.length} of {group.ended ?? run.nodes} that did it)</span></div>
       {(group.clusters ?? []).map((cluster, c) => <div class="note" key={c}>{String(cluster['words'] ?? cluster.text ?? `${cluster['trait'] ?? ''} ${cluster['value'] ?? ''}`)}</div>)}
     </div></li>)}</ul>;
 }
 
 function FailuresOf({run}: {run: number}) {
   const known = useGet<RunDetail>(`/runs/${run}`, {run, pause: 4000}).data;
-  if (!known?.failures?.length) return null;
+  if (!known || !failuresAlike(known).length) return null;
   return <Panel title={`Failures alike in run ${run}`}><FailureList run={known} /></Panel>;
 }
 

@@ -9,7 +9,7 @@ import {CommandDialog, mayChange, type Wish} from '../ui/command';
 import {Gantt} from '../ui/gantt';
 import {type Curve, Plot} from '../ui/plot';
 import {Shape, State, Tally} from '../ui/state';
-import {countsOf, FailureList} from './overview';
+import {countsOf, FailureList, failuresAlike} from './overview';
 import {Approvals} from './runs';
 
 const isOver = (state: string) => state === 'ended' || state === 'cancelled';
@@ -230,7 +230,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
       </Panel>
       <div class="columns">
         <Panel title="Power under its limits"><PowerCurve run={detail} {...(plan.data ? {plan: plan.data} : {})} spans={spans.data ?? []} over={over} now={now} /></Panel>
-        {(detail.failures?.length ?? 0) > 0 && <Panel title="Failures alike"><FailureList run={detail} /></Panel>}
+        {failuresAlike(detail).length > 0 && <Panel title="Failures alike"><FailureList run={detail} /></Panel>}
       </div>
       <Panel flush title="Nodes"><NodeTable run={id} rows={shown} now={now} {...(may ? {onWish: setWish} : {})} /></Panel>
       <Panel flush title="Events"><Log run={id} /></Panel>
