@@ -45,6 +45,17 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
+/// Of a run that is over, what a person does now. A rehearsal says by itself where its state lies.
+std::string next_commands(const report::RunSummary& summary) {
+  if (summary.rehearsal || summary.run.phase != RunPhase::ended) return {};
+  const bool all_pass = summary.count(burnin::Decision::pass) == summary.nodes.size();
+  const auto hands =
+      all_pass ? std::string{}
+               : fmt::format("what to do at the nodes: cupel actions {}; ", summary.run.id);
+  return fmt::format("  next          {}the report: cupel report {} --html run-{}.html\n", hands,
+                     summary.run.id, summary.run.id);
+}
+
 /// `spent`: of the controller, where that is this process. What a process needs that looks on says
 /// nothing of the run.
 void print_summary(const Context& context, const store::Store& store, engine::RunId run,
@@ -62,6 +73,7 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
     if (spent)
       say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
           spent->peak_memory_bytes / (1 << 20), spent->cpu_seconds);
+    say("{}", next_commands(*summary));
   }
   std::fflush(stdout);
 }

@@ -60,6 +60,7 @@ Followed follow(const Context& context, store::Store& store, const playbooks::Pl
                 engine::RunId run) {
   asio::io_context io{1};
   const auto progress = make_progress(plan, run, context.json);
+  progress->listen(io.get_executor());
   auto looking = look_until_over(store, plan, run, *progress, ends_when_halted(context));
   const auto ended = run_to_end(io, until_interrupted(std::move(looking)));
   progress->finish();

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "base/text.h"
+#include "orchestrator/cli/table_keys.h"
 #include "orchestrator/report/run_progress.h"
 
 namespace cupel::cli {
@@ -47,15 +49,57 @@ class LiveTable final : public RunView {
     told_ = words_of_wait(until, run_);
   }
   void hold(report::NodeWords held) override { held_ = std::move(held); }
+  void listen(const boost::asio::any_io_executor& executor) override {
+    keys_.emplace(executor, [this](TableKey key) { press(key); });
+  }
   void announce(controller::Weight weight, const std::string& line) override {
     std::fputs((start_of_table() + announced(weight, line) + "\n").c_str(), stdout);
     lines_ = 0;
     draw();
   }
   void tick() override { draw(); }
-  void finish() override { draw(); }
+  /// With what failed in view, and the terminal as it was.
+  void finish() override {
+    keys_.reset();
+    view_ = {};
+    draw();
+  }
 
  private:
+  void press(TableKey key) {
+    const auto page = std::max<std::size_t>(shown_, 1);
+    const auto up = [this](std::size_t rows) { view_.first -= std::min(view_.first, rows); };
+    switch (key) {
+      case TableKey::up:
+        up(1);
+        break;
+      case TableKey::down:
+        ++view_.first;
+        break;
+      case TableKey::page_up:
+        up(page);
+        break;
+      case TableKey::page_down:
+        view_.first += page;
+        break;
+      case TableKey::top:
+        view_.first = 0;
+        break;
+      case TableKey::bottom:
+        view_.first = plan_.nodes.size();
+        break;
+      case TableKey::sort:
+        view_ = {.order = next(view_.order)};
+        break;
+    }
+    draw();
+  }
+
+  static report::Order next(report::Order order) {
+    using enum report::Order;
+    return order == failed_first ? by_name : order == by_name ? by_step : failed_first;
+  }
+
   /// What a step said that it waits for is of one try.
   void forget_of_an_earlier_try(const std::string& name, const engine::NodeState& node) {
     const auto now = report::try_of(node);
@@ -81,6 +125,7 @@ class LiveTable final : public RunView {
 
   void draw() {
     if (state_ == nullptr) return;
+    view_.has_keys = keys_ && keys_->hold();
     auto text = start_of_table();
     // One column and one row less than there are: a line that fills the last column wraps on some
     // terminals, and the cursor needs a row of its own.
@@ -92,10 +137,13 @@ class LiveTable final : public RunView {
                                  .doing = doing_,
                                  .held = held_,
                                  .note = told_,
-                                 .now = report::wall_now()};
-    const auto lines = report::lines_of(table, rows, columns);
-    for (const auto& line : lines) text += line + "\n";
-    lines_ = lines.size();
+                                 .now = report::wall_now(),
+                                 .view = view_};
+    const auto drawn = report::drawn(table, rows, columns);
+    for (const auto& line : drawn.lines) text += line + "\n";
+    view_.first = drawn.first;
+    shown_ = drawn.shown;
+    lines_ = drawn.lines.size();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
     drawn_ = table.now;
@@ -111,6 +159,9 @@ class LiveTable final : public RunView {
   std::string told_{};  // of the run as a whole
   std::size_t lines_ = 0;
   Size size_{};
+  report::TableView view_{};
+  std::size_t shown_ = 0;  // rows of nodes
+  std::optional<TableKeys> keys_{};
 };
 
 }  // namespace

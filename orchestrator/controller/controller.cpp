@@ -126,9 +126,14 @@ Result<void> Controller::add(std::unique_ptr<Planned> planned, const store::Run&
   std::vector<const inventory::Node*> nodes;
   for (const auto& each : driven->planned->plan.nodes) nodes.push_back(each.node);
   TRY(driven->connections.check_secrets(nodes));
-  driven->view = front_.view(driven->planned->plan, run.id, Origin::own);
+  show_from_now_on(*driven);
   drive(std::move(driven));
   return ok();
+}
+
+void Controller::show_from_now_on(Driven& driven) {
+  driven.view = front_.view(driven.planned->plan, driven.run.id, driven.origin);
+  if (driven.view) driven.view->listen(network_.io.get_executor());
 }
 
 void Controller::drive(std::unique_ptr<Driven> driven) {
@@ -284,8 +289,7 @@ void Controller::go_on_without_terminal() {
   if (!front_.has_terminal()) return;
   if (reads_again)
     for (auto& driven : runs_)
-      if (driven->view)
-        driven->view = front_.view(driven->planned->plan, driven->run.id, driven->origin);
+      if (driven->view) show_from_now_on(*driven);
   if (!std::exchange(hung_up_, true)) note_lost_terminal();
 }
 
@@ -463,7 +467,7 @@ void Controller::take_up(const store::Run& run, bool restarted) {
              fmt::format("run {} was submitted, and begins here", run.id));
   }
   (*driven)->origin = Origin::submitted;
-  (*driven)->view = front_.view((*driven)->planned->plan, run.id, Origin::submitted);
+  show_from_now_on(**driven);
   drive(*std::move(driven));
 }
 

@@ -47,6 +47,7 @@ class Controller {
   struct Driven;
 
   Result<std::unique_ptr<Driven>> make(std::unique_ptr<Planned> planned, const store::Run& run);
+  void show_from_now_on(Driven& driven);
   void drive(std::unique_ptr<Driven> driven);
   Task<Result<void>> work_all();
   Task<Result<void>> listen();

@@ -1,6 +1,7 @@
 #pragma once
 // What a controller shows while it works, as interfaces: a terminal, a log or a service stands
 // behind them. The controller itself has no terminal.
+#include <boost/asio/any_io_executor.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ class RunView : public engine::Observer {
   virtual void waits_for_repair(std::optional<engine::WallTime>) {}
   /// Which nodes' steps may not begin yet, and why.
   virtual void hold(report::NodeWords) {}
+  /// Where it may wait for what a person types. Called before the first event; the view goes
+  /// before the executor's context.
+  virtual void listen(const boost::asio::any_io_executor&) {}
   /// Once a second.
   virtual void tick() {}
   /// A line that stays, of something that is no event of the run.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -151,13 +152,53 @@ std::string words_of(const RunTable& table, const std::string& node, const StepS
   return "another try: " + step.detail;
 }
 
-/// Failed first, then running, then waiting, then done.
+/// Failed first, though it may go on, then running, then waiting, then done.
 int rank_of(const RunTable& table, std::size_t node) {
   const auto& state = state_of(table, node);
+  if (has_failed_step(state)) return 0;
   if (running_step(state) != nullptr) return 1;
   if (!is_through(state)) return 2;
   const auto verdict = verdict_of(state);
-  return !has_failed_step(state) && (verdict.empty() || verdict == "pass") ? 3 : 0;
+  return verdict.empty() || verdict == "pass" ? 3 : 0;
+}
+
+std::size_t steps_over(const NodeState& node) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(node.steps, [](const StepState& step) { return step.over(); }));
+}
+
+/// By which rows are sorted; what is equal stays as the run names its nodes.
+std::size_t place_of(const RunTable& table, std::size_t node) {
+  switch (table.view.order) {
+    case Order::failed_first:
+      return static_cast<std::size_t>(rank_of(table, node));
+    case Order::by_name:
+      return node;
+    case Order::by_step:
+      return steps_over(state_of(table, node));
+  }
+  std::unreachable();
+}
+
+std::string_view words_of(Order order) {
+  switch (order) {
+    case Order::failed_first:
+      return "failed first";
+    case Order::by_name:
+      return "by name";
+    case Order::by_step:
+      return "the furthest behind first";
+  }
+  std::unreachable();
+}
+
+/// "nodes 1 to 17 of 300, failed first; arrows and PgUp/PgDn scroll, s sorts".
+std::string more_of(const RunTable& table, std::size_t first, std::size_t shown) {
+  auto text = shown == 0 ? fmt::format("{} nodes", table.plan.nodes.size())
+                         : fmt::format("nodes {} to {} of {}, {}", first + 1, first + shown,
+                                       table.plan.nodes.size(), words_of(table.view.order));
+  if (table.view.has_keys) text += "; arrows and PgUp/PgDn scroll, s sorts";
+  return text;
 }
 
 /// The verdict's words where there is one, else the last failure's.
@@ -229,15 +270,15 @@ std::string line_of(const Row& row, const Columns& columns, std::size_t wide) {
   return shortened(text, wide);
 }
 
-/// "run 5 new-rack: 3 of 8 nodes through: 2 pass, 1 fail".
+/// "run 5 new-rack: 3 of 8 nodes through: 2 pass, 1 fail, 1 with a failed step".
 std::string heading(const RunTable& table) {
   std::map<std::string, std::size_t> judged;
   std::size_t through = 0, failed = 0;
   for (std::size_t i = 0; i < table.plan.nodes.size(); ++i) {
     const auto& node = state_of(table, i);
-    if (!is_through(node)) continue;
-    ++through;
-    if (const auto verdict = verdict_of(node); !verdict.empty())
+    const bool over = is_through(node);
+    through += over ? 1 : 0;
+    if (const auto verdict = verdict_of(node); over && !verdict.empty())
       ++judged[verdict];
     else
       failed += has_failed_step(node) ? 1 : 0;
@@ -343,8 +384,9 @@ std::vector<std::string> notes_of(const RunTable& table) {
   return notes;
 }
 
-std::vector<std::string> lines_of(const RunTable& table, std::size_t rows, std::size_t columns) {
-  std::vector<std::string> lines;
+DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
+  DrawnTable told;
+  auto& lines = told.lines;
   add_wrapped(lines, printable(heading(table)), columns);
   if (const auto work = at_work(table); !work.empty()) add_wrapped(lines, work, columns);
   for (const auto& note : notes_of(table)) add_wrapped(lines, note, columns);
@@ -354,17 +396,18 @@ std::vector<std::string> lines_of(const RunTable& table, std::size_t rows, std::
   const auto widths = columns_of(table, columns);
   if (lines.size() < rows)
     lines.push_back(line_of({"node", "step", "elapsed", "ETA", "waits for"}, widths, columns));
-  std::vector<std::pair<int, std::size_t>> all;
-  for (std::size_t i = 0; i < table.plan.nodes.size(); ++i) all.emplace_back(rank_of(table, i), i);
+  std::vector<std::pair<std::size_t, std::size_t>> all;
+  for (std::size_t i = 0; i < table.plan.nodes.size(); ++i) all.emplace_back(place_of(table, i), i);
   std::ranges::sort(all);
   const auto room = rows - std::min(rows, lines.size());
   const bool fits = all.size() <= room;
-  const auto shown = fits ? all.size() : room - std::min<std::size_t>(room, 1);
-  for (std::size_t i = 0; i < shown; ++i)
-    lines.push_back(line_of(row_of(table, all[i].second), widths, columns));
+  told.shown = fits ? all.size() : room - std::min<std::size_t>(room, 1);
+  told.first = std::min(table.view.first, all.size() - told.shown);
+  for (const auto& [place, node] : std::span{all}.subspan(told.first, told.shown))
+    lines.push_back(line_of(row_of(table, node), widths, columns));
   if (!fits && room > 0)
-    lines.push_back(shortened(fmt::format("... and {} more", all.size() - shown), columns));
-  return lines;
+    lines.push_back(shortened(more_of(table, told.first, told.shown), columns));
+  return told;
 }
 
 }  // namespace cupel::report

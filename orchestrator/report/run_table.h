@@ -23,6 +23,16 @@ struct Try {
 
 Try try_of(const engine::NodeState& node);
 
+/// Of the rows: those that failed first, as the run names its nodes, or the furthest behind first.
+enum class Order { failed_first, by_name, by_step };
+
+/// What of a table that is longer than its terminal is looked at.
+struct TableView {
+  std::size_t first = 0;  // row, from 0
+  Order order = Order::failed_first;
+  bool has_keys = false;  // somebody can scroll
+};
+
 struct RunTable {
   engine::RunId run = 0;
   const playbooks::Plan& plan;
@@ -31,6 +41,7 @@ struct RunTable {
   const NodeWords& held;   // why a node's step may not begin yet: a breaker, a slot, a ramp
   std::string note{};      // of the run as a whole, by whoever drives it
   engine::WallTime now{};
+  TableView view{};
 };
 
 /// What a node that does nothing waits for, and the command that continues where there is one.
@@ -41,8 +52,14 @@ std::string waits_for(const RunTable& table, std::size_t node);
 /// them, power and slots.
 std::vector<std::string> notes_of(const RunTable& table);
 
-/// At most `rows` lines, none wider than `columns`, without their ends. At least 1 row and 8
-/// columns.
-std::vector<std::string> lines_of(const RunTable& table, std::size_t rows, std::size_t columns);
+/// What fits on a terminal.
+struct DrawnTable {
+  std::vector<std::string> lines{};  // without their ends
+  std::size_t first = 0;             // the row that is shown first: not beyond the last page
+  std::size_t shown = 0;             // rows
+};
+
+/// At most `rows` lines, none wider than `columns`. At least 1 row and 8 columns.
+DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns);
 
 }  // namespace cupel::report

@@ -61,7 +61,7 @@ struct Bench {
   }
   RunTable table() { return {5, plan, state, doing, held, note, kNow}; }
   std::vector<std::string> lines(std::size_t rows = 23, std::size_t columns = 79) {
-    return lines_of(table(), rows, columns);
+    return drawn(table(), rows, columns).lines;
   }
 
   std::deque<inventory::Node> nodes{};
@@ -157,7 +157,52 @@ TEST(RunTable, CountsByStepAndByVerdict) {
   EXPECT_EQ(lines[0], "run 5 new-rack: 3 of 300 nodes through: 2 pass, 1 fail");
   EXPECT_EQ(lines[1], "2 at work: 2 power-on; 295 wait");
   EXPECT_THAT(lines, SizeIs(23));
-  EXPECT_THAT(lines.back(), HasSubstr("... and "));
+  EXPECT_EQ(lines.back(), "nodes 1 to 19 of 300, failed first");
+}
+
+/// A step that failed stands on top as soon as it has, though its node goes on, and in the head.
+TEST(RunTable, ShowsFirstWhoHasAFailedStepAndCountsItInTheHead) {
+  Bench bench{300};
+  bench.at(250, 0).phase = Phase::failed;
+  bench.run(250, 2, std::chrono::minutes{1});
+  bench.run(3, 0, std::chrono::minutes{1});
+
+  const auto lines = bench.lines();
+
+  EXPECT_EQ(lines[0], "run 5 new-rack: 0 of 300 nodes through: 1 with a failed step");
+  EXPECT_THAT(lines[3], HasSubstr("a01-n251"));
+  EXPECT_THAT(lines[4], HasSubstr("a01-n004"));
+}
+
+TEST(RunTable, IsScrolledToItsEndAndNotBeyond) {
+  Bench bench{300};
+  auto table = bench.table();
+  table.view = {.first = 10, .order = Order::by_name, .has_keys = true};
+  const auto middle = drawn(table, 23, 79);
+  table.view.first = 1000;
+  const auto end = drawn(table, 23, 79);
+
+  EXPECT_EQ(middle.first, 10u);
+  EXPECT_THAT(middle.lines[2], HasSubstr("a01-n011"));
+  EXPECT_EQ(middle.lines.back(),
+            "nodes 11 to 30 of 300, by name; arrows and PgUp/PgDn scroll, s sorts");
+  EXPECT_EQ(end.first, 280u);
+  EXPECT_EQ(end.shown, 20u);
+  EXPECT_THAT(end.lines[21], HasSubstr("a01-n300"));
+}
+
+TEST(RunTable, IsSortedByStepWithTheFurthestBehindFirst) {
+  Bench bench{3};
+  for (const std::size_t node : {0, 1}) bench.at(node, 0).phase = Phase::done;
+  bench.at(0, 1).phase = Phase::done;
+  auto table = bench.table();
+  table.view.order = Order::by_step;
+
+  const auto lines = drawn(table, 23, 79).lines;
+
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_THAT(lines[lines.size() - 3], HasSubstr("a01-n003"));
+  EXPECT_THAT(lines[lines.size() - 1], HasSubstr("a01-n001"));
 }
 
 TEST(RunTable, FitsIntoAnyTerminal) {
