@@ -67,7 +67,7 @@ RunHead run_head(const boost::json::object& first) {
 std::string cause_line(const burnin::Verdict& verdict) {
   const auto explained = burnin::explained(verdict.causes);
   if (explained.empty()) return {};
-  return shortened(printable(burnin::to_string(explained.front().cause)), kLongestCause);
+  return shortened_at_word(printable(burnin::to_string(explained.front().cause)), kLongestCause);
 }
 
 Result<void> LiveRun::catch_up(const store::JournalReader& journal) {
@@ -120,7 +120,7 @@ std::string LiveRun::cause(std::string_view node) const {
   const auto& steps = folded_.state.nodes.find(node)->second.steps;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i].phase == Phase::failed)
-      return shortened(
+      return shortened_at_word(
           printable(fmt::format("{}: {}", trace->second.steps[i].name, steps[i].detail)),
           kLongestCause);
   return {};

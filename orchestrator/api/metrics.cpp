@@ -125,7 +125,7 @@ void add_nodes(const LiveRun& live, const store::Run& run, Sums& sums) {
   for (const auto& node : run.nodes) {
     const auto standing = live.standing(node);
     ++sums.nodes[std::string{standing.state}];
-    if (standing.at != nullptr && standing.at->overdue) ++sums.overdue;
+    if (standing.state == "running" && standing.at->overdue) ++sums.overdue;
     const bool counted_step =
         standing.state == "running" &&
         (sums.steps.size() < kMostSteps || sums.steps.contains(standing.step->name));

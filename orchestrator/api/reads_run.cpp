@@ -167,7 +167,8 @@ json::object node_row_of(const LiveRun& live, const std::string& node, const Nod
     row["step"] = standing.step->name;
     row["step_began"] = utc_ms(standing.at->began);
     row["attempt"] = standing.at->attempt;
-    if (standing.at->overdue) row["overdue"] = true;
+    // A step that is over was late, and is not: its outcome is what there is to say.
+    if (standing.at->overdue && standing.state == "running") row["overdue"] = true;
   }
   if (const auto cause = live.cause(node); !cause.empty()) row["cause"] = cause;
   return row;
@@ -315,7 +316,7 @@ Reply list_steps(Desk& desk, const Call& call) {
              utc_ms(step.over() && step.began == engine::WallTime{} ? step.ended : step.began)},
             {"attempts", step.attempt}};
         if (step.over()) row["ended"] = utc_ms(step.ended);
-        if (!step.detail.empty()) row["detail"] = printable(shortened(step.detail, 500));
+        if (!step.detail.empty()) row["detail"] = shortened_at_word(printable(step.detail), 500);
         if (step.overdue) row["overdue"] = true;
         if (traced.between_tries) row["between_tries"] = true;
         items.push_back(std::move(row));

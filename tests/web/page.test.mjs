@@ -149,6 +149,11 @@ const kViews = [
     await page.locator('.gantt .bar').first().waitFor();
     assert.ok(await page.locator('.gantt .bar').count() >= 3 * 7, 'a bar for each step of each node');
     const ticks = await page.locator('.gantt .tick').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({left, right}) => [left, right]));
+    const names = await page.locator('.gantt .bar span').evaluateAll((all) => all.map((each) => [each.textContent, each.getBoundingClientRect().right - each.parentElement.getBoundingClientRect().right]));
+    assert.ok(names.length > 0);
+    assert.deepEqual(names.filter(([, over]) => over > 0), [], 'a name that its bar would cut is not written');
+    const edge = await page.locator('.gantt .axis .who').evaluate((who) => who.getBoundingClientRect().right);
+    assert.ok(ticks.every(([left]) => left >= edge - 1), `no time of day under the names: ${ticks}, ${edge}`);
     assert.ok(ticks.length > 0 && ticks.every(([left], i) => i === 0 || left > ticks[i - 1][1]), `no time of day over another: ${ticks}`);
     await page.getByRole('img', {name: /^power of/}).waitFor();
     await page.locator('.c-kind', {hasText: 'ended'}).first().waitFor();
@@ -156,6 +161,13 @@ const kViews = [
   [`#/runs/1/nodes/${kBad}`, async (page) => {
     assert.match(await page.locator('.causes > li').first().innerText(), /gpu5[\s\S]*missing/, 'causes first');
     assert.ok(await page.locator('.numbers tr').count() > 10);
+    const lost = page.locator('.numbers tr', {has: page.getByRole('button', {name: 'gpu5'})});
+    assert.equal(await lost.count(), 1, 'the numbers of the lost GPU are one row');
+    assert.match(await lost.innerText(), /\d+ numbers[\s\S]*gpu5[\s\S]*nothing/);
+    assert.equal(await page.locator('.numbers .num', {hasText: 'nothing'}).count(), 1);
+    await lost.getByRole('button').press('Enter');
+    assert.ok(await page.locator('.numbers tr.sub', {hasText: 'gpu5'}).count() > 10, 'each of them on demand');
+    await lost.getByRole('button').press('Enter');
     await page.locator('div.fleet').first().scrollIntoViewIfNeeded();  // on a phone it is to the right
     await page.locator('.strip').first().waitFor();
     await page.getByRole('heading', {name: 'Telemetry of the GPUs'}).scrollIntoViewIfNeeded();
@@ -231,6 +243,25 @@ test('dark, and in print', {timeout: 200_000}, async () => {
   await page.emulateMedia({media: 'print'});
   assert.ok(!await page.locator('header.bar').isVisible(), 'no navigation on paper');
   assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test('failures alike are told in the words of one node, and one node alone is alike to none', {timeout: 200_000}, async () => {
+  const failures = [
+    {step: 'ssh-wait', cause: 'SSH: connect to #.#.#.#:#: ref', text: 'SSH: connect to 10.0.0.2:22: refused', nodes: ['w01-n2', 'w01-n3'], ended: 3, clusters: []},
+    {step: 'audit', cause: '# finding', text: '1 finding', nodes: ['w01-n1'], ended: 3, clusters: []}];
+  const {context, page} = await open(1280, {}, {prepared: (fresh) => fresh.route(/\/api\/v1\/runs\/1$/, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({response: answer, json: {...await answer.json(), failures}});
+  })});
+  await show(page, '#/runs/1');
+  const panel = page.locator('.panel', {has: page.getByRole('heading', {name: 'Failures alike'})});
+
+  await panel.getByText('SSH: connect to 10.0.0.2:22: refused').waitFor();
+
+  assert.equal(await panel.locator('li').count(), 1);
+  assert.match(await panel.innerText(), /said of w01-n2[\s\S]*2 of 3 that did it/);
+  assert.ok(!(await panel.innerText()).includes('#'), 'the key is not for people');
   await context.close();
 });
 

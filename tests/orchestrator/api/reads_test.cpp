@@ -351,5 +351,22 @@ TEST_F(ApiReads, ServesThePageWithItsPolicyAndKeepsWhatNeverChanges) {
   EXPECT_THAT(script.field("Cache-Control"), HasSubstr("immutable"));
 }
 
+/// Late is a step that works; one that failed has its outcome, also where it was late before.
+TEST_F(ApiReads, CallsNoStepOverdueThatIsOver) {
+  const auto run = run_of_two();
+  append(run, engine::EventKind::step_overdue, "a02-n01", "bmc-facts", R"({"expected_s":1})");
+  serve();
+  const auto late = get("/api/v1/runs/1/nodes").json().at("items").at(1);
+
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts",
+         R"({"outcome":"needs operator","detail":"no answer"})");
+  const auto over = get("/api/v1/runs/1/nodes").json().at("items").at(1);
+
+  EXPECT_EQ(late.at("state"), "running");
+  EXPECT_TRUE(late.at("overdue").as_bool());
+  EXPECT_EQ(over.at("state"), "needs-operator");
+  EXPECT_FALSE(over.as_object().contains("overdue"));
+}
+
 }  // namespace
 }  // namespace cupel::test

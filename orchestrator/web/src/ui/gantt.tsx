@@ -93,7 +93,8 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
   for (let tick = Math.ceil(began / 1000 / every) * every * 1000; tick < end; tick += every * 1000) ticks.push(tick);
   const names = box.current ? parseFloat(getComputedStyle(box.current).getPropertyValue('--names')) || kNames : kNames;
   /// A name that its bar would cut is not written: the bar's title has it, and "+" makes room.
-  const fits = (bar: Bar) => nameWidth(bar.step) <= (share(bar.to) - share(bar.from)) / 100 * (view.width - names) * zoom;
+  const lane = (view.width - names) * zoom;
+  const fits = (bar: Bar) => nameWidth(bar.step) <= (share(bar.to) - share(bar.from)) / 100 * lane;
   const first = Math.max(0, Math.floor(view.top / kRow) - 6);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / kRow) + 6);
 
@@ -113,7 +114,7 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
         <div class="axis" role="row" aria-rowindex={1}>
           <span class="who" role="columnheader">node</span>
           <span class="lane" role="columnheader" aria-label="time">
-            {ticks.map((tick) => <span key={tick} class="tick" style={{left: `${share(tick)}%`}}>{clock(tick, every < 60)}</span>)}
+            {ticks.map((tick) => { const x = share(tick) / 100 * lane; return <span key={tick} class={`tick${x < kTick / 2 ? ' first' : lane - x < kTick / 2 ? ' last' : ''}`} style={{left: `${share(tick)}%`, '--from': `${x}px`}}>{clock(tick, every < 60)}</span>; })}
           </span>
         </div>
         <div role="rowgroup" style={{height: `${rows.length * kRow}px`, position: 'relative'}}>

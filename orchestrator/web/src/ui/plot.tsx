@@ -42,7 +42,7 @@ export function Plot({x, curves, unit, label, height = 220, seconds}: {
           })),
         ],
         axes: [
-          {...axis, incrs: kTimeSteps, values: (_self, ticks) => ticks.map((tick) => seconds ? `${tick} s` : clock(tick * 1000, false))},
+          {...axis, incrs: kTimeSteps, values: (_self, ticks) => ticks.map((tick) => seconds ? `${tick} s` : clock(tick * 1000, ticks.some((each) => each % 60 !== 0)))},
           {...axis, size: 62, values: (_self, ticks) => ticks.map(unit)},
         ],
       }, data, box);
