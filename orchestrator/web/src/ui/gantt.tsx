@@ -8,18 +8,8 @@ import {Shape} from './state';
 import {Button} from './base';
 
 const kRow = 26;
-const kNames = 132, kTick = 66;  // pixels: the column of names, a time of day with what is around it
-
-/// Pixels of a name on a bar, with the blank at its sides; style.css sets the font.
-const nameWidth = (() => {
-  const known = new Map<string, number>();
-  let pen: CanvasRenderingContext2D | null | undefined;
-  return (name: string) => {
-    if (pen === undefined) { pen = document.createElement('canvas').getContext('2d'); if (pen) pen.font = '11px system-ui, sans-serif'; }
-    if (!known.has(name)) known.set(name, (pen?.measureText(name).width ?? name.length * 8) + 12);
-    return known.get(name)!;
-  };
-})();
+const kNames = 132, kHalf = 28;  // pixels: the column of names, half a time of day
+const tickWidth = (every: number) => every < 60 ? 84 : 66;  // pixels: a time of day, with what is around it
 
 interface Bar { step: string; from: number; to: number; tone: string; words: string; open?: boolean }
 
@@ -87,14 +77,10 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
     return bars;
   };
   const seconds = (end - began) / 1000 / zoom;
-  const most = Math.min(9, Math.max(2, Math.floor((view.width - kNames) / kTick)));
-  const every = kTimeSteps.find((step) => seconds / step <= most) ?? 86400 * Math.ceil(seconds / 86400 / most);
+  const most = (step: number) => Math.min(9, Math.max(2, Math.floor((view.width - kNames) / tickWidth(step))));
+  const every = kTimeSteps.find((step) => seconds / step <= most(step)) ?? 86400 * Math.ceil(seconds / 86400 / most(86400));
   const ticks: number[] = [];
   for (let tick = Math.ceil(began / 1000 / every) * every * 1000; tick < end; tick += every * 1000) ticks.push(tick);
-  const names = box.current ? parseFloat(getComputedStyle(box.current).getPropertyValue('--names')) || kNames : kNames;
-  /// A name that its bar would cut is not written: the bar's title has it, and "+" makes room.
-  const lane = (view.width - names) * zoom;
-  const fits = (bar: Bar) => nameWidth(bar.step) <= (share(bar.to) - share(bar.from)) / 100 * lane;
   const first = Math.max(0, Math.floor(view.top / kRow) - 6);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / kRow) + 6);
 
@@ -114,7 +100,7 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
         <div class="axis" role="row" aria-rowindex={1}>
           <span class="who" role="columnheader">node</span>
           <span class="lane" role="columnheader" aria-label="time">
-            {ticks.map((tick) => { const x = share(tick) / 100 * lane; return <span key={tick} class={`tick${x < kTick / 2 ? ' first' : lane - x < kTick / 2 ? ' last' : ''}`} style={{left: `${share(tick)}%`, '--from': `${x}px`}}>{clock(tick, every < 60)}</span>; })}
+            {ticks.map((tick) => <span key={tick} class="tick" style={{left: `clamp(${kHalf}px, ${share(tick)}%, calc(100% - ${kHalf}px))`}}>{clock(tick, every < 60)}</span>)}
           </span>
         </div>
         <div role="rowgroup" style={{height: `${rows.length * kRow}px`, position: 'relative'}}>
@@ -127,7 +113,7 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
             <span class="lane" role="cell">
               {barsOf(row).map((bar, b) => <i key={`${bar.step} ${bar.tone} ${b}`} class={`bar ${bar.tone === 'ahead' ? 'ahead' : `b-${bar.tone}`}${bar.open ? ' open' : ''}`}
                 style={{left: `${share(bar.from)}%`, width: `calc(${Math.max(0, share(bar.to) - share(bar.from))}% - 1px)`}} title={bar.words}>
-                {fits(bar) && <span>{bar.step}</span>}</i>)}
+                <span>{bar.step}</span></i>)}
             </span>
           </div>)}
         </div>
