@@ -20,7 +20,7 @@ constexpr int kLeft = 30;
 constexpr int kTop = 22;
 constexpr int kPage = 1320;  // as wide as the report's column
 constexpr int kGap = 28;     // between racks
-constexpr int kLeastWords = 200;
+constexpr int kLeastWords = 180;
 constexpr int kLine = 14;
 constexpr double kLetter = 6.8;  // pixels, of a text of 11: wide fonts need as much
 
