@@ -268,6 +268,51 @@ void Fabric::stream(std::string_view node, std::string_view adapter, std::string
   receiver.out_of_order += packets;
 }
 
+/// Both ends of the cable.
+void Fabric::count_uplink(std::size_t leaf, std::size_t uplink, std::uint64_t words, bool goes_up) {
+  const auto& cable = cabling_.at(leaf).uplinks[uplink];
+  auto &below = traffic_[{leaf, cable.port}], &above = traffic_[{cable.spine, cable.spine_port}];
+  (goes_up ? below : above).sent += words;
+  (goes_up ? above : below).received += words;
+}
+
+void Fabric::carry(std::string_view node, std::string_view adapter, std::string_view other,
+                   std::string_view other_adapter, double bytes) {
+  constexpr double kWord = 4;
+  const auto *from = find(node, adapter), *to = find(other, other_adapter);
+  if (from == nullptr || to == nullptr || from == to || !up(*from) || !up(*to) || bytes <= 0)
+    return;
+  const auto words = static_cast<std::uint64_t>(bytes / kWord);
+  traffic_[{from->cabled.leaf, from->cabled.port}].received += words;
+  traffic_[{to->cabled.leaf, to->cabled.port}].sent += words;
+  if (from->cabled.leaf == to->cabled.leaf) return;
+  if (plan_.adaptive) {
+    for (const bool goes_up : {true, false}) {
+      const auto leaf = goes_up ? from->cabled.leaf : to->cabled.leaf;
+      const auto uplinks = cabling_.at(leaf).uplinks.size();
+      for (std::size_t i = 0; i < uplinks; ++i) count_uplink(leaf, i, words / uplinks, goes_up);
+    }
+    return;
+  }
+  const auto route = cabling_.route(from->cabled.leaf, to->cabled);
+  if (!route) return;
+  count_uplink(from->cabled.leaf, route->up, words, true);
+  count_uplink(to->cabled.leaf, route->down, words, false);
+}
+
+std::optional<SwitchPort> Fabric::switch_port(std::string_view node, std::string_view adapter,
+                                              std::uint16_t lid, int port) const {
+  const auto* from = find(node, adapter);
+  if (from == nullptr || !up(*from)) return std::nullopt;
+  const auto reached = cabling_.connected(from->cabled.leaf);
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (!reached[i] || lid_of(i) != lid || port < 1 || port > cabling_.at(i).last_port) continue;
+    const auto at = traffic_.find({i, port});
+    return at == traffic_.end() ? SwitchPort{} : at->second;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> Fabric::links(const Port& from, const Port& to) const {
   std::vector<std::string> crossed{key_of(from.node, from.name)};
   if (from.cabled.leaf != to.cabled.leaf) {

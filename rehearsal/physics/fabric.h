@@ -29,7 +29,8 @@ enum class PhysicalState : std::uint8_t {
   recovery = 6,
 };
 
-/// As perfquery -x and sysfs count. What tests of bandwidth send is not among it: data stays 0.
+/// As perfquery -x and sysfs count. What tests of bandwidth send is not among it: data of HCAs
+/// stays 0. Ports of switches count it (SwitchPort).
 struct PortCounters {
   std::uint64_t symbol_errors = 0, link_recoveries = 0, link_downed = 0;
   std::uint64_t receive_errors = 0, remote_physical_errors = 0, transmit_discards = 0;
@@ -56,6 +57,12 @@ struct PortReading {
   std::uint16_t peer_lid = 0;
   int peer_port = 0;
   PortCounters counters{};
+};
+
+/// What a port of a switch has sent and received, in units of 4 bytes.
+struct SwitchPort {
+  std::uint64_t sent = 0, received = 0;
+  friend bool operator==(const SwitchPort&, const SwitchPort&) = default;
 };
 
 /// A switch as a discovery sees it, with its links that are up.
@@ -87,6 +94,11 @@ class Fabric {
   void stream(std::string_view node, std::string_view adapter, std::string_view other,
               std::string_view other_adapter, VirtualTime length);
 
+  /// So much data went from one to the other: the ports of the switches on its way count it. With
+  /// adaptive routing each uplink takes an equal share.
+  void carry(std::string_view node, std::string_view adapter, std::string_view other,
+             std::string_view other_adapter, double bytes);
+
   const FabricPlan& plan() const { return plan_; }
 
   /// Nothing where there is no such port.
@@ -94,6 +106,10 @@ class Fabric {
                                   VirtualTime at) const;
   /// All switches that are connected with that HCA's; empty where it has no link.
   std::vector<SeenSwitch> discover(std::string_view node, std::string_view adapter) const;
+  /// Of a switch that this HCA reaches, by its LID; nothing where it reaches none of that LID, or
+  /// no cable ends at that port.
+  std::optional<SwitchPort> switch_port(std::string_view node, std::string_view adapter,
+                                        std::uint16_t lid, int port) const;
   /// What a stream from one to the other gets now: the slowest part of the path, less what faults
   /// take, of the link's rate (not of a message's payload). 0 where there is no path. Streams to
   /// the same port take the same uplink and spine, as static LID routing has it; with adaptive
@@ -143,6 +159,7 @@ class Fabric {
   void settle(VirtualTime at);
   void count(Port& port, VirtualTime at);
   void add_ports();
+  void count_uplink(std::size_t leaf, std::size_t uplink, std::uint64_t words, bool goes_up);
 
   FabricPlan plan_;
   Cabling cabling_;
@@ -152,6 +169,7 @@ class Fabric {
   std::map<std::string, std::size_t, std::less<>> index_;  // by "node/adapter"
   std::map<std::string, std::vector<Fault>, std::less<>> faults_;
   std::map<std::string, bool, std::less<>> on_;
+  std::map<std::pair<std::size_t, int>, SwitchPort> traffic_{};  // by switch and port
 };
 
 }  // namespace cupel::rehearsal

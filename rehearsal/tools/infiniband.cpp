@@ -207,6 +207,48 @@ std::string counters_text(const PortReading& port, bool extended) {
   return text + (extended ? counter("QP1Dropped", 0) : "");
 }
 
+/// "33,34" or "33"; empty: no list of ports.
+std::vector<int> ports_in(std::string_view list) {
+  std::vector<int> ports;
+  for (const auto& each : split(list, ',')) {
+    const auto port = number<int>(each);
+    if (!port) return {};
+    ports.push_back(*port);
+  }
+  return ports;
+}
+
+/// Data alone is counted at ports of switches.
+std::string switch_text(int lid, int number, const SwitchPort& port) {
+  PortReading reading{.lid = static_cast<std::uint16_t>(lid)};
+  reading.counters.transmit_data = port.sent;
+  reading.counters.receive_data = port.received;
+  auto text = counters_text(reading, true);
+  const std::string first = " port 1 (";
+  text.replace(text.find(first), first.size(), fmt::format(" port {} (", number));
+  const auto select = counter("PortSelect", 1);
+  return text.replace(text.find(select), select.size(),
+                      counter("PortSelect", static_cast<std::uint64_t>(number)));
+}
+
+/// `perfquery -x [-l] LID PORTS`, by the first port that is up, or the one that is wanted.
+std::string switch_counters(const Host& host, std::string_view wanted, int lid,
+                            const std::vector<int>& ports) {
+  const auto& machine = host.machine();
+  for (const auto* adapter : adapters_of(host)) {
+    if (!wanted.empty() && adapter->name != wanted) continue;
+    std::string text;
+    for (const int port : ports) {
+      const auto seen = machine.fabric().switch_port(machine.name(), adapter->name,
+                                                     static_cast<std::uint16_t>(lid), port);
+      if (!seen) break;
+      text += switch_text(lid, port, *seen);
+    }
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 Task<int> perfquery(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(
       arguments, "xXSDC:P:arRelGLVt:", {{"extended", 'x'}, {"Ca", 'C'}, {"Port", 'P'}});
@@ -217,6 +259,13 @@ Task<int> perfquery(ProcessPtr process, Arguments arguments) {
   const auto wanted = options.value('C');
   const auto lid =
       options.operands.empty() ? std::optional<int>{} : number<int>(options.operands[0]);
+  if (lid && options.has('x') && options.operands.size() > 1) {
+    const auto text = switch_counters(process->host, wanted, *lid, ports_in(options.operands[1]));
+    if (!text.empty()) {
+      co_await process->say(text);
+      co_return 0;
+    }
+  }
   for (const auto* adapter : adapters) {
     const auto port = read_port(process->host, adapter->name);
     const bool chosen = lid ? port.lid == *lid : wanted.empty() || adapter->name == wanted;

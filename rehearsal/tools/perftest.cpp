@@ -321,6 +321,17 @@ bool gid_leads_somewhere(Host& host, const Request& request, const PortReading& 
   return entry->content().find_first_not_of("0:\n") != std::string::npos;
 }
 
+/// The ports of switches on the way. A read's data comes from the other end.
+void count_data(Fabric& fabric, const Program& program, const Path& path, VirtualTime length) {
+  constexpr double kBytes = 1e9 / 8;
+  if (program.latency) return;
+  const double bytes = path.gbit * kBytes * length.count();
+  if (program.name == "ib_read_bw")
+    fabric.carry(path.other, path.other_device, path.node, path.device, bytes);
+  else
+    fabric.carry(path.node, path.device, path.other, path.other_device, bytes);
+}
+
 Task<int> test_with(ProcessPtr process, const Program& program, Request request) {
   auto& host = process->host;
   auto& machine = host.machine();
@@ -357,6 +368,7 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
     const auto length = span_of(request, program, path);
     co_await process->sleep(length);
     fabric.stream(path.node, path.device, path.other, path.other_device, length);
+    count_data(fabric, program, path, length);
     text = rows_of(request, program, path) + std::string{kRule};
     if (process->fatal() == 0) co_await process->say(text);
     save(*process, request, program, path);

@@ -326,6 +326,35 @@ TEST(FabricTest, ACableThatLosesPacketsCountsThemWhereStreamsCrossItAndKeepsItsR
   EXPECT_GT(counted("n06", "mlx5_1").sequence_naks, 400);
 }
 
+TEST(FabricTest, PortsOfSwitchesOnTheWayCountWhatAFlowSends) {
+  auto fabric = nine_nodes();
+  const auto route = fabric.path("n00", "mlx5_0", "n05", "mlx5_0");
+  ASSERT_EQ(route.size(), 4u) << "across leaves";
+  const auto lid = fabric.port("n00", "mlx5_0", kNow)->peer_lid;
+  const auto far_lid = fabric.port("n05", "mlx5_0", kNow)->peer_lid;
+  constexpr int kMostPorts = 64;
+  // Ports that have sent, and ports that have received.
+  const auto counted = [&](std::uint16_t at) {
+    std::pair<int, int> ports;
+    for (int port = 1; port <= kMostPorts; ++port) {
+      const auto seen = fabric.switch_port("n00", "mlx5_0", at, port).value_or(SwitchPort{});
+      if (seen.sent > 0) EXPECT_EQ(seen.sent, 1'000u);
+      if (seen.received > 0) EXPECT_EQ(seen.received, 1'000u);
+      ports.first += seen.sent > 0 ? 1 : 0;
+      ports.second += seen.received > 0 ? 1 : 0;
+    }
+    return ports;
+  };
+  EXPECT_EQ(counted(lid), std::pair(0, 0));
+
+  fabric.carry("n00", "mlx5_0", "n05", "mlx5_0", 4'000);
+
+  EXPECT_EQ(counted(lid), std::pair(1, 1)) << "from the node, to one uplink";
+  EXPECT_EQ(counted(far_lid), std::pair(1, 1)) << "from one uplink, to the node";
+  EXPECT_EQ(fabric.switch_port("n00", "mlx5_0", lid, 10'000), std::nullopt);
+  EXPECT_EQ(fabric.switch_port("n00", "mlx5_0", 60'000, 1), std::nullopt);
+}
+
 TEST(FabricTest, AMachineThatIsOffHasNoLinkAndNoPathLeadsToIt) {
   auto fabric = nine_nodes();
   fabric.set_power("n03", false, kNow);

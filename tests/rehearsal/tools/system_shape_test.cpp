@@ -10,6 +10,7 @@ namespace cupel::rehearsal {
 namespace {
 
 using enum FaultKind;
+using ::testing::AllOf;
 using ::testing::ElementsAreArray;
 using ::testing::Gt;
 using ::testing::HasSubstr;
@@ -111,6 +112,23 @@ TEST(Infiniband, CountersAreListedAsPerfqueryListsThem) {
   const auto ours = bench.sh("perfquery -x -C mlx5_0").out;
 
   EXPECT_THAT(names(ours), ElementsAreArray(names(capture)));
+}
+
+TEST(Infiniband, CountersOfASwitchAreListedPortByPort) {
+  Bench bench;
+  const std::string look = "ibnetdiscover -C mlx5_0 -P 1 | grep '^Switch' | head -n 1";
+
+  const auto line = bench.sh(look).out;
+  const auto at = line.rfind(" lid ");
+  ASSERT_NE(at, line.npos) << line;
+  const auto lid = line.substr(at + 5, line.find(' ', at + 5) - at - 5);
+  const auto some = bench.sh("perfquery -x -l -C mlx5_0 -P 1 " + lid + " 1,2").out;
+
+  EXPECT_THAT(some,
+              AllOf(HasSubstr("Lid " + lid + " port 1 ("), HasSubstr("Lid " + lid + " port 2 ("),
+                    HasSubstr("PortSelect:......................2\n"),
+                    HasSubstr("PortXmitData:....................0\n")));
+  EXPECT_EQ(bench.sh("perfquery -x -l -C mlx5_0 -P 1 60000 1,2").status, 1);
 }
 
 TEST(Infiniband, SymbolErrorsGrow) {
