@@ -99,11 +99,26 @@ class Search {
   }
 
   void put(Suspicion suspicion) {
+    const bool several = has_several_pairs(suspicion.parts.front());
     explain(suspicion);
-    const bool one = suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
+    const bool one = several && suspicion.parts.size() == 1 && suspicion.score >= kBeyondDoubt;
     const bool sure = one && suspicion.level < 1 - sure_of(suspicion.parts.front()) &&
                       !is_contradicted(suspicion.parts.front(), suspicion.score);
     (sure ? found_.named : found_.open).push_back(std::move(suspicion));
+  }
+
+  /// Of an uplink or a spine: of one pair of nodes the route may be read wrongly, and what is slow
+  /// may lie between the two.
+  bool has_several_pairs(PartId part) const {
+    const auto kind = topology_.part(part).kind;
+    if (kind != PartKind::uplink && kind != PartKind::spine) return true;
+    std::set<std::pair<int, int>> pairs;
+    for (const auto id : left_) {
+      if (!speaks(id) || !crosses(id, part)) continue;
+      pairs.insert(std::minmax({readings_.flow(id).from, readings_.flow(id).to}));
+      if (pairs.size() > 1) return true;
+    }
+    return false;
   }
 
   /// What little speaks against it is more than chance would have it.

@@ -185,7 +185,7 @@ std::optional<std::string> error_line(std::string_view text) {
 seconds pair_limit(const Perftest& perftest) { return server_limit(perftest) + kEnd; }
 
 std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
-                        std::span<const Flow> flows) {
+                        std::span<const Flow> flows, const Around& around) {
   const auto at = [&](int number) -> const PairNode& {
     return nodes[static_cast<std::size_t>(number)];
   };
@@ -210,8 +210,8 @@ std::string pair_script(const Perftest& perftest, std::span<const PairNode> node
                  : programs + "wait\n";
   // Small messages are too few to lose one of.
   if (perftest.latency) return begin(perftest) + programs + results;
-  return begin(perftest) + counted(kBefore, at(node), rails) + programs +
-         counted(kAfter, at(node), rails) + results;
+  return begin(perftest) + counted(kBefore, at(node), rails) + around.before + programs +
+         around.after + counted(kAfter, at(node), rails) + results;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {

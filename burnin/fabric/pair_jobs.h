@@ -28,10 +28,15 @@ struct PairNode {
   std::vector<std::string> hcas{};  // rail by rail; empty: no link
 };
 
+/// Lines of shell that a script runs before its programs begin, and once all have ended.
+struct Around {
+  std::string before{}, after{};
+};
+
 /// The script of one node: a server for each flow that comes, a client for each that goes. A client
 /// tries until the other node's server listens. Empty where no flow is the node's.
 std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
-                        std::span<const Flow> flows);
+                        std::span<const Flow> flows, const Around& around = {});
 
 /// How long such a script takes at most.
 std::chrono::seconds pair_limit(const Perftest& perftest);

@@ -12,6 +12,7 @@
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/pair_latency.h"
 #include "burnin/fabric/pair_retransmits.h"
+#include "burnin/fabric/pair_traces.h"
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -210,6 +211,11 @@ double floor_of(const inventory::Profile& profile) {
   return 0;
 }
 
+bool can_trace(const Perftest& perftest, Routing routing) {
+  const bool is_static = routing == Routing::unknown || routing == Routing::by_destination;
+  return is_static && perftest.program == "ib_write_bw" && !perftest.gid && !perftest.tclass;
+}
+
 class PairRounds : public GroupRounds {
  public:
   PairRounds(fabric::PlannedWiring planned, Perftest perftest, std::vector<fabric::PairNode> nodes,
@@ -227,6 +233,7 @@ class PairRounds : public GroupRounds {
   }
 
   std::vector<std::optional<MemberJob>> next() override {
+    if (auto jobs = next_traces(); !jobs.empty()) return jobs;
     std::vector<std::optional<MemberJob>> jobs(nodes_.size());
     times_ = screen_.next_flows().empty() && latency_;
     const auto flows = times_ ? latency_->next_flows() : screen_.next_flows();
@@ -254,7 +261,9 @@ class PairRounds : public GroupRounds {
       if (fabric::is_no_memory(memory_[i])) screen_.leave(static_cast<int>(i));
     }
     left_ = left;
-    if (times_) {
+    if (traces_now_) {
+      traces_->take(outputs);
+    } else if (times_) {
       take_times(outputs);
     } else {
       std::vector<double> readings;
@@ -274,6 +283,7 @@ class PairRounds : public GroupRounds {
     if (latency_) latency_->add_to(names_, found);
     retransmits_.add_to(names_, found);
     add_memory(found);
+    if (traces_) std::ranges::move(traces_->reasons(), std::back_inserter(found.reasons));
     if (!stale_.empty())
       found.reasons.push_back("the forwarding tables are stale and not used: " + stale_);
     if (exchanged_.empty()) return found;
@@ -283,6 +293,20 @@ class PairRounds : public GroupRounds {
   }
 
  private:
+  /// Once bandwidth is measured: of flows across leaves that are slow without a known cause. With
+  /// ib_read_bw data goes the other way; where routing is adaptive or by a hash a flow has no
+  /// uplink of its own, and Ethernet has no counters that perfquery reads.
+  std::vector<std::optional<MemberJob>> next_traces() {
+    traces_now_ = false;
+    if (!screen_.next_flows().empty() || !can_trace(perftest_, routing())) return {};
+    if (!traces_) traces_.emplace(screen_, names_, nodes_, perftest_);
+    auto jobs = traces_->next();
+    traces_now_ = !jobs.empty();
+    return jobs;
+  }
+
+  Routing routing() const { return screen_.topology().wiring().routing; }
+
   /// Node by node, in their order: of thousands of nodes none looks through the flows of all.
   std::vector<std::vector<Flow>> flows_of_nodes(std::span<const Flow> flows) const {
     std::vector<std::vector<Flow>> of_node(nodes_.size());
@@ -364,6 +388,8 @@ class PairRounds : public GroupRounds {
   std::vector<bool> left_;
   fabric::Unmeasured unmeasured_{};
   std::vector<std::string> memory_{};  // of each node: where its data lay
+  std::optional<fabric::PairTraces> traces_{};
+  bool traces_now_ = false;  // this round traces flows
   std::optional<fabric::PairLatency> latency_{};
   bool times_ = false;  // this round measures latency
 };
@@ -397,7 +423,7 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
 
 Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameters) {
   TRY(const auto perftest, perftest_of(parameters, nullptr));
-  TRY(routing_of(parameters));
+  TRY(const auto routing, routing_of(parameters));
   TRY(const auto latency, word_parameter(kPairParameters, parameters, "latency"));
   TRY(number_between(parameters, "group", 1, kMostGroup));
   if (text_parameter(kPairParameters, parameters, "hcas") != "plan") {
@@ -405,9 +431,14 @@ Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameter
   }
   const auto round = perftest.duration + kOfARound;
   const int times = latency == "yes" ? kMostLatencyRounds : 0;
-  return Job{script::head() + script::needs(perftest.program),
-             kUsualReadings * round + times * kOfARound,
-             kMostReadings * round + (kMostTimeouts + times) * fabric::pair_limit(perftest)};
+  auto script = script::head() + script::needs(perftest.program);
+  auto most = kMostReadings * round + (kMostTimeouts + times) * fabric::pair_limit(perftest);
+  if (can_trace(perftest, routing)) {
+    script += fabric::switches_script(std::vector<std::string>{"mlx5_0"});
+    most += static_cast<int>(fabric::kMostLooks) * fabric::kMostOfALook +
+            fabric::kMostTraceRounds * (round + fabric::kMostOfCounters);
+  }
+  return Job{std::move(script), kUsualReadings * round + times * kOfARound, most};
 }
 
 Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {

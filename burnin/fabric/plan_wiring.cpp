@@ -199,6 +199,10 @@ Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const
     made.names.nodes.push_back(name);
   }
   made.names.leaves = leaves.names();
+  for (const auto& leaf : made.names.leaves) {
+    const auto* planned = map.find_switch(leaf);
+    made.names.leaf_guids.push_back(planned != nullptr ? planned->guid : "");
+  }
   wiring.leaves = static_cast<int>(leaves.names().size());
   add_uplinks(map, leaves, made);
   if (forwarding == nullptr || forwarding->empty()) return made;

@@ -21,6 +21,15 @@ FlowId Readings::add(const Flow& flow) {
   return static_cast<FlowId>(flows_.size() - 1);
 }
 
+void Readings::take_routes() {
+  parts_.clear();
+  begins_.assign(1, 0);
+  for (const auto& flow : flows_) {
+    topology_.add_parts(flow, parts_);
+    begins_.push_back(parts_.size());
+  }
+}
+
 void Readings::read(FlowId id, double gigabits) {
   read_.emplace_back(id, static_cast<float>(gigabits));
   judge(id, read_.back().second);

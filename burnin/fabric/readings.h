@@ -26,6 +26,8 @@ class Readings {
   void read(FlowId id, double gigabits);
   /// All readings are judged again.
   void judge_by(const LimitsOfKinds& limits);
+  /// Routes were measured: what each flow crosses is worked out anew.
+  void take_routes();
 
   std::size_t size() const { return flows_.size(); }
   const Flow& flow(FlowId id) const { return flows_[id]; }

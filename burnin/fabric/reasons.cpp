@@ -224,7 +224,8 @@ std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culpr
   }
   for (auto& line : fabric_lines(topology, names, fabric)) lines.push_back(std::move(line));
   add_unexplained(screen, culprits, names, lines);
-  if (const auto why = why_no_uplink(topology.wiring()); !why.empty()) lines.emplace_back(why);
+  const auto why = topology.measured() > 0 ? std::string_view{} : why_no_uplink(topology.wiring());
+  if (!why.empty()) lines.emplace_back(why);
   return lines;
 }
 

@@ -14,6 +14,7 @@ struct Names {
   std::vector<std::string> hcas{};        // at node * rails + rail: "mlx5_3"
   std::vector<std::string> leaf_ports{};  // of the same: "7/1"
   std::vector<std::string> leaves{}, spines{};
+  std::vector<std::string> leaf_guids{};    // of the plan; empty: it has none
   std::vector<std::string> uplink_ports{};  // at leaf * uplinks + uplink: "33"
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "burnin/fabric/next_test.h"
 
@@ -63,6 +64,7 @@ std::vector<Flow> PairScreen::flows_for_dips() {
 std::vector<Flow> PairScreen::flows_beyond() {
   const auto found = culprits();
   for_dips_ = false;
+  if (std::exchange(asks_again_, false)) return next_test(readings_, found, absent_);
   if (again_.empty() && rounds_for_dips_ == 0 && rounds_of_questions_ < options_.more_rounds)
     if (auto flows = next_test(readings_, found, absent_); !flows.empty()) {
       ++rounds_of_questions_;
@@ -167,6 +169,19 @@ void PairScreen::take(std::span<const double> readings) {
   for (const std::size_t kind : {0, 1}) rounds_of_controls_[kind] += has_controls[kind] ? 1 : 0;
   if (fixed && repeat_ <= kRepeatsOfControls) learn();
   if (begin_repeat()) return;
+  begin_round();
+}
+
+void PairScreen::learn_routes(std::span<const TracedFlow> traced) {
+  if (traced.empty()) return;
+  for (const auto& [flow, route] : traced) topology_.learn(flow, route);
+  readings_.take_routes();
+}
+
+void PairScreen::ask_again() {
+  if (!asked_.empty() || rounds_of_traces_ == options_.rounds_of_traces) return;
+  ++rounds_of_traces_;
+  asks_again_ = true;
   begin_round();
 }
 

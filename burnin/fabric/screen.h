@@ -4,6 +4,7 @@
 // chance.
 #include <array>
 #include <span>
+#include <utility>
 
 #include "burnin/fabric/culprits.h"
 #include "burnin/fabric/rounds.h"
@@ -15,13 +16,15 @@ struct ScreenOptions {
   int more_rounds = 1;       // beyond the fixed ones, where questions are open
   int rounds_for_dips = 3;   // at most, of parts that dip more often than others
   int rounds_again = 3;      // at most, of slow flows that no part explains
+  int rounds_of_traces = 1;  // at most, where traced routes leave a question open
   int repeats = 2;           // of a reading that is not clearly fast
   int repeats_in_doubt = 8;  // the same, in the rounds beyond the fixed ones
 };
 
 /// Rounds beyond the fixed ones, at most.
 constexpr int most_rounds_beyond(const ScreenOptions& options) {
-  return options.more_rounds + options.rounds_for_dips + options.rounds_again;
+  return options.more_rounds + options.rounds_for_dips + options.rounds_again +
+         options.rounds_of_traces;
 }
 
 /// Readings one after the other, at most: of each round the first and its repeats.
@@ -29,6 +32,9 @@ constexpr int most_readings(const ScreenOptions& options) {
   return kMostFixedRounds * (1 + options.repeats) +
          most_rounds_beyond(options) * (1 + options.repeats_in_doubt);
 }
+
+/// A flow, and the route that the port counters of its leaves showed.
+using TracedFlow = std::pair<Flow, Route>;
 
 class PairScreen {
  public:
@@ -43,8 +49,14 @@ class PairScreen {
   bool repeats() const { return repeat_ > 0; }
   /// Of one unit, in the order of next_flows(); NaN where nothing was measured.
   void take(std::span<const double> readings);
+  /// Once next_flows() is empty: for the verdict.
+  void learn_routes(std::span<const TracedFlow> traced);
+  /// Once all routes are learned: next_flows() has what settles the questions that they open, where
+  /// anything does.
+  void ask_again();
   /// The node does not take part any more.
   void leave(int node);
+  bool is_absent(int node) const { return absent_.at(static_cast<std::size_t>(node)); }
 
   Culprits culprits() const;
   /// Of flows inside a leaf, and across.
@@ -84,6 +96,8 @@ class PairScreen {
   std::size_t round_ = 0;
   std::vector<Flow> again_;  // slow, explained by no part, and measured once more
   int rounds_again_ = 0, rounds_for_dips_ = 0, rounds_of_questions_ = 0;
+  int rounds_of_traces_ = 0;
+  bool asks_again_ = false;
   bool for_dips_ = false;  // this round: each flow is read as often
   int repeat_ = 0;
 };

@@ -45,14 +45,26 @@ bool Topology::across(const Flow& flow) const {
   return port(flow.from, flow.rail).leaf != port(flow.to, flow.rail).leaf;
 }
 
+bool Topology::is_there(const Route& route) const {
+  return route.known() && route.up < wiring_.uplinks && route.down < wiring_.uplinks;
+}
+
+void Topology::learn(const Flow& flow, Route route) {
+  if (across(flow) && is_there(route)) measured_[key_of(flow)] = route;
+}
+
 std::optional<Route> Topology::route(const Flow& flow) const {
+  if (const auto at = measured_.find(key_of(flow)); at != measured_.end()) return at->second;
+  return route_of_tables(flow);
+}
+
+std::optional<Route> Topology::route_of_tables(const Flow& flow) const {
   if (wiring_.routing != Routing::by_destination) return std::nullopt;
   const auto found = wiring_.routes.find({port(flow.from, flow.rail).leaf, flow.rail});
   const auto to = static_cast<std::size_t>(flow.to);
   if (found == wiring_.routes.end() || to >= found->second.size()) return std::nullopt;
   const auto route = found->second[to];
-  const bool there = route.known() && route.up < wiring_.uplinks && route.down < wiring_.uplinks;
-  return there ? std::optional{route} : std::nullopt;
+  return is_there(route) ? std::optional{route} : std::nullopt;
 }
 
 void Topology::add_link(PartId both, std::uint32_t count, bool out,

@@ -3,6 +3,7 @@
 // port), leaves, uplinks and spines. No names, no vendor and no inventory: whoever knows the cable
 // plan fills `Wiring`. A link may fail in one direction alone, so it is three parts: the link, and
 // each of its directions.
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -71,8 +72,17 @@ class Topology {
   /// Both ends have a link on that rail.
   bool connected(const Flow& flow) const;
   bool across(const Flow& flow) const;
-  /// Of a flow across leaves; nothing where no table says it.
+  /// Of a flow across leaves: as it was measured, else as the tables have it; nothing where
+  /// neither says it.
   std::optional<Route> route(const Flow& flow) const;
+  /// As the tables have it, whatever was measured.
+  std::optional<Route> route_of_tables(const Flow& flow) const;
+  /// The route by which this flow's leaf was seen to send to that port. A leaf chooses by the
+  /// destination alone: it is the route of all flows from there to it.
+  void learn(const Flow& flow, Route route);
+  bool was_measured(const Flow& flow) const { return measured_.contains(key_of(flow)); }
+  /// Routes that were measured.
+  std::size_t measured() const { return measured_.size(); }
   /// All parts that the flow crosses are known. Of another flow a part that is not known may be
   /// what is slow.
   bool knows_parts(const Flow& flow) const { return !across(flow) || route(flow).has_value(); }
@@ -85,10 +95,16 @@ class Topology {
   PartId whole(PartId id) const;
 
  private:
+  /// Leaf of the sender, receiver, rail.
+  std::array<int, 3> key_of(const Flow& flow) const {
+    return {port(flow.from, flow.rail).leaf, flow.to, flow.rail};
+  }
+  bool is_there(const Route& route) const;
   void add_link(PartId both, std::uint32_t count, bool out, std::vector<PartId>& parts) const;
   void add_way_up(const Flow& flow, std::vector<PartId>& parts) const;
 
   Wiring wiring_;
+  std::map<std::array<int, 3>, Route> measured_{};
   std::uint32_t accesses_ = 0, uplinks_ = 0;                         // how many
   PartId access_ = 0, uplink_ = 0, leaf_ = 0, spine_ = 0, end_ = 0;  // the first of each kind
 };

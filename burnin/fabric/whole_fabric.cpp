@@ -60,7 +60,8 @@ class Finder {
       found.split_level = middle_level(readings_, slow_);
     }
     found.collides = collides(compares ? across.usual / inside.usual : 1);
-    if (!found.collides && !is_between_few_nodes()) found.groups = groups();
+    found.between_few_nodes = is_between_few_nodes();
+    if (!found.collides && !found.between_few_nodes) found.groups = groups();
     return found;
   }
 

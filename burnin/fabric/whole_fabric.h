@@ -24,6 +24,8 @@ struct WholeFabric {
   /// As many flows have a half, and a third or less, of the usual rate as have where a hash puts
   /// several on one uplink.
   bool collides = false;
+  /// What no part explains is slow on several rails of one pair of nodes, or two: no uplink.
+  bool between_few_nodes = false;
   std::vector<UplinkGroup> groups{};
 
   bool is_well() const { return loss <= 0 && split <= 0 && groups.empty(); }

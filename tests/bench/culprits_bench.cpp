@@ -35,6 +35,7 @@ struct World {
   bool has_tables = false;
   Routing told = Routing::unknown;
   int connections = 1;
+  bool traced = false;  // nodes may read the port counters of switches
 };
 
 constexpr std::array kWorlds{
@@ -46,6 +47,9 @@ constexpr std::array kWorlds{
     World{"adaptive", Routes::adaptive, false, Routing::adaptive},
     World{"ECMP, 16 queue pairs", Routes::hashed, false, Routing::ecmp, 16},
     World{"ECMP, one queue pair", Routes::hashed, false, Routing::ecmp, 1},
+    World{.name = "not known, traced by counters", .traced = true},
+    World{.name = "not known, ftree, traced", .routes = Routes::ftree, .traced = true},
+    World{.name = "not known, adaptive, traced", .routes = Routes::adaptive, .traced = true},
 };
 
 enum class Kind { none, node, link, one_way, uplink, leaf, spine, now_and_then, pair, several };
@@ -262,6 +266,7 @@ Tally run(const World& world, Kind kind, std::uint64_t seed, int most_nodes) {
   test::SlowParts parts{screen.topology(), fabric, draw()};
   const auto planted = plant(kind, parts, fabric, draw, screen);
   while (!screen.next_flows().empty()) screen.take(parts.read_all(screen.next_flows()));
+  if (world.traced) test::trace_flows(screen, parts);
   Tally tally{.fleets = 1};
   tally.rounds = screen.rounds();
   judge(screen, planted, tally);

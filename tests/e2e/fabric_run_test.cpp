@@ -93,6 +93,17 @@ TEST_F(LongFabricRunTest, NamesASlowCableOnItsNodeAndASlowUplinkOnTheNodesBehind
                               "fabric --nodes 'f01-n[1-9]' --set routing=by-destination"));
 }
 
+TEST_F(LongFabricRunTest, TracesASlowUplinkByPortCountersWhereRoutingIsNotKnown) {
+  const auto ran = measure(R"(faults:
+  - {node: f01-n4, fault: uplink-slow, part: mlx5_0, share: 0.4}
+)");
+
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+  for (const auto* node : {"f01-n4", "f01-n5", "f01-n6"})
+    EXPECT_THAT(show(node), AllOf(HasSubstr("port:leaf2-r1/4"), HasSubstr("fabric.switch.loss")));
+  EXPECT_THAT(ran.out, HasSubstr("6 pass, 3 fail")) << ran.out;
+}
+
 TEST_F(LongFabricRunTest, NamesSwappedCablesOnTheirNodeAndNoOther) {
   const auto ran = measure(R"(faults:
   - {node: f01-n3, fault: cables-swapped, part: mlx5_0, with: mlx5_6}

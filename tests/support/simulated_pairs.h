@@ -10,6 +10,7 @@
 #include <set>
 
 #include "burnin/fabric/screen.h"
+#include "burnin/fabric/uplink_traces.h"
 
 namespace cupel::test {
 
@@ -34,6 +35,9 @@ struct SimulatedFabric {
   bool skewed = false;    // noise falls off slowly below, and stops soon above
   int connections = 1;    // of a flow, each hashed for itself
   int most_spines = 1 << 20;
+  double other_traffic = 0.01;  // on each uplink while a flow is traced, at most: share of the flow
+  bool reads_counters = true;
+  int liar = -1;  // counters that this node reads have grown at uplinks where the flow is not
 
   int groups() const { return (nodes + group - 1) / group; }
   int spines() const { return std::min(std::clamp(groups(), 4, group), most_spines); }
@@ -169,9 +173,36 @@ class SlowParts {
     return readings;
   }
 
+  /// By the port counters of both leaves, while the flow alone reads this.
+  burnin::fabric::Trace trace(const Flow& flow, double reading) {
+    const auto route = fabric_.route(from_leaf(flow), flow.to, flow.rail);
+    const auto sent = growth(flow, route.up, reading), received = growth(flow, route.down, reading);
+    return trace_of(topology_, flow, reading, sent, received);
+  }
+
  private:
   using Route = burnin::fabric::Route;
   using Side = burnin::fabric::Way;
+
+  /// Of each uplink of a leaf: the flow with its headers, and what others send.
+  std::vector<double> growth(const Flow& flow, int uplink, double reading) {
+    constexpr double kHeaders = 0.02, kUneven = 0.2;
+    std::vector<double> grown(static_cast<std::size_t>(fabric_.group));
+    if (!fabric_.reads_counters) {
+      std::ranges::fill(grown, std::nan(""));
+      return grown;
+    }
+    const bool lies = flow.from == fabric_.liar;
+    const double sent = reading * (1 + kHeaders);
+    for (auto& each : grown) {
+      each = reading * fabric_.other_traffic * chance_(draw_);
+      if (fabric_.routes == SimulatedFabric::Routes::adaptive)
+        each += sent / fabric_.group * (1 + kUneven * (chance_(draw_) - chance_(draw_)));
+    }
+    if (fabric_.routes != SimulatedFabric::Routes::adaptive)
+      grown[static_cast<std::size_t>(lies ? below(fabric_.group) : uplink)] += sent;
+    return grown;
+  }
 
   double own_rate(int node) {
     const double amount = fabric_.spread;
@@ -333,5 +364,21 @@ class SlowParts {
   double of_uplinks_ = 1;
   std::vector<PartId> bad_;
 };
+
+/// All that is to be traced, and what that leads to. What is said of it.
+inline std::vector<std::string> trace_flows(burnin::fabric::PairScreen& screen, SlowParts& parts) {
+  burnin::fabric::UplinkTraces traces{screen};
+  while (!traces.next_flows().empty()) {
+    std::vector<double> readings;
+    std::vector<burnin::fabric::Trace> found;
+    for (const auto& flow : traces.next_flows()) {
+      readings.push_back(parts.read(flow));
+      found.push_back(parts.trace(flow, readings.back()));
+    }
+    traces.take(readings, found);
+  }
+  while (!screen.next_flows().empty()) screen.take(parts.read_all(screen.next_flows()));
+  return traces.reasons({});
+}
 
 }  // namespace cupel::test

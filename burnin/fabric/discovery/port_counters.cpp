@@ -68,4 +68,34 @@ Result<QueryErrors> parse_ibqueryerrors(std::string_view text) {
   return found;
 }
 
+std::map<std::pair<int, int>, PortTraffic> parse_port_traffic(std::string_view text) {
+  constexpr std::size_t kMostPorts = 8192;
+  std::map<std::pair<int, int>, PortTraffic> ports;
+  PortTraffic* port = nullptr;
+  const auto value_of = [](Scan& scan) {
+    while (scan.skip(".")) continue;
+    const auto value = scan.number<std::uint64_t>();
+    return scan.rest().empty() ? value : std::nullopt;
+  };
+  for_each_line(text, [&](std::string_view line) {
+    Scan scan{line};
+    if (scan.skip("#")) {
+      port = nullptr;
+      if (!scan.skip(" Port extended counters: Lid ")) return;
+      const auto lid = scan.number<int>();
+      const auto number = scan.skip(" port ") ? scan.number<int>() : std::nullopt;
+      if (!lid || !number || ports.size() == kMostPorts) return;
+      const auto [at, is_new] = ports.try_emplace({*lid, *number});
+      if (is_new) port = &at->second;
+      return;
+    }
+    if (port == nullptr) return;
+    if (scan.skip("PortXmitData:"))
+      port->sent = value_of(scan);
+    else if (scan.skip("PortRcvData:"))
+      port->received = value_of(scan);
+  });
+  return ports;
+}
+
 }  // namespace cupel::burnin
