@@ -495,7 +495,7 @@ TEST(PairTraces, SayWhatToInstallWhereNoNodeMayReadCounters) {
 
     ASSERT_TRUE(found) << found.error().what;
     EXPECT_THAT(found->links, IsEmpty());
-    EXPECT_EQ(site.looks, static_cast<int>(kMostLooks));
+    EXPECT_EQ(site.looks, 2);  // the senders of the slow flows, once each
     EXPECT_THAT(found->reasons,
                 AllOf(Contains(HasSubstr("uplinks of slow flows were not traced: n")),
                       Contains(HasSubstr(has_tools ? "can't open UMAD port"
