@@ -116,8 +116,16 @@ class Ways {
 constexpr std::size_t kMostBackslashes = 64;
 constexpr int kMostEncodings = 6;
 
-/// Every way in which the text may begin to spell the secret. Within JSON a quote is escaped: one
+/// What may begin a spelling of something else, besides standing for itself.
+constexpr std::string_view kEscapes = "\\%&+";
+
+/// Whether the first byte of the text is the secret's as it is. Within JSON a quote is escaped: one
 /// that is not ends a text.
+bool is_itself(char first, char secret, bool json) {
+  return first == secret && !(json && secret == '"');
+}
+
+/// Every way in which the text, which begins with one of kEscapes, may begin to spell the secret.
 Ways steps(std::string_view text, std::string_view secret, bool json) {
   Ways ways;
   const auto add = [&](const Spelt& spelt, std::size_t before) {
@@ -135,7 +143,7 @@ Ways steps(std::string_view text, std::string_view secret, bool json) {
     if (c != '\\' && rest.starts_with(c)) ways.push_back({run + 1, 1});
     return ways;
   }
-  if (first == c && !(json && c == '"')) ways.push_back({1, 1});
+  if (is_itself(first, c, json)) ways.push_back({1, 1});
   if (first == '%') {
     std::size_t at = 1;
     add(percent_encoded(text, at), 0);
@@ -168,6 +176,13 @@ std::optional<std::size_t> length_at(std::string_view text, std::string_view sec
   std::size_t done = 0;
   while (!secret.empty()) {
     if (text.empty() || !budget.step()) return std::nullopt;
+    if (!kEscapes.contains(text.front())) {
+      if (!is_itself(text.front(), secret.front(), json)) return std::nullopt;
+      ++done;
+      text.remove_prefix(1);
+      secret.remove_prefix(1);
+      continue;
+    }
     const auto ways = steps(text, secret, json);
     if (ways.begin() == ways.end()) return std::nullopt;
     const auto& last = *(ways.end() - 1);
@@ -259,7 +274,7 @@ std::string SentSecrets::scrubbed(std::string text, In where) const {
   if (all_.empty() || text.empty()) return text;
   std::array<bool, 256> may_begin{};
   for (const auto& secret : all_) may_begin[static_cast<std::uint8_t>(secret.text.front())] = true;
-  for (const unsigned char c : {'\\', '%', '&', '+'}) may_begin[c] = true;
+  for (const unsigned char c : kEscapes) may_begin[c] = true;
   const bool json = where != In::text;
   const std::string_view whole = text;
   std::string clean;
