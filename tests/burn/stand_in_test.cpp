@@ -273,23 +273,29 @@ TEST(BurnStandIn, FiguresArePrintedWhileTheyAreMeasured) {
   });
 }
 
-TEST(BurnStandIn, AGpuThatHangsIsNamed) {
-  const auto judge = [](const Case& one, const Burned& burned) {
-    EXPECT_EQ(burned.status, 3);
-    EXPECT_THAT(burned.parts("hang"), ElementsAre(one.expected));
-  };
+// Tests of their own, not one: each waits until a GPU is late, and they wait beside each other.
+void expect_hang(const Case& one, const Burned& burned) {
+  EXPECT_EQ(burned.status, 3);
+  EXPECT_THAT(burned.parts("hang"), ElementsAre(one.expected));
+}
 
-  // GPUs that need nothing of each other; then those whose others come to wait for them.
+TEST(BurnStandIn, AGpuThatHangsIsNamedWhereTheOthersNeedNothingOfIt) {
   run_all({{kGemm, "--rounds 2 --passes 4", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
            {kGemm, "--rounds 1 --passes 4", 3, "FAKE_HANGS=1:gemm_fill:1", "gpu1"},
            {kHbm, "--rounds 1", 3, "FAKE_HANGS=1:hbm_check:3", "gpu1"},
            {kPcie, "--rounds 1", 2, "FAKE_HANGS=1:link_check_words:2", "gpu1"}},
-          judge);
+          expect_hang);
+}
+
+TEST(BurnStandIn, AGpuThatHangsIsNamedWhereOthersComeToWaitForIt) {
   run_all({{kTrain, "", 3, "FAKE_HANGS=1:train_gelu_back:2", "gpu1"},
            {kTrain, "", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"},
            {kP2p, "", 3, "FAKE_HANGS=1:link_copy:2", "gpu0-gpu1"}},
-          judge);
-  run_all({{kCollective, "", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
+          expect_hang);
+}
+
+TEST(BurnStandIn, AGpuThatHangsIsNamedWhereAllOthersWaitForIt) {
+  run_all({{kCollective, "", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, expect_hang);
 }
 
 TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
