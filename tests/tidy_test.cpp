@@ -233,6 +233,25 @@ TEST(Tidy, NoTestAssertsATimeOrTakesANameThatAnotherMayHave) {
   }
 }
 
+/// A failed ASSERT ends the function that it is in. In SetUp() googletest then leaves out the test;
+/// in a function that the test calls, the test goes on without the machines that were to be made.
+TEST(Tidy, WhatMakesMachinesForATestEndsTheTestWhereItFails) {
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("tests/e2e/bare_metal/") &&
+        !source.path.starts_with("tests/rehearsal/qemu/"))
+      continue;
+    std::istringstream text{source.text};
+    std::string line, end;  // of the test, or of SetUp()
+    for (int number = 1; std::getline(text, line); ++number) {
+      if (line.starts_with("TEST")) end = "}";
+      if (line == "  void SetUp() override {") end = "  }";
+      EXPECT_FALSE(end.empty() && line.find("ASSERT_") != line.npos)
+          << source.path << ":" << number << ": require(), which throws";
+      if (line == end) end.clear();
+    }
+  }
+}
+
 TEST(Tidy, NoFileSpawnsADetachedTask) {
   for (const auto& source : sources()) {
     if (source.path.starts_with("tests/")) continue;

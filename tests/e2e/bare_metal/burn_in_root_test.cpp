@@ -15,22 +15,19 @@ steps:
   - step: ssh-wait
   - stage: facts
 )";
-/// As mmdebstrap asks first.
-constexpr const char* kMirror = "http://deb.debian.org/debian/dists/bookworm/InRelease";
 
 class LongBurnInRoot : public OsRunBench {
  protected:
   void SetUp() override {
     for (const auto* file : {"/usr/bin/mmdebstrap", "/usr/bin/mksquashfs"})
       CUPEL_NEEDS_REAL_PART(std::filesystem::exists(file), file + std::string{" is not there"});
-    if (cupel::testing::run({"curl", "-sfI", "-m", "20", kMirror}).status != 0)
-      GTEST_SKIP() << "Debian's mirror is not reachable";
+    if (!mirror_answers()) GTEST_SKIP() << "Debian's mirror is not reachable";
     OsRunBench::SetUp();
   }
   void build() {
     const auto ran = make_image(made.path(), {"build", kName, "--root", "bookworm", "--cmdline",
                                               "console=ttyS0 quiet panic=5"});
-    ASSERT_EQ(ran.status, 0) << ran.out << ran.err;
+    require(ran.status == 0, ran.out + ran.err);
   }
   void make_machine() {
     std::vector<QemuMachine> machines;

@@ -22,7 +22,7 @@ class OsRunByDhcp : public OsRunBench {
     write_inventory("ways: [" + way + "], dhcp: {" + dhcp + "}");
     write("ram.yaml", kRam);
     server = &start_child(line_of({"boot", "dhcp", "--run"}));
-    ASSERT_TRUE(server->wait_for("started: DHCP on br0"));
+    require(server->wait_for("started: DHCP on br0"), "cupel boot dhcp does not start");
   }
   void expect_up() {
     const auto ran = cupel({"run", "ram.yaml", "--no-console", "--wait-for-repair", "0s"});

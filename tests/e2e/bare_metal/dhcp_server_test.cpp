@@ -98,7 +98,8 @@ class DhcpServer : public ::testing::Test {
     std::vector<std::string> words{"--run"};
     words.insert(words.end(), more.begin(), more.end());
     server = std::make_unique<Child>(line_of(words));
-    ASSERT_TRUE(server->wait_for("started: DHCP on br0"));
+    if (!server->wait_for("started: DHCP on br0"))
+      throw std::runtime_error{"cupel boot dhcp does not start"};
   }
 
   test::TemporaryFolder folder;

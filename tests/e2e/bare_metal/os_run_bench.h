@@ -8,6 +8,7 @@
 #include "orchestrator/images/image_store.h"
 #include "tests/rehearsal/qemu/netboot_bench.h"
 #include "tests/support/boot_artefacts.h"
+#include "tests/support/own_host/own_host.h"
 #include "tests/support/real_part.h"
 
 namespace cupel::rehearsal {
@@ -35,8 +36,15 @@ class OsRunBench : public NetbootBench {
     std::filesystem::create_symlink(NODE_BINARY, programs / "cupel-node", there);
     return programs;
   }
-  /// `cupel image WORDS`, of images that a rack is given afterwards: packages cannot be had in its
-  /// network. Packages that were fetched are kept beside the artefacts.
+  /// Where packages come from. Names are resolved, and packages fetched, in the machine's own
+  /// network: those of the test and of its rack have no way out.
+  static bool mirror_answers() {
+    const cupel::testing::MachinesNetwork with_packages;
+    constexpr const char* kMirror = "http://deb.debian.org/debian/dists/bookworm/InRelease";
+    return cupel::testing::run({"curl", "-sfI", "-m", "20", kMirror}).status == 0;
+  }
+  /// `cupel image WORDS`, with a mirror in reach. Packages that were fetched are kept beside the
+  /// artefacts.
   cupel::testing::Ran make_image(const std::filesystem::path& below,
                                  const std::vector<std::string>& words) const {
     const auto cache = artefacts.ram_efi.parent_path().parent_path() / "cache";
@@ -51,6 +59,7 @@ class OsRunBench : public NetbootBench {
                                   "--images",
                                   (below / "images").string()};
     line.insert(line.end(), words.begin(), words.end());
+    const cupel::testing::MachinesNetwork with_packages;
     return cupel::testing::run(line, {}, std::chrono::minutes{40});
   }
 
@@ -69,7 +78,7 @@ class OsRunBench : public NetbootBench {
     store_images();
     const auto made = cupel::testing::run(
         {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file("key").string()});
-    ASSERT_EQ(made.status, 0) << made.err;
+    require(made.status == 0, made.err);
   }
 
   std::filesystem::path file(const std::string& name) const { return rack->folder() / name; }
@@ -153,7 +162,7 @@ class OsRunBench : public NetbootBench {
          "openssl x509 -req -in server.csr -CA \"$1\" -CAkey \"$2\" -CAcreateserial "
          "-CAserial serial -days 2 -extfile names -out server.pem; cp \"$1\" ca.pem",
          "certificate", artefacts.ca.string(), artefacts.ca_key.string()});
-    ASSERT_EQ(made.status, 0) << made.err;
+    require(made.status == 0, made.err);
   }
   std::vector<std::string> line_of(const std::vector<std::string>& words) const {
     std::vector<std::string> all{"env",

@@ -27,7 +27,8 @@ class LongOsRunOnBios : public OsRunBench {
     make_site(std::move(machines));
     nodes_have_addresses = true;
     write_inventory("ways: [pxe], dhcp: {mode: full, interface: br0}");
-    ASSERT_TRUE(start_child(line_of({"boot", "dhcp", "--run"})).wait_for("started: DHCP on br0"));
+    require(start_child(line_of({"boot", "dhcp", "--run"})).wait_for("started: DHCP on br0"),
+            "cupel boot dhcp does not start");
   }
 };
 

@@ -2,6 +2,8 @@
 // One real machine and what it boots from: files over HTTP and TFTP, addresses by dnsmasq.
 #include <gmock/gmock.h>
 
+#include <stdexcept>
+
 #include "tests/support/child.h"
 #include "tests/support/qemu/efi_boot.h"
 #include "tests/support/qemu/qemu_rack.h"
@@ -18,6 +20,11 @@ class NetbootBench : public ::testing::Test {
     for (auto& child : children_) child->signal(SIGTERM);
   }
 
+  /// What a test cannot go on without. A failed ASSERT would end the function that made it alone,
+  /// and the test would go on with machines that are not there.
+  static void require(bool done, const std::string& otherwise) {
+    if (!done) throw std::runtime_error{otherwise};
+  }
   static std::string url(const std::string& file) { return "http://10.77.0.1:8080/" + file; }
   std::filesystem::path served(const std::string& file) const {
     return rack->folder() / "www" / file;
@@ -39,7 +46,7 @@ class NetbootBench : public ::testing::Test {
     auto& web =
         start_child({"/usr/bin/python3", "-u", "-m", "http.server", "8080", "--bind",
                      cupel::testing::NetworkBed::kAddress, "--directory", served("").string()});
-    ASSERT_TRUE(web.wait_for("Serving HTTP"));
+    require(web.wait_for("Serving HTTP"), "the web server of the test does not answer");
   }
   /// Addresses for known machines alone, and what else the words say.
   void start_dhcp(const std::vector<std::string>& words = {}, const std::string& interface = "br0",
@@ -60,7 +67,7 @@ class NetbootBench : public ::testing::Test {
                                   "--dhcp-range=" + range};
     for (const auto& host : rack->dhcp_hosts()) line.push_back(host);
     line.insert(line.end(), words.begin(), words.end());
-    ASSERT_TRUE(start_child(line).wait_for("dnsmasq-dhcp"));
+    require(start_child(line).wait_for("dnsmasq-dhcp"), "dnsmasq does not start");
   }
   cupel::testing::Child& start_child(std::vector<std::string> line) {
     children_.push_back(std::make_unique<cupel::testing::Child>(std::move(line)));
