@@ -1,5 +1,6 @@
 // The RAM system as it is built for tests, on machines that really boot it: by UEFI over HTTP from
-// the URI that the BMC was told, two side by side, and from a virtual disc.
+// the URI that the BMC was told, two side by side, and from a virtual disc. OsRun.* boots the same
+// ways on its way to an installed system; where it fails, this says whether the boot did.
 #include "tests/rehearsal/qemu/netboot_bench.h"
 #include "tests/support/boot_artefacts.h"
 #include "tests/support/real_part.h"
@@ -9,7 +10,7 @@ namespace {
 using cupel::testing::QemuRack;
 using ::testing::HasSubstr;
 
-class OsOnBareMetal : public NetbootBench {
+class LongOsOnBareMetal : public NetbootBench {
  protected:
   void SetUp() override {
     CUPEL_NEEDS_REAL_PART(QemuRack::missing().empty(), QemuRack::missing());
@@ -34,7 +35,7 @@ class OsOnBareMetal : public NetbootBench {
   cupel::testing::BootArtefacts artefacts;
 };
 
-TEST_F(OsOnBareMetal, TwoMachinesBootTheRamSystemFromTheUriOfTheirBmcs) {
+TEST_F(LongOsOnBareMetal, TwoMachinesBootTheRamSystemFromTheUriOfTheirBmcs) {
   start({machine(), machine()});
 
   for (const int number : {1, 2}) {
@@ -48,7 +49,7 @@ TEST_F(OsOnBareMetal, TwoMachinesBootTheRamSystemFromTheUriOfTheirBmcs) {
   }
 }
 
-TEST_F(OsOnBareMetal, AMachineBootsTheRamSystemFromAVirtualDisc) {
+TEST_F(LongOsOnBareMetal, AMachineBootsTheRamSystemFromAVirtualDisc) {
   start({machine()});
   rack->on(1, [](QemuSystem& system) {
     system.set_virtual_disc(url("ram.iso"));
