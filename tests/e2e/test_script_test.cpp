@@ -157,6 +157,25 @@ TEST(TestScript, RefusesAPartThatItDoesNotHave) {
   EXPECT_THAT(ran.err, HasSubstr("no part masheens. It has: aarch64 demo fuzz machines"));
 }
 
+TEST(TestScript, BeginsWithTheTestsThatTakeMinutes) {
+  const auto listed =
+      run({"ctest", "--test-dir", BUILD_DIR, "--show-only=json-v1", "-R",
+           "^(OsRun[.]|burn_test[.]|burnin_test[.]|Page[.]InABrowser|e2e_test[.]Commands/Either)"});
+  const auto begin = listed.out.find('{');
+  ASSERT_NE(begin, listed.out.npos) << listed.err;
+  const auto listing = parse_json(listed.out.substr(begin));
+  ASSERT_TRUE(listing) << listing.error().what;
+
+  for (const auto& test : find(*listing, "tests")->as_array()) {
+    double seconds = 0;
+    for (const auto& property : find(test, "properties")->as_array())
+      if (text_at(property, "name") == "COST")
+        seconds = find(property, "value")->to_number<double>();
+    EXPECT_GT(seconds, 100) << *text_at(test, "name")
+                            << ": ctest begins it last where it does not know its time";
+  }
+}
+
 TEST(TestScript, FindsTheTargetOfATestByItsName) {
   const auto ran = run({"/bin/bash", "-c",
                         ". " SOURCE_DIR "/scripts/setup.sh; . " SOURCE_DIR
