@@ -176,6 +176,15 @@ TEST(TestScript, BeginsWithTheTestsThatTakeMinutes) {
   }
 }
 
+TEST(TestScript, WatchesFramesOfFunctionsThatHaveReturnedWhereItIsTold) {
+  const OneTest test{"exit 0"};
+
+  const auto ran = test.parts("asan_options 0; asan_options 1");
+
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("detect_stack_use_after_return=0:quarantine"),
+                             HasSubstr("detect_stack_use_after_return=1:quarantine")));
+}
+
 TEST(TestScript, FindsTheTargetOfATestByItsName) {
   const auto ran = run({"/bin/bash", "-c",
                         ". " SOURCE_DIR "/scripts/setup.sh; . " SOURCE_DIR
