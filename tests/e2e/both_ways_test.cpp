@@ -92,6 +92,7 @@ const std::vector<Row>& rows() {
       {"cupel bmc boot", indifferent, {"bmc n9 boot"}},
       {"cupel bmc budget", indifferent, {"bmc n9 budget"}},
       {"cupel bmc clock", indifferent, {"bmc n9 clock"}},
+      {"cupel bmc diagnostics", indifferent, {"bmc n9 diagnostics"}},
       {"cupel bmc console", indifferent, {"bmc n9 console"}},
       {"cupel bmc events", indifferent, {"bmc n9 events"}},
       {"cupel bmc firmware", indifferent, {"bmc n9 firmware"}},

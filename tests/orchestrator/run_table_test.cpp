@@ -183,11 +183,11 @@ TEST(RunTable, IsScrolledToItsEndAndNotBeyond) {
   const auto end = drawn(table, 23, 79);
 
   EXPECT_EQ(middle.first, 10u);
-  EXPECT_THAT(middle.lines[2], HasSubstr("a01-n011"));
+  EXPECT_THAT(middle.lines[3], HasSubstr("a01-n011"));
   EXPECT_EQ(middle.lines.back(),
-            "nodes 11 to 30 of 300, by name; arrows and PgUp/PgDn scroll, s sorts");
-  EXPECT_EQ(end.first, 280u);
-  EXPECT_EQ(end.shown, 20u);
+            "nodes 11 to 29 of 300, by name; arrows and PgUp/PgDn scroll, s sorts");
+  EXPECT_EQ(end.first, 281u);
+  EXPECT_EQ(end.shown, 19u);
   EXPECT_THAT(end.lines[21], HasSubstr("a01-n300"));
 }
 
