@@ -36,6 +36,9 @@ constexpr bool is_transient(Code code) {
   return code == Code::kTimeout || code == Code::kUnreachable || code == Code::kBusy;
 }
 
+/// True where no answer came: whether what was asked for was done is unknown.
+constexpr bool is_lost(Code code) { return code == Code::kTimeout || code == Code::kUnreachable; }
+
 /// A failure as a sentence for a person, with a code for the engine.
 struct [[nodiscard]] Error {
   Code code{};

@@ -8,7 +8,7 @@ namespace cupel::bmc {
 namespace {
 
 bool lacks(Code code, Twice twice) {
-  if (code == Code::kUnreachable || code == Code::kTimeout) return twice == Twice::harmless;
+  if (is_lost(code)) return twice == Twice::harmless;
   return code == Code::kUnsupported || code == Code::kNotFound;
 }
 

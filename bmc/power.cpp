@@ -51,11 +51,6 @@ bool settles(ResetType type) {
          type == ResetType::graceful_shutdown;
 }
 
-/// Whether the BMC may have done it: its answer was lost on the way.
-bool is_lost(const Error& error) {
-  return error.code == Code::kUnreachable || error.code == Code::kTimeout;
-}
-
 /// Asks for it, again where the BMC says that it is not ready for that yet.
 Task<Result<Protocol>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
   for (int asked = 1;; ++asked) {
@@ -77,7 +72,7 @@ Task<Result<void>> reach(Bmc& bmc, ResetType type, PowerState goal, Deadline dea
   auto accepted = co_await reset_when_ready(bmc, type, deadline, pace);
   if (accepted) co_return co_await wait_until(bmc, goal, deadline, deadline, pace);
   Error error = std::move(accepted).error();
-  if (!is_lost(error)) co_return error;
+  if (!is_lost(error.code)) co_return error;
   const auto until = deadline.sooner(pace.after_lost_answer);
   const auto reached = co_await wait_until(bmc, goal, until, deadline, pace);
   if (reached) co_return ok();
@@ -179,7 +174,7 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
     const auto asked = co_await bmc.power.reset(ResetType::graceful_shutdown, deadline);
     if (!asked && asked.error().code == Code::kCancelled) co_return asked.error();
     // Refused (nobody listens for the button): no use in waiting for it.
-    const bool may_come = asked || is_lost(asked.error());
+    const bool may_come = asked || is_lost(asked.error().code);
     const auto patience = may_come ? deadline.sooner(grace) : Deadline::in({});
     auto off = co_await wait_until(bmc, PowerState::off, patience, deadline, pace);
     // What the system did not do, or the BMC gave up, is forced.
@@ -210,7 +205,7 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace, std::optional
     auto asked = co_await reset_when_ready(bmc, type, deadline, pace);
     // Some list what they then refuse.
     if (!asked && asked.error().code == Code::kUnsupported) continue;
-    if (!asked && !is_lost(asked.error())) co_return std::move(asked).error();
+    if (!asked && !is_lost(asked.error().code)) co_return std::move(asked).error();
     if (asked && by != nullptr) *by = *asked;
     auto restarted = co_await wait_until_restarted(bmc, deadline, pace);
     if (!restarted) co_return std::move(restarted).error().within("restart");
@@ -232,7 +227,7 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
                     "AC cycle: this BMC has none: pull the cord, or use the rack's PDU"};
   CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));
   auto asked = co_await reset_when_ready(bmc, ResetType::ac_cycle, deadline, pace);
-  if (!asked && !is_lost(asked.error())) co_return std::move(asked).error();
+  if (!asked && !is_lost(asked.error().code)) co_return std::move(asked).error();
   CO_TRY(const bool gone, co_await wait_until_gone(bmc, deadline, pace));
   auto back = co_await wait_until_back(bmc, deadline, pace);
   if (!back) co_return std::move(back).error().within("AC cycle: waiting for the BMC");
@@ -245,7 +240,7 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
 Task<Result<void>> has_begun(Bmc& bmc, Result<Protocol> asked, Deadline deadline, Pace pace) {
   if (asked) co_return co_await not_given_up(bmc, deadline.sooner(kTaskPatience));
   Error error = std::move(asked).error();
-  if (!is_lost(error)) co_return error;
+  if (!is_lost(error.code)) co_return error;
   CO_TRY(const bool gone, co_await wait_until_gone(bmc, deadline, pace));
   if (gone) co_return ok();
   error.what += "; the BMC did not go away after that";

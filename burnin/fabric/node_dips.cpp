@@ -43,8 +43,7 @@ std::size_t NodeDips::slow_teams(const std::vector<bool>& is_explained) const {
       teams_, [&](const Team& team) { return team.loss > 0 && !has_any(team, is_explained); }));
 }
 
-NodeDips::Suspect NodeDips::most_certain(const std::vector<bool>& is_explained,
-                                         double& chance) const {
+NodeDips::Suspect NodeDips::most_certain(const std::vector<bool>& is_explained) const {
   std::vector<Suspect> nodes(is_explained.size());
   int readings = 0, dips = 0;
   for (const auto& team : teams_) {
@@ -59,7 +58,6 @@ NodeDips::Suspect NodeDips::most_certain(const std::vector<bool>& is_explained,
     }
   }
   Suspect found;
-  chance = 1;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     auto& one = nodes[node];
     if (one.dips < kLeastDips) continue;
@@ -68,9 +66,9 @@ NodeDips::Suspect NodeDips::most_certain(const std::vector<bool>& is_explained,
     const double share = std::clamp(one.usual, kLeastShare, 1 - kLeastShare);
     const auto all = static_cast<double>(nodes.size());
     const double by_chance = all * chance_of(one.readings, one.dips, share);
-    if (by_chance >= chance) continue;
-    chance = by_chance;
+    if (by_chance >= found.chance) continue;
     found = one;
+    found.chance = by_chance;
     found.loss /= one.dips;
     found.is_sure = by_chance < kSure && one.dips >= kLeastForSure;
   }
@@ -78,17 +76,14 @@ NodeDips::Suspect NodeDips::most_certain(const std::vector<bool>& is_explained,
 }
 
 bool NodeDips::is_any_odd(const std::vector<bool>& is_explained) const {
-  double chance = 1;
-  static_cast<void>(most_certain(is_explained, chance));
-  return chance < 1;
+  return most_certain(is_explained).chance < 1;
 }
 
 std::vector<NodeDips::Suspect> NodeDips::suspects(std::vector<bool> is_explained) const {
   std::vector<Suspect> all;
   while (all.size() < kMostSuspects) {
-    double chance = 1;
-    const auto found = most_certain(is_explained, chance);
-    if (chance >= kOpen) break;
+    const auto found = most_certain(is_explained);
+    if (found.chance >= kOpen) break;
     all.push_back(found);
     is_explained[found.node] = true;
   }
