@@ -4,7 +4,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::string_view kFullPowerCycle = "FullPowerCycle";
-constexpr std::size_t kMostChassis = 4;
+constexpr std::size_t kMostChassis = 32;
 constexpr std::chrono::seconds kChassisPatience{30};
 
 /// The action, if it is there and does not say that it lacks the word. The standard's has to say
@@ -45,8 +45,13 @@ Task<Result<std::optional<AcWay>>> find_ac_cycle(Client& client, Layout layout, 
                                    std::string{kFullPowerCycle}, deadline));
   if (way) co_return way;
   auto uris = links_at(system.body, "Links/Chassis");
-  if (uris.size() > kMostChassis) uris.resize(kMostChassis);
   std::optional<Error> unread;
+  if (uris.size() > kMostChassis) {
+    uris.resize(kMostChassis);
+    unread = Error{Code::kMalformed, "AC cycle: this machine has more than " +
+                                         std::to_string(kMostChassis) +
+                                         " chassis: the others are not read"};
+  }
   for (auto& uri : uris) {
     auto chassis = co_await client.get(uri, deadline.sooner(kChassisPatience));
     const bool absent = !chassis && chassis.error().code == Code::kNotFound;

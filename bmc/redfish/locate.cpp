@@ -5,7 +5,7 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-constexpr std::size_t kMostChassis = 4;
+constexpr std::size_t kMostChassis = 32;
 constexpr std::string_view kActive = "LocationIndicatorActive";
 constexpr std::string_view kLed = "IndicatorLED";
 
@@ -34,7 +34,8 @@ Task<Result<Light>> find_light(Client& client, Layout layout, Document system, D
   const auto& words = layout.rules->locator;
   if (const auto light = light_of(system, words)) co_return *light;
   auto chassis = links_at(system.body, "Links/Chassis");
-  if (chassis.size() > kMostChassis) chassis.resize(kMostChassis);
+  const bool is_cut = chassis.size() > kMostChassis;
+  if (is_cut) chassis.resize(kMostChassis);
   for (const auto& uri : chassis) {
     if (!is_on_the_bmc(uri)) continue;
     auto body = co_await client.get(uri, deadline);
@@ -43,6 +44,10 @@ Task<Result<Light>> find_light(Client& client, Layout layout, Document system, D
     const Document place{uri, *std::move(body)};
     if (const auto light = light_of(place, words)) co_return *light;
   }
+  if (is_cut)
+    co_return Error{Code::kMalformed, "no locator light among the first " +
+                                          std::to_string(kMostChassis) +
+                                          " chassis of this machine: the others are not read"};
   co_return Error{Code::kUnsupported, "this BMC shows no locator light by Redfish"};
 }
 

@@ -59,6 +59,30 @@ TEST_F(LocatorLight, OfADellBlinksAsItIsLitAtRest) {
   EXPECT_TRUE(after->value);
 }
 
+/// A baseboard's BMC links the chassis of every part.
+TEST_F(LocatorLight, IsLookedForOnManyChassisAndNotCalledMissingWhereSomeAreNotRead) {
+  const auto stand_in = [this](int chassis) {
+    auto system = test_system().as_object();
+    json::array links;
+    for (int i = 0; i < chassis; ++i)
+      links.push_back(link("/redfish/v1/Chassis/" + std::to_string(i)));
+    system["Links"] = {{"Chassis", std::move(links)}};
+    server.set(kSystem, system);
+  };
+  server.set("/redfish/v1/Chassis/20", json::object{{"LocationIndicatorActive", false}});
+
+  stand_in(21);
+  const auto on = locate(true);
+  server.set("/redfish/v1/Chassis/20", json::object{{"Id", "20"}});
+  stand_in(40);
+  const auto unread = locate(true);
+
+  EXPECT_TRUE(on) << on.error().what;
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().code, Code::kMalformed);
+  EXPECT_THAT(unread.error().what, HasSubstr("the others are not read"));
+}
+
 TEST_F(LocatorLight, ThatIsMissingEverywhereIsSaidToBe) {
   lights({}, {});
 
