@@ -78,10 +78,17 @@ class RedfishPdu final : public Pdu {
       co_return named(attempt, {Code::kUnsupported,
                                 "it does not cycle by itself (no PowerCycle, or no "
                                 "PowerCycleDelaySeconds): it would stay off after a crash"});
-    auto done =
-        co_await act_to_end(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
-    if (!done) co_return named(attempt, std::move(done).error());
-    co_return ok();
+    auto sent =
+        co_await send_act(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
+    if (!sent) co_return named(attempt, std::move(sent).error());
+    if (!sent->lost) co_return ok();
+    auto began = co_await is_not_on(outlet.source, deadline);
+    if (began && *began) co_return ok();
+    if (!began && began.error().code == Code::kCancelled)
+      co_return named(attempt, std::move(began).error());
+    sent->lost->what += began ? "; the PDU reports the outlet on: see when its load started"
+                              : "; asked for its state: " + began.error().what;
+    co_return named(attempt, *std::move(sent->lost));
   }
 
   Task<void> log_out() override { return client_.log_out(); }
@@ -133,6 +140,19 @@ class RedfishPdu final : public Pdu {
     co_return ok();
   }
 
+  /// Whether the outlet shows that it is being cycled.
+  Task<Result<bool>> is_not_on(std::string uri, Deadline deadline) {
+    for (int read = 0; read < kReadsBack; ++read) {
+      if (read > 0) {
+        CO_TRY(co_await pause_for(kBetweenReads));
+      }
+      CO_TRY(const auto body, co_await client_.get(uri, deadline));
+      const auto power = power_of(body);
+      if (power != PowerState::on && power != PowerState::unknown) co_return true;
+    }
+    co_return false;
+  }
+
   Error none_of_that_name() const {
     std::vector<std::string> ids;
     for (const auto& one : members_) ids.emplace_back(last_of(one.uri));
@@ -181,10 +201,13 @@ class RedfishPdu final : public Pdu {
   }
 
   Task<Result<void>> find_members_of(std::string uri, Deadline deadline) {
-    CO_TRY(const auto pdu, co_await client_.get(uri, deadline));
+    const auto pdu = co_await client_.get(uri, deadline);
+    // Of a chain, and taken away: there is no outlet of it.
+    if (!pdu && pdu.error().code == Code::kNotFound) co_return ok();
+    if (!pdu) co_return pdu.error();
     for (const auto* collection : {"Outlets", "OutletGroups"}) {
       CO_TRY(auto found,
-             co_await member_uris(client_, link_at(pdu, collection), kMostListed, deadline));
+             co_await member_uris(client_, link_at(*pdu, collection), kMostListed, deadline));
       for (auto& one : found) members_.push_back({.uri = std::move(one)});
     }
     co_return ok();

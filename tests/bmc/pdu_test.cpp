@@ -189,6 +189,68 @@ TEST_F(RackPdu, ANameOfSeveralOutletsIsRefusedUntilItSaysWhich) {
   EXPECT_EQ((*which)[1].source, other + "/Outlets/A1");
 }
 
+/// The second PDU of a chain is switched by its own URI, also beside one that was taken away and is
+/// still listed.
+TEST_F(RackPdu, CyclesAnOutletOfAChainedPdu) {
+  const std::string pdus = "/redfish/v1/PowerEquipment/RackPDUs", other = pdus + "/2";
+  const std::string target = other + "/Outlets/A1/Outlet.PowerControl";
+  server.set(pdus, collection({pdus + "/9", kPdu, other}));
+  server.set(other, {{"Outlets", link(other + "/Outlets")}});
+  server.set(other + "/Outlets", collection({other + "/Outlets/A1"}));
+  auto chained = outlet("A1", 30);
+  chained["Actions"] = {{"#Outlet.PowerControl", {{"target", target}}}};
+  server.set(other + "/Outlets/A1", chained);
+
+  const auto done = cycle("2/Outlets/A1");
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_THAT(cycled, ElementsAre(target + " {\"PowerState\":\"PowerCycle\"}"));
+}
+
+/// One that cannot be read may have an outlet of the same name.
+TEST_F(RackPdu, NamesThePduOfAChainThatCannotBeRead) {
+  const std::string pdus = "/redfish/v1/PowerEquipment/RackPDUs", other = pdus + "/2";
+  server.set(pdus, collection({kPdu, other}));
+  server.misbehave({.method = "GET", .path = other, .times = 9, .status = 500});
+
+  const auto found = outlets({"A1"});
+
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().what, HasSubstr(other));
+}
+
+TEST_F(RackPdu, HasCycledWhatShowsItThoughTheAnswerWasLost) {
+  server.change([this](auto& options) {
+    options.writes = [this](const std::string& method, const std::string& uri,
+                            const json::value& body,
+                            test::Resources& now) -> std::optional<test::Written> {
+      if (method != "POST" || !uri.contains("PowerControl")) return std::nullopt;
+      cycled.push_back(uri + " " + json::serialize(body));
+      auto off = outlet("A1", 30);
+      off["PowerState"] = "Off";
+      now.write(at("/Outlets/A1"), off);
+      return test::Written{};
+    };
+  });
+  server.misbehave({.method = "POST", .path = kPdu, .kind = test::Habit::Kind::act_and_reset});
+
+  const auto done = cycle("A1");
+
+  EXPECT_TRUE(done) << done.error().what;
+  EXPECT_EQ(cycled.size(), 1u);
+}
+
+TEST_F(RackPdu, SaysThatTheAnswerWasLostWhereTheOutletShowsNothing) {
+  server.misbehave({.method = "POST", .path = kPdu, .kind = test::Habit::Kind::reset_connection});
+
+  const auto done = cycle("A1");
+
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::kUnreachable);
+  EXPECT_THAT(done.error().what, HasSubstr("the PDU reports the outlet on"));
+  EXPECT_EQ(count(std::string{"POST "} + kPdu), 1);
+}
+
 /// Whatever one of its documents says: an error, or a valid outlet.
 TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
   std::mt19937 random{7};
