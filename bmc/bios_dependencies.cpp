@@ -104,6 +104,12 @@ bool BiosOutcome::is_locked(const std::string& attribute) const {
   return ruled && rule->second.read_only;
 }
 
+bool BiosOutcome::is_locked_now(const std::string& attribute) const {
+  const auto rule = registry_.rules.find(attribute);
+  const bool by_rule = rule != registry_.rules.end() && rule->second.read_only;
+  return by_rule || is_locked(attribute);
+}
+
 bool BiosOutcome::holds(const BiosCondition& condition) const {
   const auto* is = at(condition.of);
   return is != nullptr && is_met(condition.test, *is, condition.value);
@@ -175,8 +181,8 @@ std::string BiosOutcome::reason_of(const BiosDependency& dependency) const {
 std::vector<std::string> BiosOutcome::values_that_unlock(const std::string& attribute,
                                                          const std::string& cause) const {
   std::vector<std::string> good;
+  BiosOutcome other{*this};
   for (auto& word : candidates(registry_, cause)) {
-    BiosOutcome other{*this};
     other.values_.insert_or_assign(cause, BiosValue{word});
     const bool locked =
         std::ranges::any_of(registry_.dependencies, [&](const BiosDependency& dependency) {
@@ -200,13 +206,6 @@ BiosRegistry without_conditional_locks(BiosRegistry registry, const BiosSettings
   }
   for (const auto& property : conditional) registry.properties[property] = BiosValue{false};
   return registry;
-}
-
-bool is_locked_now(const BiosRegistry& registry, const BiosOutcome& present,
-                   const std::string& attribute) {
-  const auto rule = registry.rules.find(attribute);
-  const bool by_rule = rule != registry.rules.end() && rule->second.read_only;
-  return by_rule || present.is_locked(attribute);
 }
 
 }  // namespace cupel::bmc

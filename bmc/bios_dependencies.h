@@ -23,6 +23,9 @@ class BiosOutcome {
   /// As dependencies make it, else as the registry tells it; nullptr: neither does.
   const BiosValue* property(const std::string& attribute, std::string_view name) const;
   bool is_locked(const std::string& attribute) const;
+  /// The same for a BMC that takes only what is writable now: what the registry itself calls
+  /// read-only stays so, whatever a dependency makes of it.
+  bool is_locked_now(const std::string& attribute) const;
 
   /// The dependency that makes the property what it is; nullptr: none.
   const BiosDependency* maker_of(const std::string& attribute, std::string_view name) const;
@@ -54,11 +57,6 @@ class BiosOutcome {
 /// The registry, where an attribute that a dependency makes read-only with the values that are
 /// current or wait is not read-only for itself. An iDRAC's registry tells both in one word.
 BiosRegistry without_conditional_locks(BiosRegistry registry, const BiosSettings& settings);
-
-/// Whether a BMC that takes only what is writable now would refuse the attribute. `present`: of the
-/// current values.
-bool is_locked_now(const BiosRegistry& registry, const BiosOutcome& present,
-                   const std::string& attribute);
 
 /// "true" and true.
 bool is_true(const BiosValue* value);

@@ -154,15 +154,17 @@ std::vector<std::string> named_in(const Error& refusal, const BiosValues& values
 }
 
 /// One request for all of it: an iDRAC makes its job of it, and takes no second one.
-Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes,
+Task<Result<Sent>> send(Client& client, const Bios& bios, json::value attributes,
                         Deadline deadline) {
   json::object body{{"Attributes", std::move(attributes)}};
   const bool on_reset = takes_on_reset(bios.body);
   if (on_reset) body[kApplyTime] = json::object{{"ApplyTime", "OnReset"}};
-  auto done = co_await change(client, bios.settings_uri, body, bios.settings, deadline, kAtOnce);
+  auto done = co_await send_change(client, bios.settings_uri, body, bios.settings, deadline,
+                                   StillRunning::is_fine, kAtOnce);
   if (done || !on_reset || !says(done.error(), "SettingsApplyTime")) co_return done;
   body.erase(kApplyTime);
-  co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline, kAtOnce);
+  co_return co_await send_change(client, bios.settings_uri, body, bios.settings, deadline,
+                                 StillRunning::is_fine, kAtOnce);
 }
 
 using Names = std::vector<std::string>;
@@ -178,7 +180,7 @@ Names locked_among(const BiosValues& values, const BiosSettings& told,
   const BiosOutcome present{evaluable, told.current, {}};
   Names locked;
   for (const auto& [name, value] : values)
-    if (is_locked_now(evaluable, present, name)) locked.push_back(name);
+    if (present.is_locked_now(name)) locked.push_back(name);
   return locked;
 }
 
@@ -192,15 +194,20 @@ Names to_leave_out(const Error& refusal, const BiosValues& values, const Names& 
   return later.empty() ? named : later;
 }
 
+/// What came of sending.
+struct Staged {
+  std::string refused{};        // in words: none of those that are locked until others are current
+  std::optional<Error> lost{};  // the BMC may have taken them: its answer was lost
+};
+
 /// Sends all of it; and without what the BMC refuses by name, so that one attribute keeps no other
-/// from being set. Takes those out of `values`. Returns what was refused, in words: none of those
-/// that are locked until the others are current.
-Task<Result<std::string>> send_all_it_takes(Client& client, const Bios& bios, BiosValues& values,
-                                            const Names& locked, Deadline deadline) {
+/// from being set. Takes those out of `values`.
+Task<Result<Staged>> send_all_it_takes(Client& client, const Bios& bios, BiosValues& values,
+                                       const Names& locked, Deadline deadline) {
   std::string refused;
   for (int refusals = 0;; ++refusals) {
     auto done = co_await send(client, bios, json_of(values), deadline);
-    if (done) co_return refused;
+    if (done) co_return Staged{std::move(refused), std::move(done->lost)};
     const Error& error = done.error();
     const auto named = to_leave_out(error, values, locked);
     const bool again = is_http(error, 400) && !named.empty() && named.size() < values.size() &&
@@ -213,11 +220,19 @@ Task<Result<std::string>> send_all_it_takes(Client& client, const Bios& bios, Bi
   }
 }
 
-Task<Result<void>> create_job(Client& client, std::string queue, std::string settings,
+/// Unless one waits: a BMC refuses a second one. Where the answer is lost, the queue shows whether
+/// there is one.
+Task<Result<void>> ensure_job(Client& client, std::string queue, std::string settings,
                               Deadline deadline) {
+  CO_TRY(const bool waits, co_await a_job_waits(client, queue, deadline));
+  if (waits) co_return ok();
   json::value body{{"TargetSettingsURI", settings}};
-  CO_TRY(co_await act(client, std::move(queue), std::move(body), deadline));
-  co_return ok();
+  const auto created = co_await act(client, queue, std::move(body), deadline);
+  if (created) co_return ok();
+  if (!is_lost(created.error().code)) co_return created.error();
+  const auto shown = co_await a_job_waits(client, queue, deadline);
+  if (shown && *shown) co_return ok();
+  co_return created.error();
 }
 
 /// Returns those of `locked` that the BMC did not keep.
@@ -282,29 +297,32 @@ Task<Result<std::vector<std::string>>> stage_bios(Client& client, Layout layout,
   const auto locked = locked_among(sent, told, registry);
   const auto queue = queue_of(bios, *layout.rules);
   Names later;
-  std::string refused;
+  Staged staged;
   if (!missing.empty()) {
-    CO_TRY(std::string words, co_await send_all_it_takes(client, bios, missing, locked, deadline));
-    refused = std::move(words);
+    CO_TRY(staged, co_await send_all_it_takes(client, bios, missing, locked, deadline));
   }
   for (const auto& [name, value] : sent) {
     if (missing.contains(name)) continue;
     good.erase(name);
     if (is_among(locked, name)) later.push_back(name);
   }
+  // A job of settings that the BMC did not take would be one of others that wait.
+  if (staged.lost) {
+    const auto shown = co_await read_back(client, layout, system, missing, locked, deadline);
+    const bool as_before = !shown && shown.error().code == Code::kFailed;
+    if (as_before) co_return *std::move(staged.lost);
+    if (!shown) co_return shown.error();
+  }
   const bool something_waits = !told.pending.empty() || !missing.empty();
   if (something_waits && !queue.empty() && !takes_on_reset(bios.body)) {
-    CO_TRY(const bool waits, co_await a_job_waits(client, queue, deadline));
-    if (!waits) {
-      CO_TRY(co_await create_job(client, queue, bios.settings_uri, deadline));
-    }
+    CO_TRY(co_await ensure_job(client, queue, bios.settings_uri, deadline));
   }
   if (missing.empty()) co_return later;
   CO_TRY(const Names lost,
          co_await read_back(client, layout, std::move(system), good, locked, deadline));
   later.insert(later.end(), lost.begin(), lost.end());
-  if (refused.empty()) co_return later;
-  co_return Error{Code::kInvalid, refused + "; the other BIOS settings are set"};
+  if (staged.refused.empty()) co_return later;
+  co_return Error{Code::kInvalid, staged.refused + "; the other BIOS settings are set"};
 }
 
 }  // namespace cupel::bmc::redfish

@@ -201,15 +201,18 @@ Task<Error> put_back(Client& client, std::string uri, json::value before, BootOv
     if (const auto* value = at(before, name); value != nullptr && !value->is_null())
       boot[name] = *value;
   const auto had = override_of(before);
-  auto done = co_await change(client, uri, json::object{{"Boot", std::move(boot)}}, deadline);
+  const auto done =
+      co_await send_change(client, uri, json::object{{"Boot", std::move(boot)}}, deadline);
+  std::string why = done ? "" : done.error().what;
   if (done) {
     const auto now = co_await client.get(uri, deadline);
     if (now && override_of(*now).target == had.target)
       co_return Error{Code::kFailed, what + "; it was put back to " + said(had) +
                                          ". To boot from " + target + " every time: --keep"};
-    done = now ? Error{Code::kFailed, "it reads back " + said(override_of(*now))} : now.error();
+    why = now ? "it reads back " + said(override_of(*now)) : now.error().what;
+    if (done->lost) why = done->lost->what + "; " + why;
   }
-  co_return Error{Code::kFailed, what + ", and it could not be put back: " + done.error().what +
+  co_return Error{Code::kFailed, what + ", and it could not be put back: " + why +
                                      "; every boot is from " + target + " until it is set to none"};
 }
 

@@ -237,7 +237,8 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
     session->proven = true;
     if (!session->token.empty()) bmc_limits_.redfish_session = true;
   }
-  co_return answer;
+  if (answer || question.method == Method::get) co_return answer;
+  co_return unanswered(std::move(answer).error());
 }
 
 Task<Result<std::unique_ptr<Stream>>> Client::open_stream(std::string uri, std::string last_event,

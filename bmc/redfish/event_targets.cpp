@@ -111,7 +111,7 @@ json::value nested(std::string_view path, json::value inner) {
   return nested(path.substr(0, slash), std::move(one));
 }
 
-Task<Result<void>> write_own(Client& client, OwnPlace there, SyslogPlace place, SyslogServer wanted,
+Task<Result<Sent>> write_own(Client& client, OwnPlace there, SyslogPlace place, SyslogServer wanted,
                              Deadline deadline) {
   if (there.server)
     co_return Error{Code::kConflict, there.protocols.uri +
@@ -125,8 +125,8 @@ Task<Result<void>> write_own(Client& client, OwnPlace there, SyslogPlace place, 
   json::object own{{place.host, wanted.host}, {place.port, wanted.port}};
   own[place.enabled] = place.on.empty() ? json::value(true) : json::value(place.on);
   if (!place.protocol.empty()) own[place.protocol] = wanted.protocol == "tcp" ? "TCP" : "UDP";
-  co_return co_await change(client, there.protocols.uri, nested(place.object, std::move(own)),
-                            deadline);
+  co_return co_await send_change(client, there.protocols.uri, nested(place.object, std::move(own)),
+                                 deadline);
 }
 
 Result<json::value> subscription_for(const EventTarget& target) {
@@ -153,12 +153,12 @@ bool has(const std::vector<EventTarget>& targets, const EventTarget& wanted) {
   });
 }
 
-Task<Result<void>> subscribe(Client& client, Layout layout, EventTarget target, Deadline deadline) {
+Task<Result<Sent>> subscribe(Client& client, Layout layout, EventTarget target, Deadline deadline) {
   CO_TRY(const json::value events, co_await client.get(layout.events, deadline));
   auto list = link_at(events, "Subscriptions");
   if (list.empty()) co_return Error{Code::kUnsupported, layout.events + " takes no subscriptions"};
   CO_TRY(json::value body, subscription_for(target));
-  co_return co_await act_to_end(client, std::move(list), std::move(body), deadline);
+  co_return co_await send_act(client, std::move(list), std::move(body), deadline);
 }
 
 }  // namespace
@@ -182,11 +182,11 @@ Task<Result<void>> add_event_target(Client& client, Layout layout, EventTarget t
   if (has(before, target)) co_return ok();
   CO_TRY(auto own, co_await own_place(client, layout, deadline));
   const auto server = inventory::syslog_server_of(target.destination);
-  if (target.kind == Kind::syslog && own && server) {
-    CO_TRY(co_await write_own(client, *std::move(own), layout.rules->syslog, *server, deadline));
-  } else {
-    CO_TRY(co_await subscribe(client, layout, target, deadline));
-  }
+  const bool has_place = target.kind == Kind::syslog && own && server;
+  auto sending = has_place
+                     ? write_own(client, *std::move(own), layout.rules->syslog, *server, deadline)
+                     : subscribe(client, layout, target, deadline);
+  CO_TRY(const Sent sent, co_await std::move(sending));
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
@@ -194,8 +194,9 @@ Task<Result<void>> add_event_target(Client& client, Layout layout, EventTarget t
     CO_TRY(const auto now, co_await read_event_targets(client, layout, deadline));
     if (has(now, target)) co_return ok();
   }
-  co_return Error{Code::kFailed, "the BMC accepted the destination " +
-                                     printable(target.destination) + " and does not show it"};
+  co_return sent.not_shown({Code::kFailed, "the BMC accepted the destination " +
+                                               printable(target.destination) +
+                                               " and does not show it"});
 }
 
 }  // namespace cupel::bmc::redfish

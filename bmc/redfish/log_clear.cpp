@@ -51,33 +51,36 @@ Task<std::optional<double>> count_of(Client& client, std::string entries, Deadli
   co_return number_at(*list, "Members@odata.count");
 }
 
-Task<Result<void>> ask_to_clear(Client& client, Action clear, Deadline deadline) {
+Task<Result<Sent>> ask_to_clear(Client& client, Action clear, Deadline deadline) {
   // AMI wants to be told that all of it is meant, and says so in an ActionInfo or not at all.
   CO_TRY(const auto types, co_await allowed_words(client, clear, "ClearType", deadline));
   json::object body;
   if (std::ranges::find(types, "ClearAll") != types.end()) body["ClearType"] = "ClearAll";
   const bool told = !body.empty();
-  auto done = co_await act_to_end(client, clear.target, body, deadline);
+  auto done = co_await send_act(client, clear.target, body, deadline);
   if (!done && !told && is_http(done.error(), 400) && says(done.error(), "ClearType")) {
     body["ClearType"] = "ClearAll";
-    done = co_await act_to_end(client, clear.target, body, deadline);
+    done = co_await send_act(client, clear.target, body, deadline);
   }
   co_return done;
 }
 
 Task<Result<void>> clear(Client& client, Log log, Deadline deadline) {
   const auto before = co_await count_of(client, log.entries, deadline);
-  CO_TRY(co_await ask_to_clear(client, std::move(log.clear), deadline));
-  if (!before || *before <= kHardlyAny) co_return ok();
+  CO_TRY(const Sent sent, co_await ask_to_clear(client, std::move(log.clear), deadline));
+  const bool shows = before && *before > kHardlyAny;
+  if (!shows && sent.lost) co_return *sent.lost;
+  if (!shows) co_return ok();
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     const auto after = co_await count_of(client, log.entries, deadline);
-    if (!after || *after < *before) co_return ok();
+    const bool cleared = after ? *after < *before : !sent.lost;
+    if (cleared) co_return ok();
   }
-  co_return Error{Code::kFailed,
-                  log.uri + ": the BMC accepted it, and the log is as long as before"};
+  co_return sent.not_shown(
+      {Code::kFailed, log.uri + ": the BMC accepted it, and the log is as long as before"});
 }
 
 }  // namespace

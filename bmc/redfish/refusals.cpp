@@ -49,6 +49,14 @@ constexpr std::array kMeanings{
     Meaning{"readonlyproperty", Code::kUnsupported, 0s, "this BMC does not let it be set"},
 };
 
+constexpr std::string_view kHttp = "HTTP ";
+
+/// What the request itself was answered with: a message of the BMC may name another status.
+std::string_view answer_in(const Error& error) {
+  const auto at = error.what.find(kHttp);
+  return at == std::string::npos ? std::string_view{} : std::string_view{error.what}.substr(at);
+}
+
 }  // namespace
 
 bool says(const Error& error, std::string_view word) {
@@ -59,6 +67,14 @@ bool says(const Error& error, std::string_view word) {
 
 bool is_http(const Error& error, int status) {
   return error.what.find("HTTP " + std::to_string(status)) != std::string::npos;
+}
+
+Error unanswered(Error error) {
+  const auto answer = answer_in(error);
+  const bool gateway = answer.starts_with("HTTP 502") || answer.starts_with("HTTP 504");
+  const bool no_reason = answer == "HTTP 500" || answer.starts_with("HTTP 500: a web page");
+  if (gateway || no_reason || error.code == Code::kMalformed) error.code = Code::kUnreachable;
+  return error;
 }
 
 Error explained(Error error) {

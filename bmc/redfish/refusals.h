@@ -20,4 +20,9 @@ inline constexpr std::array<int, 3> kMayHaveBegun{500, 502, 504};
 /// Whether the BMC answered this status.
 bool is_http(const Error& error, int status);
 
+/// Of a request that changes something: kUnreachable where what came is no answer of the BMC's (a
+/// gateway's error, a failure without a reason, a web page, no JSON): it may have done what it was
+/// asked. Another error as it was.
+Error unanswered(Error error);
+
 }  // namespace cupel::bmc::redfish

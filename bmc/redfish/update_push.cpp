@@ -148,18 +148,21 @@ Result<json::object> push_options(const Giving& giving) {
   return body;
 }
 
-/// Whatever became of the upload: a claim that stays keeps everybody out.
-Task<Result<void>> release(Client& client, std::string service, json::object held,
-                           Deadline deadline) {
+/// Whatever became of the upload: a claim that stays keeps everybody out. With a bound of its own:
+/// also where the caller was cancelled. What is left of the claim shows in `busy`.
+Task<void> release(Client& client, std::string service, json::object held) {
+  constexpr std::chrono::seconds kRelease{15};
   json::object body;
   if (held.contains("HttpPushUriTargets")) body["HttpPushUriTargets"] = json::array{};
   if (held.contains("HttpPushUriTargetsBusy")) body["HttpPushUriTargetsBusy"] = false;
-  if (body.empty()) co_return ok();
-  co_return co_await change(client, std::move(service), std::move(body), deadline);
+  if (body.empty()) co_return;
+  const auto deadline = Deadline::in(kRelease);
+  const auto released = co_await with_deadline(
+      deadline, send_change(client, std::move(service), std::move(body), deadline));
+  (void)released;
 }
 
 Task<Result<UpdateTicket>> push_raw(Client& client, Giving giving, Deadline deadline) {
-  constexpr std::chrono::seconds kRelease{15};
   const bool claimed = flag_at(giving.service.body, "HttpPushUriTargetsBusy") == true;
   if (claimed && !giving.order.claim_is_ours)
     co_return Error{Code::kBusy,
@@ -168,18 +171,19 @@ Task<Result<UpdateTicket>> push_raw(Client& client, Giving giving, Deadline dead
                         "left behind; if none is, set it to false",
                     std::chrono::seconds{60}};
   CO_TRY(json::object held, push_options(giving));
+  Sent claim;
   if (!held.empty()) {
-    CO_TRY(co_await change(client, giving.layout.updates, held, giving.service, deadline));
+    CO_TRY(claim,
+           co_await send_change(client, giving.layout.updates, held, giving.service, deadline));
+  }
+  if (claim.lost) {
+    co_await release(client, giving.layout.updates, std::move(held));
+    co_return *std::move(claim.lost);
   }
   auto answer = co_await send(client, giving.way.uri, upload_of(giving, ""), deadline);
-  // With a bound of its own: also where the caller was cancelled.
-  auto released = co_await with_deadline(
-      Deadline::in(kRelease),
-      release(client, giving.layout.updates, std::move(held), Deadline::in(kRelease)));
+  co_await release(client, giving.layout.updates, std::move(held));
   if (!answer) co_return std::move(answer).error();
-  auto ticket = ticket_of(*answer, giving.way.name);
-  (void)released;  // the image is on its way: what is left of the claim shows in `busy`
-  co_return ticket;
+  co_return ticket_of(*answer, giving.way.name);
 }
 
 /// What `refusal` asks for, by its name in it.

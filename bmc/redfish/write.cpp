@@ -47,11 +47,6 @@ Error with_request(Error error, const json::value& body) {
   return error;
 }
 
-/// Nobody knows whether a request that was sent was heard.
-bool is_lost(const Error& error) {
-  return error.code == Code::kUnreachable || error.code == Code::kTimeout;
-}
-
 void hide_secrets(json::value& value) {
   if (auto* list = value.if_array()) {
     for (auto& one : *list) hide_secrets(one);
@@ -106,28 +101,14 @@ Task<Result<Answer>> act(Client& client, std::string target, json::value body, D
   co_return answer;
 }
 
-Task<Result<void>> act_to_end(Client& client, std::string target, json::value body,
-                              Deadline deadline) {
-  CO_TRY(Answer accepted, co_await act(client, std::move(target), std::move(body), deadline));
-  co_return co_await wait_for_task(client, std::move(accepted), StillRunning::fails, deadline);
-}
-
-Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
-                          Deadline deadline, std::chrono::seconds for_task) {
-  auto done = co_await client.patch(std::move(uri), body, std::move(before), deadline);
-  if (!done) co_return with_request(std::move(done).error(), body);
-  co_return co_await wait_for_task(client, *std::move(done), StillRunning::is_fine,
-                                   deadline.sooner(for_task));
-}
-
 Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body, Answer before,
-                               Deadline deadline, StillRunning then) {
-  constexpr std::chrono::seconds kForTask{20};
+                               Deadline deadline, StillRunning then,
+                               std::chrono::seconds for_task) {
   auto done = co_await client.patch(std::move(uri), body, std::move(before), deadline);
-  if (!done && is_lost(done.error())) co_return Sent{.lost = std::move(done).error()};
+  if (!done && is_lost(done.error().code)) co_return Sent{.lost = std::move(done).error()};
   if (!done) co_return with_request(std::move(done).error(), body);
   Sent sent{.goes_on = done->status == kAccepted};
-  const auto until = then == StillRunning::fails ? deadline : deadline.sooner(kForTask);
+  const auto until = then == StillRunning::fails ? deadline : deadline.sooner(for_task);
   CO_TRY(co_await wait_for_task(client, *std::move(done), then, until));
   co_return sent;
 }
@@ -142,16 +123,19 @@ Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body
 Task<Result<Sent>> send_act(Client& client, std::string target, json::value body,
                             Deadline deadline) {
   auto done = co_await act(client, std::move(target), std::move(body), deadline);
-  if (!done && is_lost(done.error())) co_return Sent{.lost = std::move(done).error()};
+  if (!done && is_lost(done.error().code)) co_return Sent{.lost = std::move(done).error()};
   if (!done) co_return std::move(done).error();
   Sent sent{.goes_on = done->status == kAccepted};
   CO_TRY(co_await wait_for_task(client, *std::move(done), StillRunning::fails, deadline));
   co_return sent;
 }
 
-Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline) {
-  CO_TRY(Answer before, co_await client.get_tagged(uri, deadline));
-  co_return co_await change(client, std::move(uri), std::move(body), std::move(before), deadline);
+Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
+                          Deadline deadline) {
+  CO_TRY(Sent sent, co_await send_change(client, std::move(uri), std::move(body), std::move(before),
+                                         deadline));
+  if (sent.lost) co_return *std::move(sent.lost);
+  co_return ok();
 }
 
 }  // namespace cupel::bmc::redfish

@@ -27,21 +27,6 @@ std::vector<std::string> texts_of(const json::value* list);
 /// POST. Errors: as Client::post; a refusal's names the request, without secrets.
 Task<Result<Answer>> act(Client& client, std::string target, json::value body, Deadline deadline);
 
-/// The same, done: where the BMC answers with a task, that has ended. Errors: as act, and as
-/// wait_for_task (task_end.h).
-Task<Result<void>> act_to_end(Client& client, std::string target, json::value body,
-                              Deadline deadline);
-
-/// PATCH. Where the BMC answers with a task, that is waited for, and may still run after
-/// `for_task`: 0 for what waits for a restart. Errors: as Client::patch and wait_for_task; a
-/// refusal's names the request, without secrets.
-Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
-                          Deadline deadline,
-                          std::chrono::seconds for_task = std::chrono::seconds{20});
-
-/// The same for a resource that was not read yet: reads it first, for its ETag.
-Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline);
-
 /// A change whose sender reads back what came of it.
 struct Sent {
   bool goes_on = false;         // the BMC said that it is at it still (202)
@@ -54,13 +39,21 @@ struct Sent {
   }
 };
 
-/// change(), where an answer that was lost is no error: reading back tells whether it was done.
-/// `then`: fails: its task is waited for to its end.
+/// PATCH. An answer that was lost is no error: reading back tells whether it was done. Where the
+/// BMC answers with a task, that is waited for. `then`: is_fine: it may still run after `for_task`
+/// (0: it waits for a restart); fails: it is waited for to its end. Errors: as Client::patch and
+/// wait_for_task (task_end.h); a refusal's names the request, without secrets.
 Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body, Answer before,
-                               Deadline deadline, StillRunning then = StillRunning::is_fine);
+                               Deadline deadline, StillRunning then = StillRunning::is_fine,
+                               std::chrono::seconds for_task = std::chrono::seconds{20});
+/// The same for a resource that was not read yet: reads it first, for its ETag.
 Task<Result<Sent>> send_change(Client& client, std::string uri, json::value body,
                                Deadline deadline);
-/// act_to_end(), likewise.
+/// send_change() of what cannot be read back: an answer that was lost is an error.
+Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
+                          Deadline deadline);
+/// act(), where an answer that was lost is no error either, and a task has ended. Errors: as act
+/// and wait_for_task.
 Task<Result<Sent>> send_act(Client& client, std::string target, json::value body,
                             Deadline deadline);
 

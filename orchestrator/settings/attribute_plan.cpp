@@ -141,7 +141,7 @@ class AttributePlan {
     if (setter != nullptr)
       return {.text = printable("set by the boot, as " + after.reason_of(*setter))};
     if (after.is_locked(attribute)) return locked(wanted, after);
-    if (!bmc::is_locked_now(registry_, present_, attribute))
+    if (!present_.is_locked_now(attribute))
       return {.text = inactive(attribute, after), .is_sent = true};
     const auto* lock = present_.maker_of(attribute, bmc::kReadOnly);
     const auto why =

@@ -207,6 +207,43 @@ TEST_F(Bios, CreatesADellsJobOnceWhereTheRequestDoesNot) {
   EXPECT_EQ(count("PATCH"), 1);
 }
 
+TEST_F(Bios, AreStagedWithOneJobThoughBothAnswersWereLost) {
+  become_one_of("Dell Inc.", {});
+  queue("Completed");
+  server.change([this](auto& options) {
+    options.writes = [acts = test::captured_actions(machine)](
+                         const std::string& method, const std::string& uri, const json::value& body,
+                         test::Resources& now) -> std::optional<test::Written> {
+      if (uri != kQueue) return acts(method, uri, body, now);
+      now.write(uri + "/JID_1",
+                json::value{{"JobType", "BIOSConfiguration"}, {"JobState", "Scheduled"}});
+      return test::Written{};
+    };
+  });
+  server.misbehave({.method = "PATCH", .kind = test::Habit::Kind::act_and_reset});
+  server.misbehave({.method = "POST", .path = kQueue, .kind = test::Habit::Kind::act_and_reset});
+
+  const auto done = stage(uefi());
+
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(count("PATCH"), 1);
+  EXPECT_EQ(count("POST " + std::string{kQueue}), 1);
+}
+
+/// A job would apply what somebody else has left pending, or nothing.
+TEST_F(Bios, HaveNoJobWhereTheAnswerWasLostAndTheyDoNotShow) {
+  become_one_of("Dell Inc.", {});
+  queue("Completed");
+  server.misbehave({.method = "PATCH", .kind = test::Habit::Kind::reset_connection});
+
+  const auto done = stage(uefi());
+
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::kUnreachable) << done.error().what;
+  EXPECT_EQ(count("PATCH"), 1);
+  EXPECT_EQ(count("POST " + std::string{kQueue}), 0);
+}
+
 TEST_F(Bios, SaysThatADellsOtherJobWaits) {
   become_one_of("Dell Inc.", {{"SupportedApplyTimes", {"OnReset"}}});
   refuse("IDRAC.2.8.SYS011", "Pending configuration values are already committed.");

@@ -190,22 +190,6 @@ TEST_F(Services, FailWhereTheBmcAcceptsItAndForgetsIt) {
   EXPECT_THAT(done.error().what, HasSubstr("NTP is still off"));
 }
 
-/// An answer that was lost says nothing of what was done: what is read back does.
-TEST_F(Services, AreSwitchedThoughTheAnswerWasLost) {
-  const auto lose = [this](test::Habit::Kind how) {
-    server.misbehave({.method = "PATCH", .kind = how});
-  };
-
-  lose(test::Habit::Kind::act_and_reset);
-  const auto done = enable("NTP", true);
-  lose(test::Habit::Kind::reset_connection);
-  const auto not_done = enable("SSH", false);
-
-  EXPECT_TRUE(done) << done.error().what;
-  ASSERT_FALSE(not_done);
-  EXPECT_EQ(not_done.error().code, Code::kUnreachable);
-}
-
 TEST_F(Services, AreNamedWhereThereIsNoSuchOne) {
   const auto done = enable("Telnet", true);
 

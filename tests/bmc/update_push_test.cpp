@@ -155,6 +155,18 @@ TEST_F(Updating, ClaimsAnXccForARawPushAndAlwaysReleasesIt) {
   }
 }
 
+TEST_F(Updating, ReleasesAnXccAndSendsNoImageWhereTheAnswerToTheClaimWasLost) {
+  offer({{"HttpPushUri", "/fwupdate"}, {"HttpPushUriTargetsBusy", false}});
+  server.misbehave({.method = "PATCH", .kind = test::Habit::Kind::act_and_reset});
+
+  const auto ticket = push(image.order());
+
+  ASSERT_FALSE(ticket);
+  EXPECT_EQ(ticket.error().code, Code::kUnreachable);
+  EXPECT_THAT(lines(), ElementsAre("PATCH /redfish/v1/UpdateService"));
+  EXPECT_EQ(body(0), R"({"HttpPushUriTargetsBusy":false})");
+}
+
 TEST_F(Updating, LeavesAnXccAloneThatAnotherHasClaimed) {
   offer({{"HttpPushUri", "/fwupdate"}, {"HttpPushUriTargetsBusy", true}});
 
