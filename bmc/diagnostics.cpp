@@ -71,6 +71,8 @@ DiagnosticOrder order_of(const DiagnosticOffer& offer, const Wanted& wanted) {
   return order;
 }
 
+std::string word_in_text(std::string_view word) { return printable(shortened(word, kLongestName)); }
+
 std::string list_of(std::span<const DiagnosticOffer> offers) {
   std::string text;
   for (const auto& offer : offers) text += (text.empty() ? "" : "; ") + to_string(offer);
@@ -91,9 +93,9 @@ std::string to_string(const DiagnosticOffer& offer) {
   for (const auto& type : offer.types) {
     if (!std::exchange(first, false)) text += ", ";
     const bool named = same(type, kOemDiagnostics) && !offer.oem_types.empty();
-    if (!named) text += printable(type);
+    if (!named) text += word_in_text(type);
     for (std::size_t at = 0; named && at < offer.oem_types.size(); ++at)
-      text += (at == 0 ? "OEM:" : ", OEM:") + printable(offer.oem_types[at]);
+      text += (at == 0 ? "OEM:" : ", OEM:") + word_in_text(offer.oem_types[at]);
   }
   return text;
 }

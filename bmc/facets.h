@@ -82,7 +82,7 @@ struct Diagnostics {
   Verb<std::vector<DiagnosticData>(DiagnosticOrder order)> collect{"collect diagnostic data",
                                                                    Twice::forbidden};
   /// At most `most` bytes of a file, from this BMC alone; returns how many came. Errors besides the
-  /// usual: kInvalid: its URI leads elsewhere; kMalformed: larger than `most`, or cut short.
+  /// usual: kInvalid: its URI leads elsewhere; kMalformed: larger than `most`, cut short, or empty.
   Verb<std::uint64_t(DiagnosticData file, DiagnosticSink sink, std::uint64_t most)> download{
       "download diagnostic data", Twice::forbidden};
 };

@@ -47,9 +47,16 @@ Task<Result<std::vector<std::string>>> log_collections(Client& client, Layout la
   owners.push_back(layout.manager);
   std::set<std::string> known;
   std::vector<std::string> collections;
-  for (std::size_t at = 0; at < owners.size() && at < kMostOwners; ++at) {
+  for (std::size_t at = 0; at < owners.size(); ++at) {
     const std::string owner = normal(owners[at]);
-    if (owner.empty() || !known.insert(owner).second) continue;
+    if (owner.empty() || known.contains(owner)) continue;
+    if (known.size() >= kMostOwners) {
+      offers.unknown.push_back({"diagnostic data", owner,
+                                "more than " + std::to_string(kMostOwners) +
+                                    " Systems and managers: the rest is not read"});
+      break;
+    }
+    known.insert(owner);
     const auto body = co_await client.get(owner, deadline);
     if (!body && ends_everything(body.error().code)) co_return body.error();
     if (!body) note(offers, owner, body.error());
@@ -199,6 +206,9 @@ Task<Result<std::vector<DiagnosticData>>> files_now(Client& client, const Begun&
   co_return new_files(begun, now);
 }
 
+/// A BMC that makes a large file may refuse a look, or show a list that breaks off.
+bool may_pass(Code code) { return is_transient(code) || code == Code::kMalformed; }
+
 /// `entry`: that the task names; empty: none. `lost`: why the answer to the action did not come.
 Task<Result<std::vector<DiagnosticData>>> files_left(Client& client, const Begun& begun,
                                                      std::string entry, std::optional<Error> lost,
@@ -206,7 +216,8 @@ Task<Result<std::vector<DiagnosticData>>> files_left(Client& client, const Begun
   const auto until = lost ? deadline : deadline.sooner(kShows);
   for (;;) {
     auto files = co_await files_now(client, begun, entry, deadline);
-    if (!files || !files->empty()) co_return files;
+    const bool again = files ? files->empty() : begun.before && may_pass(files.error().code);
+    if (!again || (!files && until.passed())) co_return files;
     if (until.passed() && lost) co_return *std::move(lost);
     if (until.passed())
       co_return Error{
@@ -221,10 +232,6 @@ json::object body_of(const DiagnosticOrder& order) {
   json::object body{{"DiagnosticDataType", order.type}};
   if (!order.oem_type.empty()) body["OEMDiagnosticDataType"] = order.oem_type;
   return body;
-}
-
-bool is_lost(const Error& error) {
-  return error.code == Code::kTimeout || error.code == Code::kUnreachable;
 }
 
 }  // namespace
@@ -267,7 +274,7 @@ Task<Result<std::vector<DiagnosticData>>> collect_diagnostic_data(Client& client
   auto before = co_await read_entries(client, entries, deadline);
   const Begun begun{order, entries, std::move(before)};
   auto accepted = co_await act(client, action->target, body_of(order), deadline);
-  const bool may_be_heard = accepted || (is_lost(accepted.error()) && begun.before);
+  const bool may_be_heard = accepted || (is_lost(accepted.error().code) && begun.before);
   if (!may_be_heard) co_return std::move(accepted).error();
   if (!accepted)
     co_return co_await files_left(client, begun, {}, std::move(accepted).error(), deadline);
@@ -286,6 +293,7 @@ Task<Result<std::uint64_t>> download_diagnostic_data(Client& client, DiagnosticD
     co_return Error{Code::kMalformed, printable(*path) + " has " + std::to_string(*file.bytes) +
                                           " bytes, more than the limit of " + std::to_string(most)};
   CO_TRY(const std::uint64_t got, co_await client.download(*path, std::move(sink), most, deadline));
+  if (got == 0) co_return Error{Code::kMalformed, printable(*path) + " is empty"};
   if (file.bytes && got < *file.bytes)
     co_return Error{Code::kMalformed, printable(*path) + " is cut short: " + std::to_string(got) +
                                           " bytes of " + std::to_string(*file.bytes)};

@@ -66,6 +66,7 @@ Answer answer_of(const Collected& collected, const std::string& folder) {
 Task<Result<Answer>> fetch(bmc::Bmc& bmc, const Node& node, const Diagnostics& asked,
                            Deadline deadline) {
   FilesInFolder folder{asked.folder};
+  CO_TRY(folder.check());
   CO_TRY(const auto collected, co_await collect_diagnostics(bmc, node.name, asked.type,
                                                             asked.limit * kMib, folder, deadline));
   if (collected.failures.empty()) co_return answer_of(collected, asked.folder);
@@ -100,7 +101,7 @@ CommandRow bmc_diagnostics_command(const BmcCommand& command) {
        {.placeholder = "FOLDER"}},
       {"--limit",
        &asked->limit,
-       "largest file, in MiB [1024]",
+       "largest file, in MiB; at most 32 files of a BMC are fetched [1024]",
        {.range = NumberRange{1, kMostMib}}}};
   row.run = [command, asked] { return diagnostics(command, *asked); };
   return row;

@@ -10,10 +10,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
 
@@ -56,22 +58,62 @@ struct Arriving {
   }
 };
 
-Task<Result<CollectedFile>> bring(const bmc::Bmc& bmc, std::string node, bmc::DiagnosticData data,
-                                  std::uint64_t most, DiagnosticFiles& into, Deadline deadline) {
-  const auto name = name_of_diagnostics(node, data.entry, seconds_now());
-  CO_TRY(into.begin(name));
-  Arriving file{into};
+/// What is fetched from one BMC.
+struct Fetching {
+  const bmc::Bmc& bmc;
+  std::string node;
+  std::uint64_t most;  // bytes of a file
+  DiagnosticFiles& into;
+  Deadline deadline;
+  std::set<std::string> names{};  // of files that were begun
+  Collected all{};
+};
+
+/// Two entries may come to one name: it is shortened, and has plain characters alone.
+std::string new_name(Fetching& fetching, std::string_view entry) {
+  const auto name = name_of_diagnostics(fetching.node, entry, seconds_now());
+  std::string own = name;
+  for (int number = 2; !fetching.names.insert(own).second; ++number)
+    own = fmt::format("{}-{}", name, number);
+  return own;
+}
+
+Task<Result<CollectedFile>> bring(Fetching& from, bmc::DiagnosticData data) {
+  const auto name = new_name(from, data.entry);
+  CO_TRY(from.into.begin(name));
+  Arriving file{from.into};
   const bmc::DiagnosticSink sink = [&file](std::string_view piece) { return file.take(piece); };
-  CO_TRY(const auto bytes, co_await bmc.diagnostics.download(data, sink, most, deadline));
+  CO_TRY(const auto bytes,
+         co_await from.bmc.diagnostics.download(data, sink, from.most, from.deadline));
   CollectedFile whole{.entry = data.entry,
                       .name = name + std::string{extension_of(file.beginning)},
                       .bytes = bytes,
                       .sha256 = file.digest.hex()};
-  CO_TRY(into.end(whole.name));
+  CO_TRY(from.into.end(whole.name));
   co_return whole;
 }
 
 bool is_over(const Error& error) { return error.code == Code::kCancelled; }
+
+/// Errors: kCancelled. Others are among the failures.
+Task<Result<void>> bring_all(Fetching& from, const bmc::DiagnosticOrder& order,
+                             std::vector<bmc::DiagnosticData> listed) {
+  for (std::size_t at = 0; at < listed.size(); ++at) {
+    if (from.names.size() >= kMostDiagnosticFiles) {
+      from.all.failures.push_back(fmt::format(
+          "{}: {} files are left on the BMC: at most {} are fetched",
+          bmc::short_name_of_service(order.service), listed.size() - at, kMostDiagnosticFiles));
+      co_return ok();
+    }
+    auto file = co_await bring(from, listed[at]);
+    if (!file && is_over(file.error())) co_return std::move(file).error();
+    if (!file) from.all.failures.push_back(printable(file.error().what));
+    if (!file) continue;
+    file->service = order.service;
+    from.all.files.push_back(*std::move(file));
+  }
+  co_return ok();
+}
 
 }  // namespace
 
@@ -100,28 +142,26 @@ Task<Result<Collected>> collect_diagnostics(const bmc::Bmc& bmc, std::string nod
                                             Deadline deadline) {
   CO_TRY(const auto offers, co_await bmc.diagnostics.offered(deadline));
   CO_TRY(const auto orders, bmc::diagnostic_orders(offers.services, type));
-  Collected all;
+  Fetching fetching{bmc, std::move(node), most, into, deadline};
+  auto& all = fetching.all;
   for (const auto& order : orders) {
     auto left = co_await bmc.diagnostics.collect(order, deadline);
     if (!left && is_over(left.error())) co_return std::move(left).error();
     if (!left) all.failures.push_back(printable(left.error().what));
-    for (const auto& data : left ? *left : std::vector<bmc::DiagnosticData>{}) {
-      auto file = co_await bring(bmc, node, data, most, into, deadline);
-      if (!file && is_over(file.error())) co_return std::move(file).error();
-      if (!file) all.failures.push_back(printable(file.error().what));
-      if (!file) continue;
-      file->service = order.service;
-      all.files.push_back(*std::move(file));
-    }
+    if (!left) continue;
+    CO_TRY(co_await bring_all(fetching, order, *std::move(left)));
   }
   for (const auto& each : offers.unknown)
     all.failures.push_back(printable(each.source) + " could not be read: " + printable(each.why));
-  if (!all.files.empty()) co_return all;
+  if (!all.files.empty()) co_return std::move(all);
   co_return Error{Code::kFailed, fmt::format("{}", fmt::join(all.failures, "; "))};
 }
 
+Result<void> FilesInFolder::check() const { return check_ownership(folder_); }
+
 Result<void> FilesInFolder::begin(const std::string& name) {
   drop();
+  TRY(check());
   if (::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return cannot("make the folder", folder_);
   const auto path = folder_ + "/" + name + ".part";
@@ -145,6 +185,10 @@ Result<void> FilesInFolder::add(std::string_view piece) {
 Result<void> FilesInFolder::end(const std::string& name) {
   if (::fsync(fd_) != 0) return cannot("write", part_);
   const auto path = folder_ + "/" + name;
+  // Takes the name: rename() alone would replace what has it.
+  const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
+  if (taken < 0) return cannot("write", path);
+  ::close(taken);
   if (::rename(part_.c_str(), path.c_str()) != 0) return cannot("write", path);
   part_.clear();
   drop();

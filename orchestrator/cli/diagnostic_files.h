@@ -40,8 +40,12 @@ struct Collected {
   std::vector<std::string> failures{};  // of services, and of files: the others came
 };
 
+/// Files of one BMC that are fetched.
+inline constexpr std::size_t kMostDiagnosticFiles = 32;
+
 /// Asks every log service that offers `type` (see bmc::diagnostic_orders) for its data, follows its
-/// task, and brings each file, of at most `most` bytes, to `into`. Errors: as
+/// task, and brings each file, of at most `most` bytes, to `into`, each under a name of its own.
+/// What is over kMostDiagnosticFiles is among the failures. Errors: as
 /// facet::Diagnostics::offered, bmc::diagnostic_orders; kCancelled; kFailed with all failures where
 /// no file came.
 Task<Result<Collected>> collect_diagnostics(const bmc::Bmc& bmc, std::string node, std::string type,
@@ -49,7 +53,8 @@ Task<Result<Collected>> collect_diagnostics(const bmc::Bmc& bmc, std::string nod
                                             Deadline deadline);
 
 /// Into a folder, for its owner alone (0600): "NAME.part" until it is whole. The folder is made
-/// where there is none, for its owner alone.
+/// where there is none, for its owner alone; one that another user can change is refused, and so
+/// is a name that is taken.
 class FilesInFolder final : public DiagnosticFiles {
  public:
   explicit FilesInFolder(std::string folder) : folder_{std::move(folder)} {}
@@ -57,6 +62,8 @@ class FilesInFolder final : public DiagnosticFiles {
   FilesInFolder& operator=(const FilesInFolder&) = delete;
   ~FilesInFolder() override { drop(); }
 
+  /// Whether the folder may be written to. Errors: as check_ownership().
+  Result<void> check() const;
   Result<void> begin(const std::string& name) override;
   Result<void> add(std::string_view piece) override;
   Result<void> end(const std::string& name) override;

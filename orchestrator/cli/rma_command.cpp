@@ -145,10 +145,12 @@ class FilesInMemory final : public DiagnosticFiles {
   }
   Result<void> end(const std::string& name) override {
     // A tar has room for 100 bytes of a path. The end of the name has the entry and the time.
-    constexpr std::size_t kLongest = 60;
+    constexpr std::size_t kLongest = 57;
     held_ += part_.size();
-    files.push_back(
-        {name.substr(name.size() - std::min(name.size(), kLongest)), std::exchange(part_, {})});
+    auto kept = name.substr(name.size() - std::min(name.size(), kLongest));
+    const bool taken = std::ranges::find(files, kept, &rma::BundleFile::name) != files.end();
+    if (taken) kept = fmt::format("{}-{}", files.size() + 1, kept);
+    files.push_back({std::move(kept), std::exchange(part_, {})});
     return ok();
   }
 

@@ -167,6 +167,32 @@ TEST_F(Diagnostics, AreLookedForWhereTheAnswerToTheActionWasLost) {
   EXPECT_EQ(asked.size(), 1u);
 }
 
+/// A BMC that packs a large file shows lists that break off.
+TEST_F(Diagnostics, AreLookedForAgainWhereALookFails) {
+  task_is("Completed");
+  server.misbehave(
+      {.method = "GET", .path = kEntries, .status = 200, .body = R"({"Members": [)", .skip = 1});
+
+  const auto files = collect();
+
+  ASSERT_TRUE(files) << files.error().what;
+  EXPECT_THAT(*files, ElementsAre(kSeven));
+}
+
+TEST_F(Diagnostics, AreLookedForWhereAGatewayAnsweredInstead) {
+  server.change([](auto& options) {
+    options.last_word = [](test::Exchanged& now) {
+      if (now.path.ends_with("CollectDiagnosticData")) now.status = 504;
+    };
+  });
+
+  const auto files = collect();
+
+  ASSERT_TRUE(files) << files.error().what;
+  EXPECT_THAT(*files, ElementsAre(kSeven));
+  EXPECT_EQ(asked.size(), 1u);
+}
+
 TEST_F(Diagnostics, FailWithTheTasksOwnMessages) {
   task_is("Exception");
 
@@ -228,6 +254,22 @@ TEST_F(Diagnostics, OfALogServiceThatIsListedAndNotThereAreNotMissed) {
   ASSERT_TRUE(offers) << offers.error().what;
   EXPECT_EQ(offers->services.size(), 1u);
   EXPECT_TRUE(offers->unknown.empty());
+}
+
+TEST_F(Diagnostics, OfManagersOverTheLimitAreNotReadInSilence) {
+  auto system = test_system();
+  json::array managers{link(kManager)};
+  for (int i = 2; i <= 20; ++i)
+    managers.push_back(link("/redfish/v1/Managers/" + std::to_string(i)));
+  system.as_object()["Links"] = json::object{{"ManagedBy", std::move(managers)}};
+  server.set(kSystem, system);
+
+  const auto offers = offered();
+
+  ASSERT_TRUE(offers) << offers.error().what;
+  EXPECT_THAT(offers->services, ElementsAre(DiagnosticOffer{.service = kDump}));
+  ASSERT_EQ(offers->unknown.size(), 1u);
+  EXPECT_THAT(offers->unknown.front().why, HasSubstr("more than 16"));
 }
 
 TEST_F(Diagnostics, ThatCouldNotBeReadAreNotCalledUnsupported) {
@@ -310,6 +352,15 @@ TEST_F(Diagnostics, ThatAreShorterThanTheirEntrySaysAreNoWholeFile) {
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, Code::kMalformed);
   EXPECT_THAT(bytes.error().what, HasSubstr("3 bytes of 5"));
+}
+
+TEST_F(Diagnostics, ThatAreEmptyAreNoFile) {
+  file_is("");
+
+  const auto bytes = download({.entry = kEntry, .uri = kFile});
+
+  ASSERT_FALSE(bytes);
+  EXPECT_THAT(bytes.error().what, HasSubstr("attachment is empty"));
 }
 
 TEST_F(Diagnostics, ThatBreakOffAreNoWholeFile) {
@@ -398,6 +449,13 @@ TEST(DiagnosticOrders, ListWhatIsOfferedWhereNothingFits) {
               HasSubstr("Systems/A/LogServices/Dump: OEM:DiagnosticType=FPGA"));
   EXPECT_THAT(ordered(offers, "Everything").front(), HasSubstr("no type of diagnostic data"));
   EXPECT_THAT(ordered(offers, "").front(), HasSubstr("no type of diagnostic data"));
+}
+
+TEST(DiagnosticOrders, CutWordsOfAnyLengthShortInTheirList) {
+  const std::vector offers{offer("Systems/A/LogServices/Dump", {"OEM", std::string(9000, 'y')},
+                                 {std::string(9000, 'x')})};
+
+  EXPECT_LT(ordered(offers, "Manager").front().size(), 1000u);
 }
 
 /// Where real machines offer it, and with which types.

@@ -3,7 +3,9 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "orchestrator/cli/diagnostic_files.h"
 #include "tests/e2e/rack_site.h"
+#include "tests/support/captures.h"
 
 namespace cupel::testing {
 namespace {
@@ -231,6 +233,83 @@ TEST(DiagnosticsOfVirtualBmcs, ThatBreakOffLeaveNoFileBehind) {
   EXPECT_EQ(cut.status, 1) << cut.out;
   EXPECT_THAT(cut.err, HasSubstr("/attachment"));
   EXPECT_TRUE(std::filesystem::is_empty(site.file("dumps")));
+}
+
+/// A BMC with one log service, which makes more files than are fetched. Their names differ behind
+/// what a file's name has room for.
+class ManyFiles final : public bmc::Bmc {
+ public:
+  static constexpr std::size_t kFiles = cli::kMostDiagnosticFiles + 8;
+
+  ManyFiles() {
+    diagnostics.offered = [](Deadline) -> Task<Result<bmc::DiagnosticOffers>> {
+      co_return bmc::DiagnosticOffers{
+          .services = {
+              {.service = "/redfish/v1/Managers/1/LogServices/Dump", .types = {"Manager"}}}};
+    };
+    diagnostics.collect = [](bmc::DiagnosticOrder order,
+                             Deadline) -> Task<Result<std::vector<bmc::DiagnosticData>>> {
+      std::vector<bmc::DiagnosticData> files;
+      for (std::size_t i = 0; i < kFiles; ++i) {
+        const auto entry = order.service + "/Entries/" + std::string(300, 'x') + std::to_string(i);
+        files.push_back({.entry = entry, .uri = entry + "/attachment"});
+      }
+      co_return files;
+    };
+    diagnostics.download = [](bmc::DiagnosticData file, bmc::DiagnosticSink sink, std::uint64_t,
+                              Deadline) -> Task<Result<std::uint64_t>> {
+      CO_TRY(sink(file.uri));
+      co_return file.uri.size();
+    };
+  }
+  Task<void> log_out() override { co_return; }
+};
+
+Result<cli::Collected> collected_in(const std::filesystem::path& folder) {
+  const ManyFiles bmc;
+  cli::FilesInFolder into{folder.string()};
+  asio::io_context io;
+  return run_to_end(io, cli::collect_diagnostics(bmc, "a01-n01", "Manager", 1u << 20, into,
+                                                 Deadline::in(std::chrono::minutes{1})));
+}
+
+TEST(CollectedFiles, OfOneNameAreAllKeptAndThoseOverTheLimitAreCounted) {
+  const test::TemporaryFolder folder;
+
+  const auto collected = collected_in(folder.path() / "dumps");
+
+  ASSERT_TRUE(collected) << collected.error().what;
+  ASSERT_EQ(collected->files.size(), cli::kMostDiagnosticFiles);
+  for (const auto& file : collected->files) {
+    const auto bytes = read_file(folder.path() / "dumps" / file.name, 1u << 20);
+    ASSERT_TRUE(bytes) << bytes.error().what;
+    EXPECT_EQ(*bytes, file.entry + "/attachment");
+  }
+  ASSERT_THAT(collected->failures, SizeIs(1));
+  EXPECT_THAT(collected->failures.front(), HasSubstr("8 files are left on the BMC"));
+}
+
+TEST(CollectedFiles, AreNotPutWhereOtherUsersCanChangeThem) {
+  const test::TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+
+  const auto collected = collected_in(folder.path());
+
+  ASSERT_FALSE(collected);
+  EXPECT_THAT(collected.error().what, HasSubstr("can be changed by other users"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(CollectedFiles, ReplaceNoFile) {
+  const test::TemporaryFolder folder;
+  cli::FilesInFolder into{folder.path().string()};
+  ASSERT_TRUE(write_file(folder.path() / "dump.bin", "of yesterday"));
+
+  ASSERT_TRUE(into.begin("dump"));
+  ASSERT_TRUE(into.add("of today"));
+
+  EXPECT_FALSE(into.end("dump.bin"));
+  EXPECT_EQ(*read_file(folder.path() / "dump.bin", 100), "of yesterday");
 }
 
 TEST(ScanOfVirtualBmcs, FindsThemByBothProtocolsAndTheInventoryReachesThem) {
