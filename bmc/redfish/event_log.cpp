@@ -39,14 +39,23 @@ int rank_of(const Document& service) {
 /// Baseboards have a manager of their own (GB200: HGX_BMC_0).
 Task<std::vector<Document>> other_managers(Survey& survey, const Machine& machine) {
   std::vector<std::string> uris;
+  std::string first_left;
   for (const auto& board : machine.baseboards) {
     for (auto& uri : links_at(board.body, "Links/ManagedBy")) {
       const auto same = [&](const std::string& other) { return normal(other) == normal(uri); };
       const bool known =
           std::ranges::any_of(uris, same) || (machine.manager && same(machine.manager->uri));
-      if (!known && uris.size() < kMostManagers) uris.push_back(std::move(uri));
+      if (known) continue;
+      if (uris.size() < kMostManagers)
+        uris.push_back(std::move(uri));
+      else if (first_left.empty())
+        first_left = std::move(uri);
     }
   }
+  if (!first_left.empty())
+    survey.unknown("logs", first_left,
+                   "more than " + std::to_string(kMostManagers) +
+                       " managers of baseboards: the rest is not read");
   co_return co_await survey.read_all(std::move(uris), "BMC");
 }
 

@@ -276,6 +276,26 @@ TEST_F(Log, OfABaseboardsManagerIsReadToo) {
   EXPECT_THAT(ids(log()), ElementsAre("1", "6"));
 }
 
+TEST_F(Log, OfManagersOverTheLimitIsNotedOnce) {
+  const std::string board = "/redfish/v1/Systems/HGX";
+  json::array managers;
+  for (int i = 0; i < 12; ++i) {
+    const std::string manager = "/redfish/v1/Managers/HGX_BMC_" + std::to_string(i);
+    managers.push_back(link_to(manager));
+    tree.documents[manager] = json::object{{"Id", "HGX"}};
+  }
+  tree.documents[kSystems] = list_of({kSystem, board});
+  tree.documents[board] =
+      json::object{{"PowerState", "On"}, {"Links", {{"ManagedBy", std::move(managers)}}}};
+  tree.documents[kEntries] = page({1});
+
+  const auto seen = log();
+
+  EXPECT_THAT(ids(seen), ElementsAre("1"));
+  ASSERT_EQ(seen.unknown.size(), 1u);
+  EXPECT_EQ(seen.unknown.front().source, "/redfish/v1/Managers/HGX_BMC_8");
+}
+
 TEST_F(Log, ThatIsListedAndNotThereIsNotedAndTheOthersRead) {
   const std::string lost = "/redfish/v1/Systems/1/LogServices/EventLog";
   tree.documents["/redfish/v1/Systems/1/LogServices"] = list_of({lost, kSel});
