@@ -43,6 +43,15 @@ Error cannot_listen(Code code, const std::string& where) {
   return Error{code, fmt::format("cannot listen at {}: {}", where, std::strerror(errno))};
 }
 
+/// Nothing where the path is empty or longer than the kernel takes (unix(7)).
+std::optional<sockaddr_un> unix_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
 /// Whether a process listens on the socket.
 bool is_served(const sockaddr_un& address) {
   const Descriptor probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
@@ -84,36 +93,30 @@ tcp::endpoint endpoint_of(const sockaddr_storage& storage, socklen_t size) {
 }  // namespace
 
 bool is_served(const std::filesystem::path& socket) {
-  const auto text = socket.string();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (text.empty() || text.size() >= sizeof address.sun_path) return false;
-  std::memcpy(address.sun_path, text.data(), text.size());
-  return is_served(address);
+  const auto address = unix_address(socket.string());
+  return address && is_served(*address);
 }
 
 Result<int> listening_unix_socket(const std::filesystem::path& path) {
   const auto text = path.string();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (text.empty() || text.size() >= sizeof address.sun_path)
+  const auto address = unix_address(text);
+  if (!address)
     return Error{Code::kInvalid,
-                 fmt::format("the socket's path {} is over {} bytes: name a shorter "
-                             "one with --socket",
-                             text, sizeof address.sun_path - 1)};
-  std::memcpy(address.sun_path, text.data(), text.size());
+                 fmt::format("the socket's path '{}' is empty or over {} bytes: name another one "
+                             "with --socket",
+                             text, sizeof address->sun_path - 1)};
   struct stat found{};
   if (::lstat(text.c_str(), &found) == 0) {
     if (!S_ISSOCK(found.st_mode))
       return Error{Code::kConflict, fmt::format("{} is there already, and is no socket", text)};
-    if (is_served(address))
+    if (is_served(*address))
       return Error{Code::kConflict, fmt::format("another process serves at {}", text)};
     ::unlink(text.c_str());
   }
   Descriptor socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   // Closed to others from the moment that it exists: fchmod before bind() is what it is made with.
   if (socket.fd() < 0 || ::fchmod(socket.fd(), 0600) != 0 ||
-      ::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
       ::chmod(text.c_str(), 0600) != 0 || ::listen(socket.fd(), kBacklog) != 0)
     return cannot_listen(Code::kStorage, text);
   return socket.give();

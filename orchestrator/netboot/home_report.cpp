@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostFields = 32, kLongest = 8192;
 
 Result<json::object> parse_form(std::string_view body) {
-  const std::string terminated{body};  // Boost 1.81's parse_query() reads to a NUL
-  const auto fields = boost::urls::parse_query(never_null(terminated));
+  const Terminated form{body};
+  const auto fields = boost::urls::parse_query(form.view());
   if (!fields || fields->empty() || fields->size() > kMostFields)
     return Error{Code::kMalformed, "the report is neither JSON nor a form"};
   json::object report{{"version", 1}};

@@ -247,21 +247,9 @@ Task<std::string> Shell::substitute(CommandPtr script) {
   };
   process->host.start(child, body(shell, std::move(script)));
   std::string output;
-  // A trap runs when the command is over (POSIX.1-2017, Shell 2.11): a signal that has one ends no
-  // reading until then.
-  auto& pending = process->pending;
-  auto held = std::exchange(pending, {});
-  for (;;) {
-    std::ranges::move(pending, std::back_inserter(held));
-    pending.clear();
-    const auto before = output.size();
-    const int error = co_await ends.reader->read(*process, output, 64 * 1024);
-    if (process->fatal() != 0) break;
-    if (output.size() > kLongestValue) break;
-    if (error == 0 && output.size() == before) break;
-  }
+  // Cut where it is too long; a signal that ends this shell ends the reading.
+  co_await process->read_all(*ends.reader, output, kLongestValue);
   ends.reader.reset();
-  pending.insert(pending.begin(), held.begin(), held.end());
   status = co_await wait_for(child, false);
   substituted_ = true;
   std::erase(output, '\0');

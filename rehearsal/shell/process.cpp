@@ -65,15 +65,23 @@ Task<int> Process::read(int descriptor, std::string& into, std::size_t limit) {
 }
 
 Task<int> Process::read_all(int descriptor, std::string& into) {
-  constexpr std::size_t kMost = 64u << 20;
-  for (;;) {
+  const auto found = files.find(descriptor);
+  if (found == files.end()) co_return EBADF;
+  const auto file = found->second;
+  co_return co_await read_all(*file, into);
+}
+
+Task<int> Process::read_all(OpenFile& file, std::string& into, std::size_t most) {
+  traps_wait_ = true;
+  int error = 0;
+  for (bool more = true; more;) {
     const auto before = into.size();
-    const int error = co_await read(descriptor, into, 64 * 1024);
-    if (error == EINTR && fatal_ == 0) continue;
-    if (error != 0) co_return error;
-    if (into.size() == before) co_return 0;
-    if (into.size() > kMost) co_return EFBIG;
+    error = co_await file.read(*this, into, 64 * 1024);
+    if (into.size() > most) error = EFBIG;
+    more = error == 0 && into.size() > before;
   }
+  traps_wait_ = false;
+  co_return error;
 }
 
 double Process::now() const { return host.epoch(); }

@@ -37,7 +37,8 @@ class Process : public std::enable_shared_from_this<Process> {
   int exit_status() const { return exit_status_.value_or(0); }
   /// The signal that ends it, or 0.
   int fatal() const { return fatal_; }
-  bool interrupted() const { return fatal_ != 0 || !pending.empty(); }
+  /// By a signal that ends it, or by one that is caught and need not wait.
+  bool interrupted() const { return fatal_ != 0 || (!pending.empty() && !traps_wait_); }
 
   void signal(int number);
   /// Somebody changed something that this process waits for: it looks again.
@@ -54,7 +55,9 @@ class Process : public std::enable_shared_from_this<Process> {
 
   Task<int> write(int descriptor, std::string_view bytes);
   Task<int> read(int descriptor, std::string& into, std::size_t limit);
-  /// Until the end of the file; bounded.
+  /// Until the end of the file; EFBIG with over `most` bytes. A trap runs when the command is over
+  /// (POSIX.1-2017, Shell 2.11): a signal that is caught waits in `pending` and ends no reading.
+  Task<int> read_all(OpenFile& file, std::string& into, std::size_t most = kMostRead);
   Task<int> read_all(int descriptor, std::string& into);
   Task<void> say(std::string_view bytes) { co_await write(1, bytes); }
   Task<void> complain(std::string_view bytes) { co_await write(2, bytes); }
@@ -66,9 +69,11 @@ class Process : public std::enable_shared_from_this<Process> {
   FileSystem& disk() const;
 
  private:
+  static constexpr std::size_t kMostRead = 64u << 20;
   friend class Host;
   std::optional<int> exit_status_{};
   int fatal_ = 0;
+  bool traps_wait_ = false;
   asio::steady_timer timer_;
 };
 using ProcessPtr = std::shared_ptr<Process>;

@@ -28,6 +28,14 @@ TEST(Text, TrimmedTextIsNeverNull) {
   }
 }
 
+TEST(Text, TerminatedTextHasANulWhereTheViewHasNone) {
+  const Terminated piece{std::string_view{"a=b&c"}.substr(0, 3)}, none{std::string_view{}};
+
+  EXPECT_EQ(piece.view(), "a=b");
+  EXPECT_EQ(piece.view().data()[3], '\0');
+  EXPECT_NE(none.view().data(), nullptr);
+}
+
 TEST(Text, NumbersAreWholeOrNothing) {
   EXPECT_EQ(number<int>("42"), 42);
   EXPECT_EQ(number<int>("42 "), std::nullopt);

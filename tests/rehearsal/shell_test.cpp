@@ -163,6 +163,34 @@ TEST(ShellTest, EndlessLoopCanBeKilled) {
   EXPECT_EQ(status, 137);
 }
 
+TEST(ShellTest, ASignalWithATrapWaitsUntilAllIsRead) {
+  Bench bench;
+  const auto pipe = std::make_shared<Pipe>();
+  std::string read;
+  std::optional<int> error;
+  const auto body = [&](ProcessPtr process) -> Task<int> {
+    error = co_await process->read_all(0, read);
+    co_return 0;
+  };
+  const auto process = bench.host.fork(nullptr, "sh");
+  process->files[0] = pipe_reader(pipe);
+  process->caught.insert(15);
+  bench.host.start(process, body(process));
+
+  asio::post(bench.io, [&] {
+    process->signal(15);
+    pipe->queue = "all of it";
+    pipe->writer_gone = true;
+    pipe->changed();
+  });
+
+  ASSERT_TRUE(bench.run_until([&] { return error.has_value(); }));
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(read, "all of it");
+  EXPECT_THAT(process->pending, ::testing::ElementsAre(15));
+  EXPECT_TRUE(process->interrupted());
+}
+
 TEST(ShellTest, DeepNestingAndForkBombsEndInAnErrorNotInACrash) {
   Bench bench;
   std::string deep;

@@ -32,6 +32,16 @@ TEST_F(ApiSockets, ListenAtTheSettingsAddressesBesideAPassedUnixSocket) {
   EXPECT_EQ(ask_tls({.target = "/healthz"}).status, 200);
 }
 
+TEST_F(ApiSockets, NeitherListenNorAreAskedAtAPathThatTheKernelDoesNotTake) {
+  for (const auto& path : {std::string{}, file(std::string(120, 's'))}) {
+    const auto socket = api::listening_unix_socket(path);
+    ASSERT_FALSE(socket);
+    EXPECT_EQ(socket.error().code, Code::kInvalid);
+    EXPECT_THAT(socket.error().what, HasSubstr("empty or over 107 bytes"));
+    EXPECT_FALSE(api::is_served(std::filesystem::path{path}));
+  }
+}
+
 TEST_F(ApiSockets, OfOtherSettingsAreNamedInTheLogAndOpenedAtTheNextStart) {
   write("service.yaml", "listen: [127.0.0.1:0]\n");
   auto options = usual();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace cupel::netboot {
 namespace {
 
@@ -17,6 +19,19 @@ TEST(HomeReport, AnEmptyABlankAOneByteAndALargeBodyAreAnswered) {
   constexpr std::size_t kLarge = 256u << 10;  // as the boot server takes
   for (const char filling : {' ', '&', 'a', '[', '{', '%', '='})
     (void)parse_home_report(std::string(kLarge, filling));
+}
+
+TEST(HomeReport, IsReadToTheEndOfItsBytesAlone) {
+  // A body as it lies in a buffer of the connection: what follows it is not of this report.
+  const std::string_view buffer{"pub_key_ed25519=ssh-ed25519%20AAAA&hostname=n1&hostname=n2"};
+  const std::vector<char> exact{buffer.begin(), buffer.begin() + 46};
+
+  const auto of_buffer = parse_home_report(buffer.substr(0, 46));
+  const auto of_exact = parse_home_report({exact.data(), exact.size()});
+
+  ASSERT_TRUE(of_buffer && of_exact);
+  EXPECT_EQ(of_buffer->at("hostname").as_string(), "n1");
+  EXPECT_EQ(*of_buffer, *of_exact);
 }
 
 TEST(HomeReport, IsJsonOrTheFormOfCloudInit) {
