@@ -50,6 +50,7 @@ Reply list_audit(Desk& desk, const Call& call);
 Reply read_plan(Desk& desk, const Call& call);
 Reply read_power(Desk& desk, const Call& call);
 Reply read_report(Desk& desk, const Call& call);
+Reply read_run_status(Desk& desk, const Call& call);
 Reply list_actions(Desk& desk, const Call& call);
 Reply make_plan(Desk& desk, const Call& call);
 Reply plan_requalify(Desk& desk, const Call& call);

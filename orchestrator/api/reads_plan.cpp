@@ -12,6 +12,7 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/controller/plan_json.h"
 #include "orchestrator/controller/run_actions.h"
+#include "orchestrator/controller/run_view.h"
 #include "orchestrator/record/link_record.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
@@ -162,6 +163,19 @@ Reply read_report(Desk& desk, const Call& call) {
   const auto format = call.text("format");
   if (format == "html") report::add_telemetry(desk.store(), *summary);
   return report_as(format.empty() ? "json" : format, *summary);
+}
+
+Reply read_run_status(Desk& desk, const Call& call) {
+  const auto moment = desk.moment();
+  if (!moment) return problem_of(moment.error());
+  const auto run = whole_run_for(desk, call);
+  if (!run) return problem_of_run(run.error());
+  return desk.kept(call, *moment, [&]() -> Reply {
+    const auto known = controller::read_status(desk.shared().state);
+    const auto view =
+        controller::run_view_with_steps(desk.store(), **run, known, desk.shared().version);
+    return view ? Reply{json_answer(*view)} : Reply{problem_of(view.error())};
+  });
 }
 
 Reply list_actions(Desk& desk, const Call& call) {

@@ -123,6 +123,10 @@ RunStatus status_of(const RunFacts& facts) {
 
 boost::json::object to_json(const RunStatus& status) { return described::to_object(status); }
 
+RunStatus run_status_from(const boost::json::object& object) {
+  return described::from_object<RunStatus>(object);
+}
+
 std::string to_text(const ControllerStatus& status) {
   return boost::json::serialize(described::to_object(status));
 }

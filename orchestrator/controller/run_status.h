@@ -64,6 +64,8 @@ RunStatus status_of(const RunFacts& facts);
 
 /// A key for each member of the struct; times in UTC ("2026-11-23T10:00:00Z").
 boost::json::object to_json(const RunStatus& status);
+/// Of an object that has these keys beside others. Tolerant as controller_status_from().
+RunStatus run_status_from(const boost::json::object& object);
 std::string to_text(const ControllerStatus& status);
 /// Tolerant: what is absent or of another type stays as it is by default. Errors: kMalformed: it is
 /// no JSON object.

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <utility>
 
+#include "base/json.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 
@@ -14,6 +15,17 @@ namespace {
 constexpr std::size_t kMostLate = 20;
 
 using Phase = engine::StepState::Phase;
+
+std::size_t count_of(const boost::json::value& value) {
+  constexpr double kMost = 1e15;
+  const auto number = value.is_number() ? value.to_number<double>() : 0;
+  return number > 0 && number < kMost ? static_cast<std::size_t>(number) : 0;
+}
+
+std::size_t count_at(const boost::json::value& value, std::string_view key) {
+  const auto* found = find(value, key);
+  return found == nullptr ? 0 : count_of(*found);
+}
 
 void count_running(RunProgress& standing, const std::string& node, const engine::StepTrace& step,
                    bool overdue, engine::WallTime now) {
@@ -77,10 +89,36 @@ boost::json::object to_json(const RunProgress& standing) {
   for (const auto& each : standing.overdue)
     overdue.push_back(
         {{"node", each.node}, {"step", each.step}, {"running_ms", each.running.count()}});
-  return {{"running", std::move(running)}, {"between_tries", standing.between_tries},
-          {"failed", standing.failed},     {"failed_steps", standing.failed_steps},
-          {"paused", standing.paused},     {"halted", std::move(halts)},
-          {"overdue", std::move(overdue)}};
+  boost::json::object object{
+      {"running", std::move(running)}, {"between_tries", standing.between_tries},
+      {"failed", standing.failed},     {"failed_steps", standing.failed_steps},
+      {"paused", standing.paused},     {"halted", std::move(halts)},
+      {"overdue", std::move(overdue)}};
+  if (!standing.paused_by.empty()) object["paused_by"] = standing.paused_by;
+  return object;
+}
+
+RunProgress progress_from(engine::RunId run, const boost::json::value& value) {
+  RunProgress progress;
+  progress.run = run;
+  progress.between_tries = count_at(value, "between_tries");
+  progress.failed = count_at(value, "failed");
+  progress.failed_steps = count_at(value, "failed_steps");
+  progress.paused = flag_at(value, "paused") == true;
+  if (const auto by = text_at(value, "paused_by")) progress.paused_by = " " + *by;
+  if (const auto* running = find(value, "running"); running != nullptr && running->is_object())
+    for (const auto& [step, nodes] : running->get_object())
+      progress.running[std::string{step}] = count_of(nodes);
+  if (const auto* halted = find(value, "halted"); halted != nullptr && halted->is_object())
+    for (const auto& [step, why] : halted->get_object())
+      if (why.is_string()) progress.halts[std::string{step}] = why.get_string();
+  if (const auto* overdue = find(value, "overdue"); overdue != nullptr && overdue->is_array())
+    for (const auto& each : overdue->get_array())
+      progress.overdue.push_back(
+          {.node = text_at(each, "node").value_or(""),
+           .step = text_at(each, "step").value_or(""),
+           .running = std::chrono::milliseconds{count_at(each, "running_ms")}});
+  return progress;
 }
 
 engine::WallTime wall_now() {

@@ -15,6 +15,8 @@ struct Late {
   std::string node;
   std::string step;
   std::chrono::milliseconds running{};
+
+  friend bool operator==(const Late&, const Late&) = default;
 };
 
 struct RunProgress {
@@ -27,6 +29,8 @@ struct RunProgress {
   std::size_t failed_steps = 0;  // of all of them
   bool paused = false;
   std::string paused_by{};  // " by root", or empty
+
+  friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 
 RunProgress progress_of(engine::RunId id, std::span<const engine::Event> events,
@@ -35,6 +39,8 @@ RunProgress progress_of(engine::RunId id, std::span<const engine::Event> events,
 /// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 nodes failed".
 std::string to_text(const RunProgress& standing);
 boost::json::object to_json(const RunProgress& standing);
+/// Tolerant: what is absent or of another type stays as it is by default.
+RunProgress progress_from(engine::RunId run, const boost::json::value& value);
 
 engine::WallTime wall_now();
 

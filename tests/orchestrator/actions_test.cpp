@@ -520,6 +520,7 @@ TEST(RunProgress, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
   EXPECT_TRUE(standing.paused);
   EXPECT_EQ(standing.paused_by, " by ada");
   EXPECT_EQ(to_text(standing), "2 at power-on; 1 between tries; 1 overdue; 1 node failed");
+  EXPECT_EQ(progress_from(1, to_json(standing)), standing);
 }
 
 TEST(RunProgress, CountsNodesThatFailedAndNotTheirSteps) {

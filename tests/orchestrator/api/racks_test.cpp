@@ -44,6 +44,19 @@ TEST_F(ApiRacks, BoundWhatARunShowsOfItself) {
   EXPECT_EQ(body.at("standing").at("running"), json::object{});
 }
 
+TEST_F(ApiRacks, AllOfARunAreNeededForItsStatus) {
+  run_of_two();
+  serve();
+
+  const auto target = "/api/v1/runs/1/status";
+  const auto part = ask_tls({.target = target, .token = token("bob", "viewer", {"a01"})});
+  const auto all = ask_tls({.target = target, .token = token("eve", "viewer", {"a01", "a02"})});
+
+  EXPECT_EQ(part.status, 403) << part.body;
+  EXPECT_THAT(part.body, Not(HasSubstr("a02")));
+  EXPECT_EQ(all.status, 200) << all.body;
+}
+
 TEST_F(ApiRacks, BoundTheStreamOfAllRuns) {
   store::Run other;
   other.playbook = "small";

@@ -2,6 +2,7 @@
 // that are not theirs.
 #include "orchestrator/api/event_text.h"
 #include "orchestrator/console/bounded_log.h"
+#include "orchestrator/controller/run_view.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
 namespace cupel::test {
@@ -43,6 +44,50 @@ TEST_F(ApiReads, ShowsHowEachNodeStands) {
   const auto& second = body.at("items").at(1);
   EXPECT_EQ(second.at("state"), "running");
   EXPECT_EQ(second.at("step"), "bmc-facts");
+}
+
+TEST_F(ApiReads, ReturnTheStatusThatTheServicesMachineShows) {
+  const auto run = run_of_two();
+  const auto here = controller::run_view_with_steps(store(), store().run(run).value(), {}, "test");
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/status");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  EXPECT_EQ(heard.json(), here.value());
+  const auto body = heard.json();
+  EXPECT_EQ(body.at("state"), "interrupted");
+  EXPECT_THAT(std::string{body.at("range").as_string()}, HasSubstr("n01"));
+  EXPECT_EQ(body.at("in_work"), 1);
+  EXPECT_EQ(body.at("inconclusive"), 0);
+  EXPECT_EQ(body.at("nodes").at(1).at("verdict"), "in work");
+  EXPECT_EQ(body.at("steps").at(0).at("step"), "bmc-facts");
+  EXPECT_EQ(body.at("steps").at(0).at("running"), 1);
+  EXPECT_EQ(get("/api/v1/runs/7/status").status, 404);
+}
+
+TEST_F(ApiReads, TheStatusOfADrivenRunHasWhatItsControllerSays) {
+  auto run = store().run(run_of_two()).value();
+  run.playbook_text =
+      "playbook: small\nsteps:\n  - {step: approval, as: go, with: {message: look at a01}}\n"
+      "  - {step: approval, as: later, with: {message: not yet}}\n";
+  const controller::RunStatus status{.run = run.id,
+                                     .ends = report::wall_now() + std::chrono::hours{2},
+                                     .held = {{"a slot", 1, "a01-n01", {"a01-n01"}}},
+                                     .approvals = {{"approval@go", 1}}};
+
+  const auto view = controller::run_view(
+      store(), run, controller::ControllerStatus{.pid = 4711, .runs = {status}}, "test");
+
+  ASSERT_TRUE(view) << view.error().what;
+  EXPECT_EQ(view->at("state"), "running");
+  EXPECT_EQ(view->at("driven_by"), 4711);
+  EXPECT_GT(view->at("eta_s").as_int64(), 7000);
+  EXPECT_EQ(view->at("messages"), (json::object{{"approval@go", "look at a01"}}));
+  const auto read = controller::run_status_from(*view);
+  EXPECT_EQ(read.run, status.run);
+  EXPECT_EQ(read.held, status.held);
+  EXPECT_EQ(read.approvals, status.approvals);
 }
 
 TEST_F(ApiReads, AConsoleShowsNoBootTicket) {

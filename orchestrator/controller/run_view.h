@@ -1,0 +1,32 @@
+#pragma once
+// A run as `cupel status` prints it and GET /api/v1/runs/{run}/status returns it: one object for
+// both, so that who asks a service reads what the service's own machine prints. From the journal
+// and the controller's status; asks no machine.
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string_view>
+
+#include "orchestrator/controller/run_status.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel::controller {
+
+/// report::kept_summary(), and beside it:
+///   state      "interrupted" where it is "running" and no controller drives it
+///   range      the nodes that it is of, in one word: "a01-n[01-08]"
+///   in_work    nodes that are not judged yet, and are no inconclusive ones
+///   standing   report::to_json(RunProgress), of one that is not over
+///   driven_by, eta_s, ends, held, approvals, hands_until, messages
+///              its controller's process and what that says (RunStatus); of steps that wait for
+///              approval what the playbook tells whoever approves
+/// `known`: nothing where no controller lives. `made_by`: Cupel's version. Errors: kStorage.
+Result<boost::json::object> run_view(const store::Store& store, const store::Run& run,
+                                     const std::optional<ControllerStatus>& known,
+                                     std::string_view made_by);
+
+/// And "steps": report::to_json(StepCount) of each. Errors: as run_view().
+Result<boost::json::object> run_view_with_steps(const store::Store& store, const store::Run& run,
+                                                const std::optional<ControllerStatus>& known,
+                                                std::string_view made_by);
+
+}  // namespace cupel::controller
