@@ -292,6 +292,7 @@ void Machine::finish_boot() {
 }
 
 void Machine::boot_from_disk() {
+  up_from_image_ = false;
   if (has_system_)
     come_up();
   else

@@ -95,7 +95,12 @@ class Machine : public ManagedSystem {
   }
   /// Asked where a boot has an image. True: whoever says so boots it, and says when it is up.
   std::function<bool(const std::string& image)> boots_image{};
-  void come_up_from_image() { come_up(); }
+  void come_up_from_image() {
+    up_from_image_ = true;
+    come_up();
+  }
+  /// What is up, or was up last, is not the system of its disk.
+  bool up_from_image() const { return up_from_image_; }
   /// The firmware does not start the image after all, and looks at its disks.
   void refuse_image();
   /// Onto its serial console, where somebody listens to it.
@@ -175,6 +180,7 @@ class Machine : public ManagedSystem {
   Power power_before_ = Power::off;
   VirtualTime power_changed_{-1e9};
   bool up_ = false;
+  bool up_from_image_ = false;
   bool has_system_ = true;
   std::string system_name_{};  // empty: the node's
   bool on_again_ = false;

@@ -84,7 +84,8 @@ struct VirtualRack::Impl {
   struct Node {
     Machine machine;
     Host host;
-    Key host_key;
+    Key host_key{};  // of the system on its disk
+    Key ram_key{};   // of the RAM system
     std::string bmc_pin;
     NodeSpec spec;
     std::string certificate_pem{};
@@ -205,6 +206,7 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   node.bmc_pin = certificate.fingerprint;
   node.certificate_pem = certificate.certificate_pem;
   TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
+  TRY(node.ram_key, make_key());
   TRY(auto account, this->account(node));
   node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine, std::move(account),
                                          std::move(certificate), bmc, node.spec.bmc);
@@ -217,7 +219,10 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   TRY(connect_ipmi(node));
   node.ssh =
       std::make_unique<SshServer>(io.get_executor(), node.host, node.host_key, authorized, ssh);
-  node.ram = std::make_unique<RamSystem>(io.get_executor(), node.host, public_text(node.host_key));
+  node.ssh->show_for_image(node.ram_key);
+  node.ram = std::make_unique<RamSystem>(
+      io.get_executor(), node.host,
+      RamSystem::Keys{.ram = public_text(node.ram_key), .installed = public_text(node.host_key)});
   if (!options.boot.empty()) node.machine.empty_disks();
   return node.ssh->bind();
 }

@@ -60,6 +60,8 @@ Result<std::string> profile_text(const fs::path& file, const std::string& name) 
   return std::string{shipped->text};
 }
 
+std::string_view yes_or_no(bool is) { return is ? "yes" : "no"; }
+
 /// `profile`, a YAML text, without what it says of `os:`, and with `os` there instead.
 std::string with_os(std::string_view profile, std::string_view os) {
   std::string text;
@@ -92,7 +94,6 @@ Result<void> add_rehearsal_images(const fs::path& programs, const fs::path& fold
     TRY(make_images(programs, store));
   }
   TRY(const auto disk, store.find(kDisk));
-  const auto os = fmt::format("{{image: {}, sha256: {}, ram: {}}}", kDisk, disk.digest(), kRam);
   const auto loaded = inventory::load_inventory((folder / "inventory.yaml").string());
   if (!loaded.inventory) return Error{Code::kInvalid, inventory::to_string(loaded.problems)};
   std::error_code failed;
@@ -100,6 +101,9 @@ Result<void> add_rehearsal_images(const fs::path& programs, const fs::path& fold
   for (const auto& [name, profile] : loaded.inventory->profiles) {
     const auto file = folder / "profiles" / (name + ".yaml");
     TRY(const auto text, profile_text(file, name));
+    const auto os =
+        fmt::format("{{image: {}, sha256: {}, ram: {}, seed: {}, grow: {}}}", kDisk, disk.digest(),
+                    kRam, yes_or_no(profile.os.seed), yes_or_no(profile.os.grow));
     TRY(write_file(file, with_os(text, os)));
   }
   return ok();

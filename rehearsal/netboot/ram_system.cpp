@@ -85,8 +85,8 @@ struct RamSystem::Boot {
   asio::cancellation_signal end{};
 };
 
-RamSystem::RamSystem(asio::any_io_executor executor, Host& host, std::string host_key)
-    : executor_{std::move(executor)}, host_{host}, host_key_{std::move(host_key)} {
+RamSystem::RamSystem(asio::any_io_executor executor, Host& host, Keys keys)
+    : executor_{std::move(executor)}, host_{host}, keys_{std::move(keys)} {
   auto& machine = host_.machine();
   machine.boots_image = [this](const std::string& image) { return boots(image); };
   machine.subscribe([this](Machine::Event event) {
@@ -225,7 +225,7 @@ json::object RamSystem::hello(const std::string& ticket_from) const {
                     {"secure_boot", false},
                     {"ticket_from", ticket_from},
                     {"tpm_ek", ""},
-                    {"ssh_host_keys", json::array{host_key_}},
+                    {"ssh_host_keys", json::array{keys_.ram}},
                     {"disks", std::move(disks)}})
     words[name] = std::move(value);
   return words;
@@ -243,7 +243,9 @@ Task<Result<void>> RamSystem::deploy(Boot& boot, json::object order) {
   const auto content = number_at(*image, "content_size").value_or(0);
   if (content > drive.bytes) co_return boot.fails("image-too-large", "it is larger than the disk");
   CO_TRY(const auto digest, co_await write(boot, image->as_object()));
-  CO_TRY(co_await fetch_seed(boot));
+  if (flag_at(root, "seed") == true) {
+    CO_TRY(co_await fetch_seed(boot));
+  }
   if (has(FaultKind::nvram_full)) co_return boot.fails("nvram-full", "no space left on device");
   json::object done{{"disk", disk_line(drive, machine.faults())},
                     {"sha256", digest},
@@ -258,7 +260,7 @@ Task<Result<void>> RamSystem::deploy(Boot& boot, json::object order) {
 /// Whoever restarts the machine ends this boot.
 void RamSystem::install(Boot& boot) {
   auto& host = host_;
-  if (!has(FaultKind::old_system_first)) host.install(std::move(boot.seed), host_key_);
+  if (!has(FaultKind::old_system_first)) host.install(std::move(boot.seed), keys_.installed);
   host.machine().press(Reset::force_restart);
 }
 

@@ -14,8 +14,12 @@ namespace cupel::rehearsal {
 
 class RamSystem {
  public:
-  /// `host_key`: of whatever system is up, "ssh-ed25519 AAAA...".
-  RamSystem(asio::any_io_executor executor, Host& host, std::string host_key);
+  /// Host keys, "ssh-ed25519 AAAA...".
+  struct Keys {
+    std::string ram{};        // its own
+    std::string installed{};  // of the system that it installs
+  };
+  RamSystem(asio::any_io_executor executor, Host& host, Keys keys);
   ~RamSystem() { stop(); }
   RamSystem(const RamSystem&) = delete;
   RamSystem& operator=(const RamSystem&) = delete;
@@ -47,7 +51,7 @@ class RamSystem {
 
   asio::any_io_executor executor_;
   Host& host_;
-  const std::string host_key_;
+  const Keys keys_;
   std::shared_ptr<Boot> boot_{};  // of now
   int power_losses_ = 0;          // while an image was written
 };

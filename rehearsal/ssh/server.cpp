@@ -18,7 +18,10 @@ SshServer::SshServer(asio::any_io_executor executor, Host& host, const Key& host
       acceptor_{executor} {
   host_.machine().subscribe([this](Machine::Event event) {
     if (stopped_) return;
-    if (event == Machine::Event::booted) (void)open();
+    if (event == Machine::Event::booted) {
+      set_host_key();
+      (void)open();
+    }
     if (event == Machine::Event::went_down) close();
     if (event == Machine::Event::refitted) set_host_key();
   });
@@ -27,19 +30,24 @@ SshServer::SshServer(asio::any_io_executor executor, Host& host, const Key& host
 
 SshServer::~SshServer() { stop(); }
 
-void SshServer::set_host_key() {
+const Key& SshServer::key_of_now() {
+  if (image_key_ != nullptr && host_.machine().up_from_image()) return *image_key_;
   const bool changed =
       find_fault(host_.machine().faults(), FaultKind::ssh_host_key_changed) != nullptr;
   if (changed && !changed_key_) {
     auto key = make_key();
     if (key) changed_key_ = *std::move(key);
   }
+  return changed && changed_key_ ? changed_key_ : host_key_;
+}
+
+void SshServer::set_host_key() {
   if (bind_) ssh_bind_free(bind_);
   bind_ = ssh_bind_new();
   // libssh takes the key over: it gets a copy.
   char* text = nullptr;
   ssh_key copy = nullptr;
-  const auto& key = changed && changed_key_ ? changed_key_ : host_key_;
+  const auto& key = key_of_now();
   if (ssh_pki_export_privkey_base64(key.get(), nullptr, nullptr, nullptr, &text) == SSH_OK)
     ssh_pki_import_privkey_base64(text, nullptr, nullptr, nullptr, &copy);
   ssh_string_free_char(text);

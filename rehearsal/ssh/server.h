@@ -23,6 +23,10 @@ class SshServer {
             asio::ip::tcp::endpoint endpoint);
   ~SshServer();
 
+  /// Of the RAM system, which has a host key of its own: shown while that is up. The key must
+  /// outlive this.
+  void show_for_image(const Key& key) { image_key_ = &key; }
+
   /// Takes the port for as long as the server lives, so that a port of 0 becomes a number; whoever
   /// connects while the node is off is refused. Errors: kConflict.
   Result<void> bind();
@@ -39,10 +43,12 @@ class SshServer {
   void took(asio::ip::tcp::socket socket);
   void forget(const std::shared_ptr<SshConnection>& connection);
   void set_host_key();
+  const Key& key_of_now();
 
   asio::any_io_executor executor_;
   Host& host_;
   const Key& host_key_;
+  const Key* image_key_ = nullptr;
   const Key& authorized_;
   Key changed_key_{};  // what it shows instead, where a fault says so
   asio::ip::tcp::endpoint endpoint_;

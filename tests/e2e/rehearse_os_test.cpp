@@ -38,9 +38,14 @@ class RehearseOs : public ::testing::Test {
 };
 
 TEST_F(RehearseOs, InstallsARackWithEmptyDisksAndNamesWhatKeepsAMachineFromIt) {
+  std::filesystem::create_directory(folder.path() / "profiles");
+  write("profiles/unseeded.yaml",
+        "profile: unseeded\nextends: dgx-h100\nos: {seed: no, grow: no}\n");
+
   const auto ran = rehearse("os",
-                            "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-5]\n"
-                            "bmc: 127.64.21.[1-5]\nssh: 127.64.22.[1-5]\nboot: {post: 60s}\n"
+                            "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-6]\n"
+                            "bmc: 127.64.21.[1-6]\nssh: 127.64.22.[1-6]\nboot: {post: 60s}\n"
+                            "profiles: [{nodes: v01-n6, profile: unseeded}]\n"
                             "faults:\n"
                             "  - {node: v01-n2, fault: no-pxe}\n"  // and then the virtual disc
                             "  - {node: v01-n3, fault: nvme-missing, part: nvme0}\n"
@@ -56,6 +61,8 @@ TEST_F(RehearseOs, InstallsARackWithEmptyDisksAndNamesWhatKeepsAMachineFromIt) {
               HasSubstr("v01-n3 os needs operator: the disk that is to be written is not there"));
   EXPECT_THAT(ran.out,
               HasSubstr("its BMC kept boot target http after the boot; it was taken back\n"));
+  EXPECT_THAT(ran.out, HasSubstr("v01-n6 os done: virtual-os is on disk "));
+  EXPECT_THAT(ran.out, HasSubstr("no seed was written (os: seed: no)"));
   EXPECT_THAT(ran.out,
               HasSubstr("it went silent while the image was written; it was restarted, and "
                         "began again\n"));
