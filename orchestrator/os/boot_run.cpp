@@ -54,6 +54,9 @@ bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) 
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
+/// A look that was cut saw nothing: what a cancellation left of it says nothing of the machine.
+Error was_cancelled() { return Error{Code::kCancelled, "cancelled while its new system booted"}; }
+
 }  // namespace
 
 Task<Result<BootEnd>> BootRun::run(Deadline deadline) {
@@ -385,7 +388,9 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
   if (heard.event)
     co_return ended(How::failed, "the restart from its disk was not reported in time",
                     "look at its console: cupel bmc NODE console");
-  if (doors_.old_system_answers && co_await doors_.old_system_answers(deadline))
+  const bool old = doors_.old_system_answers && co_await doors_.old_system_answers(deadline);
+  if (co_await cancelled()) co_return was_cancelled();
+  if (old)
     co_return ended(How::needs_person,
                     "it booted its old system, which still answers SSH, and not the disk that was "
                     "written",
@@ -413,6 +418,7 @@ Task<Result<std::optional<BootEnd>>> BootRun::wait_for_ssh(Deadline deadline) {
   Heard heard;
   for (;;) {
     auto found = co_await doors_.look_for_system(handle_.host_key, quiet);
+    if (co_await cancelled()) co_return was_cancelled();
     if (found) co_return co_await take_system(*std::move(found), deadline);
     if (quiet.passed() || (heard.cause && heard.cause->ends))
       co_return silent("no system that it booted from its disk answers SSH", heard);

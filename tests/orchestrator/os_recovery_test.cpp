@@ -1,5 +1,7 @@
 // What a boot survives: controllers that die, BMCs that do not answer, machines that lose power.
 #include "orchestrator/console/bounded_log.h"
+#include "orchestrator/os/boot_order.h"
+#include "orchestrator/os/boot_run.h"
 #include "tests/orchestrator/os_step.h"
 
 namespace cupel::steps {
@@ -162,6 +164,105 @@ TEST_F(OsRecovery, AMachineThatGoesSilentAgainAndAgainIsGivenUp) {
   EXPECT_THAT(end_.detail, HasSubstr("was not heard of any more while it wrote the image"));
   EXPECT_EQ(machine_.boots, 4);
   EXPECT_EQ(machine_.images_written, 0);
+}
+
+/// A boot whose image is written, and whose new system is waited for: nothing answers.
+class WaitForSystem : public OsStep {
+ protected:
+  WaitForSystem() {
+    doors_.order = [this](const netboot::Ticket& ticket) {
+      os::BootWish wish{.boots = door_->ram_system("ram").value(),
+                        .os = door_->os_image("debian-12").value(),
+                        .seed = !unseeded_,
+                        .public_key = std::string{test::kNewKey}};
+      return os::boot_order(inventory_, node_, wish, ticket);
+    };
+    doors_.keep_ticket = [](const netboot::Ticket&) -> Result<void> { return ok(); };
+    doors_.keep = [](std::string) -> Task<Result<void>> { co_return ok(); };
+    doors_.waiting = [](std::string) {};
+    doors_.ways = {inventory::BootWay::uefi_http};
+    doors_.digest = digest_;
+    doors_.patience.look = std::chrono::milliseconds{10};
+    doors_.patience.home = std::chrono::milliseconds{100};
+    doors_.pace.until_restart_shows = {};
+  }
+
+  /// As an SSH connection to a machine that drops what it gets; the boot is cancelled meanwhile.
+  Task<void> hang() {
+    ++seen_;
+    cut_.cancel();
+    [[maybe_unused]] const auto hung = co_await pause_for(std::chrono::milliseconds{500});
+  }
+  void wait_for_ssh() {
+    unseeded_ = true;
+    doors_.look_for_system = [this](std::string, Deadline) -> Task<std::optional<os::FoundSystem>> {
+      co_await hang();
+      co_return std::nullopt;
+    };
+  }
+  void wait_for_home() {
+    machine_.boots_old_system = true;
+    doors_.old_system_answers = [this](Deadline) -> Task<bool> {
+      co_await hang();
+      co_return false;
+    };
+  }
+
+  Task<Result<os::BootEnd>> until_cut(Deadline deadline) {
+    os::BootRun run{doors_};
+    std::optional<Result<os::BootEnd>> slot;
+    auto work = run.run(deadline);
+    auto race = asio::experimental::make_parallel_group(
+        asio::co_spawn(io_, detail::run_into(slot, std::move(work)), asio::deferred),
+        cut_.async_wait(asio::deferred));
+    co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+    co_return std::move(*slot);
+  }
+
+  asio::io_context io_{};
+  asio::steady_timer cut_{io_, asio::steady_timer::time_point::max()};
+  std::shared_ptr<os::BootDoor> door_ = test::boot_door(machine_, digest_);
+  test::BootBmc bmc_{machine_};
+  os::BootDoors doors_{.bmc = bmc_, .server = *door_};
+  bool unseeded_ = false;
+  int seen_ = 0;  // how often was looked
+};
+
+TEST_F(WaitForSystem, IsCutInTheMidstOfALookForWhatAnswersSsh) {
+  wait_for_ssh();
+
+  const auto end = run_to_end(io_, until_cut(Deadline::in(std::chrono::hours{1})));
+
+  ASSERT_FALSE(end) << end.value().detail;
+  EXPECT_EQ(end.error().code, Code::kCancelled);
+  EXPECT_EQ(seen_, 1);
+}
+
+TEST_F(WaitForSystem, IsCutInTheMidstOfALookAtItsOldSystem) {
+  wait_for_home();
+
+  const auto end = run_to_end(io_, until_cut(Deadline::in(std::chrono::hours{1})));
+
+  ASSERT_FALSE(end) << end.value().detail;
+  EXPECT_EQ(end.error().code, Code::kCancelled);
+  EXPECT_EQ(seen_, 1);
+}
+
+TEST_F(WaitForSystem, EndsAtItsDeadlineAndSaysWhatWasWaitedFor) {
+  unseeded_ = true;
+  doors_.patience.home = std::chrono::hours{1};
+  doors_.look_for_system = [this](std::string, Deadline) -> Task<std::optional<os::FoundSystem>> {
+    ++seen_;
+    co_return std::nullopt;
+  };
+
+  os::BootRun run{doors_};
+  const auto end = run_to_end(io_, run.run(Deadline::in(std::chrono::milliseconds{200})));
+
+  ASSERT_TRUE(end) << end.error().what;
+  EXPECT_EQ(end.value().how, os::BootEnd::How::needs_person);
+  EXPECT_THAT(end.value().detail, HasSubstr("no system that it booted from its disk answers SSH"));
+  EXPECT_GT(seen_, 1);
 }
 
 }  // namespace
