@@ -1,8 +1,10 @@
 // The OpenAPI document, and every operation that it describes with valid, edge and invalid input:
 // none answers with a fault of the service's own.
+#include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "orchestrator/console/bounded_log.h"
 #include "tests/orchestrator/api/api_fixture.h"
 #include "tests/support/child.h"
 #include "tests/support/real_part.h"
@@ -240,6 +242,43 @@ TEST_F(ApiDocument, AnswersAreWhatItSays) {
         EXPECT_TRUE(value.as_object().contains(each.as_string()))
             << operation.path << ": " << each.as_string() << " is missing";
   }
+}
+
+TEST_F(ApiDocument, NoAnswerHasASecret) {
+  const std::string ticket = "0123456789abcdef0123456789abcdef";
+  write("secret", "zq7-password\n");
+  write("hook", "https://hooks.example.com/services/zq7-hook\n");
+  write("site.yaml",
+        "site: here\nracks: [{name: a01, units: 48}]\ndefaults:\n  profile: dgx-h100\n"
+        "  bmc: {user: admin, password: \"file:" +
+            file("secret") +
+            "\", tls: {trust: first-use}}\n  ssh: {user: root, key: " + file("secret") +
+            "}\nnodes:\n  - {name: a01-n01, rack: a01, unit: 1, bmc: {address: 127.64.99.1}, "
+            "ssh: {address: 127.64.98.1}}\n");
+  write("service.yaml",
+        "inventory: site.yaml\nrequests_per_second: 100000\n"
+        "notices: [{name: ops, slack: \"file:hook\", on: [halt]}]\n");
+  auto options = usual();
+  options.settings = file("service.yaml");
+  serve(options);
+  const auto url = "http://10.0.0.1/boot/" + ticket + "/ram.efi";
+  append(1, engine::EventKind::step_started, "a02-n01", "bmc-facts",
+         R"({"handle":")" + url + R"("})");
+  const auto folder = console::console_folder(state(), 1);
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(console::BoundedLog(folder, "a01-n01").append("  URI: " + url + "\r\n"));
+  const std::vector secrets{std::string{"zq7-"}, std::string{"PRIVATE KEY"}, ticket,
+                            token("bob", "viewer")};
+
+  int answered = 0;
+  for (const auto& operation : all()) {
+    if (operation.method != "get" || operation.path.ends_with("/stream")) continue;
+    const auto heard = get(target(operation));
+    answered += heard.status == 200 ? 1 : 0;
+    for (const auto& secret : secrets)
+      EXPECT_THAT(heard.body, ::testing::Not(HasSubstr(secret))) << operation.path;
+  }
+  EXPECT_GT(answered, 15);
 }
 
 /// Against the schema that the OpenAPI Initiative publishes, by python3-jsonschema.
