@@ -27,6 +27,7 @@ test_packages=(
   ibsim-utils infiniband-diags opensm systemd prometheus
   softhsm2
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
+  btrfs-progs  # a root as fedora lays it out
   jq  # scripts/sbom
 )
 # For what scripts/test --all runs beside the rest: images made whole, machines with Arm processors.

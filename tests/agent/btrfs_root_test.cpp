@@ -3,8 +3,12 @@
 #include "burnin/agent/node/boot/btrfs_root.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include "base/text.h"
+#include "burnin/agent/node/boot/seed.h"
 #include "tests/agent/boot_image.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::agent::boot {
 namespace {
@@ -119,6 +123,89 @@ TEST(BtrfsUuid, IsReadFromItsFirstSuperBlock) {
 
   EXPECT_EQ(btrfs_uuid(file), kUuid);
   EXPECT_EQ(btrfs_uuid(file + ".absent"), "");
+}
+
+testing::Ran sh(const std::string& script) {
+  return testing::run({"sh", "-c", "set -e; PATH=$PATH:/usr/sbin:/sbin; " + script});
+}
+
+/// A disk whose only partition is a btrfs as an installer of fedora makes it: a loop device stands
+/// for both, and sfdisk's answer says so.
+class FedoraDisk {
+ public:
+  FedoraDisk() {
+    const auto made = sh("truncate -s 128M " + image() + "; mkfs.btrfs -q " + image() +
+                         " >&2; losetup -f --show " + image());
+    device_ = made.status == 0 ? std::string{trimmed(made.out)} : std::string{};
+    uuid_ = trimmed(sh("blkid -o value -s UUID " + image()).out);
+  }
+  ~FedoraDisk() {
+    if (made()) sh("losetup -d " + device_);
+  }
+  FedoraDisk(const FedoraDisk&) = delete;
+  FedoraDisk& operator=(const FedoraDisk&) = delete;
+
+  bool made() const { return !device_.empty(); }
+  const std::string& uuid() const { return uuid_; }
+  const std::string& device() const { return device_; }
+
+  /// With the file system mounted at `m`, by these options.
+  testing::Ran in(const std::string& options, const std::string& script) const {
+    return sh("cd " + folder_.path().string() + "; mkdir -p m; mount -t btrfs -o " + options + " " +
+              device_ + " m; trap 'umount m' EXIT; " + script);
+  }
+  /// `root`, and these subvolumes beside it, each with a line of /etc/fstab.
+  testing::Ran install(const std::vector<std::string>& subvolumes) const {
+    std::string script =
+        "btrfs subvolume create m/root >&2; mkdir m/root/etc; "
+        "ln -s ../usr/lib/os-release m/root/etc/os-release; ";
+    std::string fstab = "UUID=" + uuid_ + " / btrfs subvol=root,compress=zstd:1 0 0\\n";
+    for (const auto& each : subvolumes) {
+      script += "btrfs subvolume create m/" + each + " >&2; mkdir m/root/" + each + "; ";
+      fstab += "UUID=" + uuid_ + " /" + each + " btrfs subvol=" + each + " 0 0\\n";
+    }
+    return in("subvolid=5", script + "printf '" + fstab + "' > m/root/etc/fstab");
+  }
+  Outcome<void> seed() const {
+    const auto run = [this](const Argv&, std::string_view, std::chrono::seconds) {
+      return Finished{.status = 0,
+                      .out = R"({"partitiontable": {"label": "gpt", "partitions": [{"node": ")" +
+                             device_ + R"(", "start": 2048, "size": 262144, "type": "X"}]}})"};
+    };
+    return seed_disk(device_, {{"meta-data", "{}\n"}}, run);
+  }
+
+ private:
+  std::string image() const { return (folder_.path() / "image").string(); }
+
+  test::TemporaryFolder folder_;
+  std::string device_{};
+  std::string uuid_{};
+};
+
+TEST(SeedOnBtrfs, IsWhereTheSystemOfFedoraLooksForIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "root alone mounts a file system";
+  CUPEL_NEEDS_REAL_PART(sh("command -v mkfs.btrfs && command -v btrfs").status == 0,
+                        "btrfs-progs is not installed");
+  struct Layout {
+    std::vector<std::string> subvolumes;
+    std::string options, file;  // where the seed is
+  };
+  for (const auto& [subvolumes, options, file] :
+       {Layout{{"home"}, "subvol=root", "m/var/lib/cloud/seed/nocloud/meta-data"},
+        Layout{{"home", "var"}, "subvol=var", "m/lib/cloud/seed/nocloud/meta-data"}}) {
+    const FedoraDisk disk;
+    CUPEL_NEEDS_REAL_PART(disk.made(), "no loop device can be made here");
+    EXPECT_EQ(btrfs_uuid(disk.device()), disk.uuid());
+    const auto installed = disk.install(subvolumes);
+    ASSERT_EQ(installed.status, 0) << installed.err;
+
+    const auto seeded = disk.seed();
+
+    ASSERT_TRUE(seeded) << seeded.error().text;
+    const auto read = disk.in(options, "stat -c %a:%u " + file + "; cat " + file);
+    EXPECT_EQ(read.out, "600:0\n{}\n") << options << " " << read.err;
+  }
 }
 
 }  // namespace
