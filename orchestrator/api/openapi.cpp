@@ -165,7 +165,7 @@ constexpr std::array kRunStatus{
     of("ends", Kind::time),
     of("held", Kind::list),
     of("approvals", Kind::object, "step: nodes that wait there for approval"),
-    of("messages", Kind::object, "step: what the playbook tells whoever approves"),
+    of("messages", Kind::object, "step: the playbook's message for who approves it"),
     of("hands_until", Kind::time),
     of("steps", Kind::list, "nodes by how they stand at each step", true)};
 constexpr std::array kRunNode{text("node", {}, true),

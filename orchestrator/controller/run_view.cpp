@@ -44,7 +44,7 @@ Result<json::object> summary_of(const store::Store& store, const store::Run& run
   return object;
 }
 
-/// What the playbook tells whoever approves the steps that wait for it.
+/// Of the steps that wait for approval.
 json::object messages_of(const RunStatus& status, const store::Run& run) {
   json::object messages;
   std::vector<inventory::Problem> ignored;
@@ -77,7 +77,7 @@ Result<json::object> run_view(const store::Store& store, const store::Run& run,
                               std::string_view made_by) {
   TRY(auto object, summary_of(store, run, made_by));
   const auto* status = find(known, run.id);
-  // Its controller died without a word: the journal says "running", nobody says that he drives it.
+  // Its controller died without a word: the journal has "running", and no controller drives it.
   const bool interrupted = run.phase == engine::RunPhase::running && status == nullptr;
   object["state"] = interrupted ? std::string_view{"interrupted"} : to_string(run.phase);
   object["range"] = inventory::fold(run.nodes);

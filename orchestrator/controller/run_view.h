@@ -17,8 +17,8 @@ namespace cupel::controller {
 ///   in_work    nodes that are not judged yet, and are no inconclusive ones
 ///   standing   report::to_json(RunProgress), of one that is not over
 ///   driven_by, eta_s, ends, held, approvals, hands_until, messages
-///              its controller's process and what that says (RunStatus); of steps that wait for
-///              approval what the playbook tells whoever approves
+///              its controller's process and status (RunStatus); of steps that wait for approval
+///              the playbook's message
 /// `known`: nothing where no controller lives. `made_by`: Cupel's version. Errors: kStorage.
 Result<boost::json::object> run_view(const store::Store& store, const store::Run& run,
                                      const std::optional<ControllerStatus>& known,
