@@ -24,38 +24,17 @@ const unsigned char* raw(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
+constexpr std::size_t kPointBytes = 32;
+
 /// A key with a passphrase is not asked for it on a terminal.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-/// A point of small order, for which signatures can be made that fit every text. Source: the eight
-/// torsion points of edwards25519 and their encodings that are not canonical, RFC 8032, 5.1.3; the
-/// sign bit is left out.
 bool has_small_order(EVP_PKEY& key) {
-  using Point = std::array<unsigned char, 32>;
-  static constexpr auto filled = [](unsigned char first, unsigned char rest, unsigned char last) {
-    Point point{};
-    point.fill(rest);
-    point.front() = first;
-    point.back() = last;
-    return point;
-  };
-  static constexpr std::array<Point, 7> kPoints{
-      filled(0, 0, 0),
-      filled(1, 0, 0),
-      Point{0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
-            0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
-            0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05},
-      Point{0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b,
-            0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39,
-            0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
-      filled(0xec, 0xff, 0x7f),
-      filled(0xed, 0xff, 0x7f),
-      filled(0xee, 0xff, 0x7f)};
-  Point point{};
+  std::string point(kPointBytes, '\0');
   auto size = point.size();
-  if (EVP_PKEY_get_raw_public_key(&key, point.data(), &size) != 1) return false;
-  point.back() &= 0x7f;
-  return std::ranges::find(kPoints, point) != kPoints.end();
+  const bool read =
+      EVP_PKEY_get_raw_public_key(&key, reinterpret_cast<unsigned char*>(point.data()), &size) == 1;
+  return read && cupel::has_small_order(point);
 }
 
 Result<Key> checked(Key key, std::string_view what) {
@@ -128,6 +107,34 @@ Result<std::string> by_agent(std::string_view bytes, std::string_view public_key
 }
 
 }  // namespace
+
+bool has_small_order(std::string_view encoded) {
+  using Point = std::array<unsigned char, kPointBytes>;
+  static constexpr auto filled = [](unsigned char first, unsigned char rest, unsigned char last) {
+    Point point{};
+    point.fill(rest);
+    point.front() = first;
+    point.back() = last;
+    return point;
+  };
+  static constexpr std::array<Point, 7> kPoints{
+      filled(0, 0, 0),
+      filled(1, 0, 0),
+      Point{0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
+            0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
+            0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05},
+      Point{0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b,
+            0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39,
+            0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
+      filled(0xec, 0xff, 0x7f),
+      filled(0xed, 0xff, 0x7f),
+      filled(0xee, 0xff, 0x7f)};
+  if (encoded.size() != kPointBytes) return false;
+  Point point{};
+  std::ranges::copy(encoded, point.begin());
+  point.back() &= 0x7f;
+  return std::ranges::find(kPoints, point) != kPoints.end();
+}
 
 Result<void> verify_signature(std::string_view bytes, std::string_view signature,
                               std::string_view public_key) {

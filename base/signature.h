@@ -12,6 +12,11 @@ namespace cupel {
 
 inline constexpr std::size_t kSignatureBytes = 64;
 
+/// Whether these 32 bytes, a public key of Ed25519, are a point of small order: anybody can make
+/// signatures for it that fit every text. Source: the eight torsion points of edwards25519 and
+/// their encodings that are not canonical, RFC 8032, 5.1.3; the sign bit is left out.
+bool has_small_order(std::string_view encoded);
+
 /// Errors: kUntrusted for a signature that is not of these bytes by this key, of another length, or
 /// empty; kInvalid for a key that is no public key of Ed25519 (public_key_pem).
 Result<void> verify_signature(std::string_view bytes, std::string_view signature,

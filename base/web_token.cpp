@@ -11,6 +11,7 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/released_by.h"
+#include "base/signature.h"
 #include "base/text.h"
 
 namespace cupel {
@@ -84,6 +85,7 @@ PublicKey p256_key(const json::object& jwk) {
 PublicKey ed25519_key(const json::object& jwk) {
   const auto x = bytes_in(jwk, "x");
   if (text_in(jwk, "crv") != "Ed25519" || !x || x->size() != 32) return {};
+  if (has_small_order(*x)) return {};
   return PublicKey{EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, octets(*x), x->size())};
 }
 

@@ -8,6 +8,8 @@
 
 #include <memory>
 
+#include "base/web_token.h"
+
 namespace cupel {
 namespace {
 
@@ -112,6 +114,19 @@ TEST(Signature, RefusesAKeyOfSmallOrder) {
     EXPECT_THAT(verify_signature("x", point.substr(0, 1) + std::string(63, '\0'), pem).error().what,
                 HasSubstr("small order"));
   }
+}
+
+TEST(Signature, AKeyOfSmallOrderIsNoneOfAWebKeySetEither) {
+  const auto set = [](const std::string& first) {
+    const auto x = first + std::string(41, 'A');  // 32 bytes, the others 0
+    return R"({"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k1","x":")" + x + "\"}]}";
+  };
+
+  const auto refused = WebKeys::read(set("AQ"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("no key that can be used"));
+  EXPECT_TRUE(WebKeys::read(set("CQ")));
 }
 
 TEST(Signature, FindsThePublicKeyOfAPrivateOne) {
