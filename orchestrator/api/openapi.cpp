@@ -167,7 +167,7 @@ constexpr std::array kRunStatus{
     of("approvals", Kind::object, "step: nodes that wait there for approval"),
     of("messages", Kind::object, "step: the playbook's message for who approves it"),
     of("hands_until", Kind::time),
-    of("steps", Kind::list, "nodes by how they stand at each step", true)};
+    of("steps", Kind::list, "nodes by how they stand at each step")};
 constexpr std::array kRunNode{text("node", {}, true),
                               of("rack", Kind::any),
                               whole("unit"),

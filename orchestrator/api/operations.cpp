@@ -81,6 +81,8 @@ constexpr std::array kMeasuresQuery{
     kOnlyNode,
     kCursor,
     kLargeLimit};
+constexpr std::array kRunStatusQuery{
+    Field{"steps", Kind::flag, "with nodes by how they stand at each step [true]"}};
 constexpr std::array kReportQuery{Field{"format", Kind::word, "[json]", false, 0, 0, kFormats}};
 constexpr std::array kConsoleQuery{
     Field{"file", Kind::integer, "which piece of the recording [the newest]", false, 1, 3},
@@ -361,6 +363,7 @@ constexpr Operation kOperations[] = {
      .what = "A run as cupel status RUN shows it: its nodes, how far each step is",
      .lane = Lane::heavy,
      .in_path = kOfRun,
+     .query = kRunStatusQuery,
      .answer = "RunStatus",
      .handle = read_run_status},
     {.method = "GET",

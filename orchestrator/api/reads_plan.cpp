@@ -172,8 +172,9 @@ Reply read_run_status(Desk& desk, const Call& call) {
   if (!run) return problem_of_run(run.error());
   return desk.kept(call, *moment, [&]() -> Reply {
     const auto known = controller::read_status(desk.shared().state);
-    const auto view =
-        controller::run_view_with_steps(desk.store(), **run, known, desk.shared().version);
+    const auto make =
+        call.text("steps") == "false" ? &controller::run_view : &controller::run_view_with_steps;
+    const auto view = make(desk.store(), **run, known, desk.shared().version);
     return view ? Reply{json_answer(*view)} : Reply{problem_of(view.error())};
   });
 }

@@ -114,6 +114,12 @@ std::string nodes_of(const json::value& view) {
   return range.empty() ? fmt::format("({} nodes)", number(view, "nodes")) : range;
 }
 
+/// Not of a run of which some racks are seen.
+std::string driver_of(const json::value& view) {
+  const auto pid = number(view, "driven_by");
+  return pid == 0 ? "" : fmt::format("; process {} drives it", pid);
+}
+
 /// `view`: controller::run_view(), or a run as the API's list has it.
 void say_run(const json::value& view) {
   const auto status =
@@ -128,8 +134,7 @@ void say_run(const json::value& view) {
                         count(burnin::Decision::inconclusive),
                         shortened(what, terminal_width() == 0 ? 100 : room));
   const auto left = std::chrono::ceil<std::chrono::seconds>(status.ends - report::wall_now());
-  if (left.count() > 0)
-    add("{} to go; process {} drives it", report::span_text(left), number(view, "driven_by"));
+  if (left.count() > 0) add("{} to go{}", report::span_text(left), driver_of(view));
   const auto* standing = find(view, "standing");
   if (standing == nullptr) return;
   say_standing(report::progress_from(status.run, *standing), status, view);
@@ -148,36 +153,34 @@ void say_damaged(const store::Run& run, const std::string& what) {
   add("{}", printable(what));
 }
 
-/// A row of the list of runs, of one that works with how it stands. Errors: as ServiceClient.
-Result<json::object> row_there(const api::ServiceClient& client, const json::value& row,
-                               std::int64_t pid) {
-  auto view = row.is_object() ? row.get_object() : json::object{};
-  const auto phase = engine::run_phase(text_at(row, "state").value_or(""));
-  if (phase != engine::RunPhase::running && phase != engine::RunPhase::submitted) return view;
-  TRY(const auto whole, client.get(fmt::format("/api/v1/runs/{}", number(row, "run"))));
-  if (whole.is_object()) view = whole.get_object();
-  if (view.contains("ends"))
-    view["driven_by"] = pid;
-  else if (phase == engine::RunPhase::running)
-    view["state"] = "interrupted";
+/// Of a run with racks that the user may not see: what the API has of the others. Errors: as
+/// ServiceClient.
+Result<json::value> part_there(const api::ServiceClient& client, engine::RunId run) {
+  TRY(auto view, client.get(fmt::format("/api/v1/runs/{}", run)));
+  const bool running = text_at(view, "state") == to_string(engine::RunPhase::running);
+  if (running && find(view, "ends") == nullptr) view.as_object()["state"] = "interrupted";
   return view;
 }
 
-/// The same of a service elsewhere: with --json each run as its API has it.
+Result<json::value> view_there(const api::ServiceClient& client, engine::RunId run) {
+  auto view = client.get(fmt::format("/api/v1/runs/{}/status?steps=false", run));
+  if (view || view.error().code != Code::kRefused) return view;
+  return part_there(client, run);
+}
+
+/// The same of a service elsewhere.
 Exit status_there(const Context& context, const api::ServiceClient& client) {
   const auto page = client.get(fmt::format("/api/v1/runs?limit={}", kRunsShown));
   if (!page) return complain_of_service(context, page.error());
-  const auto service = client.get("/api/v1/status");
-  if (!service) return complain_of_service(context, service.error());
   json::array all;
   if (!context.json) say_headings();
   for (const auto& row : items_at(*page, "items")) {
-    auto view = row_there(client, row, number(*service, "pid"));
+    auto view = view_there(client, number(row, "run"));
     if (!view) return complain_of_service(context, view.error());
     if (context.json)
       all.push_back(*std::move(view));
     else
-      say_run(*std::move(view));
+      say_run(*view);
   }
   if (context.json) say("{}\n", json::serialize(all));
   return Exit::passed;

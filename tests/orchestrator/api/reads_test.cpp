@@ -63,6 +63,7 @@ TEST_F(ApiReads, ReturnTheStatusThatTheServicesMachineShows) {
   EXPECT_EQ(body.at("nodes").at(1).at("verdict"), "in work");
   EXPECT_EQ(body.at("steps").at(0).at("step"), "bmc-facts");
   EXPECT_EQ(body.at("steps").at(0).at("running"), 1);
+  EXPECT_FALSE(get("/api/v1/runs/1/status?steps=false").json().as_object().contains("steps"));
   EXPECT_EQ(get("/api/v1/runs/7/status").status, 404);
 }
 
