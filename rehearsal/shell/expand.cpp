@@ -1,7 +1,5 @@
 // Words to fields: POSIX XCU 2.6. Parameters, command substitution, arithmetic, field splitting,
 // pathnames, quote removal, in this order.
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "rehearsal/shell/host.h"
