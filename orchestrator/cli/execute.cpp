@@ -45,15 +45,19 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
-/// Of a run that is over, what a person does now. A rehearsal says by itself where its state lies.
-std::string next_commands(const report::RunSummary& summary) {
-  if (summary.rehearsal || summary.run.phase != RunPhase::ended) return {};
+/// Of a run that is over, what a person does now. The state folder is named where these commands
+/// would not find it by themselves.
+std::string next_commands(const Context& context, const report::RunSummary& summary) {
+  if (summary.run.phase != RunPhase::ended) return {};
+  const auto cupel = context.state_named || summary.rehearsal
+                         ? fmt::format("cupel --state {}", context.state.string())
+                         : std::string{"cupel"};
   const bool all_pass = summary.count(burnin::Decision::pass) == summary.nodes.size();
   const auto hands =
       all_pass ? std::string{}
-               : fmt::format("what to do at the nodes: cupel actions {}; ", summary.run.id);
-  return fmt::format("  next          {}the report: cupel report {} --html run-{}.html\n", hands,
-                     summary.run.id, summary.run.id);
+               : fmt::format("what to do at the nodes: {} actions {}; ", cupel, summary.run.id);
+  return fmt::format("  next          {}the report: {} report {} --html run-{}.html\n", hands,
+                     cupel, summary.run.id, summary.run.id);
 }
 
 /// `spent`: of the controller, where that is this process. What a process needs that looks on says
@@ -73,7 +77,7 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
     if (spent)
       say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
           spent->peak_memory_bytes / (1 << 20), spent->cpu_seconds);
-    say("{}", next_commands(*summary));
+    say("{}", next_commands(context, *summary));
   }
   std::fflush(stdout);
 }
