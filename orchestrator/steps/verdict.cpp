@@ -101,10 +101,19 @@ Cause cause_of(const NodeRecord& record, const Checked& checked, Decision decisi
 /// Stages that proved nothing, and whether they told why.
 using Unproven = std::map<std::string, bool, std::less<>>;
 
-/// Where the same was told of others, a part of which it is not reported is missing itself.
+/// "gpu", "hca"; of a name that no kind of part has, what stands before its number: "link", "mc".
+/// Each kind has a driver or a tool of its own: that one was read says nothing about another.
+std::string kind_of(const std::string& part) {
+  if (const auto kind = inventory::kind_of_name(part)) return std::string{to_string(*kind)};
+  return part.substr(0, part.find_first_of("0123456789:"));
+}
+
+/// Where the same was told of others of its kind, a part of which it is not reported is missing
+/// itself.
 bool told_of_others(const Checked& one, const AllChecked& checked) {
   return std::ranges::any_of(checked, [&](const Checked& each) {
-    return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing;
+    return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing &&
+           kind_of(each.part) == kind_of(one.part);
   });
 }
 
@@ -186,17 +195,17 @@ class KnownMissing {
   std::map<std::pair<std::string, inventory::PartKind>, std::set<std::string>> silent_{};
 };
 
-/// Numbers that came of no part at all: nothing was read, and no part has failed.
+/// Numbers that came of no part of a kind: nothing was read there, and no part has failed.
 class Unread {
  public:
   explicit Unread(const AllChecked& checked) {
     for (const auto& each : checked)
-      if (each.met != Met::missing) told_.insert({each.stage, each.measure});
+      if (each.met != Met::missing) told_.insert({each.stage, each.measure, kind_of(each.part)});
   }
 
   bool takes(const Checked& each) {
     const bool is_unread = each.met == Met::missing && !burnin::is_precondition(each.measure) &&
-                           !told_.contains({each.stage, each.measure});
+                           !told_.contains({each.stage, each.measure, kind_of(each.part)});
     if (!is_unread) return false;
     auto& parts = by_stage_[each.stage][each.measure];
     if (!each.part.empty()) parts.push_back(each.part);
@@ -266,7 +275,7 @@ class Unread {
       cause.measured += fmt::format("; {}: {}", found.unknown[i].fact, found.unknown[i].why);
   }
 
-  std::set<std::pair<std::string, std::string>> told_{};
+  std::set<std::array<std::string, 3>> told_{};  // stage, measure, kind of part
   std::map<std::string, Measures, std::less<>> by_stage_{};
 };
 

@@ -19,6 +19,7 @@ using inventory::Profile;
 using record::NodeRecord;
 using record::StepRecord;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Wants two GPUs without errors, and a disk without.
 Profile profile() {
@@ -167,6 +168,50 @@ TEST(Verdict, IsInconclusiveWithoutAPartOrItsRemedyWhereNothingWasRead) {
   EXPECT_EQ(cause.evidence, "a1");
 }
 
+/// One measure of the stage, asked of two parts of each kind, told of all of them but those of
+/// `unread`.
+NodeRecord without_kind(const std::string& unread, const std::vector<std::string>& parts) {
+  auto record = healthy();
+  auto& told = record.findings["gpu-facts"].measurements;
+  told.clear();
+  for (const auto& part : parts)
+    if (!part.starts_with(unread)) told.push_back(errors(part, 0));
+  return record;
+}
+
+// Links of HCAs and drives were read, and the GPUs' driver was not loaded: that is no word on GPUs.
+TEST(Verdict, TakesWhatWasReadOfOneKindOfPartForNoReadingOfAnother) {
+  auto all = profile();
+  all.criteria[0].parts = {"gpu0",      "gpu1", "mlx5_0",         "mlx5_1",  "nvme0",
+                           "nvme1",     "cpu0", "cpu1",           "dimm A1", "dimm B1",
+                           "mc0",       "mc1",  "psu1",           "psu2",    "nvswitch0",
+                           "nvswitch1", "",     "link:a/1<->b/1", "link:c"};
+  const auto& parts = all.criteria[0].parts;
+  for (const std::string kind :
+       {"gpu", "mlx5_", "nvme", "cpu", "dimm", "mc", "psu", "nvswitch", "link:"}) {
+    const auto verdict = decide(all, without_kind(kind, parts));
+
+    EXPECT_EQ(verdict.decision, Decision::inconclusive) << kind;
+    ASSERT_EQ(verdict.causes.size(), 1u) << kind;
+    EXPECT_EQ(verdict.causes[0].criterion, "stage gpu-facts") << kind;
+    EXPECT_EQ(verdict.causes[0].part, "") << kind;
+    EXPECT_THAT(verdict.causes[0].measured, HasSubstr(kind)) << kind;
+    EXPECT_THAT(verdict.causes[0].remedy, Not(HasSubstr("replace"))) << kind;
+  }
+}
+
+TEST(Verdict, FailsTheOnePartOfItsKindThatIsSilentWhereverItsLikeWereRead) {
+  auto all = profile();
+  all.criteria[0].parts = {"gpu0", "gpu1", "mlx5_0", "mlx5_1", "nvme0", "nvme1"};
+  for (const std::string part : {"gpu1", "mlx5_1", "nvme1"}) {
+    const auto verdict = decide(all, without_kind(part, all.criteria[0].parts));
+
+    EXPECT_EQ(verdict.decision, Decision::fail) << part;
+    ASSERT_EQ(verdict.causes.size(), 1u) << part;
+    EXPECT_EQ(verdict.causes[0].part, part);
+  }
+}
+
 TEST(Verdict, AsksNothingOfAsManySilentPartsAsAreMissingWithoutAName) {
   auto record = healthy();
   record.findings["gpu-facts"].measurements.pop_back();
@@ -274,6 +319,26 @@ TEST(Verdict, SaysOfAGpuThatIsMissingThatItIsMissingAndNotThatItIsInUse) {
   EXPECT_THAT(missing.causes[0].remedy, HasSubstr("it is missing, or it is broken"));
   EXPECT_EQ(beside.decision, Decision::fail) << "another one that is in use does not bring it back";
   EXPECT_EQ(unasked.decision, Decision::inconclusive) << "nobody told whether any was idle";
+}
+
+// Drives told whether they are idle and GPUs did not: nobody looked at the GPUs, and none is gone.
+TEST(Verdict, TakesAConditionThatWasToldOfAnotherKindForNoWordOnAPart) {
+  auto all = idle_profile();
+  all.criteria[2].parts = {"gpu0", "gpu1", "nvme0", "nvme1"};
+  auto record = healthy();
+  record.steps.insert(record.steps.begin() + 2, step("gemm"));
+  auto& gemm = record.findings["gemm"].measurements;
+  gemm = {{"gpu.idle", "nvme0", 1, ""}, {"gpu.idle", "nvme1", 1, ""}};
+
+  const auto unread = decide(all, record);
+  gemm.push_back({"gpu.idle", "gpu0", 1, ""});
+  gemm.push_back({"gemm.errors", "gpu0", 0, "errors"});
+  const auto gone = decide(all, record);
+
+  EXPECT_EQ(unread.decision, Decision::inconclusive);
+  EXPECT_EQ(gone.decision, Decision::fail);
+  ASSERT_EQ(gone.causes.size(), 1u);
+  EXPECT_EQ(gone.causes[0].part, "gpu1");
 }
 
 TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
