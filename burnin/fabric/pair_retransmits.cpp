@@ -53,13 +53,15 @@ double PairRetransmits::usual_share(std::span<const Link> links) const {
   return rest.flows > 0 ? std::max(kLeastShare, rest.lossy_share()) : 1;
 }
 
-/// Where other flows of its leaf lose packets too, the leaf or its settings may be the cause.
-bool PairRetransmits::is_more_than_chance(const Share& own, const Share& of_leaf,
+/// Where other flows of its leaf lose packets too, the leaf or its settings may be the cause. What
+/// the same link loses the other way says nothing about the leaf.
+bool PairRetransmits::is_more_than_chance(const Way& way, const Link& link, const Share& of_leaf,
                                           double usual) const {
-  const Share others{of_leaf.flows - own.flows, of_leaf.lossy - own.lossy};
+  const Share others{of_leaf.flows - link.out.own.flows - link.in.own.flows,
+                     of_leaf.lossy - link.out.own.lossy - link.in.own.lossy};
   const double share = std::max(usual, others.lossy_share());
   const auto ways = 2 * static_cast<double>(topology_.wiring().ports.size());
-  return ways * std::pow(share, own.flows) < kByChance;
+  return ways * std::pow(share, way.own.flows) < kByChance;
 }
 
 /// By leaf.
@@ -88,7 +90,7 @@ void PairRetransmits::add_to(const Names& names, GroupFindings& found) const {
       bool is_known = true;
       for (const auto& way : {links[port].out, links[port].in}) {
         if (way.own.flows > way.own.lossy) continue;  // a flow clears it
-        if (way.is_suspect() && is_more_than_chance(way.own, leaf->second, usual))
+        if (way.is_suspect() && is_more_than_chance(way, links[port], leaf->second, usual))
           packets = std::max(packets, static_cast<double>(way.least));
         else
           is_known = false;

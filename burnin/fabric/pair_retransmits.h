@@ -58,7 +58,8 @@ class PairRetransmits {
   std::vector<Link> links() const;
   std::map<int, Share> shares_of_leaves() const;
   double usual_share(std::span<const Link> links) const;
-  bool is_more_than_chance(const Share& own, const Share& of_leaf, double usual) const;
+  bool is_more_than_chance(const Way& way, const Link& link, const Share& of_leaf,
+                           double usual) const;
   void say(const Names& names, GroupFindings& found) const;
 
   const Topology& topology_;

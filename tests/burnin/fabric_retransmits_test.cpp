@@ -81,6 +81,17 @@ TEST(PairRetransmits, NameTheLinkOverWhichEachPartnersFlowLosesPackets) {
   }
 }
 
+// A damaged cable mostly loses packets both ways: neither way is the leaf's doing for the other.
+TEST(PairRetransmits, NameTheLinkThatLosesPacketsBothWays) {
+  const auto topology = two_groups();
+  const auto found = after_rounds(topology, [&](const fabric::Flow& flow) {
+    return flow.rail == 1 && (flow.from == 2 || flow.to == 2) ? 12u : 0u;
+  });
+
+  EXPECT_THAT(found.named, ElementsAre("n3 mlx5_6 12"));
+  EXPECT_EQ(found.reported, static_cast<std::size_t>(kNodes * kRails));
+}
+
 TEST(PairRetransmits, NameNoLinkForOneFlowThatLosesPackets) {
   const auto topology = two_groups();
   const auto found = after_rounds(
