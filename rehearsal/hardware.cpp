@@ -314,7 +314,7 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
   if (const auto* system = expected(profile, PartKind::system))
     made.model = model_of(*system, made.model);
   made.serial = "1660" + maker.seeded.digits("system", 9);
-  made.bmc_seed = made.serial;
+  made.bmc_mac = bmc_mac_of(made.serial);
   made.uuid = maker.seeded.uuid("system");
   made.idle_watts = profile.draw.idle_watts;
   made.loaded_watts = profile.draw.loaded_watts;
@@ -371,6 +371,11 @@ void exchange_parts(Hardware& hardware, const std::string& one, const std::strin
   exchange_among(hardware.dimms, one, other);
   exchange_among(hardware.drives, one, other);
   exchange_among(hardware.psus, one, other);
+}
+
+std::string bmc_mac_of(std::string_view serial) {
+  constexpr std::size_t kOwnDigits = 6;
+  return "94:6d:ae:" + in_bytes(sha256_hex(std::string{serial} + "/bmc").substr(0, kOwnDigits));
 }
 
 std::string link_address(const Adapter& adapter) {

@@ -67,6 +67,10 @@ struct Adapter {
 /// port's GID. Source: RFC 4391, 9.1.1.
 std::string link_address(const Adapter& adapter);
 
+/// Of the BMC of a machine of that serial number. Of a vendor's range, as real ones are: a local
+/// address is that of a link inside the machine.
+std::string bmc_mac_of(std::string_view serial);
+
 struct NvSwitch {
   std::string name{}, pci{};  // "nvswitch0"
 };
@@ -78,7 +82,7 @@ struct Fan {
 struct Hardware {
   std::string node, profile;
   std::string manufacturer, model, serial, uuid;
-  std::string bmc_seed;  // what the MAC address of its BMC is drawn from
+  std::string bmc_mac;  // of its BMC's own port: "94:6d:ae:00:11:22"
   std::vector<Gpu> gpus;
   std::vector<Cpu> cpus;
   std::vector<Dimm> dimms;

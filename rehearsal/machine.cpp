@@ -50,15 +50,18 @@ std::string Machine::host_name() const {
 void Machine::fit() {
   hardware_ = make_hardware(*profile_, name_, seed_, faults_);
   const bool swapped = find_fault(faults_, FaultKind::node_swapped) != nullptr;
-  if (!swapped && !identity_.serial.empty())
-    hardware_.serial = hardware_.bmc_seed = identity_.serial;
-  const auto serial_of = [this](const Fault& twice) {
-    return make_hardware(*profile_, twice.other, seed_, {}).serial;
+  if (!swapped && !identity_.serial.empty()) {
+    hardware_.serial = identity_.serial;
+    hardware_.bmc_mac = bmc_mac_of(identity_.serial);
+  }
+  if (!identity_.bmc_mac.empty()) hardware_.bmc_mac = identity_.bmc_mac;
+  const auto machine_of = [this](const Fault& twice) {
+    return make_hardware(*profile_, twice.other, seed_, {});
   };
   if (const auto* twice = find_fault(faults_, FaultKind::serial_twice))
-    hardware_.serial = serial_of(*twice);
+    hardware_.serial = machine_of(*twice).serial;
   if (const auto* twice = find_fault(faults_, FaultKind::bmc_mac_twice))
-    hardware_.bmc_seed = serial_of(*twice);
+    hardware_.bmc_mac = machine_of(*twice).bmc_mac;
   for (const auto& [one, other] : exchanged_) exchange_parts(hardware_, one, other);
 }
 

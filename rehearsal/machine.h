@@ -36,7 +36,6 @@ class Machine : public ManagedSystem {
   SpreadShape spread() const { return spread_; }
   const Clock& clock() const override { return clock_; }
   const inventory::Profile& profile() const { return *profile_; }
-  const std::string& bmc_mac() const override { return identity_.bmc_mac; }
   const BootTimes& times() const { return times_; }
   const Hardware& hardware() const override { return hardware_; }
   Hardware whole_hardware() const override { return make_hardware(*profile_, name_, 0, {}); }

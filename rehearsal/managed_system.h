@@ -49,8 +49,6 @@ class ManagedSystem {
   virtual const std::string& name() const = 0;
   /// Of whatever is drawn for it, each purpose apart.
   virtual std::uint64_t seed() const = 0;
-  /// Of its BMC, where somebody has written it down; empty: drawn.
-  virtual const std::string& bmc_mac() const = 0;
   virtual const Hardware& hardware() const = 0;
   /// With every part in its place, so that an empty bay is known too.
   virtual Hardware whole_hardware() const = 0;

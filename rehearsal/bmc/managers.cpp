@@ -1,7 +1,6 @@
 // The BMC itself: its clock, its ports, its console, its network services.
 #include <fmt/format.h>
 
-#include "base/digest.h"
 #include "rehearsal/bmc/resources.h"
 
 namespace cupel::rehearsal {
@@ -22,24 +21,12 @@ json::object reset_of(const BmcView& view, const std::string& path) {
             {"target", path + "/Actions/Manager.Reset"}}}};
 }
 
-std::string mac_of(const BmcView& view) {
-  const auto& written = view.machine.bmc_mac();
-  const bool twice = find_fault(view.machine.faults(), FaultKind::bmc_mac_twice) != nullptr;
-  if (!written.empty() && !twice) return written;
-  auto digits = sha256_hex(view.hardware().bmc_seed + "/bmc").substr(0, 12);
-  digits[1] = 'a';  // locally administered, for one machine
-  std::string mac;
-  for (std::size_t i = 0; i < digits.size(); i += 2)
-    mac += (i == 0 ? "" : ":") + digits.substr(i, 2);
-  return mac;
-}
-
 void add_ports(ResourceTree& tree, const BmcView& view) {
   const auto path = view.manager() + "/EthernetInterfaces/eth0";
   auto port = resource(path, "#EthernetInterface.v1_6_0.EthernetInterface", "eth0",
                        "Manager Ethernet Interface");
-  port["MACAddress"] = mac_of(view);
-  port["PermanentMACAddress"] = mac_of(view);
+  port["MACAddress"] = view.hardware().bmc_mac;
+  port["PermanentMACAddress"] = view.hardware().bmc_mac;
   port["InterfaceEnabled"] = true;
   port["LinkStatus"] = "LinkUp";
   port["SpeedMbps"] = 1000;

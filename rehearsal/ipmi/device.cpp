@@ -1,6 +1,5 @@
 #include "rehearsal/ipmi/device.h"
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "rehearsal/bmc_faults.h"
 
@@ -170,10 +169,10 @@ Bytes guid_of(const std::string& uuid) {
 }
 
 std::array<std::uint8_t, 6> mac_of(const Hardware& hardware) {
-  const auto digits = sha256_hex(hardware.serial + "/bmc");
-  std::array<std::uint8_t, 6> mac{0x94};
-  for (std::size_t i = 1; i < mac.size(); ++i)
-    mac[i] = hex_byte(std::string_view{digits}.substr(2 * i, 2));
+  constexpr std::size_t kStep = std::string_view{"94:"}.size();
+  std::array<std::uint8_t, 6> mac{};
+  for (std::size_t i = 0; i < mac.size() && kStep * i < hardware.bmc_mac.size(); ++i)
+    mac[i] = hex_byte(std::string_view{hardware.bmc_mac}.substr(kStep * i, 2));
   return mac;
 }
 

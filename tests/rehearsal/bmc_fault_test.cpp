@@ -154,7 +154,16 @@ TEST(BmcFault, OneOfTwoWithOneSerialNumberOrMacAddressHasItsOwnOfTheOther) {
   EXPECT_EQ(serial.first, make_hardware(dgx(), "v01-n02", 1, {}).serial);
   EXPECT_EQ(serial.second, own.second);
   EXPECT_EQ(mac.first, own.first);
+  EXPECT_EQ(mac.second, make_hardware(dgx(), "v01-n02", 1, {}).bmc_mac);
   EXPECT_NE(mac.second, own.second);
+}
+
+// Cupel takes a local address for that of a link inside the machine, and would not see two alike.
+TEST(BmcFault, TheAddressOfItsPortIsOfAVendorsRange) {
+  constexpr std::string_view kUnicastOfAVendor = "048c";
+  for (const std::string node : {"v01-n01", "v01-n02", "a", "b", "c"})
+    EXPECT_TRUE(kUnicastOfAVendor.contains(make_hardware(dgx(), node, 1, {}).bmc_mac.at(1)))
+        << node;
 }
 
 TEST(BmcFault, IpmiIsIllOfTheSame) {

@@ -166,7 +166,8 @@ TEST_F(RackOfSite, StandsAMachineWithThatSerialMacAndProfile) {
   RackBench bench{*rack, 1000};
 
   EXPECT_EQ(bench.on("a01-n02", [](Machine& one) { return one.hardware().serial; }), "S2");
-  EXPECT_EQ(bench.on("a01-n02", [](Machine& one) { return one.bmc_mac(); }), "aa:bb:cc:00:11:23");
+  EXPECT_EQ(bench.on("a01-n02", [](Machine& one) { return one.hardware().bmc_mac; }),
+            "aa:bb:cc:00:11:23");
   EXPECT_EQ(bench.on("a02-n01", [](Machine& one) { return one.profile().name; }), "a100-8");
   Browser browser{bench.node(0).bmc.endpoint};
   browser.log_in(bench.node(0));

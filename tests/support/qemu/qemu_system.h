@@ -30,7 +30,6 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   const Clock& clock() const override { return clock_; }
   const std::string& name() const override { return hardware_.node; }
   std::uint64_t seed() const override { return 1; }
-  const std::string& bmc_mac() const override { return kNone; }
   const Hardware& hardware() const override { return hardware_; }
   Hardware whole_hardware() const override { return hardware_; }
   std::span<const Fault> faults() const override { return {}; }
@@ -85,7 +84,6 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   void fetched_disc(const Result<ProcessOutcome>& ran, const std::filesystem::path& file);
   void change_disc(std::filesystem::path file);
 
-  static inline const std::string kNone{};
   asio::any_io_executor executor_;
   const Clock& clock_;
   Hardware hardware_;
