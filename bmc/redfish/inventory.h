@@ -69,8 +69,8 @@ std::optional<std::string> mac_of(const json::value& port);
 /// GPUs of machines that do not list them as Processors: call it where there were none. gpus.cpp
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices);
 
-/// NVSwitches: the switches that a chassis links to; else those whose firmware is listed (call it
-/// after read_firmware for that). switches.cpp
+/// NVSwitches: the switches that a chassis links to; else those of the BMC's NVLink fabrics; else
+/// those whose firmware is listed (call it after read_firmware for that). switches.cpp
 Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& claims);
 void add_switches_by_firmware(Survey& survey);
 

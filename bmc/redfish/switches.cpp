@@ -1,5 +1,7 @@
 // NVSwitches. PCIe switches and retimers are no parts that somebody would count.
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
@@ -15,10 +17,31 @@ bool is_nvswitch(std::string_view name) {
   return lower_case(name).find("nvswitch") != std::string::npos;
 }
 
+bool names_nvlink(std::string_view name) {
+  return lower_case(name).find("nvlink") != std::string::npos;
+}
+
 /// The number at the end of a name: "NVSwitch_3".
 std::string number_in(std::string_view name) {
   const auto digits = name.find_last_not_of("0123456789");
   return std::string{digits == name.npos ? name : name.substr(digits + 1)};
+}
+
+/// Those that the BMC lists under its NVLink fabrics (DSP0268, Fabric.FabricType). Where it stands
+/// for several machines, nothing says whose a fabric is.
+Task<std::vector<std::string>> switches_of_fabrics(Survey& survey, const Machine& machine) {
+  constexpr std::array<std::string_view, 1> kNotNvLink{"PCIe"};
+  std::vector<std::string> uris;
+  const auto fabrics = link_at(machine.root, "Fabrics");
+  if (fabrics.empty() || !machine.others.empty()) co_return uris;
+  for (const auto& fabric : co_await survey.members(fabrics, "fabric", kNotNvLink)) {
+    const auto type = lower_case(told(fabric.body, "FabricType"));
+    if (type != "nvlink" && !(type.empty() && names_nvlink(last_name(fabric.uri)))) continue;
+    const auto switches = survey.link(fabric, "Switches");
+    if (switches.empty()) continue;
+    std::ranges::move(co_await survey.links(switches, "NVSwitches"), std::back_inserter(uris));
+  }
+  co_return uris;
 }
 
 }  // namespace
@@ -31,6 +54,7 @@ Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& cla
     for (auto& uri : links_at(chassis.body, "Links/Switches"))
       if (is_nvswitch(last_name(uri)) && std::ranges::find(uris, uri) == uris.end())
         uris.push_back(std::move(uri));
+  if (uris.empty()) uris = co_await switches_of_fabrics(survey, machine);
   std::ranges::stable_sort(uris, natural_less,
                            [](const std::string& uri) { return last_name(uri); });
   const auto switches = co_await survey.read_all(std::move(uris), "switch");

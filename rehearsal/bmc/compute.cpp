@@ -207,7 +207,7 @@ void add_switches(ResourceTree& tree, const BmcView& view) {
     one["Manufacturer"] = "NVIDIA";
     one["Model"] = "NVSwitch";
     one["SerialNumber"] = fmt::format("{}{}", view.hardware().serial, i);
-    one["FirmwareVersion"] = "96.10.18.00.03";
+    one["FirmwareVersion"] = view.hardware().version("HGX_FW_" + id, "96.10.4A.00.01");
     one["Status"] = healthy();
     tree[path] = std::move(one);
   }

@@ -93,6 +93,62 @@ TEST_F(PartsReading, TheVendorOfAMachineThatCupelDoesNotKnowIsItsManufacturer) {
   EXPECT_EQ(inventory().identity.vendor, "Contoso");
 }
 
+/// A BMC that shows its NVSwitches in none of its chassis.
+class NvLinkFabric : public PartsReading {
+ protected:
+  NvLinkFabric() {
+    const std::string nvlink = kFabrics + "/HGX_NVLinkFabric_0";
+    add_fabric(nvlink, R"("NVLink")",
+               {nvlink + "/Switches/NVSwitch_1", nvlink + "/Switches/NVSwitch_0"});
+    const std::string storage = kFabrics + "/DE00A000";
+    add_fabric(storage, R"("MultiProtocol")", {storage + "/Switches/1"});
+    const std::string retimers = kFabrics + "/HGX_PCIeRetimerTopology_0";
+    add_fabric(retimers, R"("PCIe")", {retimers + "/Switches/PCIeRetimer_0"});
+    add_collection(kRoot, "Fabrics", {storage, nvlink, retimers});
+  }
+  void add_fabric(const std::string& uri, const std::string& type,
+                  const std::vector<std::string>& switches) {
+    put(uri, R"({"FabricType": )" + type + "}");
+    add_collection(uri, "Switches", switches);
+    for (const auto& each : switches)
+      put(each, R"({"Model": "NVSwitch", "FirmwareVersion": "96.10.4A.00.01",
+          "Status": {"Health": "OK", "State": "Enabled"}})");
+  }
+  static inline const std::string kFabrics = "/redfish/v1/Fabrics";
+};
+
+TEST_F(NvLinkFabric, ShowsTheSwitchesThatNoChassisLinksTo) {
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::switch_chip), ElementsAre("nvswitch0 ", "nvswitch1 "));
+  EXPECT_EQ(part(seen, "nvswitch1").firmware, "96.10.4A.00.01");
+  EXPECT_EQ(part(seen, "nvswitch1").source,
+            "/redfish/v1/Fabrics/HGX_NVLinkFabric_0/Switches/NVSwitch_1");
+  EXPECT_FALSE(tree.was_asked("/redfish/v1/Fabrics/HGX_PCIeRetimerTopology_0"));
+  EXPECT_FALSE(tree.was_asked("/redfish/v1/Fabrics/DE00A000/Switches"));
+}
+
+TEST_F(NvLinkFabric, IsNotAskedWhereAChassisLinksToItsSwitches) {
+  const std::string one = kFabrics + "/HGX_NVLinkFabric_0/Switches/NVSwitch_0";
+  put(kChassis,
+      R"({"ChassisType": "RackMount", "Links": {"Switches": [{"@odata.id": ")" + one + R"("}]}})");
+
+  EXPECT_THAT(names(inventory(), PartKind::switch_chip), ElementsAre("nvswitch0 "));
+  EXPECT_FALSE(tree.was_asked(kFabrics));
+}
+
+TEST_F(NvLinkFabric, IsNotWholeWhereItsSwitchesCannotBeRead) {
+  const std::string switches = kFabrics + "/HGX_NVLinkFabric_0/Switches";
+  tree.errors.emplace(switches, Error{Code::kBusy, "n: GET " + switches + ": HTTP 503"});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::switch_chip), ElementsAre());
+  const auto* partial = inventory::partial_list(seen.partial, PartKind::switch_chip);
+  ASSERT_NE(partial, nullptr);
+  EXPECT_TRUE(partial->passing);
+}
+
 // Intel S2600BPB: what is read of it is a Card, and its RackMount an error.
 TEST_F(PartsReading, PsusAndFansOfACardAreFoundWhereNoWholeChassisHasAny) {
   const std::string card = "/redfish/v1/Chassis/1/Baseboard";
