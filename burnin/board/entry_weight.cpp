@@ -231,6 +231,42 @@ const FaultState* fault_in(std::string_view text) {
   return found == kFaultStates.end() ? nullptr : &*found;
 }
 
+/// Of a registry's MessageId: what its key says of the machine, whatever severity stands beside it.
+/// Source: DMTF DSP8011, registries Environmental, Power, ResourceEvent, SensorEvent,
+/// StorageDevice and Platform; OpenBMC's registry.
+constexpr auto kBadKeys = std::to_array<std::string_view>(
+    {"failed", "failure", "platformerror", "thermaltrip", "leakdetected", "uppercritical",
+     "lowercritical", "upperfatal", "lowerfatal", "changedcritical", "groupcritical",
+     "errorsdetected", "errorthresholdexceeded", "criticalhighgoinghigh", "criticallowgoinglow"});
+
+/// Registries of what is done with the machine: that it failed is no fault of a part.
+constexpr auto kRegistriesOfActs = std::to_array<std::string_view>(
+    {"base", "update", "taskevent", "security", "license", "jobevent", "networkdevice"});
+
+/// An entry with one of these tells the end of a fault, or of a setting, a test or a count of none.
+constexpr auto kGoodNews = std::to_array<std::string_view>(
+    {"clear",    "restor",   "recover",  "no longer", "nolonger", "resolved", "returned",
+     "repaired", "replaced", "normal",   "corrected", "success",  " test",    " ok",
+     "setting",  "policy",   "configur", "set to",    "alert",    "logging"});
+constexpr auto kBadThatSoundsGood = std::to_array<std::string_view>(
+    {"non-recoverable", "nonrecoverable", "unrecoverable", "abnormal", "uncorrected"});
+
+bool is_good_news(std::string text) {
+  for (const auto words : kBadThatSoundsGood) text = without(std::move(text), words);
+  return text.starts_with("no ") || text.contains(" no ") || text.contains(" 0 ") ||
+         any_in(text, kGoodNews);
+}
+
+/// Whether the text or the MessageId of an entry that is called well names what has failed.
+bool names_a_failure(const FaultState* fault, std::string_view text, std::string_view id) {
+  const auto key = id.substr(id.rfind('.') + 1), registry = id.substr(0, id.find('.'));
+  if (std::ranges::find(kRegistriesOfActs, registry) != kRegistriesOfActs.end()) return false;
+  for (const auto login : kFailedLogins)
+    if (text.contains(login)) return false;
+  if (is_good_news(std::string{text}) || is_good_news(std::string{key})) return false;
+  return (fault != nullptr && fault->weight == critical) || any_in(key, kBadKeys);
+}
+
 /// That a supply was pulled out is logged as the end of its presence.
 bool is_pulled_supply(const LogEntryWords& entry, std::string_view text) {
   const bool supply = text.contains("power supply") || entry.part.starts_with("psu");
@@ -255,13 +291,15 @@ bool is_harmless(const LogEntryWords& entry, EntryWeight told, std::string_view 
   });
 }
 
-EntryWeight told_by(const LogEntryWords& entry, const FaultState* fault, std::string_view text) {
+EntryWeight told_by(const LogEntryWords& entry, const FaultState* fault, std::string_view text,
+                    std::string_view id) {
   if (entry.severity == "Critical") return critical;
   if (entry.severity == "Warning") return warning;
   if (is_pulled_supply(entry, text)) return warning;
   const bool silent = entry.severity.empty();
   const bool counts = fault != nullptr && (silent || says_asserted(entry, text));
-  return counts ? fault->weight : other;
+  if (counts) return fault->weight;
+  return names_a_failure(fault, text, id) ? warning : other;
 }
 
 }  // namespace
@@ -271,7 +309,7 @@ WeighedEntry weigh(const LogEntryWords& entry) {
   const auto text = message + " " + lower_case(entry.sensor);
   if (is_over(entry, text)) return {other, {}};
   const auto* fault = fault_in(text);
-  const auto told = told_by(entry, fault, text);
+  const auto told = told_by(entry, fault, text, id);
   if (is_harmless(entry, told, text, message, id)) return {harmless, {}};
   const bool unnamed = told >= warning && entry.part.empty() && fault != nullptr;
   return {told, std::string{unnamed ? fault->family : std::string_view{}}};

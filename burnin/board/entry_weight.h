@@ -30,8 +30,9 @@ struct WeighedEntry {
 /// fault that it reports is over (deasserted), or where its MessageId is one of logins, of the log
 /// itself or of the BMC's own load and its text names no fault. A warning that says the machine was
 /// switched weighs less as long as it names neither a fault nor a part. "OK" weighs more where the
-/// text says that a fault of the table is asserted; an entry without a severity, where it names
-/// one. Source: IPMI 2.0, tables 42-2 and 42-3; DMTF DSP0268, LogEntry: Severity, EntryCode;
+/// text says that a fault of the table is asserted; it is a warning where text or MessageId name a
+/// failure and nothing in them says that it is over. An entry without a severity weighs as the
+/// fault that it names. Source: IPMI 2.0, tables 42-2 and 42-3; DMTF DSP0268, LogEntry: Severity, EntryCode;
 /// captures of Dell, HPE, Lenovo, Supermicro, Gigabyte, DGX H100 and GB200.
 WeighedEntry weigh(const LogEntryWords& entry);
 

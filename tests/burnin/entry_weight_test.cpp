@@ -106,6 +106,61 @@ TEST(EntryWeight, AnAssertedFaultCountsThoughItsSeverityIsOkOrNotTold) {
     expect(row);
 }
 
+// A BMC that calls everything well.
+TEST(EntryWeight, AFailureIsAWarningThoughItsSeverityIsOk) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"OK", "", "The system powered off because of a CPU thermal trip", "", warning,
+            "processors"},
+           {"OK", "", "System powered off because of an over-temperature", "", warning},
+           {"OK", "", "Fan 3: fan failure", "", warning, "fan3"},
+           {"OK", "", "Uncorrectable ECC error", "DIMM B7", warning, "dimm B7"},
+           {"OK", "", "Power supply 2: non-recoverable failure detected", "PSU2", warning, "psu2"},
+           {"OK", "Environmental.1.0.FanFailed", "Fan 3 does not turn.", "", warning, "fan3"},
+           {"OK", "ResourceEvent.1.3.ResourceStatusChangedCritical",
+            "The health of GPU_SXM_3 has changed to Critical.", "", warning, "gpu2"},
+           {"OK", "OpenBMC.0.4.SensorThresholdCriticalHighGoingHigh",
+            "CPU_0_TEMP sensor crossed a critical high threshold going high.", "", warning},
+           // captured: GB200, at this severity
+           {"OK", "Platform.1.0.PlatformError", "A platform error occurred.", "", warning}})
+    expect(row);
+}
+
+TEST(EntryWeight, WhatIsWellIsNoWarningThoughItSpeaksOfFaults) {
+  for (const auto& row : std::initializer_list<Row>{
+           {"OK", "StorageDevice.1.0.DriveFailureCleared", "A drive failure was cleared.", "",
+            other},
+           {"OK", "", "Fan failure has been repaired", "", other},
+           {"OK", "", "Power input lost: input power has been restored", "", other},
+           {"OK", "", "No drive failure detected", "", other},
+           {"OK", "", "Memory scrub found 0 uncorrectable errors", "", other},
+           {"OK", "", "The alert policy for power supply failure was changed", "", other},
+           {"OK", "", "Correctable ECC", "", other},
+           {"OK", "", "CPU_0_TEMP: critical high threshold set to 95", "", other},
+           {"OK", "Update.1.0.TransferFailed", "Transfer of image 'bios.cap' failed.", "", other},
+           {"OK", "SensorEvent.1.0.ReadingNoLongerCritical",
+            "Sensor 'CPU temperature' reading of 80 C is no longer at a critical level.", "",
+            other},
+           // captured, at this severity: Lenovo, HPE, GB200, Supermicro
+           {"OK", "",
+            "Security: Userid: root using default authentication had 6 login failures from an SSH "
+            "client at IP address 10.152.140.52.",
+            "", other},
+           {"OK", "",
+            "Management Controller SN#   J101RZ43 Reset was caused by restoring default "
+            "values.",
+            "", other},
+           {"OK", "35.1", "Server power removed.", "", other},
+           {"OK", "",
+            "nsmd: Created NSM Sensor : UUID=STATIC:0:2, "
+            "Name=HGX_GPU_2_DRAM_0_Temp_0_UpperCritical, Type=Static",
+            "", other},
+           {"OK", "Event.1.0.HostFwPwdRemoved",
+            "[MEL-0207] The host FW user password has been removed.", "", other}}) {
+    const auto found = weigh({row.message, row.id, row.sensor, row.severity, row.direction, {}});
+    EXPECT_EQ(found.weight, row.weight) << row.message;
+  }
+}
+
 TEST(EntryWeight, AFaultThatIsOverIsNone) {
   for (const auto& row : std::initializer_list<Row>{
            {"OK", "0xF1FFFF", "[PWR-0001] PS1 Status, Power Supply Failure detected",
