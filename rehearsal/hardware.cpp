@@ -165,6 +165,8 @@ void Maker::dimms(const ExpectedParts& parts) {
     dimm.bytes = parts.size_bytes.value_or(64.0 * 1073741824);
     if (const auto* small = find_fault(faults, FaultKind::dimm_too_small, dimm.name))
       dimm.bytes = small->bytes.value_or(dimm.bytes / 2);
+    if (const auto* slow = find_fault(faults, FaultKind::memory_slow))
+      dimm.mts = slow->number.value_or(kSlowRate);
     if (const auto* slow = find_fault(faults, FaultKind::dimm_slow, dimm.name))
       dimm.mts = slow->number.value_or(kSlowRate);
     dimm.present = !has(FaultKind::dimm_missing, dimm.name);
@@ -208,6 +210,7 @@ void Maker::cpus(const ExpectedParts& parts) {
             .cores = static_cast<int>(parts.cores.value_or(56))};
     if (!has(FaultKind::cpu_missing, cpu.name)) made.cpus.push_back(std::move(cpu));
   }
+  if (find_fault(faults, FaultKind::smt_off) != nullptr) made.threads_of_core = 1;
 }
 
 void Maker::adapters(const ExpectedParts& parts) {

@@ -93,10 +93,11 @@ struct Hardware {
   std::vector<Fan> fans;
   std::map<std::string, std::string> firmware;  // component: version
   double idle_watts = 0, loaded_watts = 0;
+  int threads_of_core = 2;
 
   double memory_bytes() const;
   int cores() const;
-  int threads() const { return cores() * 2; }
+  int threads() const { return cores() * threads_of_core; }
   /// The version of a component, or `otherwise` where the profile does not speak of it.
   std::string version(const std::string& component, const std::string& otherwise) const;
 };

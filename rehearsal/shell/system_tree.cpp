@@ -29,7 +29,7 @@ std::string cpu_text(const Machine& machine) {
   const auto& hardware = machine.hardware();
   std::string text;
   int processor = 0;
-  for (int thread = 0; thread < 2; ++thread)
+  for (int thread = 0; thread < hardware.threads_of_core; ++thread)
     for (std::size_t socket = 0; socket < hardware.cpus.size(); ++socket) {
       auto model = hardware.cpus[socket].model;
       if (!model.contains("Xeon") && !model.contains("EPYC"))
@@ -40,8 +40,8 @@ std::string cpu_text(const Machine& machine) {
             "processor\t: {}\nvendor_id\t: GenuineIntel\nmodel name\t: {}\ncpu MHz\t\t: {:.3f}\n"
             "physical id\t: {}\nsiblings\t: {}\ncore id\t\t: {}\ncpu cores\t: {}\nflags\t\t: fpu "
             "avx512f amx_tile\n\n",
-            processor++, model, mhz, socket, hardware.cpus[socket].cores * 2, core,
-            hardware.cpus[socket].cores);
+            processor++, model, mhz, socket, hardware.cpus[socket].cores * hardware.threads_of_core,
+            core, hardware.cpus[socket].cores);
     }
   return text;
 }
@@ -50,13 +50,16 @@ void plant_nodes(FileSystem& disk, const Hardware& hardware) {
   const auto sockets = std::max<std::size_t>(hardware.cpus.size(), 1);
   const int cores = hardware.cores();
   const int each = cores / static_cast<int>(sockets);
-  disk.put("/sys/devices/system/cpu/online", fmt::format("0-{}\n", std::max(1, cores * 2) - 1));
+  disk.put("/sys/devices/system/cpu/online",
+           fmt::format("0-{}\n", std::max(1, hardware.threads()) - 1));
   disk.put("/sys/devices/system/node/online", fmt::format("0-{}\n", sockets - 1));
   for (std::size_t i = 0; i < sockets; ++i) {
     const auto folder = fmt::format("/sys/devices/system/node/node{}", i);
     const int first = static_cast<int>(i) * each;
-    disk.put(folder + "/cpulist", fmt::format("{}-{},{}-{}\n", first, first + each - 1,
-                                              first + cores, first + cores + each - 1));
+    auto list = fmt::format("{}-{}", first, first + each - 1);
+    for (int thread = 1; thread < hardware.threads_of_core; ++thread)
+      list += fmt::format(",{}-{}", first + thread * cores, first + thread * cores + each - 1);
+    disk.put(folder + "/cpulist", list + "\n");
     const double total = total_kib(hardware) / static_cast<double>(sockets);
     disk.put(
         folder + "/meminfo",

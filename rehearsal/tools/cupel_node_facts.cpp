@@ -156,7 +156,7 @@ void put_memory(json::object& facts, const Host& host) {
                                       {"part_number", dimm.model},
                                       {"type", std::string{"DDR5"}}})
         row[key] = text;
-    if (dimm.present) row["speed"] = 4400;
+    if (dimm.present) row["speed"] = dimm.mts;
     modules.push_back(std::move(row));
   }
   facts["dimms"] = std::move(modules);
@@ -175,7 +175,7 @@ void put_host(json::object& facts, Host& host, const DriverView& driver) {
     cpus.push_back(json::object{{"index", i},
                                 {"model", hardware.cpus[i].model},
                                 {"cores", hardware.cpus[i].cores},
-                                {"threads", hardware.cpus[i].cores * 2},
+                                {"threads", hardware.cpus[i].cores * hardware.threads_of_core},
                                 {"governor", "performance"}});
   facts["cpus"] = std::move(cpus);
   facts["kernel"] = json::object{{"release", kernel_release(hardware)},

@@ -223,10 +223,11 @@ Task<int> cpu_list(ProcessPtr process, Arguments) {
   const auto& machine = hardware(process);
   const auto text = fmt::format(
       "Architecture:            x86_64\nCPU(s):                  {}\nModel name:              {}\n"
-      "Thread(s) per core:      2\nCore(s) per socket:      {}\nSocket(s):               {}\nNUMA "
+      "Thread(s) per core:      {}\nCore(s) per socket:      {}\nSocket(s):               {}\nNUMA "
       "node(s):            {}\n",
       machine.threads(), machine.cpus.empty() ? "unknown" : machine.cpus[0].model,
-      machine.cpus.empty() ? 1 : machine.cpus[0].cores, machine.cpus.size(), machine.cpus.size());
+      machine.threads_of_core, machine.cpus.empty() ? 1 : machine.cpus[0].cores,
+      machine.cpus.size(), machine.cpus.size());
   co_await process->say(text);
   co_return 0;
 }

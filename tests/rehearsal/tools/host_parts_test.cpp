@@ -90,6 +90,26 @@ TEST(HostParts, ADimmThatWasTrainedToALowerRateIsNamed) {
   EXPECT_THAT(unmet("node-facts", findings), Contains("dimm A5: dimm.speed.below_fastest"));
 }
 
+// Each meets the profile: the other machines of the run show it.
+TEST(HostParts, ANodeWhoseMemoryIsSlowOrWhoseCoresHaveOneThreadShowsItInItsFacts) {
+  Bench slow{{{.kind = memory_slow, .number = 4000}}};
+  Bench single{{{.kind = smt_off}}};
+  Bench healthy;
+
+  for (const auto* stage : {"node-facts", "facts"}) {
+    const auto of_slow = found_by(slow, stage), of_single = found_by(single, stage),
+               of_healthy = found_by(healthy, stage);
+    ASSERT_TRUE(of_slow && of_single && of_healthy) << stage;
+    for (const auto* dimm : {"dimm A1", "dimm B16"}) {
+      EXPECT_EQ(value_of(*of_slow, "dimm.speed", dimm), 4000) << stage;
+      EXPECT_EQ(value_of(*of_healthy, "dimm.speed", dimm), 4400) << stage;
+      EXPECT_EQ(value_of(*of_slow, "dimm.speed.below_fastest", dimm), 0) << stage;
+    }
+    EXPECT_EQ(value_of(*of_single, "cpu.threads", ""), 112) << stage;
+    EXPECT_EQ(value_of(*of_healthy, "cpu.threads", ""), 224) << stage;
+  }
+}
+
 TEST(HostParts, ACpuThatIsThrottledLateIsSoInTheKernelsLogFromThenOn) {
   Fault late{.kind = cpu_throttled, .part = "cpu0"};
   late.timing.after = VirtualTime{7200};
