@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace cupel::burnin::fabric {
@@ -40,38 +41,43 @@ std::vector<PairRetransmits::Link> PairRetransmits::links() const {
   return links;
 }
 
+bool PairRetransmits::crosses_a_suspect(const Flow& flow, std::span<const Link> links) const {
+  return links[port_of(flow.from, flow.rail)].out.is_suspect() ||
+         links[port_of(flow.to, flow.rail)].in.is_suspect();
+}
+
 /// Of flows that cross no link each of whose flows lost packets: what flows lose by themselves, as
 /// where RoCE runs without flow control.
 double PairRetransmits::usual_share(std::span<const Link> links) const {
   Share rest;
-  for (const auto& [key, counted] : flows_) {
-    const auto& [from, to, rail] = counted.flow;
-    if (links[port_of(from, rail)].out.is_suspect() || links[port_of(to, rail)].in.is_suspect())
-      continue;
-    rest.add(counted.packets);
-  }
+  for (const auto& [key, counted] : flows_)
+    if (!crosses_a_suspect(counted.flow, links)) rest.add(counted.packets);
   return rest.flows > 0 ? std::max(kLeastShare, rest.lossy_share()) : 1;
 }
 
 /// Where other flows of its leaf lose packets too, the leaf or its settings may be the cause. What
-/// the same link loses the other way says nothing about the leaf.
-bool PairRetransmits::is_more_than_chance(const Way& way, const Link& link, const Share& of_leaf,
+/// the same link loses the other way, and what a few other links lose, says nothing about the leaf;
+/// what most of its links lose does.
+bool PairRetransmits::is_more_than_chance(const Way& way, const Link& link, const Leaf& leaf,
                                           double usual) const {
-  const Share others{of_leaf.flows - link.out.own.flows - link.in.own.flows,
-                     of_leaf.lossy - link.out.own.lossy - link.in.own.lossy};
-  const double share = std::max(usual, others.lossy_share());
+  const Share others{leaf.all.flows - link.out.own.flows - link.in.own.flows,
+                     leaf.all.lossy - link.out.own.lossy - link.in.own.lossy};
+  const auto& judged = 2 * leaf.rest.flows >= others.flows ? leaf.rest : others;
+  const double share = std::max(usual, judged.lossy_share());
   const auto ways = 2 * static_cast<double>(topology_.wiring().ports.size());
   return ways * std::pow(share, way.own.flows) < kByChance;
 }
 
-/// By leaf.
-std::map<int, PairRetransmits::Share> PairRetransmits::shares_of_leaves() const {
-  std::map<int, Share> leaves;
+/// By number.
+std::map<int, PairRetransmits::Leaf> PairRetransmits::leaves(std::span<const Link> links) const {
+  std::map<int, Leaf> leaves;
   for (const auto& [key, counted] : flows_) {
     const auto& [from, to, rail] = counted.flow;
-    const int one = topology_.port(from, rail).leaf, other = topology_.port(to, rail).leaf;
-    leaves[one].add(counted.packets);
-    if (other != one) leaves[other].add(counted.packets);
+    const bool is_of_rest = !crosses_a_suspect(counted.flow, links);
+    for (const int at : std::set{topology_.port(from, rail).leaf, topology_.port(to, rail).leaf}) {
+      leaves[at].all.add(counted.packets);
+      if (is_of_rest) leaves[at].rest.add(counted.packets);
+    }
   }
   return leaves;
 }
@@ -79,7 +85,7 @@ std::map<int, PairRetransmits::Share> PairRetransmits::shares_of_leaves() const 
 void PairRetransmits::add_to(const Names& names, GroupFindings& found) const {
   if (flows_.empty()) return;
   const auto links = this->links();
-  const auto leaves = shares_of_leaves();
+  const auto leaves = this->leaves(links);
   const double usual = usual_share(links);
   for (int node = 0; node < topology_.wiring().nodes; ++node)
     for (int rail = 0; rail < topology_.wiring().rails; ++rail) {

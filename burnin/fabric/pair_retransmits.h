@@ -53,13 +53,17 @@ class PairRetransmits {
   struct Link {
     Way out{}, in{};
   };
+  /// Flows that cross a leaf; and without those that cross a link each of whose flows lost packets.
+  struct Leaf {
+    Share all{}, rest{};
+  };
 
   std::size_t port_of(int node, int rail) const;
   std::vector<Link> links() const;
-  std::map<int, Share> shares_of_leaves() const;
+  bool crosses_a_suspect(const Flow& flow, std::span<const Link> links) const;
+  std::map<int, Leaf> leaves(std::span<const Link> links) const;
   double usual_share(std::span<const Link> links) const;
-  bool is_more_than_chance(const Way& way, const Link& link, const Share& of_leaf,
-                           double usual) const;
+  bool is_more_than_chance(const Way& way, const Link& link, const Leaf& leaf, double usual) const;
   void say(const Names& names, GroupFindings& found) const;
 
   const Topology& topology_;

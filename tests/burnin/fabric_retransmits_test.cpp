@@ -92,6 +92,16 @@ TEST(PairRetransmits, NameTheLinkThatLosesPacketsBothWays) {
   EXPECT_EQ(found.reported, static_cast<std::size_t>(kNodes * kRails));
 }
 
+TEST(PairRetransmits, NameEachOfAFewLinksOfOneLeaf) {
+  const auto topology = two_groups();
+  const auto is_bad = [](int node) { return node == 2 || node == 9 || node == 20; };
+  const auto found = after_rounds(topology, [&](const fabric::Flow& flow) {
+    return flow.rail == 1 && (is_bad(flow.from) || is_bad(flow.to)) ? 12u : 0u;
+  });
+
+  EXPECT_THAT(found.named, ElementsAre("n3 mlx5_6 12", "n10 mlx5_6 12", "n21 mlx5_6 12"));
+}
+
 TEST(PairRetransmits, NameNoLinkForOneFlowThatLosesPackets) {
   const auto topology = two_groups();
   const auto found = after_rounds(
