@@ -234,20 +234,62 @@ const FaultState* fault_in(std::string_view text) {
 /// Of a registry's MessageId: what its key says of the machine, whatever severity stands beside it.
 /// Source: DMTF DSP8011, registries Environmental, Power, ResourceEvent, SensorEvent,
 /// StorageDevice and Platform; OpenBMC's registry.
-constexpr auto kBadKeys = std::to_array<std::string_view>(
-    {"failed", "failure", "platformerror", "thermaltrip", "leakdetected", "uppercritical",
-     "lowercritical", "upperfatal", "lowerfatal", "changedcritical", "groupcritical",
-     "errorsdetected", "errorthresholdexceeded", "criticalhighgoinghigh", "criticallowgoinglow"});
+constexpr auto kBadKeys = std::to_array<std::string_view>({"fanfail",
+                                                           "pumpfail",
+                                                           "drivefail",
+                                                           "volumefail",
+                                                           "controllerfail",
+                                                           "powersupplyfail",
+                                                           "batteryfail",
+                                                           "memoryfail",
+                                                           "dimmfail",
+                                                           "processorfail",
+                                                           "cpufail",
+                                                           "gpufail",
+                                                           "selftestfail",
+                                                           "hardwarefail",
+                                                           "platformerror",
+                                                           "thermaltrip",
+                                                           "leakdetected",
+                                                           "uppercritical",
+                                                           "lowercritical",
+                                                           "upperfatal",
+                                                           "lowerfatal",
+                                                           "changedcritical",
+                                                           "groupcritical",
+                                                           "errorsdetected",
+                                                           "errorthresholdexceeded",
+                                                           "criticalhighgoinghigh",
+                                                           "criticallowgoinglow"});
 
 /// Registries of what is done with the machine: that it failed is no fault of a part.
 constexpr auto kRegistriesOfActs = std::to_array<std::string_view>(
-    {"base", "update", "taskevent", "security", "license", "jobevent", "networkdevice"});
+    {"base", "update", "taskevent", "security", "license", "jobevent"});
 
 /// An entry with one of these tells the end of a fault, or of a setting, a test or a count of none.
-constexpr auto kGoodNews = std::to_array<std::string_view>(
-    {"clear",    "restor",   "recover",  "no longer", "nolonger", "resolved", "returned",
-     "repaired", "replaced", "normal",   "corrected", "success",  " test",    " ok",
-     "setting",  "policy",   "configur", "set to",    "alert",    "logging"});
+constexpr auto kGoodNews = std::to_array<std::string_view>({"clear",
+                                                            "restor",
+                                                            "recover",
+                                                            "no longer",
+                                                            "nolonger",
+                                                            "resolved",
+                                                            "returned",
+                                                            "repaired",
+                                                            "replaced",
+                                                            "normal",
+                                                            "corrected",
+                                                            "success",
+                                                            " test",
+                                                            " ok",
+                                                            "setting",
+                                                            "policy",
+                                                            "configur",
+                                                            "set to",
+                                                            "alert",
+                                                            "logging",
+                                                            "has been removed",
+                                                            "low threshold going high",
+                                                            "high threshold going low"});
 constexpr auto kBadThatSoundsGood = std::to_array<std::string_view>(
     {"non-recoverable", "nonrecoverable", "unrecoverable", "abnormal", "uncorrected"});
 

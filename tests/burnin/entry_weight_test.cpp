@@ -120,6 +120,8 @@ TEST(EntryWeight, AFailureIsAWarningThoughItsSeverityIsOk) {
             "The health of GPU_SXM_3 has changed to Critical.", "", warning, "gpu2"},
            {"OK", "OpenBMC.0.4.SensorThresholdCriticalHighGoingHigh",
             "CPU_0_TEMP sensor crossed a critical high threshold going high.", "", warning},
+           // of Lenovo's registry, at this severity
+           {"OK", "", "Run-time critical stop on system 1.", "", warning},
            // captured: GB200, at this severity
            {"OK", "Platform.1.0.PlatformError", "A platform error occurred.", "", warning}})
     expect(row);
@@ -139,6 +141,15 @@ TEST(EntryWeight, WhatIsWellIsNoWarningThoughItSpeaksOfFaults) {
            {"OK", "Update.1.0.TransferFailed", "Transfer of image 'bios.cap' failed.", "", other},
            {"OK", "SensorEvent.1.0.ReadingNoLongerCritical",
             "Sensor 'CPU temperature' reading of 80 C is no longer at a critical level.", "",
+            other},
+           // of registries, at this severity: OpenBMC, Lenovo, HPE
+           {"OK", "OpenBMC.0.4.SensorThresholdCriticalHighGoingLow",
+            "CPU_0_TEMP sensor crossed a critical high threshold going low.", "", other},
+           {"OK", "OpenBMC.0.4.SensorThresholdCriticalLowGoingHigh",
+            "P12V sensor crossed a critical low threshold going high.", "", other},
+           {"OK", "", "An Over-Temperature Condition has been removed on CPU 1.", "", other},
+           {"OK", "iLO.2.19.BundleUpdateComponentInstallationFailed",
+            "Component U46.fwpkg installation failed, reason busy. Bundle update aborted.", "",
             other},
            // captured, at this severity: Lenovo, HPE, GB200, Supermicro
            {"OK", "",
