@@ -197,6 +197,19 @@ TEST(DriverNotLoaded, LeavesGpusOnThePciBusAloneAndNoStageReadsOne) {
   EXPECT_THAT(findings.error().what, HasSubstr("couldn't communicate"));
 }
 
+TEST(DriverNotLoaded, LeavesFactsWithLinksOfOtherPartsAndTheReasonForThoseOfGpus) {
+  Bench bench{{{.kind = driver_not_loaded}}};
+
+  const auto facts = found_by(bench, "facts");
+
+  ASSERT_TRUE(facts) << facts.error().what;
+  EXPECT_EQ(value_of(*facts, "gpu.count"), std::nullopt);
+  EXPECT_EQ(value_of(*facts, "pcie.narrow", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*facts, "pcie.narrow", "mlx5_0"), 0);
+  ASSERT_FALSE(facts->unknown.empty());
+  EXPECT_THAT(facts->unknown.front().why, HasSubstr("the driver is not loaded"));
+}
+
 TEST(GpuOffTheBus, IsToldByTheDriverTheKernelAndPci) {
   CUPEL_NEEDS_SAMPLE(capture, "dmesg/xid79_sxid20034_h100.log");
   Bench bench{{{.kind = gpu_off_bus, .part = "gpu5"}}};
