@@ -32,8 +32,8 @@ struct WeighedEntry {
 /// switched weighs less as long as it names neither a fault nor a part. "OK" weighs more where the
 /// text says that a fault of the table is asserted; it is a warning where text or MessageId name a
 /// failure and nothing in them says that it is over. An entry without a severity weighs as the
-/// fault that it names. Source: IPMI 2.0, tables 42-2 and 42-3; DMTF DSP0268, LogEntry: Severity, EntryCode;
-/// captures of Dell, HPE, Lenovo, Supermicro, Gigabyte, DGX H100 and GB200.
+/// fault that it names. Source: IPMI 2.0, tables 42-2 and 42-3; DMTF DSP0268, LogEntry: Severity,
+/// EntryCode; captures of Dell, HPE, Lenovo, Supermicro, Gigabyte, DGX H100 and GB200.
 WeighedEntry weigh(const LogEntryWords& entry);
 
 }  // namespace cupel::burnin

@@ -173,7 +173,7 @@ TEST_F(IpmitoolTest, MayNotDoMoreThanItsPrivilege) {
 }
 
 TEST_F(IpmitoolTest, PrintsTheLanAndTheConsoleSettings) {
-  const ServedBmc bmc;
+  ServedBmc bmc;
 
   const auto lan = bmc.ipmitool({"lan", "print", "1"});
   const auto sol = bmc.ipmitool({"sol", "info", "1"});
