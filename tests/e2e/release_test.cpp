@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "tests/e2e/site.h"
 #include "tests/support/captures.h"
 
@@ -199,6 +200,20 @@ TEST_F(Release, IsARepositoryThatAptReads) {
 
 TEST_F(Release, HasTheVersionOfTheProgram) {
   EXPECT_EQ(run({CUPEL_BINARY, "--version"}).out, "cupel " + version() + "\n");
+}
+
+TEST(Versions, AreSaidOnceAndPagesNameNoOther) {
+  const auto found =
+      run({"/bin/sh", "-ec",
+           "cd " SOURCE_DIR "; sed -n 's/^project(cupel VERSION \\([0-9.]*\\) .*/cupel \\1/p' "
+           "CMakeLists.txt; grep -rhoE '\\bcupel[-: ][0-9]+[.][0-9]+[.][0-9]+' "
+           "README.md docs; jq -r '.version // empty' orchestrator/web/package.json"});
+
+  ASSERT_EQ(found.status, 0) << found.err;
+  const auto named = lines(found.out);
+  EXPECT_GE(named.size(), 3U) << "CMakeLists.txt, and pages with an example of a release";
+  for (const auto line : named)
+    EXPECT_TRUE(line.starts_with("cupel") && line.substr(6) == version()) << line;
 }
 
 TEST_F(Release, GivesTheSameBytesOnAnotherMachine) {
