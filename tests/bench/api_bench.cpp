@@ -27,6 +27,7 @@
 #include "orchestrator/cli/page_files.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/store/store.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/filled_site.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
@@ -115,7 +116,19 @@ class WorkingRun {
   std::jthread thread_;
 };
 
-void read_with_wrk(const std::string& url, const std::string& token, int seconds, bool apart) {
+/// "Requests/sec:  11601.33" of what wrk prints; 0 where it is not there.
+double reads_a_second(std::string_view printed) {
+  constexpr std::string_view kLabel = "Requests/sec:";
+  for (const auto line : lines(printed))
+    if (line.starts_with(kLabel))
+      return number<double>(trimmed(line.substr(kLabel.size()))).value_or(0);
+  return 0;
+}
+
+/// `how` is what the run does meanwhile.
+void read_with_wrk(const std::string& url, const std::string& token, int seconds, bool apart,
+                   std::string_view how) {
+  constexpr double kAsked = 1000;  // reads a second on one core
   for (const auto* path : {"/api/v1/runs", "/api/v1/runs/1", "/api/v1/runs/1/nodes?limit=100",
                            "/api/v1/runs/1/events?limit=100", "/api/v1/nodes?limit=100"}) {
     std::vector<std::string> words{"wrk",
@@ -131,6 +144,13 @@ void read_with_wrk(const std::string& url, const std::string& token, int seconds
     const auto ran = testing::run(words, {}, std::chrono::seconds{seconds + 60});
     fmt::print("{}\n{}{}CPU of the service {:.2f} s\n\n", path, ran.out, ran.err,
                cpu_seconds() - before);
+    if (const auto reads = reads_a_second(ran.out); reads > 0)
+      print_beside({.what = fmt::format("{}, the run {}", path, how),
+                    .peer = "what is asked, by wrk",
+                    .unit = "reads/s",
+                    .ours = reads,
+                    .theirs = kAsked,
+                    .asked = ">= 1"});
   }
 }
 
@@ -184,11 +204,11 @@ int bench(int seconds) {
   const auto& url = service->addresses().front();
   measure_streams(site, *service);
   fmt::print("\nthe run of {} nodes stands\n\n", kNodes);
-  read_with_wrk(url, site.token, seconds, apart);
+  read_with_wrk(url, site.token, seconds, apart, "stands");
   fmt::print("the run of {} nodes works\n\n", kNodes);
   const auto began = std::chrono::steady_clock::now();
   const WorkingRun work{site, *service};
-  read_with_wrk(url, site.token, seconds, apart);
+  read_with_wrk(url, site.token, seconds, apart, "works");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   fmt::print("meanwhile {:.0f} events a second were written\n", work.events() / took.count());
   return 0;

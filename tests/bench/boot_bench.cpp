@@ -21,6 +21,7 @@
 
 #include "orchestrator/netboot/boot_service.h"
 #include "orchestrator/netboot/ipxe_script.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 
@@ -266,6 +267,12 @@ int main(int argc, char** argv) {
     fmt::print("{} clients, {} MiB each: cupel {:.0f} MiB/s, nginx {:.0f} MiB/s\n", bed.clients,
                bed.bytes >> 20, own > 0 ? mib / own : 0, peer > 0 ? mib / peer : 0);
   }
-  if (best_peer > 0) fmt::print("best of {}: {:.2f} of nginx's\n", kRounds, best / best_peer);
+  if (best_peer > 0)
+    bench::print_beside({.what = fmt::format("{} MiB to {} machines", bed.bytes >> 20, bed.clients),
+                         .peer = "nginx",
+                         .unit = "MiB/s",
+                         .ours = best,
+                         .theirs = best_peer,
+                         .asked = ">= 0.9"});
   fmt::print("memory: {:.1f} MiB more than before\n", memory("VmHWM") - before);
 }

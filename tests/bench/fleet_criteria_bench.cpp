@@ -1,5 +1,6 @@
 // What the criteria find of slow parts among their like, on synthetic fleets whose truth is known:
 // the tables of docs/build/decisions/fleet-criteria.md. `--quick`: a tenth of the fleets.
+// `--superbench`: beside SuperBench's criterion on the same fleets, for scripts/bench.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "burnin/criteria/fleet_model.h"
 #include "burnin/criteria/own_history.h"
+#include "tests/bench/beside.h"
 #include "tests/support/synthetic_fleet.h"
 
 namespace {
@@ -263,9 +265,75 @@ void histories() {
         }
 }
 
+/// The members that SuperBench calls defective: 5 % or more below a baseline that is the mean, made
+/// again without these until none is left out. Source: SuperBench, "Baseline Generation", algorithm
+/// fix_threshold, with the rule `variance` and the condition "lambda x: x < -0.05".
+std::vector<bool> by_superbench(const burnin::Population& population) {
+  constexpr double kCondition = -0.05;
+  std::vector<bool> defective(population.members.size());
+  for (bool changed = true; changed;) {
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < defective.size(); ++i) {
+      if (defective[i]) continue;
+      sum += population.members[i].value;
+      count += 1;
+    }
+    changed = false;
+    for (std::size_t i = 0; i < defective.size(); ++i) {
+      if (defective[i] || population.members[i].value / (sum / count) - 1 >= kCondition) continue;
+      defective[i] = true;
+      changed = true;
+    }
+  }
+  return defective;
+}
+
+/// Of the same fleets as counted(): slow parts that are found, and healthy ones that are accused.
+Count counted_by_superbench(SyntheticFleet of, double parts) {
+  Count count;
+  const int fleets = times(static_cast<int>(parts / (of.nodes * of.positions)));
+  for (int i = 0; i < fleets; ++i) {
+    of.seed = static_cast<std::uint64_t>(i) + 1;
+    const auto known = fleets::synthetic(of);
+    const auto defective = by_superbench(known.population);
+    for (std::size_t part = 0; part < defective.size(); ++part) {
+      (known.bad[part] ? count.bad : count.healthy) += 1;
+      (known.bad[part] ? count.found : count.accused) += defective[part] ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+void beside_superbench() {
+  constexpr double kParts = 8e4;
+  const auto compare = [](std::string_view fleet, const SyntheticFleet& of) {
+    const auto ours = counted(of, kParts), theirs = counted_by_superbench(of, kParts);
+    const auto found = fmt::format("{}: found", fleet), accused = fmt::format("{}: accused", fleet);
+    bench::print_beside({.what = found,
+                         .peer = "SuperBench's criterion",
+                         .unit = "% of slow parts",
+                         .ours = 100 * ours.found / ours.bad,
+                         .theirs = 100 * theirs.found / theirs.bad});
+    bench::print_beside({.what = accused,
+                         .peer = "SuperBench's criterion",
+                         .unit = "of 10,000 healthy parts",
+                         .ours = 1e4 * ours.accused / ours.healthy,
+                         .theirs = 1e4 * theirs.accused / theirs.healthy});
+  };
+  compare("2 % of the parts 3 % slow", {.bad = 0.02, .effect = 0.03});
+  compare("2 % of the parts 6 % slow", {.bad = 0.02, .effect = 0.06});
+  compare("2 % of the parts 10 % slow, spread 2 %", {.spread = 0.02, .bad = 0.02, .effect = 0.1});
+  compare("2 % of the parts 6 % slow, inlets differ by 4 K",
+          {.bad = 0.02, .effect = 0.06, .per_kelvin = 0.002, .inlets = 4});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "--superbench") == 0) {
+    beside_superbench();
+    return 0;
+  }
   if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) g_share = 0.1;
   const auto began = std::chrono::steady_clock::now();
   shapes(8);

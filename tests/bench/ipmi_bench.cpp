@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "bmc/ipmi/ipmi.h"
 #include "inventory/access.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
@@ -139,6 +140,13 @@ void print(const Farm& farm, const std::vector<Contender>& all) {
   for (const auto& each : all)
     fmt::print("{:<28} {:>9.0f} {:>12.0f} {:>14.0f}\n", each.name, median(each.wall),
                median(each.cpu), median(each.cpu) * 1e3 / farm.count);
+  const std::size_t suites = all.size() / 2;  // ours, then ipmipower's, in the same order
+  for (std::size_t i = 0; i < suites; ++i) {
+    const auto& peer = all[i + suites];
+    const auto what = fmt::format("power status by IPMI of {} BMCs", farm.count);
+    bench::print_beside({what, peer.name, "ms", median(all[i].wall), median(peer.wall)});
+    bench::print_beside({what, peer.name, "ms of CPU", median(all[i].cpu), median(peer.cpu)});
+  }
 }
 
 }  // namespace

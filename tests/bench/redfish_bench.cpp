@@ -12,6 +12,7 @@
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
 #include "inventory/access.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/canned_server.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
@@ -157,12 +158,19 @@ class Fleet {
   std::vector<std::unique_ptr<bmc::Bmc>> bmcs_;
 };
 
-void print(std::string_view what, const Cost& ours, const Cost& curl, int bmcs) {
+void print(std::string_view what, const Cost& ours, const Cost& curl, int bmcs,
+           std::string_view asked = {}) {
   fmt::print(
       "{:<34} ours {:6.1f} us each, {:5.2f} s ({} full, {} resumed)   curl {:6.1f} us each, "
       "{:5.2f} s   ratio {:.2f}\n",
       what, ours.cpu * 1e6 / bmcs, ours.wall, ours.full, ours.resumed, curl.cpu * 1e6 / bmcs,
       curl.wall, ours.cpu / curl.cpu);
+  bench::print_beside({.what = fmt::format("power status, {}", what),
+                       .peer = "curl --parallel, first contact",
+                       .unit = "us of CPU a BMC",
+                       .ours = ours.cpu * 1e6 / bmcs,
+                       .theirs = curl.cpu * 1e6 / bmcs,
+                       .asked = asked});
 }
 
 bench::Canned small_bmc() {
@@ -205,7 +213,7 @@ int main(int argc, char** argv) {
   fmt::print("{} BMCs; power status of each, of {} rounds the cheapest; CPU of the client\n", bmcs,
              rounds);
   print("first contact (full handshakes)",
-        best_of(server, rounds, [&] { return fleet.first_contact(); }), curl, bmcs);
+        best_of(server, rounds, [&] { return fleet.first_contact(); }), curl, bmcs, "<= 0.7");
   print("again, on kept connections", best_of(server, rounds, [&] { return fleet.power_status(); }),
         curl, bmcs);
   server.close_after_answers(true);

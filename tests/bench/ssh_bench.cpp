@@ -12,11 +12,13 @@
 
 #include <atomic>
 #include <fstream>
+#include <span>
 #include <thread>
 
 #include "base/text.h"
 #include "orchestrator/ssh/fan_out.h"
 #include "orchestrator/ssh/libssh.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/sshd.h"
 
@@ -239,6 +241,19 @@ void print(const std::vector<Contender>& all) {
                server / std::thread::hardware_concurrency());
   }
   fmt::print("\nfloor: the server's CPU alone, spread over all CPUs of this machine.\n");
+  for (const auto& each : std::span{all}.subspan(1)) {
+    const auto what = fmt::format("true on {} nodes", kTargets);
+    bench::print_beside({.what = what,
+                         .peer = each.name,
+                         .unit = "ms",
+                         .ours = ours_wall,
+                         .theirs = median(each.rounds, &Round::wall)});
+    bench::print_beside({.what = what,
+                         .peer = each.name,
+                         .unit = "ms of CPU",
+                         .ours = ours_cpu,
+                         .theirs = median(each.rounds, &Round::client)});
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "base/for_each_of.h"
 #include "bmc/redfish/transport.h"
+#include "tests/bench/beside.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/sink_server.h"
 
@@ -110,7 +111,8 @@ Task<Result<redfish::Response>> upload(redfish::Transport& transport, const Imag
                           std::move(file), Deadline::in(60min));
 }
 
-void by_cupel(const Bmcs& bmcs, int count, const Image& image) {
+/// Seconds of CPU.
+double by_cupel(const Bmcs& bmcs, int count, const Image& image) {
   asio::io_context io{1};
   redfish::Transport transport{io.get_executor()};
   Keys keys;
@@ -130,11 +132,14 @@ void by_cupel(const Bmcs& bmcs, int count, const Image& image) {
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;
   for (const auto& answer : answers)
     if (!answer) fmt::print(stderr, "{}\n", answer.error().what);
-  fmt::print("cupel: {:.2f} s of CPU, {:.1f} s, at most {:.1f} MiB more than before\n",
-             bench::cpu_seconds() - cpu, wall.count(), memory("VmHWM") - before);
+  const double used = bench::cpu_seconds() - cpu;
+  fmt::print("cupel: {:.2f} s of CPU, {:.1f} s, at most {:.1f} MiB more than before\n", used,
+             wall.count(), memory("VmHWM") - before);
+  return used;
 }
 
-void by_curl(const Bmcs& bmcs, int count, const Image& image) {
+/// Seconds of CPU.
+double by_curl(const Bmcs& bmcs, int count, const Image& image) {
   const auto config = image.path.string() + ".curl";
   {
     std::ofstream file{config};
@@ -150,9 +155,10 @@ void by_curl(const Bmcs& bmcs, int count, const Image& image) {
   const auto begun = Deadline::Clock::now();
   if (std::system(command.c_str()) != 0) fmt::print(stderr, "curl failed\n");
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;
-  fmt::print("curl: {:.2f} s of CPU, {:.1f} s\n", bench::cpu_seconds(RUSAGE_CHILDREN) - cpu,
-             wall.count());
+  const double used = bench::cpu_seconds(RUSAGE_CHILDREN) - cpu;
+  fmt::print("curl: {:.2f} s of CPU, {:.1f} s\n", used, wall.count());
   std::filesystem::remove(config);
+  return used;
 }
 
 }  // namespace
@@ -163,7 +169,13 @@ int main(int argc, char** argv) {
   const Bmcs bmcs;
   const auto image = make_image(static_cast<std::uint64_t>(megabytes));
   fmt::print("{} BMCs, {} MiB each\n", count, megabytes);
-  by_curl(bmcs, count, image);
-  by_cupel(bmcs, count, image);
+  const double theirs = by_curl(bmcs, count, image);
+  const double ours = by_cupel(bmcs, count, image);
+  bench::print_beside({.what = fmt::format("{} MiB to {} BMCs", megabytes, count),
+                       .peer = "curl --parallel -F",
+                       .unit = "s of CPU",
+                       .ours = ours,
+                       .theirs = theirs,
+                       .asked = "<= 1.5"});
   std::filesystem::remove(image.path);
 }

@@ -1,7 +1,8 @@
 // scripts/test itself: a test that fails ends it with an error, whatever a second try would have
-// given.
+// given. And scripts/bench: what it makes of the figures that benchmarks print.
 #include <fstream>
 
+#include "base/file.h"
 #include "tests/e2e/site.h"
 #include "tests/support/captures.h"
 
@@ -191,6 +192,111 @@ TEST(TestScript, FindsTheTargetOfATestByItsName) {
                         "/scripts/test_parts.sh; targets_of_tests '^TestScript.Finds'"});
 
   EXPECT_EQ(ran.out, "e2e_test\n");
+}
+
+/// A folder with stand-ins for benchmarks, each of them the words of a shell.
+class BenchScript : public ::testing::Test {
+ protected:
+  void benchmark(const std::string& name, const std::string& words) const {
+    const auto path = folder_.path() / name;
+    std::ofstream{path} << "#!/bin/sh\n" << words << "\n";
+    std::error_code failed;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all, failed);
+    EXPECT_FALSE(failed) << failed.message();
+  }
+
+  Ran bench(std::vector<std::string> words, std::vector<std::string> environment = {}) const {
+    words.insert(words.begin(),
+                 {SOURCE_DIR "/scripts/bench", "--programs", folder_.path().string()});
+    return run(std::move(words), std::move(environment), std::chrono::seconds{60});
+  }
+
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+ private:
+  const test::TemporaryFolder folder_{};
+};
+
+constexpr const char* kThreeRounds =
+    "n=$(cat $0.n 2> /dev/null); echo 1$n > $0.n; case $n in '') v=96;; 1) v=90;; *) v=92;; esac; "
+    "echo noise; echo \"beside|power status|curl|us a BMC|$v|100|<= 0.7\"; "
+    "echo \"beside|on kept connections|curl|us a BMC|10|100|<= 0.7\"";
+
+TEST_F(BenchScript, PrintsMediansTheSpreadOfTheRatioAndWhatIsMissed) {
+  benchmark("redfish_bench", kThreeRounds);
+  benchmark("store_bench", "echo 'beside|journal|SQLite|events/s|3|0|'");
+
+  const auto ran = bench({"redfish", "journal"});
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("| redfish | power status | curl | us a BMC | 92 | 100 | 0.92 | "
+                              "0.90 to 0.96 | <= 0.7: **missed** |\n"),
+                    HasSubstr("| redfish | on kept connections | curl | us a BMC | 10 | 100 | "
+                              "0.10 | 0.10 to 0.10 | <= 0.7 |\n"),
+                    HasSubstr("| journal | journal | SQLite | events/s | 3 | 0 | - | - |  |\n")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("\nMachine: "), HasSubstr("Versions: "), HasSubstr("curl "),
+                             Not(HasSubstr("Not measured"))));
+}
+
+TEST_F(BenchScript, SaysWhatWasNotMeasuredAndWhy) {
+  benchmark("sweep_bench", "echo 'no capture in /shared' >&2; exit 1");
+  benchmark("store_bench", "echo no figures");
+  benchmark("redfish_bench", kThreeRounds);
+
+  const auto ran = bench({"redfish", "sweep", "journal"});
+
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("- sweep: sweep_bench ended with exit status 1: no capture in "
+                              "/shared\n"),
+                    HasSubstr("- journal: store_bench printed no figure beside a peer"),
+                    HasSubstr("| redfish | power status |")));
+}
+
+TEST_F(BenchScript, NamesAPeerThatIsNotInstalled) {
+  const auto made = run({"/bin/sh", "-ec",
+                         "mkdir " + file("bin") + "; ln -s /usr/bin/* " + file("bin") + "; rm -f " +
+                             file("bin") + "/pdsh"});
+  ASSERT_EQ(made.status, 0) << made.err;
+
+  const auto ran = bench({"ssh"}, {"PATH=" + file("bin")});
+
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("- ssh: a peer is not installed: apt-get install"));
+  EXPECT_THAT(ran.out, HasSubstr("pdsh"));
+}
+
+TEST_F(BenchScript, WritesTheTableBetweenTheMarkersOfAPage) {
+  benchmark("redfish_bench", kThreeRounds);
+  std::ofstream{file("page")} << "before\n<!-- scripts/bench: begin -->\nformer\n"
+                                 "<!-- scripts/bench: end -->\nafter\n";
+
+  const auto ran = bench({"--rounds", "1", "--write", file("page"), "redfish"});
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto page = read_file(file("page"), 1U << 20U).value_or("");
+  EXPECT_TRUE(page.starts_with("before\n<!-- scripts/bench: begin -->\n\n")) << page;
+  EXPECT_THAT(page, AllOf(HasSubstr("| 96 | 100 | 0.96 |"), Not(HasSubstr("former"))));
+  EXPECT_TRUE(page.ends_with("|\n\n<!-- scripts/bench: end -->\nafter\n")) << page;
+}
+
+TEST_F(BenchScript, RefusesWhatItDoesNotHave) {
+  EXPECT_THAT(bench({"redfsh"}).err, HasSubstr("no benchmark redfsh: scripts/bench --list"));
+  EXPECT_EQ(bench({"redfsh"}).status, 64);
+  EXPECT_THAT(bench({"--write", SOURCE_DIR "/README.md", "redfish"}).err,
+              HasSubstr("has no line <!-- scripts/bench: begin -->"));
+}
+
+TEST(BenchScripts, RunEachBenchmarkThatPrintsAFigureBesideAPeer) {
+  const auto ran =
+      run({"/bin/sh", "-ec",
+           "cd " SOURCE_DIR
+           "; have=$(grep -lE 'print_beside|beside[|]' tests/bench/*_bench* | sed 's/.*\\///; "
+           "s/[.]cpp$//' | sort); run=$(scripts/bench --list | awk '{print $2}' | sort); "
+           "echo \"$have\" / \"$run\"; [ \"$have\" ] && [ \"$have\" = \"$run\" ]"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
 }
 
 }  // namespace
