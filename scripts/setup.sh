@@ -3,16 +3,24 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# What Debian 12 and 13 name by a version of their own.
+case $(. /etc/os-release && echo "${VERSION_ID:-}") in
+  13*) debian=13 boost=1.83 libstdcxx=14 ;;
+  *) debian=12 boost=1.81 libstdcxx=12 ;;
+esac
+# Where another release of Debian than this machine's comes from.
+debian_mirror=${CUPEL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+
 build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
-  libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
+  "libboost$boost-dev" "libboost-json$boost-dev" "libboost-url$boost-dev" libcurl4-openssl-dev libssl-dev
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
   libctemplate-dev prometheus-cpp-dev libp11-kit-dev openssl
 )
 # The page of cupel serve: Debian's, unless there is a node with an npm of its own (Debian's npm conflicts with that).
 command -v npm > /dev/null || build_packages+=(nodejs npm)
 # For cupel-node of nodes with Arm processors: built here, and run by qemu in tests.
-aarch64_packages=(libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross llvm-19)
+aarch64_packages=("libstdc++-$libstdcxx-dev-arm64-cross" libc6-dev-arm64-cross llvm-19)
 slurm_packages=(slurm-wlm munge)
 test_packages=(
   libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev
@@ -22,7 +30,7 @@ test_packages=(
   python3-flask dpkg-dev  # fwupd's Redfish server: need_fwupd_server
   python3-configobj python3-jinja2 python3-jsonpatch python3-netifaces python3-oauthlib python3-requests python3-serial  # need_cloud_init
   chromium poppler-utils qemu-user-static
-  debian-installer-12-netboot-amd64  # the real installer, for bare-metal tests
+  "debian-installer-$debian-netboot-amd64"  # the real installer, for bare-metal tests
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
   softhsm2

@@ -112,7 +112,7 @@ check_object_size() { # PRESET
 }
 
 # The parts of scripts/test --all: all of them, or those that are named.
-all_parts=(aarch64 demo fuzz machines tests threads tidy)
+all_parts=(aarch64 debian13 demo fuzz machines tests threads tidy)
 chosen=()
 choose_parts() { # [PART...]
   local part

@@ -83,6 +83,16 @@ ApiAnswer answer_of(Transfer& transfer, const std::string& token,
   return answer;
 }
 
+/// In the words of Kubernetes ("message") or of slurmrestd ("errors"); else what came.
+std::string why_of(const ApiAnswer& answer) {
+  if (auto message = text_at(answer.body, "message")) return *std::move(message);
+  const auto* errors = find(answer.body, "errors");
+  const auto* list = errors == nullptr ? nullptr : errors->if_array();
+  if (list != nullptr && !list->empty())
+    if (auto error = text_at(list->front(), "error")) return *std::move(error);
+  return answer.text;
+}
+
 }  // namespace
 
 Task<Result<void>> ApiClient::fetch_token(Deadline deadline) {
@@ -114,7 +124,7 @@ Error ApiClient::refused(const ApiAnswer& answer) {
   auto error = expired();
   token_.clear();  // the next one may be better
   if (error) return *std::move(error);
-  const auto why = text_at(answer.body, "message").value_or(answer.text);
+  const auto why = why_of(answer);
   return {Code::kRefused,
           fmt::format("{}: HTTP {}: {}: check user and token of {}", server_.who(), answer.status,
                       shortened(printable(why), kMostShown), server_.section)};
@@ -146,7 +156,9 @@ Task<Result<ApiAnswer>> ApiClient::ask(ApiRequest request, Deadline deadline) {
   }
   if (transfer.outcome != CURLE_OK) co_return failure_of(transfer, server_);
   auto answer = answer_of(transfer, token, presented);
-  if (answer.status == 401 || answer.status == 403) co_return refused(answer);
+  // 511: a token that slurmrestd passed on and slurmctld refused, since Slurm 23.11.
+  const bool is_refused = answer.status == 401 || answer.status == 403 || answer.status == 511;
+  if (is_refused) co_return refused(answer);
   if (answer.status == 429 || answer.status == 503)
     co_return Error{Code::kBusy,
                     fmt::format("{}: HTTP {}: {}", server_.who(), answer.status, answer.text)};

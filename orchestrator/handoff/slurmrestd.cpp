@@ -100,6 +100,15 @@ bool is_unknown_path(const ApiAnswer& answer) {
   return answer.status == 404 && lower_case(answer.text).find("url") != std::string::npos;
 }
 
+/// Slurm 24.11 answers a question for a node that it does not have with "No error", number 0, and
+/// "Failure to query node n9"; a change, and older versions, with the number of an invalid name.
+bool is_no_node(const Failure& failure) {
+  const auto words = lower_case(failure.words);
+  const auto says = [&](std::string_view part) { return words.find(part) != words.npos; };
+  return failure.number == kInvalidNodeName || says("invalid node name") ||
+         (failure.number == 0 && says("failure to query node"));
+}
+
 /// X-SLURM-USER-NAME must be there in 22.05, also where the token says the name.
 std::vector<std::string> presented(const std::string& user, const std::string& token) {
   std::vector<std::string> lines;
@@ -162,9 +171,8 @@ Result<void> Slurmrestd::failure_in(const ApiAnswer& answer, const std::string& 
   if (!failure)
     return Error{answer.status >= 500 ? Code::kUnreachable : Code::kFailed,
                  fmt::format("{}: HTTP {}: {}", who, answer.status, answer.text)};
-  const bool no_node = failure->number == kInvalidNodeName ||
-                       lower_case(failure->words).find("invalid node name") != std::string::npos;
-  if (no_node && !node.empty()) return unknown_to_slurm(node, "slurmrestd: " + failure->words);
+  if (!node.empty() && is_no_node(*failure))
+    return unknown_to_slurm(node, "slurmrestd: " + failure->words);
   if (failure->number == kAccessDenied)
     return Error{Code::kRefused,
                  fmt::format("{}: {}: the token's user may not change nodes in Slurm: sacctmgr "

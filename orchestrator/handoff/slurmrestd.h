@@ -1,7 +1,7 @@
 #pragma once
 // slurmctld by slurmrestd, with a JSON web token (docs/build/decisions/scontrol.md). Versions
-// v0.0.37 (Slurm 21.08) to v0.0.41 (24.05) of its API, of which v0.0.39 (23.02) is the first that
-// changes nodes.
+// v0.0.37 (Slurm 21.08) to v0.0.41 (24.05, 24.11) of its API, of which v0.0.39 (23.02) is the first
+// that changes nodes.
 #include "inventory/slurm_site.h"
 #include "orchestrator/handoff/api_client.h"
 #include "orchestrator/handoff/slurm_door.h"

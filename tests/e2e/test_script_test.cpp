@@ -155,7 +155,7 @@ TEST(TestScript, RefusesAPartThatItDoesNotHave) {
   const auto ran = test.parts("choose_parts machines masheens");
 
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("no part masheens. It has: aarch64 demo fuzz machines"));
+  EXPECT_THAT(ran.err, HasSubstr("no part masheens. It has: aarch64 debian13 demo fuzz machines"));
 }
 
 TEST(TestScript, BeginsWithTheTestsThatTakeMinutes) {
