@@ -175,7 +175,9 @@ TEST_F(Release, ListsWhatItIsMadeOfWithVersionsAndLicences) {
   }
   EXPECT_EQ(licences["cupel"], "Apache-2.0");
   EXPECT_EQ(licences["preact"], "MIT");
-  EXPECT_EQ(licences["libboost1.81-dev"], "BSL-1.0");
+  const auto boost = licences.lower_bound("libboost1.");  // 81 of Debian 12, 83 of Debian 13
+  ASSERT_TRUE(boost != licences.end() && boost->first.starts_with("libboost1."));
+  EXPECT_EQ(boost->second, "BSL-1.0");
   EXPECT_TRUE(licences.contains("libc6")) << "which /bin/true loads";
 }
 
