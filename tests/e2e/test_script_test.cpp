@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "tests/e2e/site.h"
 #include "tests/support/captures.h"
 
@@ -184,6 +185,15 @@ TEST(TestScript, WatchesFramesOfFunctionsThatHaveReturnedWhereItIsTold) {
 
   EXPECT_THAT(ran.out, AllOf(HasSubstr("detect_stack_use_after_return=0:quarantine"),
                              HasSubstr("detect_stack_use_after_return=1:quarantine")));
+}
+
+TEST(TestScript, NamesTheLibrariesOfTheDebianThatItRunsOn) {
+  const auto ran =
+      run({"/bin/bash", "-c",
+           ". " SOURCE_DIR "/scripts/setup.sh; printf '%s\\n' \"${build_packages[@]}\" | "
+           "grep boost | xargs dpkg-query -W -f='${db:Status-Status}\\n' | sort | uniq -c"});
+
+  EXPECT_EQ(words(ran.out), (std::vector<std::string_view>{"3", "installed"})) << ran.err;
 }
 
 TEST(TestScript, FindsTheTargetOfATestByItsName) {
