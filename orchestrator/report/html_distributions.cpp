@@ -117,13 +117,14 @@ std::string strokes(const Distribution& of, const Scale& scale) {
   return fmt::format("<path class=fleet d=\"{}\" />", path);
 }
 
+/// A keyboard stops at nodes beyond the limit alone: there is one mark for each node and measure.
 std::string mark(const NodePlace& place, const Distribution& of, const Scale& scale) {
   return fmt::format(
-      "<a href=\"#{0}\"><circle class={1} cx={2:.0f} cy={3} r=3><title>{0}{4}{5}: {6} "
+      "<a href=\"#{0}\"{8}><circle class={1} cx={2:.0f} cy={3} r=3><title>{0}{4}{5}: {6} "
       "{7}</title></circle></a>",
       escaped(place.node->record.node), place.met ? "pass" : "fail", scale.x(place.value),
       place.met ? 11 : 7, place.part.empty() ? "" : " ", escaped(place.part), plain(place.value),
-      escaped(of.unit));
+      escaped(of.unit), place.met ? " tabindex=-1" : "");
 }
 
 /// Names of nodes that did not meet the limit; those at one place stand there together.
@@ -145,7 +146,7 @@ std::string names(const Distribution& of, const Scale& scale) {
 std::string drawing(const Distribution& of, std::string_view name) {
   const Scale scale{of};
   auto text = fmt::format(
-      "<svg class=dist viewBox=\"0 0 {0} {1}\" role=img aria-label=\"{2} of {3} nodes\">", kWide,
+      "<svg class=dist viewBox=\"0 0 {0} {1}\" role=group aria-label=\"{2} of {3} nodes\">", kWide,
       kHigh, escaped(name), of.places.size());
   text += strokes(of, scale);
   for (const auto& limit : {of.at_least, of.at_most})

@@ -71,7 +71,7 @@ std::string node_box(const NodeSummary& node, int units, int room) {
 std::string rack_svg(const RackSummary& rack, const RunSummary& summary, int room) {
   const int height = rack.units * kUnit;
   auto text = fmt::format(
-      "<svg class=rack width={0} height={1} viewBox=\"0 0 {0} {1}\" role=img aria-label=\"rack "
+      "<svg class=rack width={0} height={1} viewBox=\"0 0 {0} {1}\" role=group aria-label=\"rack "
       "{2}\">"
       "<text class=name x={3} y=14>{2}</text><rect class=free x={3} y={4} width={5} height={6} />",
       kLeft + kWidth + 4 + room, height + kTop + 6, escaped(rack.name), kLeft, kTop, kWidth,

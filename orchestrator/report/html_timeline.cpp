@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "orchestrator/report/html_text.h"
 
@@ -18,6 +19,8 @@ constexpr int kHead = 20;
 constexpr double kLetter = 6.6;  // pixels, of a text of 10: wide fonts need as much
 /// Beyond, bars have no words of their own: they would be most of the page.
 constexpr std::size_t kMostWithWords = 128;
+/// Rows under one axis: fewer than a screen or a sheet of paper holds.
+constexpr std::size_t kRowsOfADrawing = 40;
 
 struct Times {
   engine::WallTime from{}, to{};
@@ -59,6 +62,7 @@ std::string bar(const record::StepRecord& step, const Times& times, bool words) 
                             escaped(step.name));
 }
 
+/// `place`: the row of the drawing, from 0.
 std::string row(const NodeSummary& node, std::size_t place, const Times& times, bool words) {
   auto text = fmt::format(
       "<g transform=\"translate(0 {})\"><a href=\"#{}\"><text x=0 y=11 class={}>{}</text></a>",
@@ -67,6 +71,24 @@ std::string row(const NodeSummary& node, std::size_t place, const Times& times, 
   for (const auto& step : node.record.steps)
     if (has_times(step)) text += bar(step, times, words);
   return text + "</g>";
+}
+
+/// These nodes under an axis of their own: where the first nodes are long out of sight, and on each
+/// sheet of paper, times are read too.
+std::string drawing(std::span<const NodeSummary> nodes, const Times& times, bool words) {
+  const int height = kHead + static_cast<int>(nodes.size()) * kRow;
+  auto text = fmt::format(
+      "<svg class=time viewBox=\"0 0 {0} {1}\" width={0} height={1} role=group "
+      "aria-label=\"steps of {2} to {3} over time\">",
+      kNames + kDrawn, height, escaped(nodes.front().record.node),
+      escaped(nodes.back().record.node));
+  for (const auto at : axis_times(times.from, times.to, 10))
+    text += fmt::format(
+        "<path class=grid d=\"M{0:.1f} 14V{1}\" /><text class=unit x={0:.1f} y=10 "
+        "text-anchor=middle>{2}</text>",
+        times.place(at), height, axis_time(at, times.from));
+  for (std::size_t i = 0; i < nodes.size(); ++i) text += row(nodes[i], i, times, words);
+  return text + "</svg>";
 }
 
 }  // namespace
@@ -99,20 +121,15 @@ std::string time_line_html(const RunSummary& summary) {
   const auto times = times_of(summary);
   if (!times) return {};
   const bool words = summary.nodes.size() <= kMostWithWords;
-  const int height = kHead + static_cast<int>(summary.nodes.size()) * kRow;
-  auto text = fmt::format(
-      "<section id=time-line><h2>Time line</h2><div class=wide><svg class=time viewBox=\"0 0 {0} "
-      "{1}\" width={0} height={1} role=img aria-label=\"steps of each node over time\">",
-      kNames + kDrawn, height);
-  for (const auto at : axis_times(times->from, times->to, 10))
-    text += fmt::format(
-        "<path class=grid d=\"M{0:.1f} 14V{1}\" /><text class=unit x={0:.1f} y=10 "
-        "text-anchor=middle>{2}</text>",
-        times->place(at), height, axis_time(at, times->from));
-  for (std::size_t i = 0; i < summary.nodes.size(); ++i)
-    text += row(summary.nodes[i], i, *times, words);
+  std::string text = "<section id=time-line><h2>Time line</h2><div class=wide>";
+  std::span<const NodeSummary> left = summary.nodes;
+  while (!left.empty()) {
+    const auto some = left.first(std::min(left.size(), kRowsOfADrawing));
+    text += drawing(some, *times, words);
+    left = left.subspan(some.size());
+  }
   return text +
-         "</svg></div><p class=dim>Times are UTC. Green steps are done, red ones are not. A step "
+         "</div><p class=dim>Times are UTC. Green steps are done, red ones are not. A step "
          "is "
          "named where its bar has room; the table of steps of each node names all.</p></section>";
 }

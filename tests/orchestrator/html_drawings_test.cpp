@@ -93,6 +93,27 @@ TEST_F(ReportDrawings, NameAStepOnItsBarOnlyWhereItFits) {
   EXPECT_THAT(drawn, Not(HasSubstr(">verdict</text>")));
 }
 
+/// Of 90 nodes the first axis is far above the last row, and on another sheet of paper.
+TEST_F(ReportDrawings, HaveTheirTimesAboveEveryFortyNodes) {
+  auto told = with_stage({});
+  told.nodes.assign(90, told.nodes[0]);
+
+  const auto drawn = time_line_html(told);
+
+  std::vector<std::size_t> rows;
+  for (auto at = drawn.find("<svg class=time"); at != drawn.npos;) {
+    const auto end = drawn.find("<svg class=time", at + 1);
+    const auto piece = drawn.substr(at, end - at);
+    EXPECT_THAT(piece, HasSubstr("text-anchor=middle")) << "an axis";
+    std::size_t count = 0;
+    for (auto bar = piece.find("<rect"); bar != piece.npos; bar = piece.find("<rect", bar + 1))
+      ++count;
+    rows.push_back(count);
+    at = end;
+  }
+  EXPECT_THAT(rows, ElementsAre(40, 40, 10));
+}
+
 /// One or two racks leave room beside them for why; many fill the page by themselves.
 TEST_F(ReportDrawings, SayBesideARackWhyItsNodesDidNotPass) {
   auto told = summary();
@@ -300,6 +321,25 @@ TEST_F(ReportDrawings, StayUnderThreeMegabytesFor72Nodes) {
   for (int i = 0; i < 72; ++i) told.nodes[i].record.node = fmt::format("a01-n{:02}", i);
 
   EXPECT_LT(to_html(told).size(), 3'000'000u);
+}
+
+/// An image is one thing to a screen reader: what is in it cannot be reached.
+TEST_F(ReportDrawings, HaveNoLinkInAnImageAndKeyboardStopsWhereALimitIsNotMet) {
+  auto told = with_rates({{2900, 2950}, {2930, 2600}});
+  for (auto& node : told.nodes) node.record.steps = with_stage({}).nodes[0].record.steps;
+
+  const auto page = to_html(told);
+
+  std::size_t drawings = 0;
+  for (auto at = page.find("<svg"); at != page.npos; at = page.find("<svg", at + 1)) {
+    const auto drawn = page.substr(at, page.find("</svg>", at) - at);
+    ++drawings;
+    if (drawn.contains("role=img"))
+      EXPECT_THAT(drawn, Not(HasSubstr("<a "))) << drawn.substr(0, 99);
+  }
+  EXPECT_GE(drawings, 3u) << "racks, time line, distributions";
+  EXPECT_THAT(page, HasSubstr("<a href=\"#a01-n01\" tabindex=-1><circle class=pass"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#a01-n02\"><circle class=fail"));
 }
 
 TEST_F(ReportDrawings, AreInTheContents) {
