@@ -89,7 +89,10 @@ class LiveTable final : public RunView {
         view_.first = plan_.nodes.size();
         break;
       case TableKey::sort:
-        view_ = {.order = next(view_.order)};
+        view_ = {.order = next(view_.order), .help = view_.help};
+        break;
+      case TableKey::help:
+        view_.help = !view_.help;
         break;
     }
     draw();

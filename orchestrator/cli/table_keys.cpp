@@ -21,7 +21,8 @@ constexpr auto kKeys = std::to_array<std::pair<std::string_view, TableKey>>({
     {" ", TableKey::page_down},     {"\x1b[H", TableKey::top},     {"\x1bOH", TableKey::top},
     {"\x1b[1~", TableKey::top},     {"g", TableKey::top},          {"\x1b[F", TableKey::bottom},
     {"\x1bOF", TableKey::bottom},   {"\x1b[4~", TableKey::bottom}, {"G", TableKey::bottom},
-    {"s", TableKey::sort},
+    {"s", TableKey::sort},          {"q", TableKey::help},         {"h", TableKey::help},
+    {"?", TableKey::help},
 });
 
 /// Bytes of the escape sequence at the beginning; 0: it has not ended yet. ECMA-48, 5.4: "ESC [",

@@ -11,7 +11,7 @@
 
 namespace cupel::cli {
 
-enum class TableKey { up, down, page_up, page_down, top, bottom, sort };
+enum class TableKey { up, down, page_up, page_down, top, bottom, sort, help };
 
 /// Takes the keys out of what was typed, in their order. What means nothing is dropped; an escape
 /// sequence that has not ended yet stays.

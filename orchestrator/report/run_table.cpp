@@ -187,17 +187,17 @@ std::string_view words_of(Order order) {
     case Order::by_name:
       return "by name";
     case Order::by_step:
-      return "the furthest behind first";
+      return "furthest behind first";
   }
   std::unreachable();
 }
 
-/// "nodes 1 to 17 of 300, failed first; arrows and PgUp/PgDn scroll, s sorts".
+/// "nodes 1 to 17 of 300, failed first; arrows scroll, s sorts, ? keys".
 std::string more_of(const RunTable& table, std::size_t first, std::size_t shown) {
   auto text = shown == 0 ? fmt::format("{} nodes", table.plan.nodes.size())
                          : fmt::format("nodes {} to {} of {}, {}", first + 1, first + shown,
                                        table.plan.nodes.size(), words_of(table.view.order));
-  if (table.view.has_keys) text += "; arrows and PgUp/PgDn scroll, s sorts";
+  if (table.view.has_keys) text += "; arrows scroll, s sorts, ? keys";
   return text;
 }
 
@@ -325,6 +325,14 @@ std::string at_work(const RunTable& table) {
   return text;
 }
 
+/// Who types "q" wants to leave, and must know what that does to the run.
+std::string keys_of(engine::RunId run) {
+  return fmt::format(
+      "keys: arrows, PgUp, PgDn, Home, End scroll, s sorts, ? hides this; Ctrl-C ends this table, "
+      "and interrupts a run that this process drives (cupel resume {} goes on)",
+      run);
+}
+
 void add_wrapped(std::vector<std::string>& lines, const std::string& text, std::size_t wide) {
   const auto whole = wrapped(text, 2, wide);
   for (const auto line : cupel::lines(whole)) lines.push_back(shortened(line, wide));
@@ -389,6 +397,7 @@ DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
   auto& lines = told.lines;
   add_wrapped(lines, printable(heading(table)), columns);
   if (const auto work = at_work(table); !work.empty()) add_wrapped(lines, work, columns);
+  if (table.view.help && table.view.has_keys) add_wrapped(lines, keys_of(table.run), columns);
   for (const auto& note : notes_of(table)) add_wrapped(lines, note, columns);
   // A few nodes are shown in any case: what is said of the whole run is cut before them.
   const std::size_t least = std::min<std::size_t>(table.plan.nodes.size() + 1, rows / 3);

@@ -31,6 +31,7 @@ struct TableView {
   std::size_t first = 0;  // row, from 0
   Order order = Order::failed_first;
   bool has_keys = false;  // somebody can scroll
+  bool help = false;      // and asked how
 };
 
 struct RunTable {

@@ -12,12 +12,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(TableKeys, AreTakenFromWhatTerminalsSend) {
-  std::string typed = "\x1b[A\x1bOBjk\x1b[5~\x1b[6~gGs";
+  std::string typed = "\x1b[A\x1bOBjk\x1b[5~\x1b[6~gGsq?";
 
-  EXPECT_THAT(
-      cli::take_keys(typed),
-      ElementsAre(TableKey::up, TableKey::down, TableKey::down, TableKey::up, TableKey::page_up,
-                  TableKey::page_down, TableKey::top, TableKey::bottom, TableKey::sort));
+  EXPECT_THAT(cli::take_keys(typed),
+              ElementsAre(TableKey::up, TableKey::down, TableKey::down, TableKey::up,
+                          TableKey::page_up, TableKey::page_down, TableKey::top, TableKey::bottom,
+                          TableKey::sort, TableKey::help, TableKey::help));
   EXPECT_EQ(typed, "");
 }
 
@@ -43,6 +43,9 @@ TEST(LiveTableTest, IsScrolledAndSortedAndGivesTheTerminalBack) {
 
   ASSERT_TRUE(terminal.shows("of 5, failed first; arrows")) << terminal.shown();
   EXPECT_FALSE(terminal.is_usual()) << "keys would be echoed into the table";
+  terminal.type("q");
+  EXPECT_TRUE(terminal.shows("interrupts a run that this process drives")) << terminal.shown();
+  terminal.type("q");
   terminal.type("s");
   EXPECT_TRUE(terminal.shows("nodes 1 to")) << terminal.shown();
   EXPECT_TRUE(terminal.shows("of 5, by name")) << terminal.shown();

@@ -184,11 +184,24 @@ TEST(RunTable, IsScrolledToItsEndAndNotBeyond) {
 
   EXPECT_EQ(middle.first, 10u);
   EXPECT_THAT(middle.lines[3], HasSubstr("a01-n011"));
-  EXPECT_EQ(middle.lines.back(),
-            "nodes 11 to 29 of 300, by name; arrows and PgUp/PgDn scroll, s sorts");
+  EXPECT_EQ(middle.lines.back(), "nodes 11 to 29 of 300, by name; arrows scroll, s sorts, ? keys");
   EXPECT_EQ(end.first, 281u);
   EXPECT_EQ(end.shown, 19u);
   EXPECT_THAT(end.lines[21], HasSubstr("a01-n300"));
+}
+
+TEST(RunTable, TellsItsKeysWhereSomebodyAsked) {
+  Bench bench{300};
+  auto table = bench.table();
+  table.view = {.order = Order::by_step, .has_keys = true, .help = true};
+  const auto asked = drawn(table, 23, 119).lines;
+  table.view.has_keys = false;
+  const auto nobody = drawn(table, 23, 119).lines;
+
+  EXPECT_THAT(asked, AllOf(Contains(HasSubstr("keys: arrows")),
+                           Contains(HasSubstr("cupel resume 5 goes on"))));
+  EXPECT_THAT(asked.back(), HasSubstr("furthest behind first; arrows scroll, s sorts, ? keys"));
+  EXPECT_THAT(nobody, Not(Contains(HasSubstr("keys: arrows"))));
 }
 
 TEST(RunTable, IsSortedByStepWithTheFurthestBehindFirst) {
