@@ -17,8 +17,7 @@ constexpr std::string_view kNotRecorded = "not recorded";
 
 std::string watermark(const RunSummary& summary) {
   if (!summary.rehearsal) return {};
-  return fmt::format(
-      "<div class=watermark aria-hidden=true>REHEARSAL</div><p class=rehearsal>{}</p>", kRehearsal);
+  return fmt::format("<div class=watermark></div><p class=rehearsal>{}</p>", kRehearsal);
 }
 
 std::string header(const RunSummary& summary) {

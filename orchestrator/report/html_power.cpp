@@ -85,7 +85,8 @@ std::string power_html(const RunSummary& summary) {
   };
   const auto y = [&](double watts) { return kTop + kHigh - kHigh * std::max(watts, 0.0) / top; };
   auto text = fmt::format(
-      "<section id=power><h2>Power of the GPUs</h2><div class=wide><svg class=time viewBox=\"0 0 "
+      "<section id=power><h2>Power of the GPUs</h2><div class=wide tabindex=0 role=region "
+      "aria-label=\"power of the GPUs\"><svg class=time viewBox=\"0 0 "
       "{0} {1}\" width={0} height={1} role=img aria-label=\"power of all GPUs over time, at most "
       "{2}\">",
       kLeft + kDrawn + 10, kTop + kHigh + 20, kilowatts(peak));

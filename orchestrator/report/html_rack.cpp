@@ -21,8 +21,13 @@ constexpr int kTop = 22;
 constexpr int kPage = 1320;  // as wide as the report's column
 constexpr int kGap = 28;     // between racks
 constexpr int kLeastWords = 180;
-constexpr int kLine = 14;
-constexpr double kLetter = 6.8;  // pixels, of a text of 11: wide fonts need as much
+/// Of words beside a box, in pixels; wide fonts need as much for a letter.
+struct Words {
+  int line = 17;
+  double letter = 8.0;
+  std::string_view style = "why";
+};
+constexpr Words kLowWords{14, 6.8, "\"why low\""};  // beside a box of one unit
 
 /// Pixels beside each rack for why its nodes did not pass; 0 where the racks fill the page.
 int room_for_words(std::size_t racks) {
@@ -34,8 +39,9 @@ int room_for_words(std::size_t racks) {
 /// Why the node did not pass, beside its box: as many lines as it is high.
 std::string words_beside(const NodeSummary& node, int top, int height, int room) {
   if (node.causes.empty() || room == 0) return {};
-  const auto letters = static_cast<std::size_t>((room - 16) / kLetter);
-  const auto most = static_cast<std::size_t>(std::max(height / kLine, 1));
+  const auto drawn = height < Words{}.line ? kLowWords : Words{};
+  const auto letters = static_cast<std::size_t>((room - 16) / drawn.letter);
+  const auto most = static_cast<std::size_t>(std::max(height / drawn.line, 1));
   const auto more = node.causes.size() > 1 ? fmt::format(" (and {} more)", node.causes.size() - 1)
                                            : std::string{};
   const auto said = words_of_cause(burnin::to_string(node.causes[0]), node.record.node);
@@ -46,8 +52,8 @@ std::string words_beside(const NodeSummary& node, int top, int height, int room)
   int line = 0;
   for (const auto words : lines(whole)) {
     if (line == static_cast<int>(most)) break;
-    text += fmt::format("<text class=why x={} y={}>{}</text>", kLeft + kWidth + 10,
-                        top + 11 + kLine * line++, escaped(words));
+    text += fmt::format("<text class={} x={} y={}>{}</text>", drawn.style, kLeft + kWidth + 10,
+                        top + drawn.line - 3 + drawn.line * line++, escaped(words));
   }
   return text;
 }

@@ -8,7 +8,7 @@ namespace cupel::report {
 
 const std::string_view kStyle = R"css(
 :root{color-scheme:light dark;--ink:#1d2329;--dim:#5c6670;--line:#d5dae0;--paper:#fff;--soft:#f4f6f8;
---pass:#1a7f4b;--fail:#c0342b;--inconclusive:#9a6700;--slot:#e9edf1}
+--pass:#1a7f4b;--fail:#c0342b;--inconclusive:#8f6000;--slot:#e9edf1}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#e6e9ec;--dim:#9aa5af;--line:#39424b;
 --paper:#14181c;--soft:#1c2227;--pass:#46b97b;--fail:#f2736a;--inconclusive:#d9a440;--slot:#252c33}
 .rack a text{fill:#10151a}}
@@ -21,13 +21,13 @@ h2{font-size:18px;margin:34px 0 10px}p{margin:4px 0}.dim{color:var(--dim)}a{colo
 .tally b{display:block;font-size:28px;line-height:1.2}
 .pass{color:var(--pass)}.fail{color:var(--fail)}.inconclusive{color:var(--inconclusive)}
 .rehearsal{border:3px solid var(--fail);color:var(--fail);padding:8px 14px;font-weight:700}
-.watermark{position:fixed;inset:0;display:flex;align-items:center;justify-content:center;
+.watermark::before{content:"REHEARSAL"}.watermark{position:fixed;inset:0;display:flex;align-items:center;justify-content:center;
 font-size:14vw;font-weight:800;color:var(--fail);opacity:.09;pointer-events:none}
 .racks{display:flex;gap:28px;flex-wrap:wrap;overflow-x:auto}.rack text{font:12px system-ui,sans-serif}
 .rack .name{font-weight:600}.rack rect.frame{fill:none;stroke:var(--line);stroke-width:2}
 .rack rect.free{fill:var(--slot)}.rack a rect{stroke:var(--paper);stroke-width:2}
 .rack rect.pass{fill:var(--pass)}.rack rect.fail{fill:var(--fail)}.rack rect.inconclusive{fill:var(--inconclusive)}
-.rack a text{fill:#fff}.rack .why{font-size:11px;fill:var(--ink)}.rack .unit,.rack .name{fill:var(--dim)}
+.rack a text{fill:#fff}.rack .why{font-size:13px;fill:var(--ink)}.rack .low{font-size:11px}.rack .unit,.rack .name{fill:var(--dim)}
 table{border-collapse:collapse;width:100%;font-size:14px;table-layout:fixed}
 th,td{text-align:left;padding:5px 8px;border-bottom:1px solid var(--line);vertical-align:top;
 overflow-wrap:anywhere}thead th,.facts th{color:var(--dim);font-weight:600}
@@ -54,9 +54,10 @@ svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;he
 .teles{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:300px}figcaption{font-size:12px;color:var(--dim)}.tele{width:300px;height:78px;display:block;border-bottom:1px solid var(--line)}
 .tele .own{fill:none;stroke:var(--fail);stroke-width:1.4}.tele .mark{stroke:var(--fail);stroke-width:1;stroke-dasharray:3 3}.tele .band{fill:var(--dim);opacity:.28}h3{font-size:14px;margin:12px 0 4px}.hidden{display:none}
 .sign tbody td,.sign tbody th{height:64px;vertical-align:bottom}
+@media screen and (max-width:800px){main{min-width:760px}}
 @media screen{.fold>input:not(:checked)~div{display:none}.fold table{min-width:820px}}
 @media print{.racks svg{max-width:100%;height:auto}.contents label,.contents output{display:none}.contents .names{max-height:none}.hidden{display:block!important}tr.hidden{display:table-row!important}@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;
--webkit-print-color-adjust:exact}main{max-width:none;padding:0}table{font-size:9px}
+-webkit-print-color-adjust:exact}main{max-width:none;padding:0}table,.legend{font-size:9px}
 code,.sn i{font-size:8px}th,td{padding:2px 4px}
 h1,h2,.fold>label{break-after:avoid}tr,svg,.sign,.tally{break-inside:avoid}
 thead{display:table-header-group}.fold{border:0;background:none;margin:6px 0}

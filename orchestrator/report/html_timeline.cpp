@@ -48,7 +48,7 @@ std::optional<Times> times_of(const RunSummary& summary) {
 
 std::string bar(const record::StepRecord& step, const Times& times, bool words) {
   const auto left = times.place(step.began);
-  const auto width = std::max(0.8, times.place(step.ended) - left - 0.3);
+  const auto width = std::max(0.8, times.place(step.ended) - left - 1);
   const auto* kind = step.outcome == "done" ? "pass" : "fail";
   auto text =
       fmt::format("<rect class={} x={:.1f} width={:.1f} height={}", kind, left, width, kBar);

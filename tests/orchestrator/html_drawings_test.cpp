@@ -120,6 +120,8 @@ TEST_F(ReportDrawings, SayBesideARackWhyItsNodesDidNotPass) {
   told.nodes[0].decision = Decision::fail;
   told.nodes[0].causes = bad().causes;
   const auto wide = racks_html(told);
+  told.nodes[0].position.height = 1;
+  const auto beside_one_unit = racks_html(told);
   for (int rack = 2; rack <= 8; ++rack) {
     told.racks.push_back({fmt::format("a{:02}", rack), 48});
     told.nodes.push_back(told.nodes[1]);
@@ -127,6 +129,7 @@ TEST_F(ReportDrawings, SayBesideARackWhyItsNodesDidNotPass) {
   }
 
   EXPECT_THAT(wide, HasSubstr("<text class=why"));
+  EXPECT_THAT(beside_one_unit, HasSubstr("<text class=\"why low\"")) << "not over the next box";
   EXPECT_THAT(wide, HasSubstr("gpu3: gpu.ecc.uncorrected 2 errors, expected at most 0 errors"));
   EXPECT_THAT(racks_html(told), Not(HasSubstr("<text class=why")));
 }
