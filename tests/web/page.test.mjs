@@ -141,6 +141,7 @@ const kViews = [
     assert.equal(await page.locator('.rack .slot').count(), 3);
     assert.match(await page.locator('.rack .slot', {hasText: 'n2'}).getAttribute('aria-label'), /w01-n2: fail.*gpu5/);
     await page.getByRole('heading', {name: 'Needs an operator'}).waitFor();
+    assert.match(await page.getByRole('list', {name: 'nodes that did not pass'}).innerText(), /w01-n2[\s\S]*gpu5[\s\S]*w01-n3/, 'beside a few racks: why');
     const trouble = page.locator('.panel', {has: page.getByRole('heading', {name: 'Schedules and notices'})});
     assert.match(await trouble.innerText(), /weekly was refused[\s\S]*tickets takes no notices/);
   }],
@@ -158,6 +159,9 @@ const kViews = [
     assert.ok(ticks.length > 0 && ticks.every(([left], i) => i === 0 || left > ticks[i - 1][1]), `no time of day over another: ${ticks}`);
     await page.getByRole('img', {name: /^power of/}).waitFor();
     await page.locator('.c-kind', {hasText: 'ended'}).first().waitFor();
+    const causes = page.getByRole('table', {name: 'nodes of the run'}).locator('.c-words', {hasText: 'gpu5'});
+    const {x, width} = await causes.boundingBox();
+    assert.ok(x + width <= page.viewportSize().width, 'why a node failed is in view, on a phone too');
   }],
   [`#/runs/1/nodes/${kBad}`, async (page) => {
     assert.match(await page.locator('.causes > li').first().innerText(), /gpu5[\s\S]*missing/, 'causes first');
@@ -169,8 +173,13 @@ const kViews = [
     await lost.getByRole('button').press('Enter');
     assert.ok(await page.locator('.numbers tr.sub', {hasText: 'gpu5'}).count() > 10, 'each of them on demand');
     await lost.getByRole('button').press('Enter');
-    await page.locator('div.fleet').first().scrollIntoViewIfNeeded();  // on a phone it is to the right
-    await page.locator('.strip').first().waitFor();
+    if (page.viewportSize().width > 760) {  // a phone has no room for it
+      await page.locator('div.fleet').first().scrollIntoViewIfNeeded();
+      await page.locator('.strip').first().waitFor();
+    } else {
+      const [wide, seen] = await page.locator('.numbersbox').evaluate((box) => [box.scrollWidth, box.clientWidth]);
+      assert.ok(wide <= seen, `numbers are ${wide} pixels wide in ${seen}`);
+    }
     await page.getByRole('heading', {name: 'Telemetry of the GPUs'}).scrollIntoViewIfNeeded();
     assert.equal(await page.locator('.heat tbody tr').count(), 7, 'seven GPUs reach each other');
     await page.locator('.reasons li', {hasText: 'gpu7'}).waitFor();
@@ -198,7 +207,7 @@ const kViews = [
   ['#/compare/1/1', async (page) => { await page.getByText('No part, serial number or firmware differs.').waitFor(); }],
   ['#/actions', async (page) => {
     await page.locator('.stop li').first().waitFor();
-    assert.match(await page.locator('.stop').first().innerText(), /w01-n2/);
+    assert.match(await page.locator('.stop').first().innerText(), /w01-n2[\s\S]*p2p\.pairs of gpu\[0-4,6-7\]/);
     for (const button of await page.locator('.stop li button').all()) {
       const box = await button.boundingBox();
       assert.ok(box.height >= 44 && box.width >= 44, 'large enough for a thumb in a glove');
@@ -247,6 +256,63 @@ test('dark, and in print', {timeout: 200_000}, async () => {
   await page.locator('.gantt .bar').first().waitFor();
   assert.ok(await page.locator('.gantt .bar').first().isVisible(), 'the time line has its bars on paper');
   assert.deepEqual(problems, []);
+  await context.close();
+});
+
+/// What the page draws for paper, and how; all of it in the event itself, behind which the browser lays the page out.
+const onPaper = (page) => page.evaluate(() => {
+  window.dispatchEvent(new Event('beforeprint'));
+  const count = (of) => document.querySelectorAll(of).length;
+  const seen = {lines: count('.gantt .line'), rows: count('[aria-label="nodes of the run"] .row:not(.head)'), scheme: getComputedStyle(document.documentElement).colorScheme,
+    plot: document.querySelector('.plot .uplot').getBoundingClientRect().width};
+  window.dispatchEvent(new Event('afterprint'));
+  return {...seen, after: count('.gantt .line')};
+});
+
+test('all nodes of a long run are on paper, in light colours and no wider than it', {timeout: 200_000}, async () => {
+  const {context, page, problems} = await open(2560, {colorScheme: 'dark'}, {prepared: async (fresh) => {
+    await fresh.addInitScript(() => localStorage.setItem('cupel-theme', 'dark'));
+    await fresh.route(/\/api\/v1\/runs\/1\/nodes\?/, async (route) => {
+      const answer = await route.fetch(), {items, ...rest} = await answer.json();
+      await route.fulfill({response: answer, json: {...rest, items: Array.from({length: 300}, (_, i) => ({...items[i % items.length], node: `w01-n${i + 1}`}))}});
+    });
+  }});
+  await show(page, '#/runs/1');
+  await page.getByRole('img', {name: /^power of/}).locator('canvas').waitFor();
+  assert.ok(await page.locator('.gantt .line').count() < 100, 'on a screen only what is in view');
+
+  const seen = await onPaper(page);
+
+  assert.equal(seen.lines, 300);
+  assert.equal(seen.rows, 300);
+  assert.equal(seen.scheme, 'light');
+  assert.ok(seen.plot <= 640, `${seen.plot} pixels on A4`);
+  assert.ok(seen.after < 100, 'and again behind the print');
+  await page.emulateMedia({media: 'print'});
+  assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'light');
+  assert.deepEqual(problems, []);
+  await context.close();
+});
+
+test('of a thousand nodes many racks are in view, and suspects leave room for the rails', {timeout: 200_000}, async () => {
+  const many = (items, change) => Array.from({length: 334}, (_, copy) => items.map((each) => change(structuredClone(each), copy))).flat();
+  const moved = (each, copy) => { for (const key of ['name', 'node', 'rack']) if (each[key]) each[key] = each[key].replace('w01', `w${copy}`); return each; };
+  const {context, page, problems} = await open(1280, {}, {prepared: async (fresh) => {
+    for (const path of [/\/api\/v1\/nodes\?/, /\/api\/v1\/runs\/1\/(nodes\?|verdicts)/, /\/api\/v1\/results\?/])
+      await fresh.route(path, async (route) => {
+        const answer = await route.fetch(), {items, ...rest} = await answer.json();
+        await route.fulfill({response: answer, json: {...rest, items: many(items, moved)}});
+      });
+  }});
+  await page.locator('.rack').nth(300).waitFor({state: 'attached'});
+  const tops = await page.locator('.rack').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).filter(({bottom}) => bottom < innerHeight).length);
+  assert.ok(tops >= 14, `${tops} racks are in view`);
+  assert.deepEqual(await violations(page), []);
+  await show(page, '#/fabric');
+  await page.getByRole('button', {name: /^Show \d+ more$/}).waitFor();
+  assert.equal(await page.locator('.panel', {has: page.getByRole('heading', {name: 'Suspects'})}).locator('li').count(), 12);
+  assert.deepEqual(problems, []);
+  await context.unrouteAll({behavior: 'ignoreErrors'});
   await context.close();
 });
 
@@ -532,6 +598,12 @@ test('a stream that a sleeping device holds is replaced, and goes on behind the 
     assert.deepEqual(links, ['live', 'lost']);
     stop();
   } finally { globalThis.window = before.window; globalThis.EventSource = before.EventSource; Date.now = before.now; }
+});
+
+test('of a plan that was much longer than its run, as much is drawn as tells something', async () => {
+  const {drawnPlan} = await exported('run');
+  assert.deepEqual(drawnPlan([1, 2, 3, 4], 100, 10, Infinity), [[100, 1], [110, 2], [120, 3], [130, 4]]);
+  assert.deepEqual(drawnPlan([1, 2, 3, 4], 100, 10, 110), [[100, 1], [110, 2]]);
 });
 
 test('pieces of one recording alone follow one another', async () => {

@@ -3,6 +3,7 @@ import type {ComponentChildren} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import type {Problem} from '../api';
 import type {Known} from '../live';
+import {kMostOnPaper, usePrinting} from './print';
 
 export function Panel({title, aside, children, id, wide, flush}: {
   title: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; id?: string; wide?: boolean; flush?: boolean;
@@ -51,11 +52,29 @@ export function Dialog({title, onClose, children}: {title: string; onClose: () =
   </dialog>;
 }
 
-/// A list of which only the rows in view are in the document. All rows are of one height.
-export function Rows<T>({items, height, row, label, most = 560, head, keyOf}: {
+/// Whether the window is as narrow as a phone's; as in style.css.
+function useNarrow(): boolean {
+  const [query] = useState(() => matchMedia('(max-width: 760px)'));
+  const [narrow, set] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => set(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, []);
+  return narrow;
+}
+
+const kSecondLine = 20;  // pixels
+
+/// A list of which only the rows in view are in the document; on paper the first of them all. All rows are of one height.
+/// `two`: on a phone a row has a second line, so that what it says is not beyond the edge.
+export function Rows<T>({items, height: line, row, label, most = 560, head, keyOf, two}: {
   items: T[]; height: number; row: (item: T, index: number) => ComponentChildren; label: string; most?: number;
-  head?: ComponentChildren; keyOf: (item: T, index: number) => string | number;
+  head?: ComponentChildren; keyOf: (item: T, index: number) => string | number; two?: boolean;
 }) {
+  const printing = usePrinting();
+  const split = useNarrow() && two && !printing;
+  const height = split ? line + kSecondLine : line;
   const element = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({top: 0, height: most});
   useLayoutEffect(() => {
@@ -65,21 +84,22 @@ export function Rows<T>({items, height, row, label, most = 560, head, keyOf}: {
     const observer = new ResizeObserver(look);
     observer.observe(box);
     box.addEventListener('scroll', look, {passive: true});
-    window.addEventListener('beforeprint', look);
-    return () => { observer.disconnect(); box.removeEventListener('scroll', look); window.removeEventListener('beforeprint', look); };
+    return () => { observer.disconnect(); box.removeEventListener('scroll', look); };
   }, []);
-  const first = Math.max(0, Math.floor(view.top / height) - 8);
-  const last = Math.min(items.length, Math.ceil((view.top + view.height) / height) + 8);
+  const all = printing ? Math.min(items.length, kMostOnPaper) : items.length;
+  const first = printing ? 0 : Math.max(0, Math.floor(view.top / height) - 8);
+  const last = printing ? all : Math.min(all, Math.ceil((view.top + view.height) / height) + 8);
   const shown = items.slice(first, last);
-  return <div class="rows" role="table" aria-label={label} aria-rowcount={items.length + (head ? 1 : 0)} ref={element} tabIndex={0}
+  return <div class={`rows${split ? ' two' : ''}`} role="table" aria-label={label} aria-rowcount={items.length + (head ? 1 : 0)} ref={element} tabIndex={0}
     style={{maxHeight: `${most}px`}}>
     {head && <div class="row head" role="row" aria-rowindex={1}>{head}</div>}
-    <div class="space" role="rowgroup" style={{height: `${items.length * height}px`}}>
+    <div class="space" role="rowgroup" style={{height: `${all * height}px`}}>
       <div style={{transform: `translateY(${first * height}px)`}} role="presentation">
         {shown.map((item, i) => <div class="row" role="row" aria-rowindex={first + i + (head ? 2 : 1)} style={{height: `${height}px`}}
           key={keyOf(item, first + i)}>{row(item, first + i)}</div>)}
       </div>
     </div>
+    {all < items.length && <p class="quiet">and {(items.length - all).toLocaleString('en')} more, which are not printed</p>}
   </div>;
 }
 

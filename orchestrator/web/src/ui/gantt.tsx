@@ -6,6 +6,7 @@ import {at, clock, kTimeSteps, span} from '../format';
 import {link} from '../route';
 import {Shape} from './state';
 import {Button} from './base';
+import {kMostOnPaper, kPaper, usePrinting} from './print';
 
 const kRow = 26;
 const kNames = 132, kHalf = 28;  // pixels: the column of names, half a time of day
@@ -28,7 +29,9 @@ function expectations(plan?: Plan): Map<string, {step: string; seconds: number}[
 export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
   run: number; rows: Row[]; spans: StepSpan[]; plan?: Plan; began: number; ends?: number; now: number; over: boolean;
 }) {
-  const [zoom, setZoom] = useState(1);
+  const [magnified, setZoom] = useState(1);
+  const printing = usePrinting();
+  const zoom = printing ? 1 : magnified;  // paper does not scroll
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({top: 0, height: 520, width: 800});
   useLayoutEffect(() => {
@@ -77,12 +80,13 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
     return bars;
   };
   const seconds = (end - began) / 1000 / zoom;
-  const most = (step: number) => Math.min(9, Math.max(2, Math.floor((view.width - kNames) / tickWidth(step))));
+  const most = (step: number) => Math.min(9, Math.max(2, Math.floor(((printing ? kPaper : view.width) - kNames) / tickWidth(step))));
   const every = kTimeSteps.find((step) => seconds / step <= most(step)) ?? 86400 * Math.ceil(seconds / 86400 / most(86400));
   const ticks: number[] = [];
   for (let tick = Math.ceil(began / 1000 / every) * every * 1000; tick < end; tick += every * 1000) ticks.push(tick);
-  const first = Math.max(0, Math.floor(view.top / kRow) - 6);
-  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / kRow) + 6);
+  const all = printing ? Math.min(rows.length, kMostOnPaper) : rows.length;
+  const first = printing ? 0 : Math.max(0, Math.floor(view.top / kRow) - 6);
+  const last = printing ? all : Math.min(all, Math.ceil((view.top + view.height) / kRow) + 6);
 
   return <div class="gantt">
     <div class="tools">
@@ -103,7 +107,7 @@ export function Gantt({run, rows, spans, plan, began, ends, now, over}: {
             {ticks.map((tick) => <span key={tick} class="tick" style={{left: `clamp(${kHalf}px, ${share(tick)}%, calc(100% - ${kHalf}px))`}}>{clock(tick, every < 60)}</span>)}
           </span>
         </div>
-        <div role="rowgroup" style={{height: `${rows.length * kRow}px`, position: 'relative'}}>
+        <div role="rowgroup" style={{height: `${all * kRow}px`, position: 'relative'}}>
           <div class="grid" aria-hidden="true">
             {ticks.map((tick) => <span key={tick} style={{left: `${share(tick)}%`}} />)}
             {!over && <span class="now" style={{left: `${share(now)}%`}} />}

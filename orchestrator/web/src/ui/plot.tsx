@@ -2,6 +2,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import uPlot from 'uplot';
 import {clock, kTimeSteps} from '../format';
+import {kPaper, onPrint} from './print';
 
 export interface Curve { label: string; values: (number | null)[]; color: string; dashed?: boolean; fill?: boolean; stepped?: boolean }
 
@@ -23,14 +24,18 @@ export function Plot({x, curves, unit, label, height = 220, seconds}: {
   const plot = useRef<uPlot>();
   const shape = curves.map((curve) => curve.label + curve.color).join('|');
   const data = [x, ...curves.map((curve) => curve.values)] as uPlot.AlignedData;
+  const newest = useRef(data);
+  newest.current = data;
   useEffect(() => {
     const box = element.current!;
+    let most = Infinity;
+    const width = () => Math.min(most, Math.max(200, box.clientWidth));
     const make = () => {
       plot.current?.destroy();
       const ink = colour('--dim'), line = colour('--line');
       const axis = {stroke: ink, grid: {stroke: line, width: 1}, ticks: {stroke: line, width: 1}, font: '11px system-ui'};
       plot.current = new uPlot({
-        width: Math.max(200, box.clientWidth), height, legend: {live: true}, cursor: {points: {size: 6}},
+        width: width(), height, legend: {live: true}, cursor: {points: {size: 6}},
         scales: {x: {time: false}, y: {range: (_self, low, high) => [Math.min(0, low), high <= 0 ? 1 : high * 1.08]}},
         series: [
           {label: seconds ? 'after' : 'at', value: (_self, value) => value === null ? '' : seconds ? `${Math.round(value)} s` : clock(value * 1000)},
@@ -45,15 +50,17 @@ export function Plot({x, curves, unit, label, height = 220, seconds}: {
           {...axis, incrs: kTimeSteps, values: (_self, ticks) => ticks.map((tick) => seconds ? `${tick} s` : clock(tick * 1000, ticks.some((each) => each % 60 !== 0)))},
           {...axis, size: 62, values: (_self, ticks) => ticks.map(unit)},
         ],
-      }, data, box);
+      }, newest.current, box);
     };
     make();
-    const observer = new ResizeObserver(() => plot.current?.setSize({width: Math.max(200, box.clientWidth), height}));
+    const observer = new ResizeObserver(() => plot.current?.setSize({width: width(), height}));
     observer.observe(box);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', make);
     window.addEventListener('cupel-theme', make);
+    const forget = onPrint((printing) => { most = printing ? kPaper : Infinity; make(); });
     return () => {
+      forget();
       observer.disconnect();
       scheme.removeEventListener('change', make);
       window.removeEventListener('cupel-theme', make);

@@ -30,20 +30,23 @@ function Slot({place, rack, units}: {place: Place; rack: string; units: number})
 }
 
 /// Drawn again only where one of its places has changed: of 200 racks, an event is about one.
-export function Rack({name, units, places}: {name: string; units: number; places: Place[]}) {
-  const last = useRef<{units: number; places: Place[]; drawn: ComponentChild}>();
-  const same = last.current?.units === units && last.current.places.length === places.length && last.current.places.every((each, i) => each === places[i]);
-  if (!same) last.current = {units, places, drawn: <Drawn name={name} units={units} places={places} />};
+export function Rack({name, units, places, dense}: {name: string; units: number; places: Place[]; dense: boolean}) {
+  const last = useRef<{units: number; dense: boolean; places: Place[]; drawn: ComponentChild}>();
+  const same = last.current?.units === units && last.current.dense === dense && last.current.places.length === places.length && last.current.places.every((each, i) => each === places[i]);
+  if (!same) last.current = {units, dense, places, drawn: <Drawn name={name} units={units} places={places} dense={dense} />};
   return last.current!.drawn;
 }
 
-function Drawn({name, units, places}: {name: string; units: number; places: Place[]}) {
+const kUnit = 6.5, kDenseUnit = 3.5;  // pixels
+const kMany = 24;  // racks, of which as many as possible are to be in view
+
+function Drawn({name, units, places, dense}: {name: string; units: number; places: Place[]; dense: boolean}) {
   const bad = places.filter((place) => place.state === 'fail' || place.state === 'needs-operator').length;
   const fits = places.every((place) => (place.unit ?? 0) + (place.height ?? 1) - 1 <= units);
   const rows = fits ? units : Math.max(...places.map((place) => (place.unit ?? 0) + (place.height ?? 1) - 1));
   return <section class="rack" aria-label={`rack ${name}`}>
     <h3>{name}{bad > 0 && <span class="count t-fail">{bad}</span>}</h3>
-    <div class="frame" style={{gridTemplateRows: `repeat(${rows}, minmax(0, 1fr))`, height: `${Math.min(420, Math.max(200, rows * 6.5))}px`}}>
+    <div class="frame" style={{gridTemplateRows: `repeat(${rows}, minmax(0, 1fr))`, height: `${dense ? Math.min(230, Math.max(120, rows * kDenseUnit)) : Math.min(420, Math.max(200, rows * kUnit))}px`}}>
       {places.map((place) => <Slot key={place.name} place={place} rack={name} units={rows} />)}
     </div>
   </section>;
@@ -62,6 +65,7 @@ export function Elevations({racks, places}: {racks: {name: string; units: number
   const all = [...racks, ...[...byRack.keys()].filter((name) => !known.has(name)).map((name) => ({name, units: 48, room: ''}))];
   for (const rack of all.filter((each) => byRack.has(each.name)).sort((a, b) => natural(a.name, b.name)))
     rooms.set(rack.room ?? '', [...(rooms.get(rack.room ?? '') ?? []), rack]);
+  const dense = byRack.size > kMany;
   // The others are drawn behind the first view.
   const [more, setMore] = useState(false);
   useEffect(() => {
@@ -73,7 +77,7 @@ export function Elevations({racks, places}: {racks: {name: string; units: number
   return <>
     {drawn.map(([room, its]) => <div class="room" key={room}>
       {room && rooms.size > 1 && <h3 class="roomname">Room {room}</h3>}
-      <div class="racks">{its.map((rack) => <Rack key={rack.name} name={rack.name} units={rack.units} places={byRack.get(rack.name)!} />)}</div>
+      <div class={`racks${dense ? ' dense' : ''}`}>{its.map((rack) => <Rack key={rack.name} name={rack.name} units={rack.units} places={byRack.get(rack.name)!} dense={dense} />)}</div>
     </div>)}
     {loose.length > 0 && <div class="room"><h3 class="roomname">Without a place in a rack</h3><div class="loose">
       {loose.map((place) => <a key={place.name} class={`slot s-${lookOf(place.state).tone}`} href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}

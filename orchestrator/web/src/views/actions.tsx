@@ -42,7 +42,7 @@ export function Actions({who}: {who: Whoami}) {
               <p class="where">{each.unit ? <b class="unit">U{each.unit}</b> : null}<a href={link('runs', each.run, 'nodes', each.node)}>{each.node}</a>{each.part && <b>{each.part}</b>}</p>
               <p class="do">{each.action}</p>
               {each.why && <p class="dim">{each.why}</p>}
-              {explained(each).length > 0 && <p class="dim">Also explains: {folded(explained(each))}</p>}
+              {explained(each).length > 0 && <p class="dim">Also explains: {explained(each).join(', ')}</p>}
               {(each.goes_on ?? (each as {goes_on_by_itself?: boolean}).goes_on_by_itself) && <p class="dim">The run goes on by itself when this is done.</p>}
             </div>
             <div class="doing"><Locate node={each.node} who={who} large />
@@ -56,5 +56,10 @@ export function Actions({who}: {who: Whoami}) {
 
 /// The command line's JSON says "where", the API "at_the_rack".
 const isAtRack = (each: OperatorAction & {where?: string}) => each.at_the_rack ?? (each.where ? each.where === 'rack' : Boolean(each.rack));
-const explained = (each: OperatorAction & {explains?: string[]}): string[] =>
-  each.explains ?? (each.consequences ?? []).map((cause) => `${cause.part ? `${cause.part}: ` : ''}${cause.criterion}`);
+/// "p2p.pairs of gpu[0-4,6-7]": what several parts say alike is said once.
+function explained(each: OperatorAction & {explains?: string[]}): string[] {
+  if (each.explains) return each.explains;
+  const parts = new Map<string, string[]>();
+  for (const {criterion, part} of each.consequences ?? []) parts.set(criterion, [...(parts.get(criterion) ?? []), ...(part ? [part] : [])]);
+  return [...parts].map(([criterion, its]) => its.length ? `${criterion} of ${folded(its)}` : criterion);
+}

@@ -4,7 +4,7 @@ import {type Cable, type Cause, get, type Run, type RunDetail, type Sample, type
 import {folded, plural} from '../format';
 import {useFetched, useGet, useList} from '../live';
 import {go, link} from '../route';
-import {Nothing, Panel, Shown} from '../ui/base';
+import {Button, Nothing, Panel, Shown} from '../ui/base';
 import {Leaves, type RailCell} from '../ui/leaves';
 import {Shape} from '../ui/state';
 import {Pairs} from './pairs';
@@ -26,6 +26,7 @@ const kMeasures: Measure[] = [
 const kOfFabric = new Set(['fabric.link.bandwidth', 'fabric.link.loss', 'fabric.link.retransmits', 'fabric.cable.wrong']);
 const kCollective = 'nccl.all_reduce.busbw', kPair = 'tcp.throughput';
 const kAsked = [...kMeasures.map((each) => each.name), kCollective, kPair];
+const kMostSuspects = 12;  // before the rails below them
 const kShort = 0.9;  // of the best of its rail
 
 /// Which of them the run has.
@@ -55,12 +56,14 @@ function suspectsOf(rows: VerdictRow[]): Suspect[] {
 }
 
 function Suspects({rows, run}: {rows: VerdictRow[]; run: number}) {
+  const [most, setMost] = useState(kMostSuspects);
   const all = suspectsOf(rows);
   if (!all.length) return <Nothing>No link, port or HCA is suspected in this run.</Nothing>;
-  return <ul class="list">{all.map(({nodes, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div>
+  return <><ul class="list">{all.slice(0, most).map(({nodes, cause}, i) => <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} /><div>
     {nodes.length === 1 && <><a href={link('runs', run, 'nodes', nodes[0]!)}>{nodes[0]}</a> </>}{cause.part && cause.part !== nodes[0] && <><b>{cause.part.replace(/^(port|link):/, '')}</b> </>}{cause.criterion}: {cause.measured}{cause.expected && <>, expected {cause.expected}</>}
     {nodes.length > 1 && <div>behind it: {folded(nodes)}</div>}
-    <div class="dim">{cause.remedy}</div></div></li>)}</ul>;
+    <div class="dim">{cause.remedy}</div></div></li>)}</ul>
+    {all.length > most && <p><Button onClick={() => setMost(all.length)}>Show {all.length - most} more</Button></p>}</>;
 }
 
 /// The newest value of each HCA, and whether it is bad by itself or named by a cause.

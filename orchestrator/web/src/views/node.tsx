@@ -93,15 +93,16 @@ function withoutSilent(checked: Checked[]): {silent: Silent[]; others: Checked[]
   return {silent: [...silent.values()], others};
 }
 
-/// One row, and below it on demand the numbers that did not come.
+/// One row, and below it on demand the numbers that did not come. Here and in Numbers the roles are named because a phone's
+/// layout takes those of a table away.
 function SilentRows({silent, open, onOpen}: {silent: Silent; open: boolean; onOpen: () => void}) {
   const {part, items} = silent;
   return <>
-    <tr class="bad">
-      <td><Shape state="fail" /><span class="unseen">not met</span></td><td>{plural(new Set(items.map((each) => each.stage)).size, 'stage')}</td><td>{plural(items.length, 'number')}</td>
-      <td><button type="button" class="more" aria-expanded={open} onClick={onOpen}>{open ? '▾' : '▸'} {part}</button></td><td class="num">nothing</td><td>a number each</td><td />
+    <tr role="row" class="bad">
+      <td role="cell"><Shape state="fail" /><span class="unseen">not met</span></td><td role="cell">{plural(new Set(items.map((each) => each.stage)).size, 'stage')}</td><td role="cell">{plural(items.length, 'number')}</td>
+      <td role="cell"><button type="button" class="more" aria-expanded={open} onClick={onOpen}>{open ? '▾' : '▸'} {part}</button></td><td role="cell" class="num">nothing</td><td role="cell">a number each</td><td role="cell" />
     </tr>
-    {open && items.map((each) => <tr key={`${each.stage}|${each.measure}|${each.part}|${each.expected ?? ''}`} class="sub bad"><td /><td>{each.stage}</td><td>{each.measure}</td><td>{each.part}</td><td class="num">{each.measured}</td><td class="dim">{each.expected}</td><td class="dim">{each.source}</td></tr>)}
+    {open && items.map((each) => <tr role="row" key={`${each.stage}|${each.measure}|${each.part}|${each.expected ?? ''}`} class="sub bad"><td role="cell" /><td role="cell">{each.stage}</td><td role="cell">{each.measure}</td><td role="cell">{each.part}</td><td role="cell" class="num">{each.measured}</td><td role="cell" class="dim">{each.expected}</td><td role="cell" class="dim">{each.source}</td></tr>)}
   </>;
 }
 
@@ -122,23 +123,23 @@ function Numbers({record}: {record: NodeRecord}) {
       <Choice label="which numbers" of={[['all', `All (${groups.length + silent.length})`], ['bad', `Not met (${groups.filter((group) => !group.met).length + silent.length})`]] as const} value={which} onChange={setWhich} />
       <input type="search" placeholder="stage, measure, part" aria-label="Filter the numbers" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />
     </div>
-    <div class="scroll numbersbox" tabIndex={0} role="region" aria-label="numbers"><table class="numbers">
-      <thead><tr><th scope="col">met</th><th scope="col">stage</th><th scope="col">measure</th><th scope="col">part</th><th scope="col" class="num">measured</th><th scope="col">expected</th><th scope="col">among the fleet</th></tr></thead>
-      <tbody>{mute.map((each) => <SilentRows key={each.part} silent={each} open={open === each.part} onOpen={() => setOpen(open === each.part ? undefined : each.part)} />)}
+    <div class="scroll numbersbox" tabIndex={0} role="region" aria-label="numbers"><table class="numbers" role="table">
+      <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">met</th><th role="columnheader" scope="col">stage</th><th role="columnheader" scope="col">measure</th><th role="columnheader" scope="col">part</th><th role="columnheader" scope="col" class="num">measured</th><th role="columnheader" scope="col">expected</th><th role="columnheader" scope="col">among the fleet</th></tr></thead>
+      <tbody role="rowgroup">{mute.map((each) => <SilentRows key={each.part} silent={each} open={open === each.part} onOpen={() => setOpen(open === each.part ? undefined : each.part)} />)}
         {shown.slice(0, most).map((group) => {
         const key = `${group.stage}|${group.measure}|${group.worst.expected ?? ''}`;
         const worst = group.worst;
         return <>
-          <tr key={key} class={group.met ? '' : 'bad'}>
-            <td><Shape state={group.met ? 'pass' : 'fail'} /><span class="unseen">{group.met ? 'met' : 'not met'}</span></td>
-            <td>{group.stage}</td><td>{group.measure}</td>
-            <td>{group.items.length > 1 ? <button type="button" class="more" aria-expanded={open === key} onClick={() => setOpen(open === key ? undefined : key)}>{open === key ? '▾' : '▸'} {group.items.length} parts{worst.part ? <span class="dim">, worst {worst.part}</span> : ''}</button> : worst.part || 'node'}</td>
-            <td class="num">{worst.measured}</td><td title={worst.source}>{worst.expected}</td>
-            <td><FleetStrip run={record.run} node={record.node} group={group} /></td>
+          <tr role="row" key={key} class={group.met ? '' : 'bad'}>
+            <td role="cell"><Shape state={group.met ? 'pass' : 'fail'} /><span class="unseen">{group.met ? 'met' : 'not met'}</span></td>
+            <td role="cell">{group.stage}</td><td role="cell">{group.measure}</td>
+            <td role="cell">{group.items.length > 1 ? <button type="button" class="more" aria-expanded={open === key} onClick={() => setOpen(open === key ? undefined : key)}>{open === key ? '▾' : '▸'} {group.items.length} parts{worst.part ? <span class="dim">, worst {worst.part}</span> : ''}</button> : worst.part || 'node'}</td>
+            <td role="cell" class="num">{worst.measured}</td><td role="cell" title={worst.source}>{worst.expected}</td>
+            <td role="cell"><FleetStrip run={record.run} node={record.node} group={group} /></td>
           </tr>
-          {open === key && group.items.map((each) => <tr key={`${key}|${each.part}`} class={`sub${each.met ? '' : ' bad'}`}>
-            <td><Shape state={each.met ? 'pass' : 'fail'} size={11} /><span class="unseen">{each.met ? 'met' : 'not met'}</span></td><td /><td class="dim">{each.place}</td><td>{each.part || 'node'}</td><td class="num">{each.measured}</td>
-            <td class="dim">{each.margin !== undefined ? `margin ${number(each.margin)} ${each.unit ?? ''}` : ''}</td><td class="dim">{each.source}</td></tr>)}
+          {open === key && group.items.map((each) => <tr role="row" key={`${key}|${each.part}`} class={`sub${each.met ? '' : ' bad'}`}>
+            <td role="cell"><Shape state={each.met ? 'pass' : 'fail'} size={11} /><span class="unseen">{each.met ? 'met' : 'not met'}</span></td><td role="cell" /><td role="cell" class="dim">{each.place}</td><td role="cell">{each.part || 'node'}</td><td role="cell" class="num">{each.measured}</td>
+            <td role="cell" class="dim">{each.margin !== undefined ? `margin ${number(each.margin)} ${each.unit ?? ''}` : ''}</td><td role="cell" class="dim">{each.source}</td></tr>)}
         </>;
       })}</tbody></table></div>
     {shown.length > most && <p><Button onClick={() => setMost(most + 200)}>Show {Math.min(200, shown.length - most)} more</Button></p>}

@@ -2,13 +2,13 @@
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {get, getAll, type Inventory, type NodeResult, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
 import {isActive, kInventory, kNodes, kRuns, rowsPath, runsToShow} from '../first';
-import {at, clock, folded, moment, plural, span} from '../format';
+import {at, clock, folded, moment, natural, plural, span} from '../format';
 import {applyToRows, firstViewDrawn, useDrawn, useEvents, useFetched, useGet, useLinked, useList, useNow} from '../live';
 import {link} from '../route';
 import {Choice, Nothing, Panel, Shown} from '../ui/base';
 import {PowerBar} from '../ui/drawings';
 import {Elevations, type Place, placeOf} from '../ui/rack';
-import {Legend, Shape, State, Tally} from '../ui/state';
+import {Legend, lookOf, Shape, State, Tally} from '../ui/state';
 import {ByItselfTrouble} from './by_itself';
 
 export const countsOf = (rows: Row[]): [string, number][] =>
@@ -148,6 +148,19 @@ const joined = (node: SiteNode | undefined, now: {row: Row; run: number} | undef
   ...(node?.rack ? {rack: node.rack} : {}), ...(node?.unit ? {unit: node.unit} : {}), ...(node?.height ? {height: node.height} : {}),
 });
 
+const kFewRacks = 3, kMostCauses = 12;
+const kTroubles = ['needs-operator', 'fail', 'inconclusive', 'between-tries'];
+
+/// Beside a few racks: why nodes did not pass, the worst first.
+function Troubles({places}: {places: Place[]}) {
+  const bad = places.filter((place) => kTroubles.includes(place.state)).sort((a, b) => kTroubles.indexOf(a.state) - kTroubles.indexOf(b.state) || natural(a.name, b.name));
+  if (!bad.length) return null;
+  return <ul class="list" aria-label="nodes that did not pass">{bad.slice(0, kMostCauses).map((place) => <li key={place.name}><Shape state={place.state} /><div>
+    <a href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}>{place.name}</a> <span class="dim">{lookOf(place.state).word}{place.unit ? `, rack ${place.rack}, unit ${place.unit}` : ''}</span>
+    {place.note && <div>{place.note}</div>}</div></li>)}
+    {bad.length > kMostCauses && <li class="dim">and {bad.length - kMostCauses} more</li>}</ul>;
+}
+
 export function Overview({who}: {who: Whoami}) {
   const inventory = useGet<Inventory>(kInventory, {every: 300_000});
   const nodes = useList<SiteNode>(kNodes, {every: 120_000});
@@ -194,6 +207,7 @@ export function Overview({who}: {who: Whoami}) {
   // Only of runs that are over: before, the clusters may still change.
   const failed = (runs.data ?? []).filter((run) => (run.state === 'ended' || run.state === 'cancelled') && run.pass < run.nodes).slice(0, 3);
   const missing = results.data ? older.filter((node) => !old.has(node.name)).length : 0;
+  const few = new Set(places.map((place) => place.rack)).size <= kFewRacks;
   const states = [...new Set(places.map((place) => place.state))];
 
   return <div class="overview">
@@ -204,7 +218,7 @@ export function Overview({who}: {who: Whoami}) {
         : runs.data && <p class="calm">No run is active.{who.role !== 'viewer' && <> <a href={link('start')}>Start one</a></>}</p>}
       <Panel title={`Racks`} aside={<Legend states={states.length ? states : ['none']} />}>
         {nodes.problem && !places.length ? <Shown of={nodes}>{() => null}</Shown>
-          : ready.current && places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading || places.length ? 'Loading…' : 'The inventory has no nodes.'}</p>}
+          : ready.current && places.length ? <div class={few ? 'few' : ''}><div><Elevations racks={units} places={places} /></div>{few && <Troubles places={places} />}</div> : <p class="quiet" role="status">{nodes.loading || places.length ? 'Loading…' : 'The inventory has no nodes.'}</p>}
         {missing > 0 && <p class="quiet" role="status">{plural(missing, 'node')} without a state here: their newest run is not over, or not read yet.</p>}
       </Panel>
     </div>

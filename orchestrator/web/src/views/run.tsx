@@ -14,6 +14,7 @@ import {Approvals} from './runs';
 
 const isOver = (state: string) => state === 'ended' || state === 'cancelled';
 const kMostEvents = 20_000;
+const kPlanBehind = 1.25;  // of the time that a run took, so much of its plan is drawn
 
 /// The steps of all nodes, kept by events between two looks.
 function applyToSpans(spans: StepSpan[], event: Event): StepSpan[] {
@@ -55,6 +56,10 @@ export function reserved(spans: StepSpan[], plan: Plan, nodes: SiteNode[], inven
   return {x, y};
 }
 
+/// When the plan has how many watts. Of a run that is over, a plan that was much longer would press what it did into a corner.
+export const drawnPlan = (watts: number[], began: number, step: number, ended: number): [time: number, watts: number][] =>
+  watts.map((value, i): [number, number] => [began + i * step, value]).filter(([time]) => time <= began + (ended - began) * kPlanBehind);
+
 function PowerCurve({run, plan, spans, over, now}: {run: RunDetail; plan?: Plan; spans: StepSpan[]; over: boolean; now: number}) {
   const inventory = useGet<Inventory>('/inventory');
   const nodes = useList<SiteNode>('/nodes?limit=1000');
@@ -66,11 +71,11 @@ function PowerCurve({run, plan, spans, over, now}: {run: RunDetail; plan?: Plan;
     if (!plan || !level || !inventory.data || !nodes.data) return undefined;
     const measured = reserved(spans, plan, nodes.data, inventory.data, level.name, over ? Math.max(...spans.map((each) => at(each.ended ?? each.began))) : second);
     const began = at(run.began) / 1000, step = plan.forecast!.end_s / Math.max(1, level.watts.length);
-    const ahead = level.watts.map((value, i) => [began + i * step, value] as const);
+    const last = measured.x[measured.x.length - 1] ?? 0;
+    const ahead = drawnPlan(level.watts, began, step, over ? last : Infinity);
     const x = [...new Set([...measured.x, ...ahead.map(([time]) => time)])].sort((a, b) => a - b);
     let at1 = 0, at2 = 0;
     const drawn: (number | null)[] = [], planned: (number | null)[] = [];
-    const last = measured.x[measured.x.length - 1] ?? 0;
     for (const time of x) {
       while (at1 < measured.x.length && measured.x[at1]! <= time) ++at1;
       while (at2 < ahead.length && ahead[at2]![0] <= time) ++at2;
@@ -88,7 +93,7 @@ function PowerCurve({run, plan, spans, over, now}: {run: RunDetail; plan?: Plan;
   return <>
     <div class="tools"><label>Level <select value={level.name} onChange={(event) => setName(event.currentTarget.value)}>
       {levels.map((each) => <option key={each.name} value={each.name}>{each.level} {each.name}</option>)}</select></label>
-      <span class="dim">idle {watts(level.idle_watts)}, peak {watts(level.peak_watts)}{level.limit_watts ? `, limit ${watts(level.limit_watts)}` : ''}</span></div>
+      <span class="dim">idle {watts(level.idle_watts)}, peak {watts(level.peak_watts)}{level.limit_watts ? `, limit ${watts(level.limit_watts)}` : ''}{plan?.forecast && `, planned for ${span(plan.forecast.end_s)}`}</span></div>
     {curve && curve.x.length > 1 ? <Plot x={curve.x} curves={curves} unit={watts} label={`power of ${level.level} ${level.name} over the run`} /> : <Nothing>No step with load has begun.</Nothing>}
   </>;
 }
@@ -155,7 +160,7 @@ export function Log({run, node, most = 420}: {run: number; node?: string; most?:
       <input type="search" placeholder="node, step, words" aria-label="Filter the events" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />
       <span class="dim" role="status">{plural(shown.length, 'event')}</span>
     </div>
-    <Rows label="events, newest first" items={shown} height={26} most={most} keyOf={(event) => event.sequence} row={(event) => <>
+    <Rows two label="events, newest first" items={shown} height={26} most={most} keyOf={(event) => event.sequence} row={(event) => <>
       <Cell class="c-clock"><time dateTime={event.time}>{clock(at(event.time))}</time></Cell>
       {!node && <Cell class="c-node">{event.node ? <a href={link('runs', run, 'nodes', event.node)}>{event.node}</a> : 'run'}</Cell>}
       <Cell class="c-step">{event.step}</Cell>
@@ -240,7 +245,7 @@ export function RunView({id, who}: {id: number; who: Whoami}) {
 }
 
 function NodeTable({run, rows, now, onWish}: {run: number; rows: Row[]; now: number; onWish?: (wish: Wish) => void}) {
-  return <Rows label="nodes of the run" items={rows} height={34} most={420} keyOf={(row) => row.node}
+  return <Rows two label="nodes of the run" items={rows} height={34} most={420} keyOf={(row) => row.node}
     head={<><Cell head class="c-node">node</Cell><Cell head class="c-state">state</Cell><Cell head class="c-step">step</Cell><Cell head class="c-span">since</Cell><Cell head class="c-done">steps</Cell><Cell head class="c-words">cause, or what it waits for</Cell>{onWish && <Cell head class="c-act">ask</Cell>}</>}
     row={(row) => <>
       <Cell class="c-node"><a href={link('runs', run, 'nodes', row.node)}>{row.node}</a></Cell>

@@ -14,7 +14,7 @@ export function Runs({who}: {who: Whoami}) {
   return <div class="page">
     <div class="titlebar"><h1>Runs</h1><span class="grow" />{mayChange(who) && <a class="button primary" href={link('start')}>Start a run</a>}</div>
     <Shown of={runs}>{(its) => !its.length ? <Nothing>No run yet.</Nothing> :
-      <Rows label="runs" items={its} height={44} most={Math.max(320, window.innerHeight - 190)} keyOf={(run) => run.run}
+      <Rows two label="runs" items={its} height={44} most={Math.max(320, window.innerHeight - 190)} keyOf={(run) => run.run}
         head={<><Cell head class="c-run">run</Cell><Cell head class="c-state">state</Cell><Cell head class="c-time">began</Cell><Cell head class="c-span">took</Cell><Cell head class="c-tally">nodes</Cell><Cell head class="c-by">by</Cell><Cell head class="c-act">compare</Cell></>}
         row={(run) => <>
           <Cell class="c-run"><a href={link('runs', run.run)}><b>{run.run}</b> {run.playbook}</a>{run.rehearsal && <span class="tag">rehearsal</span>}</Cell>

@@ -13,7 +13,7 @@ export function Search({text}: {text: string}) {
   return <div class="page"><h1>Search: {text}</h1>
     {!enough ? <Nothing>Write at least two characters: a node's name, a serial number, a part, a model.</Nothing> : <Shown of={known}>{({items: all, incomplete}) => { const items = once(all); return items.length ? <>
       <p class="dim" role="status">{plural(items.length, 'match', 'matches')}{incomplete && kIncomplete}</p>
-      <Rows label="matches" items={items} height={34} most={Math.max(300, window.innerHeight - 200)} keyOf={(each, i) => `${i} ${each.node} ${each.part ?? ''}`}
+      <Rows two label="matches" items={items} height={34} most={Math.max(300, window.innerHeight - 200)} keyOf={(each, i) => `${i} ${each.node} ${each.part ?? ''}`}
         head={<><Cell head class="c-kind">kind</Cell><Cell head class="c-words">text</Cell><Cell head class="c-step">part</Cell><Cell head class="c-node">node</Cell></>}
         row={(each) => <><Cell class="c-kind">{each.kind}</Cell><Cell class="c-words"><Marked text={each.text} needle={text.trim()} /></Cell><Cell class="c-step">{each.part}</Cell>
           <Cell class="c-node"><a href={each.run ? link('runs', each.run, 'nodes', each.node) : link('nodes', each.node)}>{each.node}</a></Cell></>} /></>
