@@ -93,7 +93,7 @@ function withoutSilent(checked: Checked[]): {silent: Silent[]; others: Checked[]
   return {silent: [...silent.values()], others};
 }
 
-/// One row, and below it on demand the numbers that did not come. Here and in Numbers the roles are named because a phone's
+/// One row, and below it on demand the numbers that did not come. Here, in Numbers and of Steps the roles are named because a phone's
 /// layout takes those of a table away.
 function SilentRows({silent, open, onOpen}: {silent: Silent; open: boolean; onOpen: () => void}) {
   const {part, items} = silent;
@@ -302,11 +302,11 @@ export function NodeView({run, node, who}: {run: number; node: string; who: Whoa
       </div>
       <Panel title="Numbers against their criteria"><Numbers record={record} /></Panel>
       <div class="columns major">
-        <Panel title="Steps"><div class="scroll tall" tabIndex={0} role="region" aria-label="steps"><table><thead><tr><th scope="col">step</th><th scope="col">outcome</th><th scope="col">began</th><th scope="col" class="num">took</th><th scope="col" class="num">tries</th><th scope="col">detail</th><th scope="col">raw output</th></tr></thead>
-          <tbody>{record.steps.map((step) => {
+        <Panel title="Steps"><div class="scroll tall" tabIndex={0} role="region" aria-label="steps"><table class="done-steps" role="table"><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">step</th><th role="columnheader" scope="col">outcome</th><th role="columnheader" scope="col">began</th><th role="columnheader" scope="col" class="num">took</th><th role="columnheader" scope="col" class="num">tries</th><th role="columnheader" scope="col">detail</th><th role="columnheader" scope="col">raw output</th></tr></thead>
+          <tbody role="rowgroup">{record.steps.map((step) => {
             const time = times.get(step.step);
-            return <tr key={step.step}><td>{step.step}</td><td><State state={step.outcome.replace(/ /g, '-') || (step.step === row?.step ? 'running' : 'open')} /></td><td>{time && step.outcome !== 'skipped' ? clock(at(time.began)) : ''}</td>
-              <td class="num">{time?.ended && step.outcome !== 'skipped' ? span((at(time.ended) - at(time.began)) / 1000) : ''}</td><td class="num">{step.attempts || ''}</td><td>{step.detail}</td><td><Evidence run={run} {...(record.stages[step.step]?.evidence ? {hash: record.stages[step.step]!.evidence!} : {})} /></td></tr>;
+            return <tr role="row" key={step.step}><td role="cell">{step.step}</td><td role="cell"><State state={step.outcome.replace(/ /g, '-') || (step.step === row?.step ? 'running' : 'open')} /></td><td role="cell">{time && step.outcome !== 'skipped' ? clock(at(time.began)) : ''}</td>
+              <td role="cell" class="num">{time?.ended && step.outcome !== 'skipped' ? span((at(time.ended) - at(time.began)) / 1000) : ''}</td><td role="cell" class="num">{step.attempts || ''}</td><td role="cell">{step.detail}</td><td role="cell"><Evidence run={run} {...(record.stages[step.step]?.evidence ? {hash: record.stages[step.step]!.evidence!} : {})} /></td></tr>;
           })}</tbody></table></div></Panel>
         <History node={node} run={run} />
       </div>

@@ -154,7 +154,6 @@ const kTroubles = ['needs-operator', 'fail', 'inconclusive', 'between-tries'];
 /// Beside a few racks: why nodes did not pass, the worst first.
 function Troubles({places}: {places: Place[]}) {
   const bad = places.filter((place) => kTroubles.includes(place.state)).sort((a, b) => kTroubles.indexOf(a.state) - kTroubles.indexOf(b.state) || natural(a.name, b.name));
-  if (!bad.length) return null;
   return <ul class="list" aria-label="nodes that did not pass">{bad.slice(0, kMostCauses).map((place) => <li key={place.name}><Shape state={place.state} /><div>
     <a href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}>{place.name}</a> <span class="dim">{lookOf(place.state).word}{place.unit ? `, rack ${place.rack}, unit ${place.unit}` : ''}</span>
     {place.note && <div>{place.note}</div>}</div></li>)}
@@ -207,7 +206,7 @@ export function Overview({who}: {who: Whoami}) {
   // Only of runs that are over: before, the clusters may still change.
   const failed = (runs.data ?? []).filter((run) => (run.state === 'ended' || run.state === 'cancelled') && run.pass < run.nodes).slice(0, 3);
   const missing = results.data ? older.filter((node) => !old.has(node.name)).length : 0;
-  const few = new Set(places.map((place) => place.rack)).size <= kFewRacks;
+  const few = new Set(places.map((place) => place.rack)).size <= kFewRacks && places.some((place) => kTroubles.includes(place.state));
   const states = [...new Set(places.map((place) => place.state))];
 
   return <div class="overview">
