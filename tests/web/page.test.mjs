@@ -606,6 +606,22 @@ test('of a plan that was much longer than its run, as much is drawn as tells som
   assert.deepEqual(drawnPlan([1, 2, 3, 4], 100, 10, 110), [[100, 1], [110, 2]]);
 });
 
+test('names that differ by a number are one, by their last number and by their first', async () => {
+  const {folded} = await exported('format', 'format.ts');
+  assert.equal(folded(['v01-n07', 'v01-n01', 'v01-n02', 'head']), 'v01-n[01-02,07], head');
+  assert.equal(folded(['v01-n2', 'v02-n2', 'v03-n2', 'v04-n1']), 'v[01-03]-n2, v04-n1');
+  assert.equal(folded(['a1-n1', 'a1-n2', 'a2-n1', 'a2-n2', 'a3-n2']), 'a[1-2]-n[1-2], a3-n2');
+  assert.equal(folded(['gpu0', 'gpu1', 'gpu6']), 'gpu[0-1,6]');
+  assert.equal(folded(['mlx5_0']), 'mlx5_0');
+});
+
+test('what a cause explains of several parts is said once', async () => {
+  const {explained} = await exported('actions');
+  assert.deepEqual(explained({explains: ['audit: missing', 'gpu0: p2p.pairs', 'gpu1: p2p.pairs', 'gpu6: p2p.pairs']}), ['audit: missing', 'p2p.pairs of gpu[0-1,6]']);
+  assert.deepEqual(explained({consequences: [{criterion: 'gpu.count'}, {criterion: 'p2p.pairs', part: 'gpu2'}]}), ['gpu.count', 'p2p.pairs of gpu2']);
+  assert.deepEqual(explained({}), []);
+});
+
 test('pieces of one recording alone follow one another', async () => {
   const {withPiece} = await exported('node');
   const second = withPiece(undefined, 1, 10, {text: 'b', next: 20}), third = withPiece(second, 1, 20, {text: 'c'});

@@ -58,27 +58,36 @@ export const plural = (n: number, one: string, many = one + 's') => `${n.toLocal
 const collator = new Intl.Collator('en', {numeric: true});
 export const natural = (a: string, b: string) => collator.compare(a, b);
 
-/// v01-n[01-03,07]: names that differ by one number alone.
-export function folded(names: string[], most = 60): string {
-  const groups = new Map<string, string[]>();
+/// "[01-03,07]" of 01, 02, 03 and 07; "01" of 01 alone.
+function bracketed(numbers: string[]): string {
+  numbers.sort(natural);
+  const ranges: string[] = [];
+  for (let i = 0; i < numbers.length;) {
+    let j = i;
+    while (j + 1 < numbers.length && Number(numbers[j + 1]) === Number(numbers[j]) + 1) ++j;
+    ranges.push(i === j ? numbers[i]! : `${numbers[i]}-${numbers[j]}`);
+    i = j + 1;
+  }
+  return ranges.length === 1 && !ranges[0]!.includes('-') ? ranges[0]! : `[${ranges.join(',')}]`;
+}
+
+/// Names that differ by one number alone as one. `form`: what stands before the number, the number, what stands behind it.
+function foldedBy(names: string[], form: RegExp): string[] {
+  const groups = new Map<string, {before: string; after: string; numbers: string[]}>();
   const rest: string[] = [];
   for (const name of names) {
-    const match = /^(.*?)(\d+)$/.exec(name);
-    if (!match) rest.push(name);
-    else groups.set(match[1]!, [...(groups.get(match[1]!) ?? []), match[2]!]);
+    const [, before, number, after] = form.exec(name) ?? [];
+    if (before === undefined || number === undefined || after === undefined) { rest.push(name); continue; }
+    const group = groups.get(`${before} ${after}`);
+    if (group) group.numbers.push(number);
+    else groups.set(`${before} ${after}`, {before, after, numbers: [number]});
   }
-  const parts = [...groups].map(([stem, numbers]) => {
-    numbers.sort(natural);
-    const ranges: string[] = [];
-    for (let i = 0; i < numbers.length;) {
-      let j = i;
-      while (j + 1 < numbers.length && Number(numbers[j + 1]) === Number(numbers[j]) + 1) ++j;
-      ranges.push(i === j ? numbers[i]! : `${numbers[i]}-${numbers[j]}`);
-      i = j + 1;
-    }
-    return ranges.length === 1 && !ranges[0]!.includes('-') ? stem + ranges[0] : `${stem}[${ranges.join(',')}]`;
-  });
-  const all = [...parts, ...rest].join(', ');
+  return [...[...groups.values()].map(({before, after, numbers}) => before + bracketed(numbers) + after), ...rest];
+}
+
+/// v01-n[01-03,07], v[02-40]-n01: by the last number, then by the first.
+export function folded(names: string[], most = 60): string {
+  const all = foldedBy(foldedBy(names, /^(.*?)(\d+)()$/), /^([^\d[]*)(\d+)(\D.*)$/).join(', ');
   return names.length > most && all.length > 200 ? all.slice(0, 200) + '…' : all;
 }
 

@@ -47,7 +47,7 @@ function Drawn({name, units, places, dense}: {name: string; units: number; place
   return <section class="rack" aria-label={`rack ${name}`}>
     <h3>{name}{bad > 0 && <span class="count t-fail">{bad}</span>}</h3>
     <div class="frame" style={{gridTemplateRows: `repeat(${rows}, minmax(0, 1fr))`, height: `${dense ? Math.min(230, Math.max(120, rows * kDenseUnit)) : Math.min(420, Math.max(200, rows * kUnit))}px`}}>
-      {places.map((place) => <Slot key={place.name} place={place} rack={name} units={rows} />)}
+      {[...places].sort((a, b) => (b.unit ?? 0) - (a.unit ?? 0)).map((place) => <Slot key={place.name} place={place} rack={name} units={rows} />)}
     </div>
   </section>;
 }

@@ -56,10 +56,10 @@ export function Actions({who}: {who: Whoami}) {
 
 /// The command line's JSON says "where", the API "at_the_rack".
 const isAtRack = (each: OperatorAction & {where?: string}) => each.at_the_rack ?? (each.where ? each.where === 'rack' : Boolean(each.rack));
-/// "p2p.pairs of gpu[0-4,6-7]": what several parts say alike is said once.
-function explained(each: OperatorAction & {explains?: string[]}): string[] {
-  if (each.explains) return each.explains;
+/// "p2p.pairs of gpu[0-4,6-7]": what several parts say alike is said once. Of causes, or of texts such as "gpu0: p2p.pairs".
+export function explained(each: Pick<OperatorAction, 'consequences'> & {explains?: string[]}): string[] {
+  const of = each.explains?.map((text) => /^(?:(?!audit: )(?<part>.+?): )?(?<criterion>.+)$/s.exec(text)!.groups as {part?: string; criterion: string}) ?? each.consequences ?? [];
   const parts = new Map<string, string[]>();
-  for (const {criterion, part} of each.consequences ?? []) parts.set(criterion, [...(parts.get(criterion) ?? []), ...(part ? [part] : [])]);
+  for (const {criterion, part} of of) parts.set(criterion, [...(parts.get(criterion) ?? []), ...(part ? [part] : [])]);
   return [...parts].map(([criterion, its]) => its.length ? `${criterion} of ${folded(its)}` : criterion);
 }
