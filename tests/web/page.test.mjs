@@ -123,6 +123,13 @@ async function open(width, options = {}, {prepared = async () => {}, at = addres
   return {context, page, problems};
 }
 
+/// What the server answers, changed. It is asked for all of it: a page that has it asks whether it was modified.
+const altered = (page, path, change) => page.route(path, async (route) => {
+  const {'if-none-match': known, ...headers} = route.request().headers();
+  const response = await route.fetch({headers});
+  await route.fulfill(response.ok() ? {response, json: change(await response.json())} : {response});
+});
+
 async function show(page, hash) {
   await page.evaluate((where) => { location.hash = where; }, hash);
   await page.waitForFunction(() => document.querySelector('main h1') !== null && ![...document.querySelectorAll('main [role=status]')].some((each) => each.textContent === 'Loading…'));
@@ -272,10 +279,7 @@ const onPaper = (page) => page.evaluate(() => {
 test('all nodes of a long run are on paper, in light colours and no wider than it', {timeout: 200_000}, async () => {
   const {context, page, problems} = await open(2560, {colorScheme: 'dark'}, {prepared: async (fresh) => {
     await fresh.addInitScript(() => localStorage.setItem('cupel-theme', 'dark'));
-    await fresh.route(/\/api\/v1\/runs\/1\/nodes\?/, async (route) => {
-      const answer = await route.fetch(), {items, ...rest} = await answer.json();
-      await route.fulfill({response: answer, json: {...rest, items: Array.from({length: 300}, (_, i) => ({...items[i % items.length], node: `w01-n${i + 1}`}))}});
-    });
+    await altered(fresh, /\/api\/v1\/runs\/1\/nodes\?/, ({items, ...rest}) => ({...rest, items: Array.from({length: 300}, (_, i) => ({...items[i % items.length], node: `w01-n${i + 1}`}))}));
   }});
   await show(page, '#/runs/1');
   await page.getByRole('img', {name: /^power of/}).locator('canvas').waitFor();
@@ -299,10 +303,7 @@ test('of a thousand nodes many racks are in view, and suspects leave room for th
   const moved = (each, copy) => { for (const key of ['name', 'node', 'rack']) if (each[key]) each[key] = each[key].replace('w01', `w${copy}`); return each; };
   const {context, page, problems} = await open(1280, {}, {prepared: async (fresh) => {
     for (const path of [/\/api\/v1\/nodes\?/, /\/api\/v1\/runs\/1\/(nodes\?|verdicts)/, /\/api\/v1\/results\?/])
-      await fresh.route(path, async (route) => {
-        const answer = await route.fetch(), {items, ...rest} = await answer.json();
-        await route.fulfill({response: answer, json: {...rest, items: many(items, moved)}});
-      });
+      await altered(fresh, path, ({items, ...rest}) => ({...rest, items: many(items, moved)}));
   }});
   await page.locator('.rack').nth(300).waitFor({state: 'attached'});
   const tops = await page.locator('.rack').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).filter(({bottom}) => bottom < innerHeight).length);
@@ -320,10 +321,7 @@ test('failures alike are told in the words of one node, and one node alone is al
   const failures = [
     {step: 'ssh-wait', cause: 'SSH: connect to #.#.#.#:#: ref', text: 'SSH: connect to 10.0.0.2:22: refused', nodes: ['w01-n2', 'w01-n3'], ended: 3, clusters: []},
     {step: 'audit', cause: '# finding', text: '1 finding', nodes: ['w01-n1'], ended: 3, clusters: []}];
-  const {context, page} = await open(1280, {}, {prepared: (fresh) => fresh.route(/\/api\/v1\/runs\/1$/, async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({response: answer, json: {...await answer.json(), failures}});
-  })});
+  const {context, page} = await open(1280, {}, {prepared: (fresh) => altered(fresh, /\/api\/v1\/runs\/1$/, (run) => ({...run, failures}))});
   await show(page, '#/runs/1');
   const panel = page.locator('.panel', {has: page.getByRole('heading', {name: 'Failures alike'})});
 
