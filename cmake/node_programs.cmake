@@ -2,9 +2,17 @@
 # is for tests alone, so that only another one comes, stripped, to where the controller looks for what it uploads.
 set(node_programs ${CMAKE_BINARY_DIR}/node)
 file(GLOB node_base CONFIGURE_DEPENDS burnin/agent/common/*.cpp)
+list(FILTER node_base EXCLUDE REGEX "/json_(line|value)\\.cpp$")
+# JSON as these programs read and write it: for them, and for the stages that a virtual rack links.
+add_library(cupel_agent_json STATIC burnin/agent/common/json_line.cpp burnin/agent/common/json_value.cpp)
+target_link_libraries(cupel_agent_json PUBLIC cupel_flags Boost::headers)
+target_compile_options(cupel_agent_json PUBLIC -ffunction-sections -fdata-sections)
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_agent_json PRIVATE -O2)
+endif()
 add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp base/nccl_id.cpp
   base/pci_vpd.cpp)
-target_link_libraries(cupel_node_base PUBLIC cupel_flags Boost::headers fmt::fmt-header-only ${CMAKE_DL_LIBS})
+target_link_libraries(cupel_node_base PUBLIC cupel_flags cupel_agent_json Boost::headers fmt::fmt-header-only ${CMAKE_DL_LIBS})
 target_compile_definitions(cupel_node_base PUBLIC CUPEL_VERSION="${PROJECT_VERSION}")
 target_compile_options(cupel_node_base PUBLIC -ffunction-sections -fdata-sections)
 cupel_batches(cupel_node_base)
@@ -39,9 +47,20 @@ if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_kernel_messages PRIVATE -O2)
 endif()
 
+# What a stage does on a node: for cupel-node, and for the virtual nodes of a rehearsal. No fmt: a precompiled header knows
+# how the rooms use it.
+file(GLOB stages CONFIGURE_DEPENDS burnin/agent/node/stages/*.cpp)
+add_library(cupel_node_stages STATIC ${stages})
+target_link_libraries(cupel_node_stages PUBLIC cupel_kernel_messages cupel_agent_json)
+target_compile_definitions(cupel_node_stages PRIVATE CUPEL_VERSION="${PROJECT_VERSION}")
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_node_stages PRIVATE -O2)
+endif()
+cupel_batches(cupel_node_stages)
+
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
 list(FILTER node_sources EXCLUDE REGEX
-  "/node/(boot|check|facts|watch)/|/node/(tree|efi_variables|(kernel|hardware|system)_messages|message_text)\\.cpp$")
+  "/node/(boot|check|facts|stages|watch)/|/node/(tree|efi_variables|(kernel|hardware|system)_messages|message_text)\\.cpp$")
 # What reads the node (`facts`, `watch`), for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp
   burnin/agent/node/check/*.cpp)
@@ -59,4 +78,4 @@ if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_boot PRIVATE -O2)
 endif()
 cupel_batches(cupel_node_boot)
-cupel_node_program(cupel-node SOURCES ${node_sources} LINK cupel_node_boot)
+cupel_node_program(cupel-node SOURCES ${node_sources} LINK cupel_node_boot cupel_node_stages)

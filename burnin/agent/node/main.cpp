@@ -11,6 +11,7 @@
 #include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/hold.h"
 #include "burnin/agent/node/job/subcommands.h"
+#include "burnin/agent/node/run_stage.h"
 #include "burnin/agent/node/subcommand.h"
 #include "burnin/agent/node/tcp/subcommand.h"
 #include "burnin/agent/node/watch/log_reading.h"
@@ -38,6 +39,9 @@ constexpr std::array kSubcommands{
     Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
     Subcommand{"facts", "", "one document of what this node is made of", facts},
+    Subcommand{"stage", "NAME [--root FOLDER] < ORDER",
+               "one stage of burn-in: reads files, runs tools, prints what they measured",
+               run_stage_command},
     Subcommand{"hold", "--device PATH --serial S -- COMMAND [ARGUMENT...]",
                "runs a command that alone may write to a block device", hold_device},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",

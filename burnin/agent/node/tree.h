@@ -1,7 +1,7 @@
 #pragma once
-// Files of the node below a root: "/" in life, a captured or written tree in tests. Bounded, since
-// drivers write what stands in them. Never follows a link out of the root by itself: resolved()
-// says where one leads.
+// Files of the node below a root: "/" in production, a captured or written tree in tests. Bounded,
+// since drivers write what stands in them. Never follows a link out of the root by itself:
+// resolved() says where one leads. A virtual rack has a Tree of its own, over files in memory.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,18 +16,20 @@ class Tree {
   static constexpr std::size_t kMostNames = 8192;       // of one folder
 
   explicit Tree(std::string root = "/");
+  virtual ~Tree() = default;
 
   /// Without blanks around it; nothing where the file is absent, unreadable or empty.
   std::optional<std::string> text(std::string_view path) const;
   /// A finite number, the whole file; nothing otherwise. "0x1f" and "1000\n" are numbers.
   std::optional<double> number(std::string_view path) const;
   /// As they are, at most `most`; nothing where the file can't be opened.
-  std::optional<std::string> bytes(std::string_view path, std::size_t most = kMostText) const;
+  virtual std::optional<std::string> bytes(std::string_view path, std::size_t most) const;
+  std::optional<std::string> bytes(std::string_view path) const { return bytes(path, kMostText); }
   /// What lies in a folder, in natural order (gpu10 after gpu9); none where there is no folder.
-  std::vector<std::string> names(std::string_view folder) const;
+  virtual std::vector<std::string> names(std::string_view folder) const;
   /// Where the path leads in the end, below the root: "/sys/devices/pci0000:00/0000:00:01.0".
-  std::optional<std::string> resolved(std::string_view path) const;
-  bool exists(std::string_view path) const;
+  virtual std::optional<std::string> resolved(std::string_view path) const;
+  virtual bool exists(std::string_view path) const;
 
   /// For open(2): with the root in front.
   std::string real(std::string_view path) const;

@@ -1,0 +1,57 @@
+#include "burnin/agent/node/run_stage.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "burnin/agent/common/options.h"
+#include "burnin/agent/node/node_programs.h"
+#include "burnin/agent/node/stages/stage.h"
+
+namespace cupel::agent {
+namespace {
+
+/// To standard output, each at once. Where the reader is gone, the supervisor ends the job anyway.
+class PrintedLines final : public StageLines {
+ public:
+  void write(const JsonLine& line) override { print(line); }
+};
+
+/// One byte more than an order may have, so that a longer one is seen to be one.
+std::string read_order() {
+  std::string order;
+  std::array<char, 4096> piece{};
+  while (order.size() <= kMostOrder) {
+    const auto got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    order.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return order;
+}
+
+std::string stage_usage() {
+  std::string text = "usage: cupel-node stage NAME [--root FOLDER] < ORDER\n  stages:";
+  for (const auto& each : stage_rows()) text.append(" ").append(each.name);
+  return text + "\n";
+}
+
+}  // namespace
+
+int run_stage_command(Arguments arguments) {
+  constexpr std::array kChoices{
+      Choice{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"}};
+  const auto options = Options::read(kChoices, arguments);
+  if (!options || options->operands().size() != 1) return write_all(2, stage_usage()), kUsage;
+  const Tree tree{options->text("--root")};
+  NodePrograms programs;
+  NodeClock clock;
+  PrintedLines lines;
+  Node node{tree, programs, clock, lines};
+  auto work = run_stage(node, std::string{options->operands().front()}, read_order());
+  work.start();
+  return work.result();
+}
+
+}  // namespace cupel::agent

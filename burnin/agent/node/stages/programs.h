@@ -1,0 +1,54 @@
+#pragma once
+// The tools of a node, as a stage runs them: an argv each, never a shell. A node starts processes
+// (node/node_programs.h), a virtual rack answers from its physics, a test from a table.
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "burnin/agent/node/stages/work.h"
+
+namespace cupel::agent {
+
+struct Command {
+  std::vector<std::string> argv{};
+  std::string input{};  // of standard input
+  /// Added to our own environment, or in place of what stands there.
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::chrono::seconds limit{120};  // then it is killed
+  std::size_t most = 2u << 20;      // bytes of each stream that are kept
+};
+
+/// Of a command that has ended, or was ended.
+struct Ran {
+  int status = -1;  // exit status, 128 + signal; 124: killed at its limit; 127: no such program
+  std::string out{};
+  std::string err{};
+  bool cut = false;   // one stream was longer than what is kept
+  bool late = false;  // killed at its limit
+};
+
+class Programs {
+ public:
+  Programs() = default;
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+  virtual ~Programs() = default;
+
+  /// Whether PATH has it.
+  virtual bool has(const std::string& name) const = 0;
+
+  /// Runs it to its end. Nothing that it started outlives it.
+  Wait<Ran> run(Command command) {
+    return Wait<Ran>{[this, asked = std::move(command)](Wait<Ran>& wait) {  //
+      return begin(asked, wait);
+    }};
+  }
+
+ private:
+  /// As Wait::Begin. `command` lives until the wait is resumed.
+  virtual bool begin(const Command& command, Wait<Ran>& wait) = 0;
+};
+
+}  // namespace cupel::agent

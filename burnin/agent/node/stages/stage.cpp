@@ -1,0 +1,55 @@
+#include "burnin/agent/node/stages/stage.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "burnin/agent/node/subcommand.h"
+
+namespace cupel::agent {
+namespace {
+
+constexpr int kLinesProtocol = 1;
+constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag}, StageRow{"roce", run_roce}};
+
+/// The last line but one: without `done` behind it the output was cut.
+void give_up(StageLines& lines, std::string_view why) {
+  lines.write(JsonLine{"gave-up"}.add("why", why));
+}
+
+int end(StageLines& lines, int status) {
+  lines.write(JsonLine{"done"}.add("status", status));
+  return status;
+}
+
+int refuse(StageLines& lines, const std::string& why) {
+  give_up(lines, why);
+  return end(lines, kUsage);
+}
+
+}  // namespace
+
+std::span<const StageRow> stage_rows() { return kStages; }
+
+Work<int> run_stage(Node& node, std::string name, std::string order) {
+  const auto* row = std::ranges::find(kStages, std::string_view{name}, &StageRow::name);
+  JsonLine header{"stage"};
+  header.add("stage", std::string_view{name}).add("protocol", kLinesProtocol);
+  node.lines.write(header.add("program", "cupel-node").add("version", CUPEL_VERSION));
+  if (row == kStages.end())
+    co_return refuse(node.lines, "cupel-node has no stage '" + shortened(printable(name), 80) +
+                                     "': bring the cupel-node of this controller's version");
+  if (order.size() > kMostOrder)
+    co_return refuse(node.lines,
+                     "the order is longer than " + std::to_string(kMostOrder) + " bytes");
+  const auto read = JsonValue::parse(order);
+  if (!read || read->object() == nullptr)
+    co_return refuse(node.lines,
+                     "the order is no JSON object" +
+                         (read ? std::string{} : ": " + std::string{read.error().what}));
+  const auto why = co_await row->run(node, *read);
+  if (!why.empty()) give_up(node.lines, why);
+  co_return end(node.lines, why.empty() ? kDone : kFoundOutNothing);
+}
+
+}  // namespace cupel::agent

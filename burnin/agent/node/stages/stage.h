@@ -1,0 +1,47 @@
+#pragma once
+// The stages that cupel-node does itself: one row each, in the table of stage.cpp, and one file
+// each. A stage reads files and runs tools; what the tools print is parsed by the controller, which
+// can parse it again when a parser was wrong. Judges nothing.
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "burnin/agent/common/json_value.h"
+#include "burnin/agent/node/stages/clock.h"
+#include "burnin/agent/node/stages/lines.h"
+#include "burnin/agent/node/stages/programs.h"
+#include "burnin/agent/node/tree.h"
+
+namespace cupel::agent {
+
+/// The node as a stage sees it.
+struct Node {
+  const Tree& tree;
+  Programs& programs;
+  StageClock& clock;
+  StageLines& lines;
+};
+
+/// Why a stage proves nothing ("dcgmi is not installed on the node"); empty where it did its work.
+using GaveUp = std::string;
+
+struct StageRow {
+  std::string_view name;
+  /// `order` is an object, and nothing else is known of it.
+  Work<GaveUp> (*run)(Node& node, const JsonValue& order);
+};
+
+Work<GaveUp> run_roce(Node& node, const JsonValue& order);
+Work<GaveUp> run_dcgm_diag(Node& node, const JsonValue& order);
+
+std::span<const StageRow> stage_rows();
+
+/// No order is longer.
+inline constexpr std::size_t kMostOrder = 64 * 1024;
+
+/// Does the stage of that name by its order, one JSON object. Returns what cupel-node exits with:
+/// kDone, kFoundOutNothing where it gave up, kUsage where there is no such stage or the order
+/// cannot be read.
+Work<int> run_stage(Node& node, std::string name, std::string order);
+
+}  // namespace cupel::agent
