@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cupel::burnin {
 
@@ -18,6 +19,10 @@ struct Job {
   std::string script;
   std::chrono::seconds expected{};  // for the ETA
   std::chrono::seconds limit{};     // after that it hangs: a finding. Enforced on the node too.
+  /// Tools of the node that cupel-node runs for it, and that no script names
+  /// (burnin/agent_stage.h).
+  std::vector<std::string> tools{};    // without which it proves nothing
+  std::vector<std::string> helpful{};  // it goes on without them, and measures less
 };
 
 /// What came back from the node.

@@ -122,6 +122,8 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
     const bool needed = std::ranges::find(all.tools, name) != all.tools.end();
     if (!needed && !name.starts_with(kOurs)) all.helpful.push_back(std::move(name));
   }
+  for (const auto& name : job.tools) all.tools.push_back(name);
+  for (const auto& name : job.helpful) all.helpful.push_back(name);
   const auto* row = std::ranges::find(kRoot, stage.name, &RootRow::stage);
   if (!stage.programs.empty()) {
     all.root = Root::needed;
@@ -136,10 +138,13 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
 std::string look_script(std::span<const Job* const> jobs) {
   // Jobs that look in the same folders are one question.
   std::map<std::string, std::set<std::string>> tools;
-  for (const auto* job : jobs)
-    for (auto& name : words_behind(job->script, kNeeds))
+  for (const auto* job : jobs) {
+    auto names = words_behind(job->script, kNeeds);
+    names.insert(names.end(), job->tools.begin(), job->tools.end());
+    for (auto& name : names)
       if (is_plain(name) && !name.starts_with(kOurs))
         tools[paths_of(job->script)].insert(std::move(name));
+  }
   std::string script = "LC_ALL=C\nexport LC_ALL\n";
   for (const auto& [paths, names] : tools)
     script += fmt::format(

@@ -1,7 +1,7 @@
 #pragma once
 // What a stage needs before it can measure anything: programs of ours, tools on the node, root.
-// Read from the stage's own script (script::needs), so that it cannot be forgotten; which package
-// brings a tool is a table. Pure.
+// Read from the stage's own script (script::needs), so that it cannot be forgotten, or from its job
+// where cupel-node does the stage; which package brings a tool is a table. Pure.
 #include <span>
 #include <string>
 #include <string_view>

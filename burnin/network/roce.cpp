@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -21,47 +22,20 @@ constexpr std::array<std::string_view, 23> kRoceMeasures{
     "roce.ecn.3", "roce.ecn.4", "roce.ecn.5", "roce.ecn.6",  "roce.ecn.7"};
 constexpr int kPriorities = 8;
 constexpr int kMostGids = 256;
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
+constexpr std::string_view kStage = "roce", kTool = "mlnx_qos";
 
-/// Of each HCA whose port is Ethernet. Paths: Linux,
-/// Documentation/ABI/stable/sysfs-class-infiniband; NVIDIA's mlx5 driver for tc/ and ecn/, and
-/// configfs for rdma_cm; mlnx_qos is of MLNX_OFED.
-constexpr std::string_view kRead = R"sh(for folder in /sys/class/infiniband/*; do
-  [ -r "$folder/ports/1/link_layer" ] || continue
-  read -r layer <"$folder/ports/1/link_layer"
-  [ "$layer" = Ethernet ] || continue
-  hca=${folder##*/}
-  echo "cupel-begin: $hca"
-  number=0
-  while [ $number -lt 256 ]; do
-    kind=
-    gid=
-    [ -r "$folder/ports/1/gid_attrs/types/$number" ] && read -r kind 2>/dev/null <"$folder/ports/1/gid_attrs/types/$number"
-    [ -r "$folder/ports/1/gids/$number" ] && read -r gid 2>/dev/null <"$folder/ports/1/gids/$number"
-    case "$kind" in *v2*) echo "gid: $number $gid" ;; esac
-    number=$((number + 1))
-  done
-  [ -r "$folder/tc/1/traffic_class" ] && cat "$folder/tc/1/traffic_class"
-  tos=/sys/kernel/config/rdma_cm/$hca/ports/1/default_roce_tos
-  [ -r "$tos" ] && echo "tos: $(cat "$tos")"
-  for net in "$folder"/device/net/*; do
-    [ -d "$net" ] || continue
-    name=${net##*/}
-    echo "mtu: $(cat "$net/mtu")"
-    for priority in 0 1 2 3 4 5 6 7; do
-      np=$(cat "$net/ecn/roce_np/enable/$priority" 2>/dev/null)
-      rp=$(cat "$net/ecn/roce_rp/enable/$priority" 2>/dev/null)
-      [ -n "$np$rp" ] && echo "ecn: $priority $np $rp"
-    done
-    command -v mlnx_qos >/dev/null 2>&1 && timeout 10 mlnx_qos -i "$name" 2>/dev/null
-    break
-  done
-  echo cupel-end
-done
-)sh";
-
+/// Reads mlnx_qos of cupel-node; and of a job that an earlier version started, which was a shell
+/// script, "gid:", "mtu:", "tos:" and "ecn:" of sysfs, with mlnx_qos in between.
 class RoceReader {
  public:
   RoceReader(std::string hca, Findings& into) : hca_{std::move(hca)}, into_{into} {}
+
+  /// Of mlnx_qos alone.
+  void read_qos(std::string_view text) {
+    for (const auto line : split(text, '\n')) read_qos_line(line);
+    if (!pfc_) unknown("roce.pfc", "mlnx_qos did not report it");
+  }
 
   void read(std::string_view text) {
     for (const auto line : split(text, '\n')) read_line(line);
@@ -88,16 +62,21 @@ class RoceReader {
     if (parts.size() == 2 && parts[0] == "mtu:") return read_number("roce.mtu", parts[1]);
     if (parts.size() == 2 && parts[0] == "tos:") return read_number("roce.tos", parts[1]);
     if (parts.size() >= 2 && parts[0] == "ecn:") return read_ecn(parts);
-    constexpr std::string_view kClass = "Global tclass=", kTrust = "Priority trust state:";
+    constexpr std::string_view kClass = "Global tclass=";
     const auto bare = trimmed(line);
-    if (bare.starts_with(kClass)) {
-      tclass_ = number<int>(bare.substr(kClass.size()));
-      if (tclass_) put("roce.tclass", *tclass_);
-    } else if (bare.starts_with(kTrust)) {
+    if (!bare.starts_with(kClass)) return read_qos_line(line);
+    tclass_ = number<int>(bare.substr(kClass.size()));
+    if (tclass_) put("roce.tclass", *tclass_);
+  }
+
+  void read_qos_line(std::string_view line) {
+    constexpr std::string_view kTrust = "Priority trust state:";
+    const auto bare = trimmed(line);
+    const auto parts = words(line);
+    if (bare.starts_with(kTrust))
       put("roce.trust", trimmed(bare.substr(kTrust.size())) == "dscp" ? 1 : 0);
-    } else if (parts.size() == kPriorities + 1 && parts[0] == "enabled") {
+    else if (parts.size() == kPriorities + 1 && parts[0] == "enabled")
       read_pfc(parts);
-    }
   }
 
   /// The first of an IPv4 address: "0000:0000:0000:0000:0000:ffff:0a01:0203".
@@ -136,11 +115,15 @@ class RoceReader {
 };
 
 Result<Job> prepare_roce(const inventory::Profile&, const Parameters&) {
-  return Job{script::head() + std::string{kRead}, seconds{5}, seconds{120}};
+  return agent_job({.stage = kStage, .helpful = {std::string{kTool}}}, seconds{5}, seconds{120});
 }
 
-Result<Findings> parse_roce(const inventory::Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
+Error no_ethernet() {
+  return {Code::kNoMeasurement,
+          "no HCA has a port whose link layer is Ethernet: RoCE is not in use here"};
+}
+
+Result<Findings> read_script_output(const Output& output) {
   Findings found;
   int hcas = 0;
   for (const auto& section : script::sections(output.text)) {
@@ -148,10 +131,23 @@ Result<Findings> parse_roce(const inventory::Profile&, const Output& output) {
     ++hcas;
     RoceReader{section.name, found}.read(section.text);
   }
-  if (hcas == 0)
+  if (hcas == 0 && output.exit_status != 0)
     return Error{Code::kNoMeasurement,
-                 "no HCA has a port whose link layer is Ethernet: RoCE is not in use here"};
+                 "cupel-node stage roce printed nothing: " + script::complaint(output)};
+  if (hcas == 0) return no_ethernet();
   found.measurements.push_back({"roce.hcas", "", static_cast<double>(hcas), "count"});
+  return found;
+}
+
+Result<Findings> parse_roce(const inventory::Profile&, const Output& output) {
+  TRY(auto read, read_agent_output(kStage, output, kRoceMeasures));
+  if (!read) return read_script_output(output);
+  Findings found;
+  found.measurements = std::move(read->measured);
+  found.unknown = std::move(read->unmeasured);
+  if (found.measurements.empty()) return no_ethernet();
+  for (const auto& tool : read->tools)
+    if (tool.name == kTool) RoceReader{tool.part, found}.read_qos(tool.out);
   return found;
 }
 
@@ -165,7 +161,8 @@ Stage roce() {
           prepare_roce,
           parse_roce,
           kRoceMeasures,
-          {0, 0, "it only reads"}};
+          {0, 0, "it only reads"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

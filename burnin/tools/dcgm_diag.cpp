@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/tools/json_in_text.h"
@@ -15,7 +16,8 @@ using inventory::Profile;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::string_view kSource = "dcgmi diag";
+constexpr std::string_view kSource = "dcgmi diag", kStage = "dcgm-diag", kTool = "dcgmi";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostResults = 4096;  // of all tests together
 constexpr std::size_t kMostParts = 512;
 constexpr std::size_t kMostWords = 16;  // told in words; the rest is counted
@@ -59,10 +61,10 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
     return Error{Code::kInvalid, fmt::format("level must be 1, 2, 3 or 4, not '{}'",
                                              shortened(printable(level), 80))};
   const auto& span = kSpans[static_cast<std::size_t>(found - kLevels.begin())];
-  return Job{script::head() + script::needs("dcgmi") + idle_gpus_script() +
-                 script::asks("level", *number<double>(level)) +
-                 fmt::format("dcgmi diag -r {} -j 2>&1\n", level),
-             span.expected, span.limit};
+  return agent_job({.stage = kStage,
+                    .order = {{"level", *number<int>(level)}, {"limit", span.limit.count()}},
+                    .tools = {std::string{kTool}, "nvidia-smi"}},
+                   span.expected, span.limit);
 }
 
 struct Tally {
@@ -260,18 +262,36 @@ Result<json::value> root_of(std::string_view text) {
   return Error{Code::kNoMeasurement, "no report"};
 }
 
+/// What dcgmi printed, by cupel-node, or by the shell script of a job that an earlier version
+/// started.
+struct Diagnosis {
+  Output output{};
+  ToolGpus gpus;
+  std::optional<double> level{};
+};
+
+Result<Diagnosis> diagnosis_of(const Profile& profile, const Output& output) {
+  TRY(auto read, read_agent_output(kStage, output, kMeasures));
+  if (!read) return Diagnosis{output, ToolGpus{profile, output}, script::asked(output, "level")};
+  const auto* tool = read->tool(kTool);
+  if (tool == nullptr) return nothing_proven("cupel-node did not report its output");
+  const auto level = read->asked.find("level");
+  return Diagnosis{{tool->out, tool->errors, tool->status},
+                   ToolGpus{profile, *read},
+                   level == read->asked.end() ? std::nullopt : std::optional{level->second}};
+}
+
 Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(script::check_gave_up(output));
-  auto root = root_of(output.text);
+  TRY(const auto diagnosis, diagnosis_of(profile, output));
+  auto root = root_of(diagnosis.output.text);
   if (!root) {
     auto error = root.error();
-    error.what = fmt::format("dcgmi diag: {}: {}", error.what, script::complaint(output));
+    error.what = fmt::format("dcgmi diag: {}: {}", error.what, script::complaint(diagnosis.output));
     return error;
   }
-  const ToolGpus gpus{profile, output};
-  Reader reader{gpus};
+  Reader reader{diagnosis.gpus};
   reader.read(*root);
-  if (script::asked(output, "level") == 1) reader.count_for_every_gpu();
+  if (diagnosis.level == 1) reader.count_for_every_gpu();
   // A fault that was found stays found, however the run ended.
   if (!reader.failed()) {
     if (const auto error = text_at(*root, "runtime_error"))
@@ -292,7 +312,8 @@ Stage dcgm_diag() {
           prepare,
           parse,
           kMeasures,
-          {1, 0, "its stress tests drive all GPUs to their power limit"}};
+          {1, 0, "its stress tests drive all GPUs to their power limit"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/idle_gpus.h"
 #include "burnin/script.h"
@@ -49,17 +50,24 @@ std::string idle_gpus_script() {
          wait_for_idle_gpus() + std::string{kGiveUp};
 }
 
+void ToolGpus::take_row(std::span<const std::string> places, std::string_view row) {
+  const auto cells = split(row, ',');
+  const auto index = number<int>(trimmed(cells[0]));
+  if (cells.size() != 2 || !index || *index < 0 || names_.size() == kMostGpus) return;
+  const auto address = script::clean(cells[1]);
+  names_.emplace(*index, places.empty() ? fmt::format("gpu{}", *index)
+                                        : gpu_at(address, places).value_or("gpu at " + address));
+}
+
 ToolGpus::ToolGpus(const inventory::Profile& profile, const Output& output) {
-  const auto places = gpu_places(profile);
-  for (const auto line : lines(output.text)) {
-    if (!line.starts_with(kMark) || names_.size() == kMostGpus) continue;
-    const auto cells = split(line.substr(kMark.size()), ',');
-    const auto index = number<int>(trimmed(cells[0]));
-    if (cells.size() != 2 || !index || *index < 0) continue;
-    const auto address = script::clean(cells[1]);
-    names_.emplace(*index, places.empty() ? fmt::format("gpu{}", *index)
-                                          : gpu_at(address, places).value_or("gpu at " + address));
-  }
+  for (const auto line : lines(output.text))
+    if (line.starts_with(kMark)) take_row(gpu_places(profile), line.substr(kMark.size()));
+}
+
+ToolGpus::ToolGpus(const inventory::Profile& profile, const AgentOutput& output) {
+  const auto* listed = output.tool("gpus");
+  if (listed == nullptr) return;
+  for (const auto line : lines(listed->out)) take_row(gpu_places(profile), line);
 }
 
 std::vector<std::string> ToolGpus::names() const {

@@ -2,6 +2,7 @@
 // What every tool of GPUs needs around it: GPUs that are idle and whole, counted in one order, and
 // the places of those that it numbers. Not what a GPU is like: that is gpu/gpu_facts.h.
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace cupel::burnin {
 
+struct AgentOutput;  // burnin/agent_stage.h
+
 /// The lines before a tool: CUDA counts as nvidia-smi does; gives up in words where MIG is on or
 /// a GPU is in use (gpu/idle_gpus.h). POSIX sh.
 std::string idle_gpus_script();
@@ -18,10 +21,11 @@ std::string idle_gpus_script();
 /// Of those lines only what tells which GPU is which, for whoever reads nvidia-smi's numbers.
 std::string_view name_gpus_script();
 
-/// Names by what name_gpus_script() printed.
+/// Names by what name_gpus_script() printed, or by cupel-node's evidence "gpus".
 class ToolGpus {
  public:
   ToolGpus(const inventory::Profile& profile, const Output& output);
+  ToolGpus(const inventory::Profile& profile, const AgentOutput& output);
 
   /// "gpu5" by the profile's places. Where the node did not say where its GPUs are, by the tool's
   /// own number.
@@ -31,6 +35,9 @@ class ToolGpus {
   std::vector<std::string> names() const;
 
  private:
+  /// "5, 00000000:D1:00.0"
+  void take_row(std::span<const std::string> places, std::string_view row);
+
   std::map<int, std::string> names_{};
 };
 

@@ -11,6 +11,7 @@ constexpr auto kSubcommands = std::to_array<Tool>({
     {"facts", virtual_cupel_node_facts},
     {"watch", virtual_cupel_node_watch},
     {"kernel-log", virtual_cupel_node_log},
+    {"stage", virtual_cupel_node_stage},
     {"tcp", virtual_cupel_node_tcp},
     {"hold", virtual_cupel_node_hold},
     {"start", virtual_cupel_node_start},

@@ -1,6 +1,7 @@
 #pragma once
 // The virtual cupel-node: what the product's own program on a node would say of this machine. Its
-// subcommands, each in a file of its own; cupel_node.cpp is the table.
+// subcommands, each in a file of its own; cupel_node.cpp is the table. `stage` is the program's own
+// code; the others are imitations.
 #include "base/json.h"
 #include "rehearsal/shell/program.h"
 
@@ -19,6 +20,9 @@ Task<int> virtual_cupel_node_log(ProcessPtr process, Arguments arguments);
 /// The kernel's messages that cupel-node knows, as rows of JSON: those later than `after` and not
 /// later than `until`, in seconds since the boot.
 json::array kernel_messages(Host& host, double after, double until);
+
+/// A stage that cupel-node does itself: the program's own code.
+Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments);
 
 /// Either side of a transfer between two nodes.
 Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments);

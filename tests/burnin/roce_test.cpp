@@ -1,8 +1,6 @@
 // How a node is set up for RoCE, from sysfs and mlnx_qos.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "tests/burnin/stages.h"
 
 namespace cupel::burnin {
@@ -10,7 +8,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// As the stage's script prints it of one HCA: GIDs as sysfs has them, then mlnx_qos -i.
+/// As the shell script of an earlier version printed it of one HCA: GIDs as sysfs has them, then
+/// mlnx_qos -i.
 constexpr const char* kHca = R"(cupel-begin: mlx5_0
 gid: 1 fe80:0000:0000:0000:966d:aeff:fe12:3456
 gid: 3 0000:0000:0000:0000:0000:ffff:0a01:0203
@@ -59,50 +58,69 @@ TEST(Roce, ReadsWhatASiteStatesOfItsLosslessClass) {
   EXPECT_TRUE(found->unknown.empty());
 }
 
-/// A folder like sysfs of a node with one HCA of Ethernet and one of InfiniBand, and an mlnx_qos
-/// that accepts network interfaces alone.
-struct RoceNode {
-  test::TemporaryFolder folder;
+/// As cupel-node prints it of the same HCA.
+std::string agent_lines(const std::string& lines, const std::string& end = "done") {
+  return R"({"kind":"stage","stage":"roce","protocol":1,"program":"cupel-node","version":"1"})"
+         "\n" +
+         lines + R"({"kind":")" + end + R"(","status":0})" + "\n";
+}
 
-  RoceNode() {
-    write("infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
-    write("infiniband/mlx5_0/ports/1/gid_attrs/types/3", "RoCE v2\n");
-    write("infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
-    write("infiniband/mlx5_0/device/net/eth4/mtu", "9000\n");
-    write("infiniband/mlx5_1/ports/1/link_layer", "InfiniBand\n");
-    write("bin/mlnx_qos",
-          "#!/bin/sh\n[ \"$1 $2\" = '-i eth4' ] || exit 1\n"
-          "echo 'Priority trust state: dscp'\n"
-          "echo '\tenabled     0   0   0   1   0   0   0   0'\n");
-    std::filesystem::permissions(folder.path() / "bin/mlnx_qos", std::filesystem::perms::owner_all);
-  }
-  void write(const std::string& name, const std::string& text) const {
-    const auto path = folder.path() / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream{path} << text;
-  }
-  Output run() const {
-    auto script = prepared("roce")->script;
-    const std::string real = "/sys/class/infiniband";
-    const auto at = script.find(real);
-    script.replace(at, real.size(), (folder.path() / "infiniband").string());
-    return run_script(script, "PATH=" + (folder.path() / "bin").string() + ":$PATH\n");
-  }
-};
+constexpr const char* kMeasured =
+    R"({"kind":"measured","name":"roce.gid","part":"mlx5_0","value":3})"
+    "\n"
+    R"({"kind":"evidence","name":"mlnx_qos","part":"mlx5_0","argv":["mlnx_qos","-i","eth4"],)"
+    R"("status":0,"cut":false,"late":false,"out":"Priority trust state: dscp\n\tenabled     )"
+    R"(0   0   0   1   0   0   0   0\n","err":""})"
+    "\n"
+    R"({"kind":"measured","name":"roce.hcas","part":"","value":1})"
+    "\n";
 
-TEST(Roce, AsksMlnxQosByTheNameOfTheNetworkInterface) {
-  const RoceNode node;
+TEST(Roce, ReadsWhatCupelNodePrints) {
+  const auto found = parse(agent_lines(kMeasured));
 
-  const auto output = node.run();
-  const auto found = parse(output.text);
-
-  EXPECT_EQ(output.errors, "");
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(of_hca(*found, "roce.gid"), 3);
-  EXPECT_EQ(of_hca(*found, "roce.mtu"), 9000);
   EXPECT_EQ(of_hca(*found, "roce.trust"), 1);
   EXPECT_EQ(of_hca(*found, "roce.pfc.3"), 1);
   EXPECT_EQ(value_of(*found, "roce.hcas"), 1);
+  EXPECT_TRUE(found->unknown.empty());
+}
+
+TEST(Roce, ProvesNothingByHalfAnOutput) {
+  const auto whole = agent_lines(kMeasured);
+
+  for (const auto size : {whole.size() - 1, whole.size() / 2}) {
+    const auto found = parse(whole.substr(0, size));
+    ASSERT_FALSE(found) << size;
+    EXPECT_THAT(found.error().what, HasSubstr("has no end"));
+  }
+  const auto gave_up = parse(agent_lines("{\"kind\":\"gave-up\",\"why\":\"no \\u001b[2J HCA\"}\n"));
+  ASSERT_FALSE(gave_up);
+  EXPECT_EQ(gave_up.error().what, "no [2J HCA");
+}
+
+TEST(Roce, TakesNoMeasureOfAnotherStageAndNoneTwice) {
+  const auto found =
+      parse(agent_lines(std::string{kMeasured} +
+                        R"({"kind":"measured","name":"gpu.count","part":"","value":8})"
+                        "\n"
+                        R"({"kind":"measured","name":"roce.gid","part":"mlx5_0","value":5})"
+                        "\n"
+                        R"({"kind":"measured","name":"roce.mtu","part":"mlx5_0","value":null})"
+                        "\n"));
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(of_hca(*found, "roce.gid"), 3);
+  EXPECT_EQ(value_of(*found, "gpu.count"), std::nullopt);
+  EXPECT_EQ(of_hca(*found, "roce.mtu"), std::nullopt);
+}
+
+TEST(Roce, DoesNotTakeAProgramThatCannotRunForANodeWithoutRoce) {
+  const auto found =
+      stage("roce")->parse({}, Output{"", "cupel-node: there is no subcommand 'stage'\n", 64});
+
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().what, HasSubstr("there is no subcommand 'stage'"));
 }
 
 TEST(Roce, SaysWhatWasNotReportedAndTakesNoneOfItForZero) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/json.h"
 #include "burnin/tools/tool_gpus.h"
 #include "tests/burnin/sample_files.h"
 
@@ -123,6 +124,32 @@ TEST(DcgmDiag, ReadsTheReportAmongWarnings) {
 
   ASSERT_TRUE(found) << refusal(found);
   EXPECT_EQ(value_of(*found, "dcgm.passed", "gpu0"), 1);
+}
+
+/// As cupel-node sends what dcgmi printed.
+std::string agent_text(const std::string& report, const std::string& level) {
+  const auto quoted = [](const std::string& text) { return json::serialize(json::string(text)); };
+  return R"({"kind":"stage","stage":"dcgm-diag","protocol":1})"
+         "\n"
+         R"({"kind":"evidence","name":"gpus","part":"","status":0,"cut":false,"out":)" +
+         quoted("0, 00000000:1B:00.0\n1, 00000000:43:00.0\n") + "}\n" +
+         R"({"kind":"asked","name":"level","value":)" + level + "}\n" +
+         R"({"kind":"evidence","name":"dcgmi","part":"","status":205,"cut":false,"err":"","out":)" +
+         quoted(report) + "}\n" + R"({"kind":"done","status":0})" + "\n";
+}
+
+TEST(DcgmDiag, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  const auto report = "Warning: old\n" + dcgm4(on_gpu(0, "Pass") + "," + on_gpu(1, "Fail"));
+  const auto named = "cupel-gpu: 0, 00000000:1B:00.0\ncupel-gpu: 1, 00000000:43:00.0\n";
+  for (const std::string level : {"1", "2"}) {
+    const auto old = parsed("dcgm-diag", named + ("cupel-asked-level: " + level) + "\n" + report);
+    const auto fresh = parsed("dcgm-diag", agent_text(report, level));
+
+    ASSERT_TRUE(old && fresh) << refusal(fresh);
+    EXPECT_EQ(*fresh, *old) << level;
+  }
+  EXPECT_THAT(refusal(parsed("dcgm-diag", agent_text("Error: no connection\n", "2"))),
+              HasSubstr("no report: Error: no connection"));
 }
 
 TEST(DcgmDiag, JoinsErrorsOfVersionFourToTheirGpu) {
@@ -380,22 +407,22 @@ TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
 TEST(ToolGpus, AreNotMeasuredWhileSomebodyUsesThemOrMigIsOn) {
   const auto with = [](const std::string& mig, const std::string& holder) {
     const FakeTools node;
-    node.add("dcgmi", "echo '{}'");
+    node.add("nvbandwidth", "echo '{}'");
     node.add("sleep", "exit 0");
     node.add("nvidia-smi", "case \"$*\" in *mig.mode*) echo " + mig +
                                " ;; *compute-apps*) printf '" + holder + "' ;; esac");
-    return refusal(stage("dcgm-diag")->parse(profile(), node.run("dcgm-diag")));
+    return refusal(stage("nvbandwidth")->parse(profile(), node.run("nvbandwidth")));
   };
 
   EXPECT_THAT(with("Enabled", ""), HasSubstr("MIG is on"));
   EXPECT_THAT(with("Disabled", "0000:1B:00.0, 42, python3\\n0000:43:00.0, 43, a, b\\n"),
               HasSubstr("in use: 2 other programs"));
-  EXPECT_THAT(with("Disabled", ""), HasSubstr("dcgmi diag: "));
+  EXPECT_THAT(with("Disabled", ""), HasSubstr("nvbandwidth: "));
 }
 
 TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
   const FakeTools node;
-  node.add("dcgmi", "echo 'Error: asked'; exit 1");
+  node.add("nvbandwidth", "echo 'Error: asked'; exit 1");
   node.add("sleep", "echo waited >> " + node.folder() + "/log");
   // Busy when it is asked the first and the second time.
   node.add("nvidia-smi",
@@ -404,7 +431,7 @@ TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
                " if [ \"$n\" -lt 2 ]; then echo 0000:1B:00.0, 97; else echo 0000:1B:00.0, 3; "
                "fi ;; esac");
 
-  const auto output = node.run("dcgm-diag");
+  const auto output = node.run("nvbandwidth");
 
   EXPECT_THAT(output.text, HasSubstr("Error: asked"));
   EXPECT_EQ(*read_file(node.folder() + "/log", 4096), "waited\nwaited\n");
@@ -412,17 +439,16 @@ TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
 
 TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
   const FakeTools node;
-  node.add("dcgmi", "echo '{}'");
+  node.add("nvbandwidth", "echo '{}'");
   node.add("sleep", "exit 0");
   node.add("nvidia-smi", "case \"$*\" in *utilization*) echo '0000:1B:00.0, 11' ;; esac");
 
-  EXPECT_THAT(refusal(stage("dcgm-diag")->parse(profile(), node.run("dcgm-diag"))),
+  EXPECT_THAT(refusal(stage("nvbandwidth")->parse(profile(), node.run("nvbandwidth"))),
               HasSubstr("busy, and no program is told"));
 }
 
 TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
-  for (const auto& [name, tool] : {std::pair{"dcgm-diag", "dcgmi"},
-                                   {"nvbandwidth", "nvbandwidth"},
+  for (const auto& [name, tool] : {std::pair{"nvbandwidth", "nvbandwidth"},
                                    {"nccl-tests", "all_reduce_perf"},
                                    {"gpu-burn", "gpu_burn"}}) {
     if (installed(tool)) continue;

@@ -1,0 +1,141 @@
+#include "burnin/agent_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "burnin/measures/measure.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::string_view kProgram = "cupel-node";
+constexpr double kLinesProtocol = 1;
+constexpr std::size_t kMostLines = 100'000;
+
+class AgentReader {
+ public:
+  AgentReader(std::string_view stage, std::span<const std::string_view> measures)
+      : stage_{stage}, measures_{measures} {}
+
+  /// A line of its own: whatever is no object of a known kind is none of ours.
+  void read(std::string_view line) {
+    if (!line.starts_with('{')) return;
+    const auto value = parse_json(line);
+    if (!value) return;
+    const auto kind = text_at(*value, "kind").value_or("");
+    if (kind == "stage") {
+      begun = begun || (text_at(*value, "stage") == stage_ &&
+                        number_at(*value, "protocol") == kLinesProtocol);
+    } else if (begun && !ended) {
+      read_kind(kind, *value);
+    }
+  }
+
+  bool begun = false, ended = false;
+  std::string gave_up{};
+  AgentOutput output{};
+
+ private:
+  void read_kind(const std::string& kind, const json::value& line) {
+    if (kind == "asked") take_asked(line);
+    if (kind == "measured") take_measured(line);
+    if (kind == "unmeasured") take_unmeasured(line);
+    if (kind == "evidence") take_evidence(line);
+    if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
+    if (kind == "done") ended = true;
+  }
+
+  static std::string word(const json::value& line, std::string_view key,
+                          std::string_view otherwise = {}) {
+    return script::clean(text_at(line, key).value_or(std::string{otherwise}));
+  }
+
+  static std::optional<double> value_of(const json::value& line) {
+    const auto value = number_at(line, "value");
+    return value && std::isfinite(*value) ? value : std::nullopt;
+  }
+
+  void take_asked(const json::value& line) {
+    if (const auto value = value_of(line)) output.asked.try_emplace(word(line, "name"), *value);
+  }
+
+  /// The first of a name and a part counts: a second one would let the order of lines decide.
+  void take_measured(const json::value& line) {
+    const auto name = word(line, "name"), part = word(line, "part");
+    const auto value = value_of(line);
+    const auto* row = measure_row(name);
+    const bool known = std::ranges::find(measures_, name) != measures_.end();
+    if (!known || row == nullptr || !value || !seen_.emplace(name, part).second) return;
+    output.measured.push_back({name, part, *value, std::string{row->unit}});
+  }
+
+  void take_unmeasured(const json::value& line) {
+    output.unmeasured.push_back({word(line, "name"), word(line, "part"), word(line, "why")});
+  }
+
+  void take_evidence(const json::value& line) {
+    const auto* out = find(line, "out");
+    const auto* errors = find(line, "err");
+    if (out == nullptr || !out->is_string()) return;
+    const auto status = number_at(line, "status").value_or(-1);
+    output.tools.push_back({word(line, "name"), word(line, "part"), std::string{out->get_string()},
+                            errors != nullptr && errors->is_string()
+                                ? std::string{errors->get_string()}
+                                : std::string{},
+                            status >= 0 && status < 256 ? static_cast<int>(status) : -1,
+                            flag_at(line, "cut").value_or(true)});
+  }
+
+  std::string_view stage_;
+  std::span<const std::string_view> measures_;
+  std::set<std::pair<std::string, std::string>> seen_{};
+};
+
+}  // namespace
+
+Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seconds limit) {
+  auto script = script::head() + script::needs(kProgram) +
+                fmt::format("printf '%s\\n' {} | cupel-node stage {}\n",
+                            shell_quoted(json::serialize(order.order)), order.stage);
+  return Job{std::move(script), expected, limit, std::move(order.tools), std::move(order.helpful)};
+}
+
+const ToolOutput* AgentOutput::tool(std::string_view name) const {
+  const auto found = std::ranges::find(tools, name, &ToolOutput::name);
+  return found == tools.end() ? nullptr : &*found;
+}
+
+Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
+                                                     std::span<const std::string_view> measures) {
+  TRY(script::check_gave_up(output));
+  AgentReader reader{stage, measures};
+  std::size_t count = 0;
+  // A last line without an end may still be under way.
+  for (auto rest = std::string_view{output.text}; count < kMostLines; ++count) {
+    const auto end = rest.find('\n');
+    if (end == rest.npos) break;
+    reader.read(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  if (!reader.begun) return std::optional<AgentOutput>{};
+  if (!reader.gave_up.empty()) return Error{Code::kNoMeasurement, reader.gave_up};
+  if (!reader.ended)
+    return Error{
+        Code::kNoMeasurement,
+        fmt::format("the output of cupel-node stage {} has no end: {}", stage,
+                    count == kMostLines ? fmt::format("it has more than {} lines", kMostLines)
+                                        : "it was cut")};
+  return std::optional{std::move(reader.output)};
+}
+
+std::string complaint_of(const ToolOutput& tool) {
+  return script::complaint(Output{tool.out, tool.errors, tool.status});
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,59 @@
+#pragma once
+// The controller's side of a stage that cupel-node does itself (burnin/agent/node/stages/): the job
+// that starts it, and a reader of the JSON lines that it prints. What a node printed is hostile: a
+// name that the stage does not measure is left out, and a number that is none is not read. The
+// format: docs/build/decisions/agent-stages.md.
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "burnin/stage.h"
+
+namespace cupel::burnin {
+
+/// What a stage tells cupel-node, and which tools of the node that one runs.
+struct AgentOrder {
+  std::string_view stage;
+  json::object order{};
+  std::vector<std::string> tools{};    // without which it proves nothing
+  std::vector<std::string> helpful{};  // it goes on without them, and measures less
+};
+
+/// Reaches cupel-node on its standard input: every user of a node can read command lines.
+Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seconds limit);
+
+/// The raw output of one tool.
+struct ToolOutput {
+  std::string name;  // as the stage calls it: "mlnx_qos"
+  std::string part;  // clean; empty: the node as a whole
+  std::string out;
+  std::string errors;
+  int status = -1;
+  bool cut = false;  // there was more than the node kept
+};
+
+/// All that one run of cupel-node printed.
+struct AgentOutput {
+  std::map<std::string, double, std::less<>> asked{};
+  std::vector<Measurement> measured{};
+  std::vector<inventory::Unknown> unmeasured{};
+  std::vector<ToolOutput> tools{};
+
+  /// The first of that name; nullptr where it was not run.
+  const ToolOutput* tool(std::string_view name) const;
+};
+
+/// Nothing where the output is none of cupel-node's: a run goes on after an upgrade, and its job may
+/// be the shell script of the earlier version, whose output the stage reads as before. Errors: kNoMeasurement in the node's words
+/// where it gave up, where cupel-node did not begin, and where the end is missing: half an output
+/// proves nothing.
+Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
+                                                     std::span<const std::string_view> measures);
+
+/// As script::complaint(), of a tool.
+std::string complaint_of(const ToolOutput& tool);
+
+}  // namespace cupel::burnin

@@ -1,0 +1,331 @@
+// The stages that cupel-node does itself: over a written tree, tools from a table and a clock of
+// the test's own, read by the controller's own parsers; and the program with real processes.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "burnin/agent/node/stages/stage.h"
+#include "burnin/agent/node/subcommand.h"
+#include "tests/agent/node_tree.h"
+#include "tests/burnin/tools.h"
+
+namespace cupel::agent {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// "dcgmi diag -r 2 -j"
+std::string line_of(const Command& command) {
+  std::string line;
+  for (const auto& word : command.argv) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+/// Answers by how a command line begins; of several answers each once, and the last again.
+class TableOfPrograms final : public Programs {
+ public:
+  void add(const std::string& begins, std::vector<std::string> outs) {
+    for (auto& out : outs) answers_[begins].push_back({.status = 0, .out = std::move(out)});
+  }
+  bool has(const std::string& name) const override {
+    for (const auto& [begins, all] : answers_)
+      if (begins.substr(0, begins.find(' ')) == name) return true;
+    return false;
+  }
+  std::vector<std::string> asked{};
+  bool suspends = false;
+  Wait<Ran>* waiting = nullptr;
+
+ private:
+  bool begin(const Command& command, Wait<Ran>& wait) override {
+    asked.push_back(line_of(command));
+    wait.answer(next(asked.back()));
+    waiting = &wait;
+    return !suspends;
+  }
+  Ran next(const std::string& line) {
+    for (auto& [begins, all] : answers_) {
+      if (!line.starts_with(begins)) continue;
+      auto first = all.front();
+      if (all.size() > 1) all.erase(all.begin());
+      return first;
+    }
+    return {.status = 127};
+  }
+  std::map<std::string, std::vector<Ran>> answers_{};
+};
+
+class TestClock final : public StageClock {
+ public:
+  std::chrono::milliseconds now() const override { return time; }
+  std::chrono::milliseconds time{};
+
+ private:
+  bool begin(std::chrono::milliseconds span, Wait<Passed>& wait) override {
+    time += span;
+    wait.answer({});
+    return true;
+  }
+};
+
+class KeptLines final : public StageLines {
+ public:
+  void write(const JsonLine& line) override { text += line.text(); }
+  std::string text{};
+};
+
+/// A node with nothing on it, and what a stage makes of it.
+struct StageBench {
+  NodeTree files{};
+  TableOfPrograms programs{};
+  TestClock clock{};
+  KeptLines lines{};
+
+  burnin::Output run(const std::string& stage, const std::string& order = "{}") {
+    const auto tree = files.tree();
+    Node node{tree, programs, clock, lines};
+    auto work = run_stage(node, stage, order);
+    work.start();
+    return {lines.text, "", work.result()};
+  }
+  Result<burnin::Findings> found(const std::string& stage, const std::string& order = "{}") {
+    return burnin::parsed(stage, run(stage, order));
+  }
+};
+
+constexpr const char* kQos =
+    "DCBX mode: OS controlled\nPriority trust state: dscp\n"
+    "PFC configuration:\n\tenabled     0   0   0   1   0   0   0   0   \n";
+
+/// One HCA of Ethernet, and one of InfiniBand.
+void add_hcas(const NodeTree& files) {
+  const std::string hca = "/sys/class/infiniband/mlx5_0";
+  files.write(hca + "/ports/1/link_layer", "Ethernet");
+  for (const auto& [index, type, gid] :
+       {std::tuple{"1", "RoCE v2", "fe80:0000:0000:0000:966d:aeff:fe12:3456"},
+        {"2", "IB/RoCE v1", "0000:0000:0000:0000:0000:ffff:0a01:0203"},
+        {"3", "RoCE v2", "0000:0000:0000:0000:0000:ffff:0a01:0203"},
+        {"5", "RoCE v2", "0000:0000:0000:0000:0000:ffff:0a01:0204"}}) {
+    files.write(hca + "/ports/1/gid_attrs/types/" + index, type);
+    files.write(hca + "/ports/1/gids/" + index, gid);
+  }
+  files.write(hca + "/tc/1/traffic_class", "Global tclass=106");
+  files.write("/sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos", "106");
+  files.write(hca + "/device/net/eth4/mtu", "9000");
+  for (const auto& [priority, notifies, reacts] :
+       {std::tuple{"2", "0", "0"}, {"3", "1", "1"}, {"4", "1", "0"}}) {
+    files.write(hca + "/device/net/eth4/ecn/roce_np/enable/" + priority, notifies);
+    files.write(hca + "/device/net/eth4/ecn/roce_rp/enable/" + priority, reacts);
+  }
+  files.write("/sys/class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand");
+}
+
+TEST(AgentStage, RoceReadsWhatASiteStatesOfItsLosslessClass) {
+  StageBench bench;
+  add_hcas(bench.files);
+  bench.programs.add("mlnx_qos -i eth4", {kQos});
+
+  const auto found = bench.found("roce");
+
+  ASSERT_TRUE(found) << found.error().what;
+  const auto of_hca = [&](std::string_view name) { return value_of(*found, name, "mlx5_0"); };
+  EXPECT_EQ(of_hca("roce.gid"), 3) << "the first of RoCE v2 with an IPv4 address";
+  EXPECT_EQ(of_hca("roce.mtu"), 9000);
+  EXPECT_EQ(of_hca("roce.tclass"), 106);
+  EXPECT_EQ(of_hca("roce.dscp"), 26);
+  EXPECT_EQ(of_hca("roce.tos"), 106);
+  EXPECT_EQ(of_hca("roce.trust"), 1);
+  EXPECT_EQ(of_hca("roce.pfc.3"), 1);
+  EXPECT_EQ(of_hca("roce.pfc.0"), 0);
+  EXPECT_EQ(of_hca("roce.ecn.3"), 1);
+  EXPECT_EQ(of_hca("roce.ecn.4"), 0) << "one end of two";
+  EXPECT_EQ(value_of(*found, "roce.hcas"), 1);
+  EXPECT_TRUE(found->unknown.empty());
+}
+
+TEST(AgentStage, RoceReportsWhatIsNotThereAndTakesNoneOfItForZero) {
+  StageBench bench;
+  bench.files.write("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
+  bench.files.write("/sys/class/infiniband/mlx5_0/device/net/eth4/mtu", "-1");
+
+  const auto found = bench.found("roce");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->measurements.size(), 1u) << "the number of HCAs alone";
+  EXPECT_EQ(found->unknown.size(), 3u);
+}
+
+TEST(AgentStage, RoceProvesNothingWhereNoPortIsEthernet) {
+  StageBench bench;
+  bench.files.write("/sys/class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand");
+
+  const auto found = bench.found("roce");
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("Ethernet"));
+}
+
+constexpr const char* kDiagnosed =
+    R"({"DCGM Diagnostic":{"test_categories":[{"category":"Hardware","tests":[{"name":"memory",)"
+    R"("results":[{"entity_group":"GPU","entity_id":0,"status":"Pass"}]}]}]}})"
+    "\n";
+constexpr const char* kLevelTwo = R"({"level":2,"limit":900})";
+
+/// An nvidia-smi of one idle GPU, at gpu3's place.
+void add_gpu(TableOfPrograms& programs, std::vector<std::string> uses = {"00000000:61:00.0, 3\n"},
+             const std::string& holders = "", const std::string& mig = "Disabled\n") {
+  programs.add("nvidia-smi --query-gpu=index", {"0, 00000000:61:00.0\n"});
+  programs.add("nvidia-smi --query-gpu=mig", {mig});
+  programs.add("nvidia-smi --query-gpu=pci", std::move(uses));
+  programs.add("nvidia-smi --query-compute-apps", {holders});
+  programs.add("dcgmi diag", {kDiagnosed});
+}
+
+TEST(AgentStage, DcgmDiagNamesGpusByTheirPlace) {
+  StageBench bench;
+  add_gpu(bench.programs);
+
+  const auto found = bench.found("dcgm-diag", kLevelTwo);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "dcgm.passed", "gpu3"), 1);
+  EXPECT_EQ(bench.programs.asked.back(), "dcgmi diag -r 2 -j");
+  EXPECT_EQ(bench.clock.time.count(), 0);
+}
+
+TEST(AgentStage, DcgmDiagWaitsUntilGpusAreIdle) {
+  const std::string busy = "00000000:61:00.0, 97\n", idle = "00000000:61:00.0, 3\n";
+  StageBench bench;
+  add_gpu(bench.programs, {busy, busy, idle});
+
+  const auto found = bench.found("dcgm-diag", kLevelTwo);
+
+  EXPECT_TRUE(found) << found.error().what;
+  EXPECT_EQ(bench.clock.time, std::chrono::seconds{8}) << "two pauses of four seconds";
+}
+
+TEST(AgentStage, DcgmDiagLeavesGpusAloneThatAreInUseOrShared) {
+  const auto refused_with = [](const std::string& use, const std::string& holders,
+                               const std::string& mig) {
+    StageBench bench;
+    add_gpu(bench.programs, {use}, holders, mig);
+    const auto found = bench.found("dcgm-diag", kLevelTwo);
+    EXPECT_THAT(bench.lines.text, Not(HasSubstr("\"evidence\",\"name\":\"dcgmi\"")));
+    EXPECT_LE(bench.clock.time, std::chrono::seconds{60});
+    return burnin::refusal(found);
+  };
+
+  EXPECT_THAT(refused_with("0000:61:00.0, 3\n", "", "Enabled\n"), HasSubstr("MIG is on"));
+  EXPECT_THAT(refused_with("0000:61:00.0, 3\n",
+                           "0000:1B:00.0, 42, python3\n0000:43:00.0, 43, a, b\n", "[N/A]\n"),
+              HasSubstr("in use: 2 other programs"));
+  EXPECT_THAT(refused_with("0000:61:00.0, 11\n", "", "Disabled\n"),
+              HasSubstr("busy, and no program is listed"));
+}
+
+TEST(AgentStage, DcgmDiagReportsAToolThatIsNotInstalled) {
+  StageBench none, no_driver;
+  no_driver.programs.add("dcgmi diag", {kDiagnosed});
+
+  EXPECT_EQ(burnin::refusal(none.found("dcgm-diag", kLevelTwo)),
+            "dcgmi is not installed on the node");
+  EXPECT_EQ(burnin::refusal(no_driver.found("dcgm-diag", kLevelTwo)),
+            "nvidia-smi is not installed on the node");
+}
+
+TEST(AgentStage, IsSuspendedUntilItsToolHasEnded) {
+  StageBench bench;
+  add_hcas(bench.files);
+  bench.programs.add("mlnx_qos", {kQos});
+  bench.programs.suspends = true;
+  const auto tree = bench.files.tree();
+  Node node{tree, bench.programs, bench.clock, bench.lines};
+
+  auto work = run_stage(node, "roce", "{}");
+  work.start();
+  const bool done_before = work.done();
+  bench.programs.waiting->resume();
+
+  EXPECT_FALSE(done_before);
+  ASSERT_TRUE(work.done());
+  EXPECT_EQ(work.result(), kDone);
+  EXPECT_TRUE(burnin::parsed("roce", bench.lines.text));
+}
+
+TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
+  for (const auto& [stage, order, status, why] :
+       {std::tuple{"roce", std::string{"{"}, kUsage, "no JSON object"},
+        {"roce", std::string{"[]"}, kUsage, "no JSON object"},
+        {"roce", std::string(kMostOrder + 1, ' '), kUsage, "longer than"},
+        {"sleep", std::string{"{}"}, kUsage, "has no stage 'sleep'"},
+        {"dcgm-diag", std::string{R"({"level":5,"limit":9})"}, kFoundOutNothing, "level from 1"},
+        {"dcgm-diag", std::string{R"({"level":"2"})"}, kFoundOutNothing, "level from 1"},
+        {"dcgm-diag", std::string{R"({"level":2,"limit":1e9})"}, kFoundOutNothing, "limit from"}}) {
+    StageBench bench;
+    const auto output = bench.run(stage, order);
+
+    EXPECT_EQ(output.exit_status, status) << order.substr(0, 40);
+    EXPECT_THAT(output.text, AllOf(HasSubstr("\"gave-up\""), HasSubstr(why)));
+  }
+}
+
+/// The program itself on this machine, with tools of the test's own first in PATH.
+struct RealNode {
+  burnin::FakeTools tools{};
+  NodeTree files{};
+
+  burnin::Output run(const std::string& stage, const std::string& order) const {
+    return burnin::run_script("printf '%s' " + shell_quoted(order) + " | " NODE_BINARY " stage " +
+                                  stage + " --root " + files.root() + "\n",
+                              "PATH=" + tools.folder() + ":$PATH\nexport PATH\n");
+  }
+};
+
+TEST(NodeStage, EndsWhatAToolLeavesBehindAndDoesNotWaitForIt) {
+  RealNode node;
+  add_hcas(node.files);
+  const auto file = node.tools.folder() + "/left";
+  node.tools.add("mlnx_qos",
+                 "[ \"$1 $2\" = '-i eth4' ] || exit 1\n"
+                 "setsid sleep 1000 &\necho $! > " +
+                     file + "\necho 'Priority trust state: dscp'");
+
+  const auto output = node.run("roce", "{}");
+  const auto found = burnin::parsed("roce", output);
+  const auto left = number<pid_t>(trimmed(*read_file(file, 64)));
+
+  ASSERT_TRUE(found) << found.error().what << output.errors;
+  EXPECT_EQ(value_of(*found, "roce.trust", "mlx5_0"), 1);
+  ASSERT_TRUE(left);
+  EXPECT_NE(::kill(*left, 0), 0);
+}
+
+TEST(NodeStage, KillsAToolAtItsLimitAndBoundsWhatItPrints) {
+  RealNode node;
+  node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
+  node.tools.add("dcgmi", "head -c 3000000 /dev/zero | tr '\\0' x\nexec sleep 1000");
+
+  const auto output = node.run("dcgm-diag", R"({"level":1,"limit":1})");
+
+  EXPECT_EQ(output.exit_status, kDone) << output.errors;
+  EXPECT_THAT(output.text.substr(output.text.rfind("{\"kind\":\"evidence\"")).substr(0, 200),
+              HasSubstr(R"("status":124,"cut":true,"late":true)"));
+  EXPECT_LT(output.text.size(), 2'200'000u);
+}
+
+TEST(NodeStage, GivesToolsTheEnvironmentOfTheirStage) {
+  RealNode node;
+  node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
+  node.tools.add("dcgmi", "echo \"order $CUDA_DEVICE_ORDER language $LC_ALL\"; exit 3");
+
+  const auto output = node.run("dcgm-diag", R"({"level":1,"limit":60})");
+
+  EXPECT_THAT(output.text,
+              AllOf(HasSubstr("order PCI_BUS_ID language C"), HasSubstr(R"("status":3)")));
+}
+
+}  // namespace
+}  // namespace cupel::agent
