@@ -16,6 +16,10 @@ class Tree {
   static constexpr std::size_t kMostNames = 8192;       // of one folder
 
   explicit Tree(std::string root = "/");
+  Tree(const Tree&) = default;
+  Tree(Tree&&) = default;
+  Tree& operator=(const Tree&) = default;
+  Tree& operator=(Tree&&) = default;
   virtual ~Tree() = default;
 
   /// Without blanks around it; nothing where the file is absent, unreadable or empty.
