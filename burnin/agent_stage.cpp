@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kProgram = "cupel-node";
 constexpr double kLinesProtocol = 1;
-constexpr std::size_t kMostLines = 100'000;
+constexpr std::size_t kMostLines = 10'000;
 
 class AgentReader {
  public:

@@ -275,6 +275,7 @@ Result<Diagnosis> diagnosis_of(const Profile& profile, const Output& output) {
   if (!read) return Diagnosis{output, ToolGpus{profile, output}, script::asked(output, "level")};
   const auto* tool = read->tool(kTool);
   if (tool == nullptr) return nothing_proven("cupel-node did not report its output");
+  if (tool->cut) return nothing_proven("it printed more than cupel-node keeps");
   const auto level = read->asked.find("level");
   return Diagnosis{{tool->out, tool->errors, tool->status},
                    ToolGpus{profile, *read},

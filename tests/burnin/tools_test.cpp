@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "burnin/tools/tool_gpus.h"
+#include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/sample_files.h"
 
 namespace cupel::burnin {
@@ -150,6 +151,15 @@ TEST(DcgmDiag, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
   }
   EXPECT_THAT(refusal(parsed("dcgm-diag", agent_text("Error: no connection\n", "2"))),
               HasSubstr("no report: Error: no connection"));
+}
+
+TEST(DcgmDiag, ProvesNothingByAnOutputThatTheNodeCutOrDidNotSend) {
+  const auto whole = agent_text(dcgm4(on_gpu(0, "Pass")), "2");
+  const auto cut = replaced(whole, R"("status":205,"cut":false)", R"("status":205,"cut":true)");
+  const auto absent = replaced(whole, R"("name":"dcgmi")", R"("name":"other")");
+
+  EXPECT_THAT(refusal(parsed("dcgm-diag", cut)), HasSubstr("more than cupel-node keeps"));
+  EXPECT_THAT(refusal(parsed("dcgm-diag", absent)), HasSubstr("did not report its output"));
 }
 
 TEST(DcgmDiag, JoinsErrorsOfVersionFourToTheirGpu) {

@@ -103,6 +103,30 @@ TEST(VirtualCupelNode, RefusesWhatTheRealOneRefuses) {
   EXPECT_EQ(bench.sh("cupel-node nonsense").status, 64);
   EXPECT_EQ(bench.sh("cupel-node watch --seconds x").status, 64);
   EXPECT_EQ(bench.sh("cupel-node facts --nonsense").status, 64);
+  EXPECT_EQ(bench.sh("cupel-node stage").status, 64);
+  EXPECT_EQ(bench.sh("echo '{}' | cupel-node stage nonsense").status, 64);
+  EXPECT_EQ(bench.sh("echo '[]' | cupel-node stage roce").status, 64);
+}
+
+TEST(VirtualCupelNode, KillsAStagesToolAtItsLimitInTheRacksTime) {
+  Bench bench;
+
+  const auto ran = bench.sh("echo '{\"level\":3,\"limit\":5}' | cupel-node stage dcgm-diag");
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, ::testing::HasSubstr(R"("status":124,"cut":false,"late":true)"));
+  for (const auto& [number, process] : bench.host.processes()) EXPECT_NE(process->command, "dcgmi");
+}
+
+TEST(VirtualCupelNode, EndsWithItsStageWhereSomebodyKillsIt) {
+  Bench bench;
+
+  const auto ran =
+      bench.sh("echo '{\"level\":3,\"limit\":5000}' | timeout 30 cupel-node stage dcgm-diag");
+
+  EXPECT_EQ(ran.status, 124);
+  EXPECT_THAT(ran.out, ::testing::HasSubstr("\"asked\""));
+  EXPECT_THAT(ran.out, ::testing::Not(::testing::HasSubstr("\"done\"")));
 }
 
 TEST(VirtualCupelNode, MeasuresTheLinkOfTwoNodesAsTheProfileExpects) {
