@@ -303,27 +303,32 @@ TEST(NodeStage, EndsWhatAToolLeavesBehindAndDoesNotWaitForIt) {
   EXPECT_NE(::kill(*left, 0), 0);
 }
 
-TEST(NodeStage, KillsAToolAtItsLimitAndBoundsWhatItPrints) {
+/// dcgmi of the test's own, on a node whose GPUs are idle; the end of what cupel-node printed of
+/// it.
+std::string reported_of(const std::string& dcgmi, const std::string& limit) {
   RealNode node;
   node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
-  node.tools.add("dcgmi", "head -c 3000000 /dev/zero | tr '\\0' x\nexec sleep 1000");
-
-  const auto output = node.run("dcgm-diag", R"({"level":1,"limit":1})");
-
+  node.tools.add("dcgmi", dcgmi);
+  const auto output = node.run("dcgm-diag", R"({"level":1,"limit":)" + limit + "}");
   EXPECT_EQ(output.exit_status, kDone) << output.errors;
-  EXPECT_THAT(output.text.substr(output.text.rfind("{\"kind\":\"evidence\"")).substr(0, 200),
-              HasSubstr(R"("status":124,"cut":true,"late":true)"));
-  EXPECT_LT(output.text.size(), 2'200'000u);
+  return output.text.substr(
+      std::min(output.text.rfind(R"({"kind":"evidence")"), output.text.size()));
+}
+
+TEST(NodeStage, KillsAToolAtItsLimit) {
+  EXPECT_THAT(reported_of("exec sleep 1000", "1"),
+              HasSubstr(R"("status":124,"cut":false,"late":true)"));
+}
+
+TEST(NodeStage, KeepsNoMoreOfAToolsOutputThanItsLimit) {
+  const auto reported = reported_of("head -c 3000000 /dev/zero | tr '\\0' x", "600");
+
+  EXPECT_THAT(reported.substr(0, 200), HasSubstr(R"("status":0,"cut":true,"late":false)"));
+  EXPECT_LT(reported.size(), 2'200'000u);
 }
 
 TEST(NodeStage, GivesToolsTheEnvironmentOfTheirStage) {
-  RealNode node;
-  node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
-  node.tools.add("dcgmi", "echo \"order $CUDA_DEVICE_ORDER language $LC_ALL\"; exit 3");
-
-  const auto output = node.run("dcgm-diag", R"({"level":1,"limit":60})");
-
-  EXPECT_THAT(output.text,
+  EXPECT_THAT(reported_of("echo \"order $CUDA_DEVICE_ORDER language $LC_ALL\"; exit 3", "600"),
               AllOf(HasSubstr("order PCI_BUS_ID language C"), HasSubstr(R"("status":3)")));
 }
 
