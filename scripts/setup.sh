@@ -5,8 +5,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # What Debian 12 and 13 name by a version of their own.
 case $(. /etc/os-release && echo "${VERSION_ID:-}") in
-  13*) debian=13 boost=1.83 libstdcxx=14 ;;
-  *) debian=12 boost=1.81 libstdcxx=12 ;;
+  13*) debian=13 boost=1.83 libstdcxx=14 postgresql=17 ;;
+  *) debian=12 boost=1.81 libstdcxx=12 postgresql=15 ;;
 esac
 # Where another release of Debian than this machine's comes from.
 debian_mirror=${CUPEL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
@@ -14,7 +14,7 @@ debian_mirror=${CUPEL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   "libboost$boost-dev" "libboost-json$boost-dev" "libboost-url$boost-dev" libcurl4-openssl-dev libssl-dev
-  libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
+  libssh-dev libyaml-cpp-dev libsoci-dev libpq-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
   libctemplate-dev prometheus-cpp-dev libp11-kit-dev openssl
 )
 # The page of cupel serve: Debian's, unless there is a node with an npm of its own (Debian's npm conflicts with that).
@@ -33,7 +33,7 @@ test_packages=(
   "debian-installer-$debian-netboot-amd64"  # the real installer, for bare-metal tests
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm systemd prometheus
-  softhsm2
+  softhsm2 "postgresql-$postgresql"
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
   btrfs-progs  # a root as fedora lays it out
   jq  # scripts/sbom
@@ -53,6 +53,10 @@ need_packages() {
       missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
+  # Tests start servers of their own: the package is to make none that runs beside them.
+  if [[ " ${missing[*]} " == *" postgresql-$postgresql "* ]] && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+    echo 'create_main_cluster = false' | as_root install -D -m 0644 /dev/stdin /etc/postgresql-common/createcluster.conf
+  fi
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   as_root apt-get update -q
   as_root env DEBIAN_FRONTEND=noninteractive \

@@ -177,6 +177,8 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"yaml-cpp/", {"inventory/yaml.cpp"}},
       {"soci/", {"orchestrator/store/"}},
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
+      {"libpq-fe.h", {"tests/support/postgresql.cpp"}},
+      {"soci/postgresql/", {"orchestrator/store/postgresql.cpp"}},
       {"zlib.h", {"orchestrator/store/gzip.cpp", "bmc/redfish/inflate.cpp", "tests/"}},
       {"ctemplate/", {"orchestrator/os/installer_templates.cpp"}},
       {"CLI/", {"orchestrator/cli/parse_command_line.cpp", "rehearsal/sim/main.cpp"}},

@@ -24,6 +24,7 @@
 #include "orchestrator/handoff/slurm_rights.h"
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/purpose.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::cli {
@@ -111,8 +112,7 @@ AdminCheck file_system_check(const fs::path& state) {
 }
 
 AdminCheck store_check(const fs::path& state) {
-  std::error_code failure;
-  if (!fs::exists(state / "cupel.db", failure)) {
+  if (!store::has_store(state)) {
     const auto folder = existing(absolute_path(state));
     if (::access(folder.c_str(), W_OK) == 0)
       return fine("store", fmt::format("none yet in {}", state.string()));

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <set>
 
-#include "base/paths.h"
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/shipped.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/word_order.h"
+#include "orchestrator/store/purpose.h"
 
 namespace cupel::cli {
 namespace {
@@ -240,7 +240,7 @@ std::vector<std::string> node_names() {
 std::vector<std::string> run_numbers(const Context& context) {
   std::vector<std::string> numbers;
   // To look for runs makes no store where there is none.
-  if (!is_there(context.state / "cupel.db")) return numbers;
+  if (!store::has_store(context.state)) return numbers;
   const auto store = store::Store::open(context.state);
   if (!store) return numbers;
   const auto runs = (*store)->runs(kMostRuns);

@@ -2,6 +2,7 @@
 
 #include "base/login.h"
 #include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/purpose.h"
 
 namespace cupel::record {
 namespace {
@@ -15,8 +16,7 @@ constexpr std::size_t kMostEvents = 100'000;
 
 Result<std::vector<LinkEvent>> recorded_links(const std::filesystem::path& state) {
   std::vector<LinkEvent> events;
-  std::error_code failure;
-  if (!std::filesystem::exists(state / "cupel.db", failure)) return events;
+  if (!store::has_store(state)) return events;
   TRY(const auto store, store::Store::open(state));
   TRY(const auto audit, store::AuditLog::open(state));
   TRY(const auto entries, audit.newest(kBoth, kMostEvents));

@@ -110,7 +110,7 @@ std::string_view token_id(std::string_view text) {
 Result<AccessTokens> AccessTokens::open(const std::filesystem::path& folder) {
   return guarded("cannot open the tokens in " + folder.string(), [&]() -> Result<AccessTokens> {
     auto connection = std::make_unique<Connection>();
-    open_session(connection->sql, folder / "cupel.db");
+    open_session(connection->sql, folder);
     return AccessTokens{std::move(connection)};
   });
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/evidence.h"
 
 namespace cupel::store {
@@ -35,12 +36,15 @@ void each_audit_row(soci::session& sql, std::int64_t after, Visit visit) {
   AuditRow row;
   soci::statement rows =
       (sql.prepare << "SELECT sequence, time, who, origin, what, data, hash FROM audit WHERE "
-                      "sequence > :after ORDER BY sequence",
+                      "sequence > :after ORDER BY sequence LIMIT " +
+                          std::to_string(kRowsAtOnce),
        soci::use(after), soci::into(row.sequence), soci::into(row.time), soci::into(row.who),
        soci::into(row.origin), soci::into(row.what), soci::into(row.data), soci::into(row.hash));
-  rows.execute();
-  while (rows.fetch())
-    if (!visit(row)) return;
+  for (auto fetched = kRowsAtOnce; fetched == kRowsAtOnce; after = row.sequence) {
+    rows.execute();
+    for (fetched = 0; rows.fetch(); ++fetched)
+      if (!visit(row)) return;
+  }
 }
 
 }  // namespace
@@ -86,8 +90,8 @@ AuditLog::~AuditLog() = default;
 Result<AuditLog> AuditLog::open(const std::filesystem::path& folder) {
   return guarded("cannot open the audit log in " + folder.string(), [&]() -> Result<AuditLog> {
     auto connection = std::make_unique<Connection>();
-    open_session(connection->sql, folder / "cupel.db");
-    connection->sql << "PRAGMA synchronous = FULL";
+    open_session(connection->sql, folder);
+    write_durably(connection->sql);
     return AuditLog{std::move(connection)};
   });
 }

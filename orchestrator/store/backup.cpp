@@ -15,6 +15,7 @@
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/modes.h"
 #include "orchestrator/store/purpose.h"
+#include "orchestrator/store/server.h"
 
 namespace cupel::store {
 namespace {
@@ -175,7 +176,7 @@ Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& co
   fs::remove(half, failure);
   const auto done = guarded("cannot copy the database", [&]() -> Result<void> {
     soci::session sql;
-    open_session(sql, state / kDatabase, Access::read_only);
+    open_session(sql, state, Access::read_only);
     TRY(not_newer(version_of(sql)));
     const auto name = half.string();
     sql << "VACUUM INTO :name", soci::use(name);
@@ -226,13 +227,24 @@ Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
   return copied;
 }
 
+/// Errors: kUnsupported: the database is on a server.
+Result<void> is_in_folder(const fs::path& state) {
+  TRY(const auto server, server_of(state));
+  if (!server) return ok();
+  return Error{
+      Code::kUnsupported,
+      fmt::format("the store of {} is the schema {} on PostgreSQL, which this command does "
+                  "not copy: copy it with pg_dump --schema {} {}, and then the folder",
+                  state.string(), server->schema, server->schema, server->database)};
+}
+
 }  // namespace
 
 Result<Copied> back_up(const fs::path& state, const fs::path& to) {
-  std::error_code failure;
-  if (!fs::exists(state / kDatabase, failure))
+  if (!has_store(state))
     return Error{Code::kNotFound,
                  fmt::format("there is no store in {}: name one with --state", state.string())};
+  TRY(is_in_folder(state));
   TRY(apart(state, to));
   TRY(prepare_backup(to));
   return copy_store(state, to);
@@ -249,6 +261,7 @@ Result<Copied> restore(const fs::path& from, const fs::path& state) {
     return Error{Code::kNotFound,
                  fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));
+  TRY(is_in_folder(state));
   for (const auto* part : {"", kDatabase, kEvidence, kCertificateFolder}) {
     TRY(within("the backup", check_ownership(from / part)));
   }

@@ -1,7 +1,5 @@
 #include "orchestrator/store/bmc_budgets.h"
 
-#include <soci/sqlite3/soci-sqlite3.h>
-
 #include "orchestrator/store/database.h"
 
 namespace cupel::store {
@@ -10,7 +8,8 @@ Result<std::vector<std::pair<std::string, bmc::Budget>>> all_budgets(
     const std::filesystem::path& folder) {
   using Budgets = std::vector<std::pair<std::string, bmc::Budget>>;
   return guarded("cannot read the store in " + folder.string(), [&]() -> Result<Budgets> {
-    soci::session sql{soci::sqlite3, "db=\"" + (folder / "cupel.db").string() + "\" timeout=10"};
+    soci::session sql;
+    open_session(sql, folder);
     const soci::rowset<soci::row> rows =
         (sql.prepare << "SELECT node, data FROM bmc_budget ORDER BY node LIMIT 100000");
     Budgets budgets;

@@ -109,7 +109,9 @@ void Store::keep_budgets(const std::vector<std::pair<std::string, bmc::Budget>>&
     soci::transaction transaction{sql};
     std::string node, data;
     soci::statement insert =
-        (sql.prepare << "INSERT OR REPLACE INTO bmc_budget (node, data) VALUES (:node, :data)",
+        (sql.prepare
+             << "INSERT INTO bmc_budget (node, data) VALUES (:node, :data) ON CONFLICT (node) "
+                "DO UPDATE SET data = excluded.data",
          soci::use(node), soci::use(data));
     for (const auto& [name, budget] : budgets) {
       node = name;

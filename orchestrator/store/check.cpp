@@ -11,8 +11,10 @@
 #include "base/text.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/measurements.h"
+#include "orchestrator/store/purpose.h"
 #include "orchestrator/store/repair.h"
 #include "orchestrator/store/schema.h"
 
@@ -38,9 +40,7 @@ class Check {
       : folder_{folder}, sql_{sql}, version_{version}, numbers_{folder} {}
 
   void database() {
-    const soci::rowset<std::string> lines = sql_.prepare << "PRAGMA integrity_check(100)";
-    for (const auto& line : lines)
-      if (line != "ok") add("cupel.db", line, kKeepACopy);
+    for (const auto& line : faults_of_database(sql_)) add("cupel.db", line, kKeepACopy);
   }
 
   void runs() {
@@ -73,7 +73,7 @@ class Check {
     // A copy of one run begins there: see begin_numbers_at().
     RunId last = 0;
     sql_ << "SELECT COALESCE(MAX(run), 0) FROM pruned WHERE at = 0", soci::into(last);
-    const soci::rowset<int> numbers =
+    const soci::rowset<long long> numbers =
         (sql_.prepare << "SELECT id FROM run UNION SELECT run FROM event UNION SELECT run FROM "
                          "pruned UNION SELECT run FROM repair ORDER BY 1");
     for (const RunId number : numbers) {
@@ -129,13 +129,11 @@ class Check {
   }
 
   void snapshots() {
-    SnapshotRows rows{sql_};
-    while (const auto* row = rows.next()) {
-      ++checked_.snapshots;
-      if (!is_whole(*row))
-        add(fmt::format("run {}, snapshot at event {}", row->run, row->sequence),
-            "it is not what was written, or its event is not",
-            "nothing need be done: a resume passes it over and replays from the one before it");
+    const soci::rowset<long long> runs =
+        (sql_.prepare << "SELECT DISTINCT run FROM snapshot ORDER BY run");
+    for (const RunId run : std::vector<RunId>(runs.begin(), runs.end())) {
+      SnapshotRows rows{sql_, run};
+      while (const auto* row = rows.next()) snapshot(*row);
     }
   }
 
@@ -170,6 +168,14 @@ class Check {
   Checked checked() && { return std::move(checked_); }
 
  private:
+  void snapshot(const SnapshotRow& row) {
+    ++checked_.snapshots;
+    if (!is_whole(row))
+      add(fmt::format("run {}, snapshot at event {}", row.run, row.sequence),
+          "it is not what was written, or its event is not",
+          "nothing need be done: a resume passes it over and replays from the one before it");
+  }
+
   void add(std::string where, std::string what, std::string advice) {
     if (checked_.faults.size() < kMostFaults)
       checked_.faults.push_back({std::move(where), std::move(what), std::move(advice)});
@@ -295,15 +301,13 @@ class Check {
 }  // namespace
 
 Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHead>& audit) {
-  const auto file = folder / "cupel.db";
-  std::error_code failure;
-  if (!fs::exists(file, failure))
+  if (!has_store(folder))
     return Error{
         Code::kNotFound,
         fmt::format("there is no store in {}: name its folder with --state", folder.string())};
   return guarded("cannot check the store in " + folder.string(), [&]() -> Result<Checked> {
     soci::session sql;
-    open_session(sql, file, Access::read_only);
+    open_session(sql, folder, Access::read_only);
     int version = 0;
     Check unversioned{folder, sql, 0};
     unversioned.readable("cupel.db", [&] { version = version_of(sql); });

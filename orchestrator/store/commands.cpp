@@ -33,12 +33,11 @@ Result<std::int64_t> Store::ask(const Command& command) {
     const auto text = valid_utf8(command.text);
     const auto by = valid_utf8(command.by);
     const auto at = count_of(database_->wall());
-    sql << "INSERT INTO command (run, kind, node, step, reason, asked_by, at) "
-           "VALUES (:run, :kind, :node, :step, :reason, :asked_by, :at)",
-        soci::use(command.run), soci::use(kind), soci::use(node), soci::use(step), soci::use(text),
-        soci::use(by), soci::use(at);
     std::int64_t id = 0;
-    sql << "SELECT last_insert_rowid()", soci::into(id);
+    sql << "INSERT INTO command (run, kind, node, step, reason, asked_by, at) "
+           "VALUES (:run, :kind, :node, :step, :reason, :asked_by, :at) RETURNING id",
+        soci::use(command.run), soci::use(kind), soci::use(node), soci::use(step), soci::use(text),
+        soci::use(by), soci::use(at), soci::into(id);
     writing.commit();
     return id;
   });

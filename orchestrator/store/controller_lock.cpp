@@ -38,11 +38,6 @@ Error storage(const std::filesystem::path& file, std::string_view verb) {
                            file.string(), std::strerror(errno))};
 }
 
-std::string own_host() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
-}
-
 bool gone(const ControllerLock::Holder& holder) {
   return holder.host == own_host() && ::kill(holder.pid, 0) != 0 && errno == ESRCH;
 }
@@ -73,6 +68,11 @@ Error refused(const std::filesystem::path& state, const ControllerLock::Holder& 
 }
 
 }  // namespace
+
+std::string own_host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+}
 
 Result<ControllerLock> ControllerLock::take(const std::filesystem::path& state) {
   const auto file = file_of(state);

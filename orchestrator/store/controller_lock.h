@@ -12,6 +12,9 @@
 
 namespace cupel::store {
 
+/// This machine's name, as it calls itself; "?" where it has none.
+std::string own_host();
+
 class ControllerLock {
  public:
   struct Holder {

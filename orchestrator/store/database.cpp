@@ -4,6 +4,10 @@
 
 #include <array>
 
+#include "orchestrator/store/dialect.h"
+#include "orchestrator/store/postgresql.h"
+#include "orchestrator/store/server.h"
+
 namespace cupel::store {
 namespace {
 
@@ -43,9 +47,13 @@ std::string_view said_by_sqlite(std::string_view fault) {
 
 }  // namespace
 
-void open_session(soci::session& sql, const std::filesystem::path& file, Access access) {
-  sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10" +
-                              (access == Access::read_only ? " readonly=1" : ""));
+void open_session(soci::session& sql, const std::filesystem::path& folder, Access access) {
+  const bool read_only = access == Access::read_only;
+  const auto server = server_of(folder);
+  if (!server) throw std::runtime_error{server.error().what};
+  if (*server) return open_postgresql(sql, **server, read_only);
+  sql.open(soci::sqlite3, "db=\"" + (folder / "cupel.db").string() + "\" timeout=10" +
+                              (read_only ? " readonly=1" : ""));
 }
 
 Error storage_error(std::string_view what, std::string_view thrown) {
@@ -56,17 +64,38 @@ Error storage_error(std::string_view what, std::string_view thrown) {
   return Error{Code::kStorage, fmt::format("{}: {}", what, fault)};
 }
 
-Writing::Writing(soci::session& sql) : sql_{sql} { sql_ << "BEGIN IMMEDIATE"; }
+Error storage_error(std::string_view what, const std::exception& fault) {
+  if (const auto said = said_by_postgresql(fault))
+    return Error{Code::kStorage, fmt::format("{}: {}", what, *said)};
+  return storage_error(what, std::string_view{fault.what()});
+}
+
+Writing::Writing(soci::session& sql) : sql_{sql} {
+  if (is_postgresql(sql_))
+    begin_writing(sql_);
+  else
+    sql_ << "BEGIN IMMEDIATE";
+}
 
 void Writing::commit() {
-  sql_ << "COMMIT";
+  if (is_postgresql(sql_))
+    commit_writing(sql_);
+  else
+    sql_ << "COMMIT";
   open_ = false;
+}
+
+std::int64_t Writing::cache_version() {
+  return is_postgresql(sql_) ? store::cache_version(sql_) : data_version(sql_);
 }
 
 Writing::~Writing() {
   if (!open_) return;
   try {
-    sql_ << "ROLLBACK";
+    if (is_postgresql(sql_))
+      roll_back(sql_);
+    else
+      sql_ << "ROLLBACK";
   } catch (const std::exception&) {  // SQLite has rolled back by itself, as after a full disk
     open_ = false;
   }

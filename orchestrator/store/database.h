@@ -68,6 +68,7 @@ class EventRows {
   std::int64_t after_;
   std::string node_;
   EventRow row_{};
+  std::size_t fetched_ = 0;  // of those asked for at a time
   soci::statement statement_;
 };
 
@@ -84,16 +85,15 @@ struct SnapshotRow {
 /// Whether it is what was written, and stands on the event that it was made behind.
 bool is_whole(const SnapshotRow& row);
 
-/// Of one run, newest first, or of all. Throws what SOCI throws.
+/// Of one run, newest first. Throws what SOCI throws.
 class SnapshotRows {
  public:
-  explicit SnapshotRows(soci::session& sql, std::optional<RunId> run = {});
+  SnapshotRows(soci::session& sql, RunId run);
   /// nullptr behind the last.
   const SnapshotRow* next();
 
  private:
   RunId run_;
-  int all_;
   SnapshotRow row_{};
   soci::statement statement_;
 };
@@ -119,8 +119,7 @@ struct Store::Database {
   ~Database();
   soci::session sql;
   const engine::Clock* clock = nullptr;
-  // The ends of the chains, right for as long as no other connection has written: `version` is
-  // SQLite's data_version when they were read.
+  // The ends of the chains, right for as long as `version` is Writing's cache_version().
   std::map<RunId, Tip> tips{};
   std::int64_t version = -1;
   std::unique_ptr<InsertEvent> insert{};
@@ -129,8 +128,8 @@ struct Store::Database {
   WallTime wall() const { return clock == nullptr ? now() : clock->wall(); }
 };
 
-/// A transaction that will write. IMMEDIATE: of two processes one waits here, and then sees what
-/// the other wrote. Rolled back unless it was committed.
+/// A transaction that will write. Of two processes one waits here, and then sees what the other
+/// wrote. Rolled back unless it was committed.
 class Writing {
  public:
   explicit Writing(soci::session& sql);
@@ -138,6 +137,9 @@ class Writing {
   Writing& operator=(const Writing&) = delete;
   ~Writing();
   void commit();
+  /// Stays the same for as long as what was cached of the store or prepared for it holds: no other
+  /// connection has written, and this one was not lost.
+  std::int64_t cache_version();
 
  private:
   soci::session& sql_;
@@ -153,8 +155,9 @@ Result<void> migrate(soci::session& sql, const std::filesystem::path& folder);
 
 enum class Access { read_write, read_only };
 
-/// A connection of its own to the database, as patient as the store's.
-void open_session(soci::session& sql, const std::filesystem::path& file,
+/// A connection of its own to the store of the state folder, as patient as the store's own. Throws
+/// what SOCI throws, and std::runtime_error where store.yaml is no way to it.
+void open_session(soci::session& sql, const std::filesystem::path& folder,
                   Access access = Access::read_write);
 
 struct Repair;
@@ -163,6 +166,7 @@ std::map<RunId, Repair> read_repairs(soci::session& sql);
 
 /// What went wrong, and what a person does about it.
 Error storage_error(std::string_view what, std::string_view fault);
+Error storage_error(std::string_view what, const std::exception& fault);
 
 /// SOCI throws; nothing above the store does. A full disk, a read-only one and a broken database
 /// all mean the same to the engine: nothing can be written down, so nothing may be done.
@@ -171,7 +175,7 @@ auto guarded(std::string_view what, Verb verb) -> decltype(verb()) {
   try {
     return verb();
   } catch (const std::exception& fault) {
-    return storage_error(what, fault.what());
+    return storage_error(what, fault);
   }
 }
 

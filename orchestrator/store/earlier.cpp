@@ -51,7 +51,8 @@ class SeriesOfRun {
     statement_.exchange(soci::into(found_));
     statement_.alloc();
     statement_.prepare(
-        "SELECT EXISTS (SELECT 1 FROM measurement WHERE series = :series AND run = :run)");
+        "SELECT COUNT(*) FROM (SELECT 1 FROM measurement WHERE series = :series AND run = :run "
+        "LIMIT 1) AS one");
     statement_.define_and_bind();
   }
 
@@ -148,7 +149,7 @@ Result<std::vector<Measured>> earlier_values(const std::filesystem::path& folder
                                              const EarlierQuery& query) {
   return guarded("cannot read earlier measurements", [&]() -> Result<std::vector<Measured>> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db", Access::read_only);
+    open_session(sql, folder, Access::read_only);
     std::vector<Measured> found;
     Reader reader{sql, query};
     if (!reader.has_series()) return found;

@@ -40,12 +40,14 @@ std::optional<RunId> kept_by(const std::string& options) {
 }
 
 void hold_bases(soci::session& sql, std::map<RunId, std::string>& held) {
-  const soci::rowset<soci::row> rows = (sql.prepare << "SELECT id, options FROM run");
-  for (const auto& row : rows) {
-    if (row.get_indicator(1) == soci::i_null) continue;
-    if (const auto base = kept_by(row.get<std::string>(1)))
-      held.try_emplace(*base, fmt::format("run {} keeps a part of its evidence", row.get<int>(0)));
-  }
+  RunId run = 0;
+  std::string options;
+  soci::statement rows =
+      (sql.prepare << "SELECT id, options FROM run", soci::into(run), soci::into(options));
+  rows.execute();
+  while (rows.fetch())
+    if (const auto base = kept_by(options))
+      held.try_emplace(*base, fmt::format("run {} keeps a part of its evidence", run));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
 #include "orchestrator/store/resume.h"
@@ -24,9 +25,9 @@ void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
   const auto ended = over ? count_of(time) : 0;
   const int is_over = over ? 1 : 0;
   // The clock may have been set back since: no run ends before it began.
-  sql << "UPDATE run SET phase = :phase, ended = CASE WHEN :over THEN MAX(began, :ended) ELSE 0 "
-         "END WHERE id = :run",
-      soci::use(word), soci::use(is_over), soci::use(ended), soci::use(run);
+  sql << "UPDATE run SET phase = :phase, ended = CASE WHEN :over = 0 THEN 0 WHEN began > :ended "
+         "THEN began ELSE :then END WHERE id = :run",
+      soci::use(word), soci::use(is_over), soci::use(ended), soci::use(ended), soci::use(run);
   if (!over) return;
   sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
   // Nobody goes on with it.
@@ -198,13 +199,20 @@ EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::str
     statement_.exchange(soci::into(*text));
   statement_.alloc();
   statement_.prepare(columns + (node_.empty() ? "" : "AND node IN ('', :node) ") +
-                     "ORDER BY sequence");
+                     "ORDER BY sequence LIMIT " + std::to_string(kRowsAtOnce));
   statement_.define_and_bind();
   statement_.execute();
 }
 
 const EventRow* EventRows::next() {
-  if (!statement_.fetch()) return nullptr;
+  if (!statement_.fetch()) {
+    if (fetched_ < kRowsAtOnce) return nullptr;
+    fetched_ = 0;
+    after_ = row_.sequence;
+    statement_.execute();
+    if (!statement_.fetch()) return nullptr;
+  }
+  ++fetched_;
   row_.data = unpacked_text(std::move(row_.data));
   return &row_;
 }
@@ -222,13 +230,72 @@ InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
   statement.define_and_bind();
 }
 
+namespace {
+
+/// A column of the rows as an array.
+template <class Text>
+std::string array_of(std::span<const EventRow> rows, Text text_of) {
+  std::vector<std::string> texts;
+  texts.reserve(rows.size());
+  for (const auto& row : rows) texts.push_back(text_of(row));
+  return array_text(texts);
+}
+
+/// In one statement. Reading `run` as a number of the table's width, whatever SOCI calls it.
+void insert_as_arrays(soci::session& sql, RunId run, std::span<const EventRow> rows) {
+  const auto numbers = [&](std::int64_t EventRow::* number) {
+    return array_of(rows, [&](const EventRow& row) { return std::to_string(row.*number); });
+  };
+  const auto texts = [&](std::string EventRow::* text) {
+    return array_of(rows, [&](const EventRow& row) { return row.*text; });
+  };
+  const auto sequence = numbers(&EventRow::sequence), time = numbers(&EventRow::time);
+  const auto kind = texts(&EventRow::kind), node = texts(&EventRow::node);
+  const auto step = texts(&EventRow::step), hash = texts(&EventRow::hash);
+  const auto data = texts(&EventRow::data);
+  sql << "INSERT INTO event (run, sequence, time, kind, node, step, data, hash) SELECT CAST(:run "
+         "AS "
+         "BIGINT), * FROM unnest(CAST(:sequence AS BIGINT[]), CAST(:time AS BIGINT[]), CAST(:kind "
+         "AS TEXT[]), CAST(:node AS TEXT[]), CAST(:step AS TEXT[]), CAST(:data AS TEXT[]), "
+         "CAST(:hash AS TEXT[]))",
+      soci::use(run), soci::use(sequence), soci::use(time), soci::use(kind), soci::use(node),
+      soci::use(step), soci::use(data), soci::use(hash);
+}
+
+void insert_one_by_one(InsertEvent& insert, RunId run, std::span<EventRow> rows) {
+  insert.run = run;
+  for (auto& row : rows) {
+    std::swap(insert.row, row);
+    insert.statement.execute(true);
+    std::swap(insert.row, row);
+  }
+}
+
+/// The rows behind the tip, chained, with their data packed; the tip moves to the last.
+std::vector<EventRow> chained_rows(RunId run, std::span<const Event> events,
+                                   std::vector<std::string> data, WallTime time, Tip& tip) {
+  std::vector<EventRow> rows;
+  rows.reserve(events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto& event = events[i];
+    EventRow row{++tip.sequence, count_of(time), std::string{to_string(event.kind)},
+                 event.node,     event.step,     std::move(data[i])};
+    row.hash = chained(tip.hash, run, row);
+    row.data = packed_text(std::move(row.data));
+    tip.hash = row.hash;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
 Result<void> Store::append(RunId run, std::span<Event> events) {
   auto& [sql, clock, tips, version, insert, measurements] = *database_;
   return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
     TRY(auto data, readable_data(run, events));
     Writing writing{sql};
-    std::int64_t current = 0;
-    sql << "PRAGMA data_version", soci::into(current);
+    const auto current = writing.cache_version();
     if (current != std::exchange(version, current)) {
       tips.clear();
       measurements.reset();
@@ -236,32 +303,27 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
     if (!tips.contains(run)) {
       TRY(tips[run], read_tip(sql, run));
     }
-    if (!insert) insert = std::make_unique<InsertEvent>(sql);
     // Not used again before the commit: a transaction that failed has moved nothing.
     auto tip = std::move(tips.extract(run).mapped());
     auto table = std::move(measurements);
     if (!table) table = std::make_unique<MeasurementTable>(sql, folder_);
     const auto time = database_->wall();
-    auto& row = insert->row;
+    auto rows = chained_rows(run, events, std::move(data), time, tip);
+    if (takes_arrays(sql)) {
+      insert_as_arrays(sql, run, rows);
+    } else {
+      if (!insert) insert = std::make_unique<InsertEvent>(sql);
+      insert_one_by_one(*insert, run, rows);
+    }
     for (std::size_t i = 0; i < events.size(); ++i) {
       auto& event = events[i];
-      insert->run = run;
-      row.sequence = ++tip.sequence;
-      row.time = count_of(time);
-      row.kind = to_string(event.kind);
-      row.node = event.node;
-      row.step = event.step;
-      row.data = std::move(data[i]);
-      row.hash = chained(tip.hash, run, row);
-      row.data = packed_text(std::move(row.data));
-      insert->statement.execute(true);
-      table->take(run, row, event.data);
-      event.sequence = row.sequence;
+      table->take(run, rows[i], event.data);
+      event.sequence = rows[i].sequence;
       event.time = time;
-      event.hash = row.hash;
-      tip.hash = row.hash;
+      event.hash = rows[i].hash;
       if (const auto phase = engine::phase_after(event.kind)) move_run(sql, run, *phase, time);
     }
+    table->write();
     writing.commit();
     tips[run] = std::move(tip);
     measurements = std::move(table);
@@ -291,7 +353,7 @@ Result<std::vector<Event>> Store::events_after(RunId run, std::int64_t sequence)
 Result<std::vector<Event>> events_to_resume(const Store& store, RunId run, std::int64_t sequence) {
   return guarded("cannot read the journal", [&] {
     soci::session sql;
-    open_session(sql, store.folder() / "cupel.db", Access::read_only);
+    open_session(sql, store.folder(), Access::read_only);
     return chained_events(sql, run, sequence, whole);
   });
 }

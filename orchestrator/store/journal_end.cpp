@@ -1,7 +1,5 @@
 #include "orchestrator/store/journal_end.h"
 
-#include <soci/sqlite3/soci-sqlite3.h>
-
 #include "orchestrator/store/database.h"
 
 namespace cupel::store {
@@ -18,7 +16,7 @@ JournalEnds::~JournalEnds() = default;
 Result<JournalEnds> JournalEnds::open(const std::filesystem::path& folder) {
   return guarded("cannot read the store in " + folder.string(), [&]() -> Result<JournalEnds> {
     auto connection = std::make_unique<Connection>();
-    connection->sql.open(soci::sqlite3, "db=\"" + (folder / "cupel.db").string() + "\" timeout=10");
+    open_session(connection->sql, folder);
     return JournalEnds{std::move(connection)};
   });
 }

@@ -1,6 +1,7 @@
 #include "orchestrator/store/journal_reader.h"
 
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/packed_text.h"
 #include "orchestrator/store/step_secrets.h"
 
@@ -18,7 +19,7 @@ JournalReader::~JournalReader() = default;
 Result<JournalReader> JournalReader::open(const std::filesystem::path& folder) {
   return guarded("cannot read the store in " + folder.string(), [&]() -> Result<JournalReader> {
     auto connection = std::make_unique<Connection>();
-    open_session(connection->sql, folder / "cupel.db", Access::read_only);
+    open_session(connection->sql, folder, Access::read_only);
     return JournalReader{std::move(connection)};
   });
 }
@@ -72,8 +73,9 @@ Result<std::vector<EventText>> JournalReader::page(const EventQuery& query) cons
 Result<std::vector<RunId>> JournalReader::runs(const RunQuery& query) const {
   auto& sql = connection_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
-    const soci::rowset<int> rows =
-        (sql.prepare << "SELECT id FROM run WHERE (:any = 0 OR id < :before) AND (:all = '' OR "
+    const soci::rowset<long long> rows =
+        (sql.prepare << "SELECT id FROM run WHERE (CAST(:any AS BIGINT) = 0 OR id < :before) AND "
+                        "(:all = '' OR "
                         "phase = :phase) ORDER BY id DESC LIMIT " +
                             std::to_string(query.most),
          soci::use(query.before), soci::use(query.before), soci::use(query.phase),
@@ -94,7 +96,7 @@ Result<RunId> JournalReader::newest_run() const {
 Result<std::vector<RunId>> JournalReader::open_runs() const {
   auto& sql = connection_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
-    const soci::rowset<int> rows =
+    const soci::rowset<long long> rows =
         (sql.prepare << "SELECT id FROM run WHERE phase NOT IN ('ended', 'cancelled') ORDER BY id "
                         "LIMIT 1000");
     return std::vector<RunId>(rows.begin(), rows.end());
@@ -142,11 +144,8 @@ Result<std::vector<PastRun>> JournalReader::past_of(const std::string& node,
 
 Result<std::int64_t> JournalReader::version() const {
   auto& sql = connection_->sql;
-  return guarded("cannot read the store", [&]() -> Result<std::int64_t> {
-    std::int64_t version = 0;
-    sql << "PRAGMA data_version", soci::into(version);
-    return version;
-  });
+  return guarded("cannot read the store",
+                 [&]() -> Result<std::int64_t> { return data_version(sql); });
 }
 
 }  // namespace cupel::store

@@ -19,7 +19,7 @@ KeptReplies::~KeptReplies() = default;
 Result<KeptReplies> KeptReplies::open(const std::filesystem::path& folder) {
   return guarded("cannot open the replies in " + folder.string(), [&]() -> Result<KeptReplies> {
     auto connection = std::make_unique<Connection>();
-    open_session(connection->sql, folder / "cupel.db");
+    open_session(connection->sql, folder);
     return KeptReplies{std::move(connection)};
   });
 }

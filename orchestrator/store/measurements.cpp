@@ -1,9 +1,12 @@
 #include "orchestrator/store/measurements.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/text.h"
 #include "inventory/subject.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/group_document.h"
 #include "orchestrator/store/measured.h"
@@ -55,6 +58,12 @@ void add_numbers(const EventRow& row, const json::object& findings,
   });
 }
 
+constexpr std::string_view kInsert =
+    "INSERT INTO measurement (run, sequence, series, subject, place, value)";
+constexpr std::string_view kReplace =
+    "ON CONFLICT (series, run, subject, sequence, place) DO UPDATE SET value = excluded.value, "
+    "criterion = NULL";
+
 /// A log that was read beside a stage is judged as a stage of its own: "sel@disk".
 std::string_view behind_at(std::string_view stage) {
   const auto at = stage.find('@');
@@ -95,9 +104,8 @@ MeasurementTable::Insert::Insert(soci::session& sql) : statement{sql} {
     statement.exchange(soci::use(*each));
   statement.exchange(soci::use(value));
   statement.alloc();
-  statement.prepare(
-      "INSERT OR REPLACE INTO measurement (run, sequence, series, subject, place, value) VALUES "
-      "(:run, :sequence, :series, :subject, :place, :value)");
+  statement.prepare(fmt::format("{} VALUES (:run, :sequence, :series, :subject, :place, :value) {}",
+                                kInsert, kReplace));
   statement.define_and_bind();
 }
 
@@ -117,13 +125,13 @@ MeasurementTable::Judge::Judge(soci::session& sql) : statement{sql} {
 }
 
 MeasurementTable::MeasurementTable(soci::session& sql, const std::filesystem::path& folder)
-    : sql_{sql}, numbers_{folder}, insert_{sql}, judge_{sql} {}
+    : sql_{sql}, numbers_{folder}, judge_{sql} {}
 
 MeasurementTable::Id MeasurementTable::name(const std::string& text) {
   const auto known = names_.find(text);
   if (known != names_.end()) return known->second;
   Id id = 0;
-  sql_ << "INSERT OR IGNORE INTO name (text) VALUES (:text)", soci::use(text);
+  sql_ << "INSERT INTO name (text) VALUES (:text) ON CONFLICT DO NOTHING", soci::use(text);
   sql_ << "SELECT id FROM name WHERE text = :text", soci::use(text), soci::into(id);
   return names_[text] = id;
 }
@@ -133,8 +141,8 @@ MeasurementTable::Id MeasurementTable::series(Id stage, Id measure, Id unit, Id 
   const auto known = series_.find(key);
   if (known != series_.end()) return known->second;
   Id id = 0;
-  sql_ << "INSERT OR IGNORE INTO series (stage, measure, unit, profile) VALUES (:stage, :measure, "
-          ":unit, :profile)",
+  sql_ << "INSERT INTO series (stage, measure, unit, profile) VALUES (:stage, :measure, :unit, "
+          ":profile) ON CONFLICT DO NOTHING",
       soci::use(stage), soci::use(measure), soci::use(unit), soci::use(profile);
   sql_ << "SELECT id FROM series WHERE measure = :measure AND profile = :profile AND stage = "
           ":stage AND unit = :unit",
@@ -164,14 +172,35 @@ MeasurementTable::Id MeasurementTable::profile_of(RunId run, const std::string& 
 }
 
 void MeasurementTable::add(RunId run, const EventRow& row, const EventNumber& number) {
-  insert_.run = run;
-  insert_.sequence = row.sequence;
-  insert_.series = series(name(number.stage), name(number.measure), name(number.unit),
-                          profile_of(run, row.node));
-  insert_.subject = name(number.subject);
-  insert_.place = number.place;
-  insert_.value = number.value;
-  insert_.statement.execute(true);
+  const auto in_series = series(name(number.stage), name(number.measure), name(number.unit),
+                                profile_of(run, row.node));
+  const Row added{run, row.sequence, in_series, name(number.subject), number.place, number.value};
+  if (takes_arrays(sql_)) return gathered_.push_back(added);
+  if (!insert_) insert_ = std::make_unique<Insert>(sql_);
+  static_cast<Row&>(*insert_) = added;
+  insert_->statement.execute(true);
+}
+
+void MeasurementTable::write() {
+  if (gathered_.empty()) return;
+  const auto column = [&](auto Row::* field) {
+    std::vector<std::string> texts;
+    texts.reserve(gathered_.size());
+    for (const auto& row : gathered_) texts.push_back(fmt::format("{}", row.*field));
+    return array_text(texts);
+  };
+  const auto run = column(&Row::run), sequence = column(&Row::sequence);
+  const auto series = column(&Row::series), subject = column(&Row::subject);
+  const auto place = column(&Row::place), value = column(&Row::value);
+  sql_ << fmt::format(
+      "{} SELECT * FROM unnest(CAST(:run AS BIGINT[]), CAST(:sequence AS BIGINT[]), CAST(:series "
+      "AS "
+      "BIGINT[]), CAST(:subject AS BIGINT[]), CAST(:place AS BIGINT[]), CAST(:value AS DOUBLE "
+      "PRECISION[])) {}",
+      kInsert, kReplace),
+      soci::use(run), soci::use(sequence), soci::use(series), soci::use(subject), soci::use(place),
+      soci::use(value);
+  gathered_.clear();
 }
 
 /// What a verdict held against a criterion. A number of the whole node that was traced to a part
@@ -199,6 +228,7 @@ void MeasurementTable::take(RunId run, const EventRow& row, const json::object& 
   if (row.kind == to_string(engine::EventKind::run_started)) return keep_profiles(run, data);
   for (const auto& number : numbers_.of(row, data)) add(run, row, number);
   if (!data.contains("verdict")) return;
+  write();  // a verdict marks rows that stand there
   each_object_in(data, "checked",
                  [&](const json::object& each, std::int64_t) { judge(run, row, each); });
 }
@@ -206,7 +236,7 @@ void MeasurementTable::take(RunId run, const EventRow& row, const json::object& 
 void fill_measurements(soci::session& sql, const std::filesystem::path& folder) {
   std::vector<RunId> runs;
   {
-    const soci::rowset<int> ids = (sql.prepare << "SELECT id FROM run ORDER BY id");
+    const soci::rowset<long long> ids = (sql.prepare << "SELECT id FROM run ORDER BY id");
     for (const auto id : ids) runs.push_back(id);
   }
   MeasurementTable table{sql, folder};
@@ -216,6 +246,7 @@ void fill_measurements(soci::session& sql, const std::filesystem::path& folder) 
       const auto data = parse_json(row->data);
       if (data && data->is_object()) table.take(run, *row, data->get_object());
     }
+    table.write();
   }
 }
 
@@ -243,7 +274,7 @@ Result<std::vector<Measured>> measured(const std::filesystem::path& folder,
                                        const MeasuredQuery& query) {
   return guarded("cannot read the measurements", [&]() -> Result<std::vector<Measured>> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db", Access::read_only);
+    open_session(sql, folder, Access::read_only);
     std::vector<Measured> found;
     Measured each;
     std::int64_t time = 0;
@@ -252,7 +283,8 @@ Result<std::vector<Measured>> measured(const std::filesystem::path& folder,
         (sql.prepare
              << "SELECT run, subject, stage, measure, value, unit, time, profile, criterion "
                 "FROM measurements WHERE measure = :measure AND (:any_profile = '' OR "
-                "profile = :profile) AND (:any_run = 0 OR run = :run) ORDER BY run, "
+                "profile = :profile) AND (CAST(:any_run AS BIGINT) = 0 OR run = :run) ORDER BY "
+                "run, "
                 "sequence, place",
          soci::use(query.measure), soci::use(query.profile), soci::use(query.profile),
          soci::use(query.run), soci::use(query.run), soci::into(each.run), soci::into(each.subject),

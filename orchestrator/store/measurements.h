@@ -48,6 +48,8 @@ class MeasurementTable {
   MeasurementTable& operator=(const MeasurementTable&) = delete;
 
   void take(RunId run, const EventRow& row, const json::object& data);
+  /// What take() has gathered. Before the transaction's end.
+  void write();
 
  private:
   using Id = std::int64_t;
@@ -60,10 +62,12 @@ class MeasurementTable {
   void add(RunId run, const EventRow& row, const EventNumber& number);
   void judge(RunId run, const EventRow& row, const json::object& checked);
 
-  struct Insert {
-    explicit Insert(soci::session& sql);
+  struct Row {
     Id run = 0, sequence = 0, series = 0, subject = 0, place = 0;
     double value = 0;
+  };
+  struct Insert : Row {
+    explicit Insert(soci::session& sql);
     soci::statement statement;
   };
   struct Judge {
@@ -77,7 +81,8 @@ class MeasurementTable {
   std::map<std::string, Id, std::less<>> names_{};
   std::map<std::tuple<Id, Id, Id, Id>, Id> series_{};
   std::map<RunId, Profiles> profiles_{};
-  Insert insert_;
+  std::vector<Row> gathered_{};       // where the engine takes arrays
+  std::unique_ptr<Insert> insert_{};  // where it does not
   Judge judge_;
 };
 

@@ -44,6 +44,10 @@ void close_to_others(const fs::path& state) {
     make_private_folder(state / "evidence");
   }
   for (const auto* suffix : {"", "-wal", "-shm"}) close_one(file.string() + suffix);
+  close_evidence(state);
+}
+
+void close_evidence(const fs::path& state) {
   const auto evidence = state / "evidence";
   if (!was_open(evidence)) return;
   each_entry(evidence, [](const auto& drawer) { close_one(drawer.path()); });

@@ -12,4 +12,7 @@ bool make_private_folder(const std::filesystem::path& folder);
 /// files that mode. What cannot be changed stays as it is.
 void close_to_others(const std::filesystem::path& state);
 
+/// The same of the evidence alone, where the database is not in the folder.
+void close_evidence(const std::filesystem::path& state);
+
 }  // namespace cupel::store

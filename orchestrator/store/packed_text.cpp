@@ -1,6 +1,7 @@
 #include "orchestrator/store/packed_text.h"
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "orchestrator/store/gzip.h"
 
 namespace cupel::store {
@@ -18,9 +19,11 @@ std::string packed_bytes(std::string_view text) {
 }  // namespace
 
 std::string packed_text(std::string text) {
-  if (text.size() < kWorthwhile) return text;
+  // PostgreSQL keeps no NUL and nothing but UTF-8.
+  const bool plain = text.find('\0') == text.npos && valid_utf8(text) == text;
+  if (plain && text.size() < kWorthwhile) return text;
   const auto bytes = gzipped(text);
-  if (bytes.size() / 3 * 4 + 8 >= text.size()) return text;
+  if (plain && bytes.size() / 3 * 4 + 8 >= text.size()) return text;
   return std::string{kMark} + base64(bytes);
 }
 

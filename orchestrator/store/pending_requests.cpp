@@ -19,7 +19,7 @@ Result<PendingRequests> PendingRequests::open(const std::filesystem::path& folde
   return guarded("cannot open the approvals in " + folder.string(),
                  [&]() -> Result<PendingRequests> {
                    auto connection = std::make_unique<Connection>();
-                   open_session(connection->sql, folder / "cupel.db");
+                   open_session(connection->sql, folder);
                    return PendingRequests{std::move(connection)};
                  });
 }

@@ -7,7 +7,7 @@ namespace cupel::store {
 Result<bool> is_pinned_by_person(const Store& store, std::string_view name) {
   return guarded("cannot read the pins", [&]() -> Result<bool> {
     soci::session sql;
-    open_session(sql, store.folder() / "cupel.db", Access::read_only);
+    open_session(sql, store.folder(), Access::read_only);
     const std::string key{name};
     int count = 0;
     sql << "SELECT COUNT(*) FROM known_key WHERE name = :name AND by_person = 1", soci::use(key),

@@ -10,7 +10,7 @@
 #include "orchestrator/store/evidence.h"
 #include "orchestrator/store/held_runs.h"
 #include "orchestrator/store/measurements.h"
-#include "orchestrator/store/packed_text.h"
+#include "orchestrator/store/postgresql.h"
 
 namespace cupel::store {
 namespace {
@@ -28,10 +28,11 @@ struct StandingRun {
 /// Newest first.
 std::vector<StandingRun> all_runs(soci::session& sql) {
   std::vector<StandingRun> found;
-  const soci::rowset<soci::row> rows =
-      (sql.prepare << "SELECT id, phase, ended FROM run ORDER BY id DESC");
-  for (const auto& row : rows)
-    found.push_back({row.get<int>(0), row.get<std::string>(1), row.get<long long>(2)});
+  StandingRun run;
+  soci::statement rows = (sql.prepare << "SELECT id, phase, ended FROM run ORDER BY id DESC",
+                          soci::into(run.id), soci::into(run.phase), soci::into(run.ended));
+  rows.execute();
+  while (rows.fetch()) found.push_back(run);
   return found;
 }
 
@@ -91,16 +92,14 @@ void note_hashes(std::string_view text, Hashes& into) {
 /// share.
 Hashes named_without(soci::session& sql, const fs::path& folder, const std::vector<RunId>& runs) {
   Hashes named, documents;
-  RunId run = 0;
-  std::string data;
-  soci::statement rows =
-      (sql.prepare << "SELECT run, data FROM event", soci::into(run), soci::into(data));
-  rows.execute();
-  while (rows.fetch()) {
+  const soci::rowset<long long> all = (sql.prepare << "SELECT DISTINCT run FROM event");
+  for (const RunId run : std::vector<RunId>(all.begin(), all.end())) {
     if (std::ranges::binary_search(runs, run)) continue;
-    const auto text = unpacked_text(data);
-    note_hashes(text, named);
-    if (text.find("\"together\"") != text.npos) note_hashes(text, documents);
+    EventRows rows{sql, run};
+    while (const auto* row = rows.next()) {
+      note_hashes(row->data, named);
+      if (row->data.find("\"together\"") != std::string::npos) note_hashes(row->data, documents);
+    }
   }
   for (const auto& document : documents)
     if (const auto text = read_evidence(folder, document)) note_hashes(*text, named);
@@ -121,8 +120,10 @@ void remove_rows(soci::session& sql, const std::vector<RunId>& runs, const std::
   const auto at = count_of(now());
   Writing writing{sql};
   for (const auto run : runs) {
-    sql << "INSERT OR REPLACE INTO pruned (run, playbook, began, ended, at, asked_by) SELECT id, "
-           "playbook, began, ended, :at, :who FROM run WHERE id = :run",
+    sql << "INSERT INTO pruned (run, playbook, began, ended, at, asked_by) SELECT id, playbook, "
+           "began, ended, :at, :who FROM run WHERE id = :run ON CONFLICT (run) DO UPDATE SET "
+           "playbook = excluded.playbook, began = excluded.began, ended = excluded.ended, at = "
+           "excluded.at, asked_by = excluded.asked_by",
         soci::use(at), soci::use(by), soci::use(run);
     for (const auto* table :
          {"event", "snapshot", "command", "repair", "run_node", "node_lock", "step_secret"})
@@ -208,6 +209,7 @@ std::uintmax_t database_bytes(const fs::path& folder) {
 /// Why the database stays as large as it was; empty: it does not. VACUUM wants as much room again
 /// while it works. Source: SQLite, "VACUUM", "How VACUUM works".
 std::string give_back(soci::session& sql) {
+  if (is_postgresql(sql)) return {};  // its autovacuum does it
   const auto done = guarded("cannot make the database smaller", [&]() -> Result<void> {
     sql << "VACUUM";
     int busy = 0, pages = 0, carried_over = 0;
@@ -228,7 +230,7 @@ Result<Pruned> prune(const fs::path& folder, const PruneRequest& request) {
   TRY(const auto lock, ControllerLock::take(folder));
   return guarded("cannot prune the store in " + folder.string(), [&]() -> Result<Pruned> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db");
+    open_session(sql, folder);
     const auto all = all_runs(sql);
     Pruned pruned;
     const auto held = held_runs(sql, folder, now());

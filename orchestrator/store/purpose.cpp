@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <soci/soci.h>
-#include <soci/sqlite3/soci-sqlite3.h>
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
+#include "orchestrator/store/postgresql.h"
+#include "orchestrator/store/server.h"
 
 namespace cupel::store {
 namespace {
@@ -19,20 +22,19 @@ constexpr std::string_view kRehearsalNote =
 
 /// Repairs of cables stand in the audit log alone, which older stores do not have.
 bool has_links(soci::session& sql) {
+  if (!has_table(sql, "audit")) return false;
   int count = 0;
-  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'audit'",
-      soci::into(count);
-  if (count == 0) return false;
-  sql << "SELECT EXISTS (SELECT 1 FROM audit WHERE what LIKE 'link-%')", soci::into(count);
+  sql << "SELECT COUNT(*) FROM audit WHERE what LIKE 'link-%'", soci::into(count);
   return count != 0;
 }
 
 /// A store that a command made which only looked: no run, no pin, nothing of any BMC or link. One
 /// that cannot be read holds something.
-bool holds_nothing(const fs::path& database) {
+bool holds_nothing(const fs::path& folder) {
   try {
     soci::session sql;
-    sql.open(soci::sqlite3, "db=\"" + database.string() + "\" timeout=10 readonly=1");
+    open_session(sql, folder, Access::read_only);
+    if (is_postgresql(sql) && version_of(sql) == 0) return true;
     int rows = 0;
     sql << "SELECT (SELECT COUNT(*) FROM run) + (SELECT COUNT(*) FROM known_key) + (SELECT "
            "COUNT(*) "
@@ -54,11 +56,14 @@ fs::path resolved(const fs::path& folder) {
 
 }  // namespace
 
+bool has_store(const fs::path& folder) {
+  return is_there(folder / "cupel.db") || is_there(folder / "cupel.db-wal") ||
+         is_there(server_file(folder));
+}
+
 Purpose purpose_of(const fs::path& folder) {
   if (is_there(folder / kRehearsalMark)) return Purpose::rehearsal;
-  const auto database = folder / "cupel.db";
-  const bool store = is_there(database) || is_there(folder / "cupel.db-wal");
-  return store && !holds_nothing(database) ? Purpose::site : Purpose::none;
+  return has_store(folder) && !holds_nothing(folder) ? Purpose::site : Purpose::none;
 }
 
 std::optional<fs::path> site_store_at(const fs::path& folder) {

@@ -8,6 +8,9 @@
 
 namespace cupel::store {
 
+/// Whether the folder has a store, or names one. To ask makes none.
+bool has_store(const std::filesystem::path& folder);
+
 /// `none`: there is no store in the folder, or one that holds nothing yet, or no folder.
 enum class Purpose { none, site, rehearsal };
 

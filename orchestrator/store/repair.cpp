@@ -64,22 +64,9 @@ void write_down(soci::session& sql, const Repair& repair) {
   sql << "DELETE FROM step_secret WHERE run = :run", soci::use(repair.run);
   if (is_over(repair.phase)) return;
   const std::string cancelled{to_string(RunPhase::cancelled)};
-  sql << "UPDATE run SET phase = :phase, ended = MAX(began, :at) WHERE id = :run",
-      soci::use(cancelled), soci::use(at), soci::use(repair.run);
-}
-
-Repair repair_of(const soci::row& row) {
-  Repair repair;
-  repair.run = row.get<int>(0);
-  repair.at = time_of(row.get<long long>(1));
-  repair.by = row.get<std::string>(2);
-  repair.reason = row.get<std::string>(3);
-  repair.damaged_at = row.get<long long>(4);
-  repair.damage = row.get<std::string>(5);
-  repair.phase = row.get<std::string>(6);
-  const auto nodes = row.get<std::string>(7);
-  for (const auto node : lines(nodes)) repair.freed.emplace_back(node);
-  return repair;
+  sql << "UPDATE run SET phase = :phase, ended = CASE WHEN began > :at THEN began ELSE :end "
+         "END WHERE id = :run",
+      soci::use(cancelled), soci::use(at), soci::use(at), soci::use(repair.run);
 }
 
 }  // namespace
@@ -95,12 +82,21 @@ std::string in_words(const Repair& repair) {
 
 std::map<RunId, Repair> read_repairs(soci::session& sql) {
   std::map<RunId, Repair> found;
-  const soci::rowset<soci::row> rows =
+  Repair repair;
+  std::int64_t at = 0;
+  std::string nodes;
+  soci::statement rows =
       (sql.prepare << "SELECT run, at, asked_by, reason, damaged_at, damage, phase, nodes FROM "
-                      "repair ORDER BY rowid");
-  for (const auto& row : rows) {
-    auto repair = repair_of(row);
-    found.insert_or_assign(repair.run, std::move(repair));
+                      "repair ORDER BY rowid",
+       soci::into(repair.run), soci::into(at), soci::into(repair.by), soci::into(repair.reason),
+       soci::into(repair.damaged_at), soci::into(repair.damage), soci::into(repair.phase),
+       soci::into(nodes));
+  rows.execute();
+  while (rows.fetch()) {
+    repair.at = time_of(at);
+    repair.freed.clear();
+    for (const auto node : lines(nodes)) repair.freed.emplace_back(node);
+    found.insert_or_assign(repair.run, repair);
   }
   return found;
 }
@@ -111,7 +107,7 @@ Result<Repair> repair_run(const std::filesystem::path& folder, const RepairReque
   TRY(const auto lock, ControllerLock::take(folder));
   return guarded("cannot repair the store in " + folder.string(), [&]() -> Result<Repair> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db");
+    open_session(sql, folder);
     Writing writing{sql};
     TRY(auto repair, look_at(sql, folder, request));
     if (request.dry_run) return repair;
@@ -124,7 +120,7 @@ Result<Repair> repair_run(const std::filesystem::path& folder, const RepairReque
 Result<std::map<RunId, Repair>> repairs(const std::filesystem::path& folder) {
   return guarded("cannot read the repairs", [&]() -> Result<std::map<RunId, Repair>> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db", Access::read_only);
+    open_session(sql, folder, Access::read_only);
     return read_repairs(sql);
   });
 }

@@ -7,7 +7,7 @@ namespace cupel::store {
 Result<void> begin_numbers_at(const std::filesystem::path& folder, engine::RunId run) {
   return guarded("cannot write the store in " + folder.string(), [&]() -> Result<void> {
     soci::session sql;
-    open_session(sql, folder / "cupel.db");
+    open_session(sql, folder);
     const auto before = run - 1;
     if (before <= 0) return ok();
     // As if that one had been there and was removed: its number is not given again.

@@ -9,24 +9,42 @@
 namespace cupel::store {
 namespace {
 
-Run run_of(const soci::row& row) {
-  Run run;
-  run.id = row.get<int>(0);
-  run.playbook = row.get<std::string>(1);
-  run.playbook_file = row.get<std::string>(2);
-  run.playbook_text = row.get<std::string>(3);
-  run.inventory_file = row.get<std::string>(4);
-  run.inventory_digest = row.get<std::string>(5);
-  run.phase = engine::run_phase(row.get<std::string>(6)).value_or(RunPhase::interrupted);
-  run.began = time_of(row.get<long long>(7));
-  run.ended = time_of(row.get<long long>(8));
-  run.options = row.get<std::string>(9);
-  return run;
-}
+/// The rows of runs.
+class RunRows {
+ public:
+  /// Those of `which`, the rest of the statement, with `id` for its place, if it has one.
+  RunRows(soci::session& sql, const std::string& which, const RunId* id = nullptr) : rows_{sql} {
+    if (id != nullptr) rows_.exchange(soci::use(*id));
+    rows_.exchange(soci::into(run_.id));
+    for (auto* text : {&run_.playbook, &run_.playbook_file, &run_.playbook_text,
+                       &run_.inventory_file, &run_.inventory_digest, &phase_})
+      rows_.exchange(soci::into(*text));
+    for (auto* time : {&began_, &ended_}) rows_.exchange(soci::into(*time));
+    rows_.exchange(soci::into(run_.options));
+    rows_.alloc();
+    rows_.prepare(
+        "SELECT id, playbook, playbook_file, playbook_text, inventory_file, inventory_digest, "
+        "phase, began, ended, options FROM run " +
+        which);
+    rows_.define_and_bind();
+    rows_.execute();
+  }
 
-constexpr std::string_view kRunColumns =
-    "SELECT id, playbook, playbook_file, playbook_text, inventory_file, inventory_digest, phase, "
-    "began, ended, options FROM run ";
+  /// nullptr behind the last.
+  const Run* next() {
+    if (!rows_.fetch()) return nullptr;
+    run_.phase = engine::run_phase(phase_).value_or(RunPhase::interrupted);
+    run_.began = time_of(began_);
+    run_.ended = time_of(ended_);
+    return &run_;
+  }
+
+ private:
+  Run run_{};
+  std::string phase_{};
+  std::int64_t began_ = 0, ended_ = 0;
+  soci::statement rows_;
+};
 
 void read_nodes(soci::session& sql, Run& run) {
   const soci::rowset<std::string> names =
@@ -41,7 +59,7 @@ using Holders = std::map<RunId, std::vector<std::string>>;
 Holders held_by_others(soci::session& sql, const Run& run) {
   Holders holders;
   for (const auto& node : run.nodes) {
-    int holder = 0;
+    RunId holder = 0;
     sql << "SELECT run FROM node_lock WHERE node = :node", soci::use(node), soci::into(holder);
     if (sql.got_data()) holders[holder].push_back(node);
   }
@@ -73,16 +91,19 @@ std::string in_words(soci::session& sql, const Holders& holders) {
   return held + ": " + helps;
 }
 
-void insert_run(soci::session& sql, const Run& run, WallTime time) {
+RunId insert_run(soci::session& sql, const Run& run, WallTime time) {
+  RunId id = 0;
   const auto began = count_of(time);
   const std::string phase{to_string(run.phase)};
   sql << "INSERT INTO run (id, playbook, playbook_file, playbook_text, inventory_file, "
          "inventory_digest, phase, cancel, began, ended, options) "
          "VALUES (1 + (SELECT MAX(n) FROM (SELECT MAX(id) AS n FROM run UNION SELECT MAX(run) FROM "
-         "pruned UNION SELECT 0)), :a, :b, :c, :d, :e, :phase, 0, :f, 0, :options)",
+         "pruned UNION SELECT 0) AS numbers), :a, :b, :c, :d, :e, :phase, 0, :f, 0, :options) "
+         "RETURNING id",
       soci::use(run.playbook), soci::use(run.playbook_file), soci::use(run.playbook_text),
       soci::use(run.inventory_file), soci::use(run.inventory_digest), soci::use(phase),
-      soci::use(began), soci::use(run.options);
+      soci::use(began), soci::use(run.options), soci::into(id);
+  return id;
 }
 
 void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& nodes) {
@@ -111,9 +132,7 @@ Result<RunId> Store::begin_run(const Run& run) {
       Writing writing{sql};
       held = held_by_others(sql, run);
       if (held.empty()) {
-        insert_run(sql, run, database_->wall());
-        RunId id = 0;
-        sql << "SELECT last_insert_rowid()", soci::into(id);
+        const auto id = insert_run(sql, run, database_->wall());
         insert_nodes(sql, id, run.nodes);
         writing.commit();
         return id;
@@ -146,7 +165,7 @@ Result<void> Store::submit_again(RunId run) {
 Result<std::vector<RunId>> Store::submitted(std::size_t most) const {
   auto& sql = database_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
-    const soci::rowset<int> rows =
+    const soci::rowset<long long> rows =
         (sql.prepare << "SELECT id FROM run WHERE phase = 'submitted' ORDER BY id LIMIT " +
                             std::to_string(most));
     return std::vector<RunId>(rows.begin(), rows.end());
@@ -157,10 +176,8 @@ Result<std::vector<Run>> Store::runs(std::size_t most) const {
   auto& sql = database_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<Run>> {
     std::vector<Run> found;
-    const soci::rowset<soci::row> rows =
-        (sql.prepare << std::string{kRunColumns} + "ORDER BY id DESC LIMIT " +
-                            std::to_string(most));
-    for (const auto& row : rows) found.push_back(run_of(row));
+    RunRows rows{sql, "ORDER BY id DESC LIMIT " + std::to_string(most)};
+    while (const auto* row = rows.next()) found.push_back(*row);
     for (auto& run : found) read_nodes(sql, run);
     return found;
   });
@@ -169,12 +186,12 @@ Result<std::vector<Run>> Store::runs(std::size_t most) const {
 Result<Run> Store::run(RunId id) const {
   auto& sql = database_->sql;
   return guarded("cannot read the run", [&]() -> Result<Run> {
-    soci::row row;
-    sql << std::string{kRunColumns} + "WHERE id = :id", soci::use(id), soci::into(row);
-    if (!sql.got_data())
+    RunRows rows{sql, "WHERE id = :id", &id};
+    const auto* row = rows.next();
+    if (row == nullptr)
       return Error{Code::kNotFound,
                    fmt::format("there is no run {} in {}: see cupel status", id, folder_.string())};
-    auto run = run_of(row);
+    auto run = *row;
     read_nodes(sql, run);
     return run;
   });
@@ -185,8 +202,9 @@ Result<std::vector<RunId>> Store::runs_of(std::string_view node, std::size_t mos
   auto& sql = database_->sql;
   return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
     const std::string name{node};
-    const soci::rowset<int> rows =
-        (sql.prepare << "SELECT run FROM run_node WHERE node = :node AND (:any = 0 OR run < "
+    const soci::rowset<long long> rows =
+        (sql.prepare << "SELECT run FROM run_node WHERE node = :node AND (CAST(:any AS BIGINT) = 0 "
+                        "OR run < "
                         ":before) ORDER BY run DESC LIMIT " +
                             std::to_string(most),
          soci::use(name), soci::use(before), soci::use(before));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/measurements.h"
 
 namespace cupel::store {
@@ -141,10 +142,7 @@ constexpr std::array<Migration, 10> kMigrations{{{kFirst},
 }  // namespace
 
 int version_of(soci::session& sql) {
-  int tables = 0;
-  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
-      soci::into(tables);
-  if (tables == 0) return 0;
+  if (!has_table(sql, "schema_version")) return 0;
   int version = 0;
   sql << "SELECT version FROM schema_version", soci::into(version);
   return version;
@@ -172,7 +170,7 @@ Result<void> migrate(soci::session& sql, const std::filesystem::path& folder) {
   }
   for (int i = version; i < newest; ++i) {
     const auto& migration = kMigrations[static_cast<std::size_t>(i)];
-    for (const auto statement : migration.statements) sql << std::string{statement};
+    for (const auto statement : migration.statements) sql << in_dialect(sql, statement);
     if (migration.fill != nullptr) migration.fill(sql, folder);
   }
   sql << "UPDATE schema_version SET version = :v", soci::use(newest);

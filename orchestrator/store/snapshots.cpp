@@ -25,14 +25,13 @@ bool is_whole(const SnapshotRow& row) {
          row.hash == hash_of(row.run, row.sequence, row.event_hash, row.state);
 }
 
-SnapshotRows::SnapshotRows(soci::session& sql, std::optional<RunId> run)
-    : run_{run.value_or(0)},
-      all_{run ? 0 : 1},
+SnapshotRows::SnapshotRows(soci::session& sql, RunId run)
+    : run_{run},
       statement_{(sql.prepare << "SELECT s.run, s.sequence, s.event_hash, s.state, s.hash, "
                                  "COALESCE(e.hash, '') FROM snapshot s LEFT JOIN event e ON e.run "
-                                 "= s.run AND e.sequence = s.sequence WHERE :all OR s.run = :run "
-                                 "ORDER BY s.run, s.sequence DESC",
-                  soci::use(all_), soci::use(run_), soci::into(row_.run), soci::into(row_.sequence),
+                                 "= s.run AND e.sequence = s.sequence WHERE s.run = :run ORDER BY "
+                                 "s.sequence DESC",
+                  soci::use(run_), soci::into(row_.run), soci::into(row_.sequence),
                   soci::into(row_.event_hash), soci::into(row_.state), soci::into(row_.hash),
                   soci::into(row_.stands_on))} {
   statement_.execute();
@@ -57,8 +56,9 @@ Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_
       return Error{Code::kStorage, fmt::format("run {} has no event {}", run, sequence)};
     const auto text = packed_text(std::string{state});
     const auto hash = hash_of(run, sequence, event, state);
-    sql << "INSERT OR REPLACE INTO snapshot (run, sequence, event_hash, state, hash) "
-           "VALUES (:run, :sequence, :event, :state, :hash)",
+    sql << "INSERT INTO snapshot (run, sequence, event_hash, state, hash) "
+           "VALUES (:run, :sequence, :event, :state, :hash) ON CONFLICT (run, sequence) DO UPDATE "
+           "SET event_hash = excluded.event_hash, state = excluded.state, hash = excluded.hash",
         soci::use(run), soci::use(sequence), soci::use(event), soci::use(text), soci::use(hash);
     sql << "DELETE FROM snapshot WHERE run = :run AND sequence NOT IN (SELECT sequence FROM "
            "snapshot WHERE run = :same ORDER BY sequence DESC LIMIT :kept)",

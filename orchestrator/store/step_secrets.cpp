@@ -45,8 +45,10 @@ Result<void> keep_secret(const Store& store, RunId run, const std::string& id,
                          const std::string& text) {
   return guarded("cannot write a step's secret", [&]() -> Result<void> {
     soci::session sql;
-    open_session(sql, store.folder() / "cupel.db");
-    sql << "INSERT OR REPLACE INTO step_secret (run, id, text) VALUES (:run, :id, :text)",
+    open_session(sql, store.folder());
+    sql << "INSERT INTO step_secret (run, id, text) VALUES (:run, :id, :text) ON CONFLICT (run, "
+           "id) "
+           "DO UPDATE SET text = excluded.text",
         soci::use(run), soci::use(id), soci::use(text);
     return ok();
   });
@@ -55,7 +57,7 @@ Result<void> keep_secret(const Store& store, RunId run, const std::string& id,
 Result<std::string> secret(const Store& store, RunId run, const std::string& id) {
   return guarded("cannot read a step's secret", [&]() -> Result<std::string> {
     soci::session sql;
-    open_session(sql, store.folder() / "cupel.db", Access::read_only);
+    open_session(sql, store.folder(), Access::read_only);
     std::string text;
     sql << "SELECT text FROM step_secret WHERE run = :run AND id = :id", soci::use(run),
         soci::use(id), soci::into(text);

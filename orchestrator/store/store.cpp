@@ -8,9 +8,13 @@
 
 #include "base/file.h"
 #include "base/ownership.h"
+#include "base/paths.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/modes.h"
+#include "orchestrator/store/postgresql.h"
+#include "orchestrator/store/server.h"
 
 namespace cupel::store {
 namespace {
@@ -88,6 +92,43 @@ void set_up(soci::session& sql) {
   sql << "PRAGMA cache_size = -65536";  // KiB
 }
 
+/// SQLite's, in the folder.
+Result<void> open_file(soci::session& sql, const std::filesystem::path& folder) {
+  const auto file = folder / "cupel.db";
+  TRY(within("state", check_ownership(file)));
+  TRY(not_torn_apart(file));
+  close_to_others(folder);
+  const bool unwritten = holds_writes(wal_of(file));
+  open_session(sql, folder);
+  allow_checkpoint_on_close(sql, !unwritten);
+  const int version = version_of(sql);
+  TRY(not_newer(version));
+  TRY(sound(sql, file));
+  set_up(sql);
+  TRY(migrate(sql, folder));
+  if (version == 0) {
+    TRY(sync_folder(folder));
+  }
+  allow_checkpoint_on_close(sql, true);
+  return ok();
+}
+
+/// PostgreSQL's, on the server. What lies beside the database stays in the folder.
+Result<void> open_on(const Server& server, soci::session& sql,
+                     const std::filesystem::path& folder) {
+  if (is_there(folder / "cupel.db"))
+    return Error{Code::kConflict,
+                 fmt::format("{0}/cupel.db is a store, and {0}/store.yaml names another: move one "
+                             "of them away, for records in two places are no proof",
+                             folder.string())};
+  make_private_folder(folder / "evidence");
+  close_evidence(folder);
+  open_session(sql, folder);
+  TRY(prepare_schema(sql, server, folder));
+  TRY(not_newer(version_of(sql)));
+  return migrate(sql, folder);
+}
+
 }  // namespace
 
 std::filesystem::path default_folder() {
@@ -107,27 +148,13 @@ Store::Store(std::filesystem::path folder, std::unique_ptr<Database> database)
 Store::~Store() = default;
 
 Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) {
-  const auto file = folder / "cupel.db";
   TRY(make_state_folder(folder));
-  TRY(within("state", check_ownership(file)));
-  TRY(not_torn_apart(file));
-  close_to_others(folder);
-  const bool unwritten = holds_writes(wal_of(file));
+  TRY(const auto server, server_of(folder));
   return guarded("cannot open the store in " + folder.string(),
                  [&]() -> Result<std::unique_ptr<Store>> {
                    auto database = std::make_unique<Database>();
                    auto& sql = database->sql;
-                   sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10");
-                   allow_checkpoint_on_close(sql, !unwritten);
-                   const int version = version_of(sql);
-                   TRY(not_newer(version));
-                   TRY(sound(sql, file));
-                   set_up(sql);
-                   TRY(migrate(sql, folder));
-                   if (version == 0) {
-                     TRY(sync_folder(folder));
-                   }
-                   allow_checkpoint_on_close(sql, true);
+                   TRY(server ? open_on(*server, sql, folder) : open_file(sql, folder));
                    return std::unique_ptr<Store>{new Store{folder, std::move(database)}};
                  });
 }
@@ -135,7 +162,8 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) 
 void Store::tell_time_by(const engine::Clock& clock) { database_->clock = &clock; }
 
 void Store::limit_pages(int pages) {
-  database_->sql << "PRAGMA max_page_count = " + std::to_string(pages);
+  if (!is_postgresql(database_->sql))
+    database_->sql << "PRAGMA max_page_count = " + std::to_string(pages);
 }
 
 std::optional<std::string> Store::pinned(std::string_view name) {

@@ -1,7 +1,8 @@
 #pragma once
 // The durable memory of one admin node: runs, their events, who holds which node, which keys were
-// seen. SQLite in WAL mode in one directory; evidence lies beside it as files named by their
-// SHA-256. Blocking, each call a few milliseconds (an fsync). SOCI stays behind this header.
+// seen. SQLite in WAL mode in one directory, or PostgreSQL where the directory's store.yaml names a
+// server; evidence lies in the directory as files named by their SHA-256. Blocking, each call a few
+// milliseconds (an fsync). SOCI stays behind this header.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -50,7 +51,8 @@ std::filesystem::path default_folder();
 class Store : public inventory::KnownKeys, public bmc::Memory {
  public:
   /// Opens or makes it; migrates an older schema. Errors: kStorage; kInvalid if other users can
-  /// write there; kUnsupported if a newer Cupel wrote it.
+  /// write there, or store.yaml is wrong; kUnsupported if a newer Cupel wrote it; kConflict if the
+  /// server's schema is another folder's.
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder);
   ~Store() override;
 
@@ -142,7 +144,7 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// outlive the store. Order is by sequence, whatever the clock says.
   void tell_time_by(const engine::Clock& clock);
 
-  /// The database may not grow over so many pages (SQLite's max_page_count), or over what it has.
+  /// SQLite's file may not grow over so many pages (max_page_count), or over what it has.
   void limit_pages(int pages);
 
  private:

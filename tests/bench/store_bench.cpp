@@ -3,8 +3,9 @@
 // takes now this and now that; the median of the turns, and CPU, which a busy machine changes
 // least. Last: the same on a thread of its own, as the controller writes its journals.
 // With MEASUREMENTS, each step that ended has so many numbers, which stand in a table as well; the
-// bound has them in its rows alone.
-//   build/release/tests/store_bench [SECONDS [MEASUREMENTS]]
+// bound has them in its rows alone. With SOCKET_FOLDER, the same store on the PostgreSQL server
+// whose socket is there, in new schemas of its database cupel, as user cupel; they stay there.
+//   build/release/tests/store_bench [SECONDS [MEASUREMENTS [SOCKET_FOLDER]]]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "orchestrator/store/background_journal.h"
 #include "tests/bench/beside.h"
@@ -202,33 +204,47 @@ double bytes_in(const fs::path& folder) {
   return bytes;
 }
 
-int run_all(double seconds) {
+/// On the server; nothing where none is named.
+std::unique_ptr<Ours> on_server(const std::string& socket_folder, const fs::path& folder,
+                                std::size_t size) {
+  if (socket_folder.empty()) return nullptr;
+  fs::create_directories(folder);
+  const auto text = fmt::format("postgresql:\n  host: {}\n  schema: bench_{}_{}\n", socket_folder,
+                                ::getpid(), size);
+  must(write_file(folder / "store.yaml", text).has_value(), "cannot name the server");
+  return std::make_unique<Ours>(folder);
+}
+
+int run_all(double seconds, const std::string& socket_folder) {
   // Not in /tmp, which may be memory: an fsync there costs nothing.
   std::string name = "/var/tmp/cupel-store-bench-XXXXXX";
   must(::mkdtemp(name.data()) != nullptr, "cannot make a folder");
   const fs::path folder{name};
-  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %10s  %8s  %10s\n", "batch", "events/s",
+  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %10s  %8s  %10s  %10s\n", "batch", "events/s",
               "ms/batch", "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound", "bytes/ev",
-              "ms thread");
+              "ms thread", "ms server");
   for (const std::size_t size : {1, 10, 100, 1000}) {
     Ours ours{folder / fmt::format("ours-{}", size)};
     OnItsThread thread{folder / fmt::format("thread-{}", size)};
     LowerBound bound{folder / fmt::format("bound-{}", size)};
+    const auto server = on_server(socket_folder, folder / fmt::format("server-{}", size), size);
     std::vector<store::Event> batch(size);
     for (const auto begin = Clock::now(); seconds_since(begin) < seconds;) {
       ours.append(batch);
       thread.append(batch);
       bound.append(batch);
+      if (server) server->append(batch);
     }
     const auto events = static_cast<double>(size);
     const auto all = events * static_cast<double>(ours.cost.seconds.size());
     const auto mine = ours.cost.median();
     const auto plain = bound.cost.median();
-    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %10.2f  %8.0f  %10.3f\n", size,
-                events / mine, 1000 * mine, 1e6 * ours.cost.cpu / all, events / plain, 1000 * plain,
-                1e6 * bound.cost.cpu / all, plain / mine,
+    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %10.2f  %8.0f  %10.3f  %10.3f\n",
+                size, events / mine, 1000 * mine, 1e6 * ours.cost.cpu / all, events / plain,
+                1000 * plain, 1e6 * bound.cost.cpu / all, plain / mine,
                 bytes_in(folder / fmt::format("ours-{}", size)) / static_cast<double>(ours.done()),
-                1000 * thread.cost.median());
+                1000 * thread.cost.median(), server ? 1000 * server->cost.median() : 0.0);
+    std::fflush(stdout);
     bench::print_beside({.what = fmt::format("journal, {} events a batch", size),
                          .peer = "SQLite's C interface",
                          .unit = "events/s",
@@ -245,5 +261,5 @@ int run_all(double seconds) {
 
 int main(int argc, char** argv) {
   if (argc > 2) cupel::measurements = std::atoi(argv[2]);
-  return cupel::run_all(argc > 1 ? std::atof(argv[1]) : 3.0);
+  return cupel::run_all(argc > 1 ? std::atof(argv[1]) : 3.0, argc > 3 ? argv[3] : "");
 }

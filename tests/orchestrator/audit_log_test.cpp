@@ -32,7 +32,7 @@ TEST_F(AuditLogTest, SeveralEntriesAreOneStepOfTheChain) {
   EXPECT_THAT(whats(log.page(0, 10).value()),
               ElementsAre("token-made", "link-judged", "link-repaired"));
   soci::session sql;
-  open_session(sql, folder_ / "cupel.db", Access::read_only);
+  open_session(sql, folder_, Access::read_only);
   const auto chain = audit_chain(sql);
   EXPECT_EQ(chain.broken_at, std::nullopt);
   EXPECT_EQ(chain.head.sequence, 3);

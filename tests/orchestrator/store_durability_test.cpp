@@ -101,6 +101,7 @@ Written written_in(const fs::path& folder, int batches) {
 }
 
 TEST_F(DurabilityTest, AWalCutAtAnyFrameGivesAllWholeBatchesBeforeTheCut) {
+  CUPEL_OF_SQLITE_ALONE();
   // Source: "WAL-mode File Format", 1.1 and 1.2: a header of 32 bytes, then frames of 24 and a
   // page.
   constexpr std::size_t kHeader = 32;
@@ -115,6 +116,7 @@ TEST_F(DurabilityTest, AWalCutAtAnyFrameGivesAllWholeBatchesBeforeTheCut) {
 }
 
 TEST_F(DurabilityTest, AWalCutAtAnyByteOrTornInItsLastPageGivesAllWholeBatchesBeforeIt) {
+  CUPEL_OF_SQLITE_ALONE();
   const auto written = written_in(folder_, 12);
   constexpr unsigned kSeed = 20261121;
   std::mt19937 draw{kSeed};
@@ -131,6 +133,7 @@ TEST_F(DurabilityTest, AWalCutAtAnyByteOrTornInItsLastPageGivesAllWholeBatchesBe
 }
 
 TEST_F(DurabilityTest, AStoreCutOffWhileItWasMadeIsMadeAgain) {
+  CUPEL_OF_SQLITE_ALONE();
   std::string database, wal;
   {
     const auto store = open();
@@ -186,6 +189,7 @@ int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int
 }  // namespace power
 
 TEST_F(DurabilityTest, WhatIsAcknowledgedWasSyncedBefore) {
+  CUPEL_OF_SQLITE_ALONE();
   power::real = sqlite3_vfs_find(nullptr);
   sqlite3_vfs vfs = *power::real;
   vfs.zName = "power";
@@ -212,12 +216,14 @@ TEST_F(DurabilityTest, WhatIsAcknowledgedWasSyncedBefore) {
 
 TEST_F(DurabilityTest, AControllerKilledInMidAppendLosesNothingThatItAcknowledged) {
   for (const int kill_after : {1, 7, 20, 45}) {
-    fs::remove_all(folder_ / "killed");
+    const auto folder = folder_ / ("killed-" + std::to_string(kill_after));
+    fs::create_directory(folder);
+    name_server_in(folder);
     int told[2];
     ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
     const auto child = ::fork();
     if (child == 0) {
-      auto store = Store::open(folder_ / "killed");
+      auto store = Store::open(folder);
       if (!store || !(*store)->begin_run({.playbook = "p", .nodes = {"n1"}})) ::_exit(1);
       for (int number = 1;; ++number) {
         auto events = batch(number);
@@ -237,7 +243,7 @@ TEST_F(DurabilityTest, AControllerKilledInMidAppendLosesNothingThatItAcknowledge
     }
     ::close(told[0]);
 
-    const auto found = batches_in(folder_ / "killed");
+    const auto found = batches_in(folder);
     ASSERT_TRUE(found);
     EXPECT_GE(*found, acknowledged);
     // It may have been killed between the commit and its acknowledgement; never two batches later.

@@ -82,6 +82,7 @@ TEST_F(FaultsTest, AWholeStoreHasNoFault) {
 }
 
 TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
+  CUPEL_OF_SQLITE_ALONE();
   filled(200, 300);
   const auto pages = fs::file_size(folder_ / "cupel.db") / 4096;
   damage((pages - 2) * 4096, std::string(200, '\xff'));
@@ -98,6 +99,7 @@ TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
 }
 
 TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt) {
+  CUPEL_OF_SQLITE_ALONE();
   const auto run = filled(20'000, 300);
   ASSERT_GT(fs::file_size(folder_ / "cupel.db"), 5u << 20);
   // Some pages, so that one of them is of the table itself.
@@ -114,6 +116,7 @@ TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt
 }
 
 TEST_F(FaultsTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
+  CUPEL_OF_SQLITE_ALONE();
   filled(5, 10);
   damage(0, "not what it was.");
   const auto before = digest();
@@ -127,6 +130,7 @@ TEST_F(FaultsTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
 }
 
 TEST_F(FaultsTest, ADatabaseThatIsGoneFromBesideItsWalIsNotMadeAnew) {
+  CUPEL_OF_SQLITE_ALONE();
   const auto store = open();
   ASSERT_TRUE(store->begin_run(run_on({"n1"})));
   const auto torn = folder_ / "torn";
@@ -211,6 +215,7 @@ TEST_F(FaultsTest, TwoProcessesThatAppendToOneRunMakeOneChain) {
 }
 
 TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
+  CUPEL_OF_SQLITE_ALONE();
   filled(5, 10);
   fs::permissions(folder_, fs::perms{0555});
   fs::permissions(folder_ / "cupel.db", fs::perms{0444});

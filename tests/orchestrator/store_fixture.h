@@ -1,25 +1,63 @@
 #pragma once
-// A store in a folder of its own, and hands that reach into its files behind its back.
+// A store of its own, and hands that reach into its tables behind its back. With
+// CUPEL_TEST_STORE=postgresql in the environment it is on a PostgreSQL server of the test program.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "orchestrator/store/store.h"
+#include "tests/support/postgresql.h"
+#include "tests/support/real_part.h"
+
+/// For what SQLite alone has: its file, its pages, its layer to the operating system.
+#define CUPEL_OF_SQLITE_ALONE() \
+  if (on_postgresql()) GTEST_SKIP() << "of SQLite's file"
+/// For what a server alone has.
+#define CUPEL_OF_A_SERVER_ALONE() \
+  if (!on_postgresql()) GTEST_SKIP() << "SQLite has no connection that can be lost"
 
 namespace cupel::store {
 
 class StoreTest : public ::testing::Test {
  protected:
+  static bool on_postgresql() {
+    const char* named = std::getenv("CUPEL_TEST_STORE");
+    return named != nullptr && std::string_view{named} == "postgresql";
+  }
+
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "cupel-store-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
+    CUPEL_NEEDS_REAL_PART(
+        !on_postgresql() || testing::Postgresql::is_installed(),
+        "there is no PostgreSQL server: apt-get install postgresql-15 (Debian 13: postgresql-17)");
+    schema_ = name_server_in(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override {
+    for (const auto& schema : schemas_) testing::Postgresql::of_this_program().drop(schema);
+    std::filesystem::remove_all(folder_);
+  }
+
+  /// Where the tests are of PostgreSQL, its schema for a store in this folder.
+  std::string name_server_in(const std::filesystem::path& folder) {
+    if (!on_postgresql()) return {};
+    auto& server = testing::Postgresql::of_this_program();
+    schemas_.push_back(server.new_schema());
+    write_store_file(folder, server.store_file(schemas_.back()));
+    return schemas_.back();
+  }
+
+  static void write_store_file(const std::filesystem::path& folder, const std::string& text) {
+    std::ofstream{folder / "store.yaml"} << text;
+    std::filesystem::permissions(folder / "store.yaml", std::filesystem::perms{0600});
+  }
 
   std::unique_ptr<Store> open() {
     auto store = Store::open(folder_);
@@ -27,7 +65,10 @@ class StoreTest : public ::testing::Test {
     return store ? *std::move(store) : nullptr;
   }
 
-  void sql(const std::string& statement) { sql_in(folder_, statement); }
+  void sql(const std::string& statement) {
+    if (!on_postgresql()) return sql_in(folder_, statement);
+    EXPECT_NO_THROW(testing::Postgresql::of_this_program().ask(schema_, statement));
+  }
 
   static void sql_in(const std::filesystem::path& folder, const std::string& statement) {
     sqlite3* database = nullptr;
@@ -56,6 +97,10 @@ class StoreTest : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
+  std::string schema_{};  // on PostgreSQL
+
+ private:
+  std::vector<std::string> schemas_{};
 };
 
 }  // namespace cupel::store

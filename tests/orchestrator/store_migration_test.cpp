@@ -100,6 +100,7 @@ class MigrationTest : public StoreTest {
 };
 
 TEST_F(MigrationTest, OpensAStoreOfVersion1WithAllThatIsInIt) {
+  CUPEL_OF_SQLITE_ALONE();
   sql(kVersion1 + rows_of_version1());
 
   const auto store = open();
@@ -110,6 +111,7 @@ TEST_F(MigrationTest, OpensAStoreOfVersion1WithAllThatIsInIt) {
 }
 
 TEST_F(MigrationTest, OpensAStoreOfVersion2WithAllThatIsInIt) {
+  CUPEL_OF_SQLITE_ALONE();
   sql(kVersion1 + rows_of_version1() + kVersion2);
 
   const auto store = open();
@@ -122,6 +124,7 @@ TEST_F(MigrationTest, OpensAStoreOfVersion2WithAllThatIsInIt) {
 }
 
 TEST_F(MigrationTest, OpensAStoreOfVersion3WithAllThatIsInIt) {
+  CUPEL_OF_SQLITE_ALONE();
   sql(kVersion1 + rows_of_version1() + kVersion2 + kVersion3);
 
   const auto store = open();
@@ -135,6 +138,7 @@ TEST_F(MigrationTest, OpensAStoreOfVersion3WithAllThatIsInIt) {
 }
 
 TEST_F(MigrationTest, AMigrationThatFailsLeavesTheOlderStoreAsItWas) {
+  CUPEL_OF_SQLITE_ALONE();
   // A table in the way of the last migration's: its earlier statements must be undone with it.
   sql(kVersion1 + rows_of_version1() + "CREATE TABLE snapshot (x)");
 
@@ -160,6 +164,7 @@ TEST_F(MigrationTest, LeavesAStoreOfANewerCupelAsItIsByteForByte) {
 }
 
 TEST_F(MigrationTest, LeavesWhatANewerCupelHasYetToCheckpointAsItIs) {
+  CUPEL_OF_SQLITE_ALONE();
   // Killed in mid-work: the last words are in the WAL alone, and closing must not carry them over.
   sqlite3* newer = nullptr;
   ASSERT_NE(open(), nullptr);

@@ -66,7 +66,9 @@ TEST_F(PackedEventsTest, LargeEventsTakeLittleRoomAndReadAsTheyWereWritten) {
   EXPECT_THAT(check_store(folder_).value().faults, IsEmpty());
   const auto whole = 20 * boost::json::serialize(batch[0].data).size();
   EXPECT_GT(whole, 2'000'000);
-  EXPECT_LT(std::filesystem::file_size(folder_ / "cupel.db"), whole / 3);
+  if (!on_postgresql()) {
+    EXPECT_LT(std::filesystem::file_size(folder_ / "cupel.db"), whole / 3);
+  }
 }
 
 TEST_F(PackedEventsTest, ALargeEventThatAnOlderCupelWroteReadsAndTheChainGoesOn) {

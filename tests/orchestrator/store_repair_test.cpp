@@ -24,8 +24,9 @@ std::string hex_of(std::string_view bytes) {
 
 class RepairTest : public StoreTest {
  protected:
-  /// Run 1 on n1 and n2, whose second event holds bytes that are no UTF-8. Its chain is whole: so
-  /// wrote a Cupel that did not look at what a server called itself.
+  /// Run 1 on n1 and n2, whose second event holds bytes that are no UTF-8; on PostgreSQL, which
+  /// keeps no such bytes, a text that is no JSON. Its chain is whole: so wrote a Cupel that did not
+  /// look at what a server called itself.
   void write_unreadable() {
     std::string first;
     {
@@ -35,10 +36,12 @@ class RepairTest : public StoreTest {
       ASSERT_TRUE(store->append(1, began));
       first = began.hash;
     }
-    const std::string data{"{\"detail\":\"evil-kex-\xff\xfe\"}"};
+    const std::string data =
+        on_postgresql() ? "{\"detail\":evil-kex}" : "{\"detail\":\"evil-kex-\xff\xfe\"}";
     const auto hash = sha256_hex(first + "\n1\n2\n5\nstep-ended\nn1\nssh-wait\n" + data);
-    sql("INSERT INTO event VALUES (1, 2, 5, 'step-ended', 'n1', 'ssh-wait', CAST(x'" +
-        hex_of(data) + "' AS TEXT), '" + hash + "')");
+    const auto text = on_postgresql() ? "'" + data + "'" : "CAST(x'" + hex_of(data) + "' AS TEXT)";
+    sql("INSERT INTO event VALUES (1, 2, 5, 'step-ended', 'n1', 'ssh-wait', " + text + ", '" +
+        hash + "')");
   }
 
   Result<Repair> repair(RunId run, bool dry_run = false) {

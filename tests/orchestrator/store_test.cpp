@@ -88,6 +88,7 @@ TEST_F(StoreTest, PinsAKeyAndReplacesItOnlyOnAPersonsWord) {
 }
 
 TEST_F(StoreTest, AFullDiskIsAnErrorAndLosesNothingThatWasWritten) {
+  CUPEL_OF_SQLITE_ALONE();
   const auto store = open();
   const auto id = store->begin_run(run_on({"n1"})).value();
   auto kept = event(EventKind::run_started);

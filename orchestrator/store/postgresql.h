@@ -1,0 +1,43 @@
+#pragma once
+// The store's connection to PostgreSQL, by SOCI's backend. Only for dialect.cpp: all else in the
+// store speaks to both engines alike.
+#include <soci/soci.h>
+
+#include <filesystem>
+
+#include "base/result.h"
+
+namespace cupel::store {
+
+struct Server;
+
+/// Connects. A connection that was lost is made anew before the next statement that stands in no
+/// transaction; one that is lost in a transaction makes the rest of that fail. Throws what SOCI
+/// throws, and std::runtime_error where the password cannot be had.
+void open_postgresql(soci::session& sql, const Server& server, bool read_only);
+
+/// Whether the session was opened by open_postgresql().
+bool is_postgresql(soci::session& sql);
+
+/// A transaction that writes: waits until no other of the schema does, up to lock_timeout.
+void begin_writing(soci::session& sql);
+/// Where the connection is lost before the server has answered, the server is asked whether the
+/// transaction was committed. Returns only if it was. Throws soci::soci_error.
+void commit_writing(soci::session& sql);
+/// No error if there is nothing to roll back any more.
+void roll_back(soci::session& sql);
+
+/// Stays the same for as long as nobody else writes and the connection lasts: what was cached of
+/// the store, and what was prepared, then still holds. Asked in a transaction of begin_writing().
+std::int64_t cache_version(soci::session& sql);
+
+/// Makes the schema and what both of begin_writing() need, and binds the schema to the state
+/// folder, whose evidence and locks belong to it. Errors: kConflict: it is another folder's;
+/// kUnsupported: the database is not in UTF-8.
+Result<void> prepare_schema(soci::session& sql, const Server& server,
+                            const std::filesystem::path& state);
+
+/// What a person does about an error of PostgreSQL's; nothing where `fault` is none of its.
+std::optional<std::string> said_by_postgresql(const std::exception& fault);
+
+}  // namespace cupel::store
