@@ -131,8 +131,10 @@ MeasurementTable::Id MeasurementTable::name(const std::string& text) {
   const auto known = names_.find(text);
   if (known != names_.end()) return known->second;
   Id id = 0;
-  sql_ << "INSERT INTO name (text) VALUES (:text) ON CONFLICT DO NOTHING", soci::use(text);
-  sql_ << "SELECT id FROM name WHERE text = :text", soci::use(text), soci::into(id);
+  sql_ << "INSERT INTO name (text) VALUES (:text) ON CONFLICT DO NOTHING RETURNING id",
+      soci::use(text), soci::into(id);
+  if (!sql_.got_data())
+    sql_ << "SELECT id FROM name WHERE text = :text", soci::use(text), soci::into(id);
   return names_[text] = id;
 }
 
@@ -142,11 +144,12 @@ MeasurementTable::Id MeasurementTable::series(Id stage, Id measure, Id unit, Id 
   if (known != series_.end()) return known->second;
   Id id = 0;
   sql_ << "INSERT INTO series (stage, measure, unit, profile) VALUES (:stage, :measure, :unit, "
-          ":profile) ON CONFLICT DO NOTHING",
-      soci::use(stage), soci::use(measure), soci::use(unit), soci::use(profile);
-  sql_ << "SELECT id FROM series WHERE measure = :measure AND profile = :profile AND stage = "
-          ":stage AND unit = :unit",
-      soci::use(measure), soci::use(profile), soci::use(stage), soci::use(unit), soci::into(id);
+          ":profile) ON CONFLICT DO NOTHING RETURNING id",
+      soci::use(stage), soci::use(measure), soci::use(unit), soci::use(profile), soci::into(id);
+  if (!sql_.got_data())
+    sql_ << "SELECT id FROM series WHERE measure = :measure AND profile = :profile AND stage = "
+            ":stage AND unit = :unit",
+        soci::use(measure), soci::use(profile), soci::use(stage), soci::use(unit), soci::into(id);
   return series_[key] = id;
 }
 
