@@ -98,9 +98,6 @@ Cause cause_of(const NodeRecord& record, const Checked& checked, Decision decisi
   return cause;
 }
 
-/// Stages that proved nothing, and whether they told why.
-using Unproven = std::map<std::string, bool, std::less<>>;
-
 /// "gpu", "hca"; of a name that no kind of part has, what stands before its number: "link", "mc".
 /// Each kind has a driver or a tool of its own: that one was read says nothing about another.
 std::string kind_of(const std::string& part) {
@@ -117,17 +114,38 @@ bool told_of_others(const Checked& one, const AllChecked& checked) {
   });
 }
 
-/// Stages in which a condition of the test itself was not met: what they did not measure, they
-/// could not.
-Unproven unproven(const AllChecked& checked) {
-  Unproven steps;
-  for (const auto& each : checked) {
-    if (!burnin::is_precondition(each.measure) || each.met == Met::met) continue;
-    const bool failed = each.met == Met::failed;
-    if (failed || !told_of_others(each, checked)) steps[each.stage] |= failed;
+/// Conditions of tests that were not met: what such a test did not measure, it could not.
+class Unproven {
+ public:
+  explicit Unproven(const AllChecked& checked) {
+    for (const auto& each : checked) {
+      if (!burnin::is_precondition(each.measure) || each.met == Met::met) continue;
+      const bool failed = each.met == Met::failed;
+      if (failed || !told_of_others(each, checked)) by_stage_[each.stage][reach_of(each)] |= failed;
+    }
   }
-  return steps;
-}
+
+  /// Whether a condition that reaches the part was told not to be met; nothing where none reaches
+  /// it. A busy GPU is no reason for an HCA's silence; a number of the node takes all its parts.
+  std::optional<bool> told_for(const std::string& stage, const std::string& part) const {
+    std::optional<bool> told;
+    const auto found = by_stage_.find(stage);
+    if (found == by_stage_.end()) return told;
+    const auto own = kind_of(part);
+    for (const auto& [kind, failed] : found->second)
+      if (part.empty() || kind.empty() || kind == own) told = told.value_or(false) || failed;
+    return told;
+  }
+
+ private:
+  /// The kind of part that the condition is of; empty: the stage as a whole. So is what is told of
+  /// no part: "flows", a node's name, a process that the kernel killed.
+  static std::string reach_of(const Checked& condition) {
+    return inventory::kind_of_name(condition.part) ? kind_of(condition.part) : std::string{};
+  }
+
+  std::map<std::string, std::map<std::string, bool>, std::less<>> by_stage_{};
+};
 
 /// Parts of which a stage told nothing, not even whether they were idle, though it did of others.
 bool is_gone(const AllChecked& of_part, const AllChecked& all) {
@@ -140,12 +158,12 @@ bool is_gone(const AllChecked& of_part, const AllChecked& all) {
 void add_causes(const NodeRecord& record, AllChecked of_part, const AllChecked& all,
                 const Unproven& without_proof, std::vector<Cause>& causes) {
   const bool gone = is_gone(of_part, all);
-  const auto unproven = without_proof.find(of_part.front().stage);
-  const bool could_not = unproven != without_proof.end() && !gone;
+  const auto told = without_proof.told_for(of_part.front().stage, of_part.front().part);
+  const bool could_not = told.has_value() && !gone;
   // A condition that nobody came to is no reason where another one is.
   std::erase_if(of_part, [&](const Checked& each) {
     return could_not && each.met == Met::missing &&
-           (unproven->second || !burnin::is_precondition(each.measure));
+           (*told || !burnin::is_precondition(each.measure));
   });
   const auto silent = std::ranges::count(of_part, Met::missing, &Checked::met);
   if (!could_not && silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
@@ -198,7 +216,7 @@ class KnownMissing {
 /// Numbers that came of no part of a kind: nothing was read there, and no part has failed.
 class Unread {
  public:
-  explicit Unread(const AllChecked& checked) {
+  Unread(const AllChecked& checked, const Unproven& without_proof) : without_proof_{without_proof} {
     for (const auto& each : checked)
       if (each.met != Met::missing) told_.insert({each.stage, each.measure, kind_of(each.part)});
   }
@@ -207,17 +225,16 @@ class Unread {
     const bool is_unread = each.met == Met::missing && !burnin::is_precondition(each.measure) &&
                            !told_.contains({each.stage, each.measure, kind_of(each.part)});
     if (!is_unread) return false;
+    if (without_proof_.told_for(each.stage, each.part)) return true;  // its condition is the cause
     auto& parts = by_stage_[each.stage][each.measure];
     if (!each.part.empty()) parts.push_back(each.part);
     return true;
   }
 
   /// One cause for each stage, with what its reader says of the reason.
-  void add_causes(const NodeRecord& record, const Unproven& without_proof,
-                  std::vector<Cause>& causes) const {
+  void add_causes(const NodeRecord& record, std::vector<Cause>& causes) const {
     for (const auto& [stage, measures] : by_stage_)
-      if (!without_proof.contains(stage))
-        causes.push_back(cause_of_unread(record, stage, measures));
+      causes.push_back(cause_of_unread(record, stage, measures));
   }
 
  private:
@@ -275,6 +292,7 @@ class Unread {
       cause.measured += fmt::format("; {}: {}", found.unknown[i].fact, found.unknown[i].why);
   }
 
+  const Unproven& without_proof_;
   std::set<std::array<std::string, 3>> told_{};  // stage, measure, kind of part
   std::map<std::string, Measures, std::less<>> by_stage_{};
 };
@@ -305,17 +323,17 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
   std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
   std::map<std::pair<std::string, std::string>, AllChecked> by_part;
   const KnownMissing missing{record, verdict.checked};
-  Unread unread{verdict.checked};
+  const Unproven without_proof{verdict.checked};
+  Unread unread{verdict.checked, without_proof};
   for (const auto& each : verdict.checked) {
     if (missing.explains(each) || unread.takes(each)) continue;
     const std::pair key{each.stage, each.part};
     if (!by_part.contains(key)) order.push_back(key);
     by_part[key].push_back(each);
   }
-  const auto without_proof = unproven(verdict.checked);
   for (const auto& key : order)
     add_causes(record, by_part[key], verdict.checked, without_proof, verdict.causes);
-  unread.add_causes(record, without_proof, verdict.causes);
+  unread.add_causes(record, verdict.causes);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {

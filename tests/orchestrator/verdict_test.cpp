@@ -341,6 +341,56 @@ TEST(Verdict, TakesAConditionThatWasToldOfAnotherKindForNoWordOnAPart) {
   EXPECT_EQ(gone.causes[0].part, "gpu1");
 }
 
+/// Beside the GPUs the stage measures HCAs.
+Profile idle_profile_with_hcas() {
+  auto all = idle_profile();
+  all.criteria.back().parts = {"gpu0", "gpu1", "mlx5_0", "mlx5_1"};
+  return all;
+}
+
+NodeRecord record_of_gemm(std::vector<Measurement> gemm) {
+  auto record = healthy();
+  record.steps.insert(record.steps.begin() + 2, step("gemm"));
+  record.findings["gemm"].measurements = std::move(gemm);
+  return record;
+}
+
+TEST(Verdict, TakesABusyGpuForNoReasonOfAnHcasSilence) {
+  const Measurement busy{"gpu.idle", "gpu0", 0, ""}, idle{"gpu.idle", "gpu1", 1, ""};
+  const auto silent = decide(idle_profile_with_hcas(),
+                             record_of_gemm({busy, idle, {"gemm.errors", "mlx5_0", 0, "errors"}}));
+  const auto unread = decide(idle_profile_with_hcas(), record_of_gemm({busy, idle}));
+
+  EXPECT_EQ(silent.decision, Decision::fail);
+  ASSERT_EQ(silent.causes.size(), 2u);
+  EXPECT_EQ(silent.causes[0].part, "mlx5_1");
+  EXPECT_EQ(silent.causes[1].criterion, "gpu.idle") << "and no GPU fails by what it did not tell";
+  EXPECT_EQ(unread.decision, Decision::inconclusive);
+  ASSERT_EQ(unread.causes.size(), 2u);
+  EXPECT_THAT(unread.causes[1].measured, HasSubstr("did not read gemm.errors of mlx5_[0-1]"));
+}
+
+TEST(Verdict, TakesAnUndecidedHcaForNoReasonOfAGpusSilence) {
+  auto all = idle_profile_with_hcas();
+  all.criteria[2].measure = "fabric.undecided";
+  all.criteria[2].at_least.reset();
+  all.criteria[2].at_most = 0;
+  all.criteria[2].parts = {"*"};
+  const auto with = [&](const std::string& undecided) {
+    return decide(all, record_of_gemm({{"fabric.undecided", undecided, 1, ""},
+                                       {"gemm.errors", "gpu0", 0, "errors"},
+                                       {"gemm.errors", "mlx5_0", 0, "errors"}}));
+  };
+
+  const auto of_hca = with("mlx5_0"), of_all = with("flows");
+
+  EXPECT_EQ(of_hca.decision, Decision::fail);
+  ASSERT_EQ(of_hca.causes.size(), 2u);
+  EXPECT_EQ(of_hca.causes[0].part, "gpu1") << "mlx5_1 is of the kind that was not decided";
+  EXPECT_EQ(of_all.decision, Decision::inconclusive) << "what is of no part reaches all of them";
+  EXPECT_EQ(of_all.causes.size(), 1u);
+}
+
 TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
   auto record = healthy();
   record.steps.insert(record.steps.begin() + 2, step("gemm"));
