@@ -51,6 +51,22 @@ TEST(Profiles, AreMetByAHealthyNodesGpus) {
   EXPECT_EQ(not_met("a100-8", "gpu-facts", {text, "", 0}), "");
 }
 
+// A node whose driver counts no replay of any GPU has not shown that its links are well.
+TEST(Profiles, AskForTheReplaysOfEveryGpusLink) {
+  CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/a100-sxm4-v12.xml");
+  std::vector<std::string> addresses;
+  for (const auto* bus : {"07", "0f", "47", "4e", "87", "90", "b7", "bd"})
+    addresses.push_back(std::string{bus} + ":00.0");
+  const auto text = with_links(with_gpus_at(healthy(capture), addresses), 12);
+  ASSERT_TRUE(text.contains("<replay_counter>0"));
+
+  const auto open = not_met("a100-8", "gpu-facts",
+                            {replaced(text, "<replay_counter>0", "<replay_counter>N/A"), "", 0});
+
+  EXPECT_EQ(lines(open).size(), 8u) << open;
+  EXPECT_THAT(open, ::testing::HasSubstr("gpu7 gpu.pcie.replays nothing"));
+}
+
 TEST(Profiles, FailTheOneGpuThatIsMissing) {
   CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/a100-sxm4-v12.xml");
   const auto fast = as_h100(healthy(capture));
