@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "inventory/identity.h"
@@ -419,11 +420,52 @@ bool are_behind_one_bmc(const inventory::Node& node, const inventory::Node* othe
          node.bmc.shared_as == other->bmc.shared_as;
 }
 
-/// Of a fact that only one node should have; of one that says nothing, a key that only it has.
-std::string identity_key(const engine::NodeState& node, const std::string& fact) {
-  const auto text = fact_of(node, fact);
-  if (inventory::is_no_serial(text)) return fmt::format("{} {}", fact, fmt::ptr(&node));
-  return fact + " " + inventory::serial_key(text);
+/// Facts that only one node should have, and what is wrong where two have the same.
+constexpr std::string_view kBmcMacs = "bmc.mac";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kIdentities{
+    {{"system.serial", "serial number of its own"}, {kBmcMacs, "BMC of its own"}}};
+
+/// A serial number, or the MAC of each port of the BMC; what says nothing is left out.
+std::vector<std::string_view> identities_of(const engine::NodeState& node, std::string_view fact) {
+  const auto text = fact_of(node, std::string{fact});
+  auto all = fact == kBmcMacs ? words(text) : std::vector{text};
+  std::erase_if(all, inventory::is_no_serial);
+  return all;
+}
+
+std::string identity_key(std::string_view fact, std::string_view identity) {
+  return fmt::format("{} {}", fact, inventory::serial_key(identity));
+}
+
+/// MACs are canonical, and stand in one fact. A serial number's key is dear to make, and most end
+/// otherwise.
+bool reports(const engine::NodeState& node, std::string_view fact, std::string_view identity) {
+  const auto its = fact_of(node, std::string{fact});
+  if (fact == kBmcMacs || its.empty()) return its.contains(identity);
+  if (lower_case(its.substr(its.size() - 1)) != lower_case(identity.substr(identity.size() - 1)))
+    return false;
+  return !inventory::is_no_serial(its) && identity_key(fact, its) == identity_key(fact, identity);
+}
+
+/// What so many nodes have is one machine taken for two. A MAC of a further port that more than two
+/// have is no port's: it is the vendor's, for a wire into each machine.
+bool is_not_its_own(std::size_t nodes, bool is_first) {
+  return nodes == 2 || (nodes > 2 && is_first);
+}
+
+/// The other node that reports this, too; empty: none.
+std::string sharer(std::string_view fact, std::string_view identity, bool is_first,
+                   const inventory::Inventory& inventory, const inventory::Node& node,
+                   const engine::RunState& run) {
+  std::string first;
+  std::size_t nodes = 1;
+  for (const auto& [other, state] : run.nodes) {
+    if (other == node.name || !reports(state, fact, identity)) continue;
+    if (are_behind_one_bmc(node, inventory.node(other))) continue;
+    if (first.empty()) first = other;
+    ++nodes;
+  }
+  return is_not_its_own(nodes, is_first) ? first : std::string{};
 }
 
 /// Two machines of one serial number, or behind one port of a BMC: one of them is not what the
@@ -431,30 +473,43 @@ std::string identity_key(const engine::NodeState& node, const std::string& fact)
 void compare_identities(const engine::NodeState& mine, const inventory::Inventory& inventory,
                         const inventory::Node& node, const engine::RunState& run,
                         std::vector<Cause>& causes) {
-  for (const auto& [fact, criterion] :
-       {std::pair<std::string, std::string>{"system.serial", "serial number of its own"},
-        {"bmc.mac", "BMC of its own"}}) {
-    const auto text = fact_of(mine, fact);
-    if (inventory::is_no_serial(text)) continue;
-    const auto own = identity_key(mine, fact);
-    const auto last = lower_case(text.substr(text.size() - 1));
-    for (const auto& [other, state] : run.nodes) {
-      const auto its = fact_of(state, fact);
-      // A key is dear to make, and most end otherwise.
-      if (other == node.name || its.empty() || lower_case(its.substr(its.size() - 1)) != last)
-        continue;
-      if (identity_key(state, fact) != own || are_behind_one_bmc(node, inventory.node(other)))
-        continue;
+  for (const auto& [fact, criterion] : kIdentities) {
+    bool is_first = true;
+    for (const auto identity : identities_of(mine, fact)) {
+      const auto other =
+          sharer(fact, identity, std::exchange(is_first, false), inventory, node, run);
+      if (other.empty()) continue;
       Cause cause;
       cause.decision = burnin::Decision::inconclusive;
       cause.criterion = criterion;
-      cause.measured = std::string{text};
+      cause.measured = std::string{identity};
       cause.wanted = "one that no other node has: " + other + " has it, too";
       cause.remedy = "find out which machine this is: its BMC address may be that of " + other;
       causes.push_back(std::move(cause));
       break;
     }
   }
+}
+
+/// How many nodes have each of what one alone should have.
+std::unordered_map<std::string, std::size_t> count_identities(const engine::RunState& run) {
+  std::unordered_map<std::string, std::size_t> nodes;
+  for (const auto& [name, node] : run.nodes)
+    for (const auto& [fact, criterion] : kIdentities)
+      for (const auto identity : identities_of(node, fact)) ++nodes[identity_key(fact, identity)];
+  return nodes;
+}
+
+/// Whether it may have something that is another's, too.
+bool shares_identity(const engine::NodeState& node,
+                     const std::unordered_map<std::string, std::size_t>& nodes) {
+  for (const auto& [fact, criterion] : kIdentities) {
+    bool is_first = true;
+    for (const auto identity : identities_of(node, fact))
+      if (is_not_its_own(nodes.at(identity_key(fact, identity)), std::exchange(is_first, false)))
+        return true;
+  }
+  return false;
 }
 
 /// Everything of the node that is compared with others, but who it is.
@@ -522,17 +577,13 @@ std::vector<Cause> version_differences(const inventory::Inventory& inventory,
 std::vector<std::string> nodes_that_differ(const inventory::Inventory& inventory,
                                            const std::string& profile,
                                            const engine::RunState& run) {
-  std::unordered_map<std::string, int> identities;
-  for (const auto& [name, node] : run.nodes)
-    for (const auto* fact : {"system.serial", "bmc.mac"}) ++identities[identity_key(node, fact)];
+  const auto identities = count_identities(run);
   std::unordered_map<std::string, bool> differs;
   std::vector<std::string> nodes;
   for (const auto& node : inventory.nodes) {
     const auto state = node.profile == profile ? run.nodes.find(node.name) : run.nodes.end();
     if (state == run.nodes.end()) continue;
-    const bool is_twice = std::ranges::any_of(
-        std::array{"system.serial", "bmc.mac"},
-        [&](const char* fact) { return identities[identity_key(state->second, fact)] > 1; });
+    const bool is_twice = shares_identity(state->second, identities);
     auto [known, fresh] = differs.try_emplace(compared_facts(state->second));
     if (fresh || is_twice) {
       const bool different = !version_differences(inventory, node, run).empty();

@@ -121,6 +121,14 @@ TEST_F(PartialBmc, IsReadAgainAndWhatWasReadStandsWhereNoReadingIsWhole) {
   EXPECT_EQ(end.found.at("bmc_partial").as_array().size(), 1u);
 }
 
+TEST_F(PartialBmc, TellsTheAddressesOfAllItsPorts) {
+  machine.identity->bmc_macs = {"5c:ff:35:00:00:01", "5c:ff:35:00:00:02"};
+
+  const auto end = perform(playbooks::StepKind::bmc_facts, 60s);
+
+  EXPECT_EQ(end.found.at("facts").at("bmc.mac").as_string(), "5c:ff:35:00:00:01 5c:ff:35:00:00:02");
+}
+
 TEST_F(PartialBmc, IsNotReadAgainForWhatIsThereOrWillNotBe) {
   machine.parts.push_back(machine.parts.front());
   EXPECT_EQ(perform(playbooks::StepKind::bmc_facts, 60s).outcome, Outcome::done)

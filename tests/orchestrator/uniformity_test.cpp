@@ -179,6 +179,26 @@ TEST_F(Uniformity, DoesNotPassTwoMachinesBehindOneBmc) {
                           "too"));
 }
 
+// One BMC that two nodes reach by two of its ports reports both to either, in an order of its own.
+TEST_F(Uniformity, ComparesAllPortsOfBmcsAndNoWireThatEveryMachineHas) {
+  const std::string wire = " 34:87:86:53:69:94";
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) {
+    report(name, {});
+    run_.nodes[name].facts["bmc.mac"] = std::string{"5c:ff:35:00:00:0"} + name[1] + wire;
+  }
+  EXPECT_THAT(differences("n2"), IsEmpty());
+  EXPECT_THAT(nodes_that_differ(inventory_, "dgx-h100", run_), IsEmpty());
+
+  run_.nodes["n3"].facts["bmc.mac"] = "5c:ff:35:00:00:09 5c:ff:35:00:00:01" + wire;
+
+  EXPECT_THAT(differences("n1"),
+              ElementsAre(": 5c:ff:35:00:00:01, expected one that no other node has: n3 has it, "
+                          "too"));
+  EXPECT_THAT(differences("n3"), SizeIs(1));
+  EXPECT_THAT(differences("n2"), IsEmpty());
+  EXPECT_THAT(nodes_that_differ(inventory_, "dgx-h100", run_), ElementsAre("n1", "n3"));
+}
+
 TEST_F(Uniformity, NamesTheNodeWhoseDriverDiffersFromThreeQuarters) {
   for (const auto* name : {"n1", "n2", "n3"}) report(name, {firmware("driver", "590.48.01")});
   report("n4", {firmware("driver", "550.90.07"), firmware("kernel", "6.8.0")});

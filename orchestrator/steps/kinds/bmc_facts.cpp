@@ -1,5 +1,6 @@
 // Identity, parts and firmware, as the BMC tells them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/readable_json.h"
 #include "base/text.h"
@@ -32,7 +33,7 @@ boost::json::object facts_of(const bmc::Identity& identity) {
   tell("bios.version", identity.bios_version);
   tell("system.model", identity.model);
   tell("system.serial", identity.serial);
-  if (!identity.bmc_macs.empty()) tell("bmc.mac", identity.bmc_macs.front());
+  tell("bmc.mac", fmt::format("{}", fmt::join(identity.bmc_macs, " ")));
   return facts;
 }
 
