@@ -188,9 +188,9 @@ struct Fault {
   std::optional<int> errors{};
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
-  std::optional<int> every{};      // of datagrams, each n-th
-  std::string component{};         // of the firmware; the setting; the line, message or field
-  std::string version{};           // of it; the setting's or field's value; the message's severity
+  std::optional<int> every{};  // of datagrams, each n-th
+  std::string component{};     // of the firmware; the setting; the line, message or field
+  std::string version{};  // of it; a setting's, field's or severity's value; a written identity
   std::optional<double> amount{};  // watts, celsius, share, gbit, percent, mhz or years
   std::optional<int> number{};  // link, sm, core, code, uplink, cores, index, feed: the kind says
   std::string other{};  // the other node or cable; the wrong name; "out" or "in"; the sensor

@@ -55,13 +55,15 @@ void Machine::fit() {
     hardware_.bmc_mac = bmc_mac_of(identity_.serial);
   }
   if (!identity_.bmc_mac.empty()) hardware_.bmc_mac = identity_.bmc_mac;
-  const auto machine_of = [this](const Fault& twice) {
-    return make_hardware(*profile_, twice.other, seed_, {});
+  // What is written of the other machine comes with the fault.
+  const auto identity_of = [this](const Fault& twice, std::string Hardware::* drawn) {
+    if (!twice.version.empty()) return twice.version;
+    return make_hardware(*profile_, twice.other, seed_, {}).*drawn;
   };
   if (const auto* twice = find_fault(faults_, FaultKind::serial_twice))
-    hardware_.serial = machine_of(*twice).serial;
+    hardware_.serial = identity_of(*twice, &Hardware::serial);
   if (const auto* twice = find_fault(faults_, FaultKind::bmc_mac_twice))
-    hardware_.bmc_mac = machine_of(*twice).bmc_mac;
+    hardware_.bmc_mac = identity_of(*twice, &Hardware::bmc_mac);
   for (const auto& [one, other] : exchanged_) exchange_parts(hardware_, one, other);
 }
 

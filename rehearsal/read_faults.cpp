@@ -201,6 +201,11 @@ bool is_mutual(FaultKind kind) {
   return kind == FaultKind::node_swapped || kind == FaultKind::bmc_crossed;
 }
 
+/// What the machine has is the other one's.
+bool is_identity_twice(FaultKind kind) {
+  return kind == FaultKind::serial_twice || kind == FaultKind::bmc_mac_twice;
+}
+
 /// A machine of each profile with nothing wrong.
 class Wholes {
  public:
@@ -313,7 +318,18 @@ class FaultReader {
                                  "of a GPU",
                                  fault.timing.under, row.name));
     check_details(row, fault);
+    if (is_identity_twice(row.kind)) fault.version = written_identity(fault);
     return fault;
+  }
+
+  /// The serial number or MAC that somebody has written down of the other machine; empty: none,
+  /// its own is drawn.
+  std::string written_identity(const Fault& fault) const {
+    const auto other = std::ranges::find(into_.nodes, fault.other, &NodeSpec::name);
+    if (other == into_.nodes.end()) return {};  // already said
+    const auto& [serial, bmc_mac] = other->identity;
+    if (fault.kind == FaultKind::serial_twice) return serial;
+    return bmc_mac.empty() && !serial.empty() ? bmc_mac_of(serial) : bmc_mac;
   }
 
   Timing timing(std::span<const std::string_view> taken) {
@@ -355,9 +371,8 @@ class FaultReader {
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
           row.name);
-    const bool of_nodes = is_mutual(row.kind) || row.kind == FaultKind::cables_crossed ||
-                          row.kind == FaultKind::serial_twice ||
-                          row.kind == FaultKind::bmc_mac_twice;
+    const bool of_nodes =
+        is_mutual(row.kind) || row.kind == FaultKind::cables_crossed || is_identity_twice(row.kind);
     if (of_nodes && !fault.other.empty()) known("with", fault.other);
   }
 

@@ -202,6 +202,29 @@ TEST_F(RackOfSite, TakesTheVendorFromTheProfilesWordsAndTheScenarioFirst) {
   EXPECT_EQ(rack.nodes[2].bmc.vendor, "hpe");
 }
 
+TEST_F(RackOfSite, GivesAMachineTheWrittenSerialNumberAndMacOfAnother) {
+  auto rack = *rack_of(site());
+  std::vector<inventory::Problem> problems;
+  rack.nodes[1].identity.bmc_mac.clear();  // it follows from the serial number
+  ASSERT_TRUE(parse_scenario(R"(faults:
+  - {node: a01-n01, fault: serial-twice, with: a01-n02}
+  - {node: a01-n01, fault: bmc-mac-twice, with: a01-n02}
+  - {node: a01-n02, fault: serial-twice, with: a02-n01}
+  - {node: a02-n01, fault: bmc-mac-twice, with: a01-n01}
+)",
+                             "s.yaml", rack, problems))
+      << to_string(problems);
+  RackBench bench{rack, 1000};
+  const auto serial_of = [](Machine& one) { return one.hardware().serial; };
+  const auto mac_of = [](Machine& one) { return one.hardware().bmc_mac; };
+
+  EXPECT_EQ(bench.on("a01-n01", serial_of), "S2");
+  EXPECT_EQ(bench.on("a01-n01", mac_of), bmc_mac_of("S2"));
+  EXPECT_THAT(bench.on("a01-n02", serial_of), ::testing::Not(::testing::AnyOf("S2", "")))
+      << "nobody has written the other's: it is drawn";
+  EXPECT_EQ(bench.on("a02-n01", mac_of), "aa:bb:cc:00:11:22");
+}
+
 TEST_F(RackOfSite, RefusesMoreNodesThanARackHolds) {
   auto large = site();
   large.nodes.resize(kMostNodesOfARack + 1, large.nodes[0]);
