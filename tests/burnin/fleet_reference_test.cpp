@@ -189,6 +189,8 @@ TEST(ComparedCauses, WhatStandsOutFailsOnceItStoodOutBefore) {
                      .others = 15};
   auto other = out;
   other.stage = "hbm@after";
+  other.value = 2600;
+  other.expected = 2990;
   auto neighbour = other;
   neighbour.part = "gpu3";
   std::vector<Compared> once{out, neighbour}, twice{out, other}, later{out};
@@ -202,7 +204,9 @@ TEST(ComparedCauses, WhatStandsOutFailsOnceItStoodOutBefore) {
   const auto failed = causes_of(later).front();
   EXPECT_EQ(failed.decision, Decision::fail);
   EXPECT_FALSE(is_to_be_repeated(failed));
-  EXPECT_THAT(to_string(failed), HasSubstr("it was so in run 7"));
+  EXPECT_THAT(to_string(failed),
+              HasSubstr("it was so in run 7 (2600 GB/s, where 2990 was expected)"))
+      << "both looks, each with its control";
 }
 
 TEST(ComparedCauses, WhatIsSlowIsNoCauseAndIsRankedByHowFarItIsBehind) {
