@@ -173,6 +173,7 @@ constexpr std::size_t kNodesOfGroup = 4, kGroups = 3;
 bool reaches_neighbour(const CatalogueEntry& entry) {
   return !entry.of_neighbour.empty() || find_fault(entry.faults, FaultKind::cage_bad) != nullptr ||
          find_fault(entry.faults, FaultKind::cables_crossed) != nullptr ||
+         find_fault(entry.faults, FaultKind::pair_slow) != nullptr ||
          find_fault(entry.faults, FaultKind::serial_twice) != nullptr ||
          find_fault(entry.faults, FaultKind::bmc_mac_twice) != nullptr;
 }

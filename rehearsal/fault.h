@@ -52,6 +52,8 @@ enum class FaultKind {
   hca_blocked,
   cable_slow,
   cable_loses_packets,
+  pair_slow,
+  uplink_exchanged,
   node_slow,
   cage_bad,
   leaf_port_bad,

@@ -84,6 +84,12 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "so many packets a minute of each flow of perftest over its cable are lost and sent again, "
      "one "
      "way (out, in) or both; rate and link counters are as usual"},
+    {pair_slow, "pair-slow", Part::hca, "with share?", nothing,
+     "what the HCA and the same HCA of another node exchange gets this share; both give their rate "
+     "to all others"},
+    {uplink_exchanged, "uplink-exchanged", Part::hca, "uplink?", nothing,
+     "its plug and that of this uplink of its leaf (the first) sit in each other's port of the "
+     "leaf"},
     {node_slow, "node-slow", Part::none, "share?", nothing,
      "all HCAs of the node give this share of their rate: a setting of its PCIe"},
     {cage_bad, "cage-bad", Part::hca, "share?", nothing,

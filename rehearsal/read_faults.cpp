@@ -371,8 +371,8 @@ class FaultReader {
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
           row.name);
-    const bool of_nodes =
-        is_mutual(row.kind) || row.kind == FaultKind::cables_crossed || is_identity_twice(row.kind);
+    const bool of_nodes = is_mutual(row.kind) || row.kind == FaultKind::cables_crossed ||
+                          row.kind == FaultKind::pair_slow || is_identity_twice(row.kind);
     if (of_nodes && !fault.other.empty()) known("with", fault.other);
   }
 

@@ -171,15 +171,25 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                               run.folder.string(), outcome.exit_status, outcome.error)};
 }
 
-/// A node behind a slow part of a switch is not handed over, and is not blamed either, where that
-/// is the very part that was planted.
+/// A node behind a slow part of a switch, or of an oversubscribed fabric, is not handed over, and
+/// is not blamed either, where that is the very thing that was planted.
 NodeSummary without_planted_switches(NodeSummary node, const RackRun& run) {
-  const auto is_planted = [&](const burnin::Cause& cause) {
-    return cause.part.starts_with("port:") &&
-           std::ranges::any_of(run.places, [&](const PlacedNode& place) {
-             return place.fault && place.fault->part == cause.part &&
-                    place.fault->check == cause.criterion;
+  // A wrong plug of an uplink is behind all nodes of its leaf: the faulty one's verdict has it too.
+  const auto is_told_of = [&](std::size_t place, const burnin::Cause& cause) {
+    return cause.criterion == "fabric.cable.wrong" &&
+           std::ranges::any_of(run.nodes[place].causes, [&](const burnin::Cause& its) {
+             return its.part == cause.part && its.criterion == cause.criterion;
            });
+  };
+  const auto is_planted = [&](const burnin::Cause& cause) {
+    if (!cause.part.starts_with("port:") && cause.part != "across") return false;
+    for (std::size_t i = 0; i < run.places.size(); ++i) {
+      const auto& fault = run.places[i].fault;
+      if (fault && fault->check == cause.criterion &&
+          (fault->part == cause.part || is_told_of(i, cause)))
+        return true;
+    }
+    return false;
   };
   std::set<std::string> planted;
   for (const auto& cause : node.causes)

@@ -94,7 +94,8 @@ class Cabling {
 /// What faults leave of the rate of switches and uplinks; what is not in it is well.
 struct SwitchCondition {
   struct Ways {
-    double out = 1, in = 1;  // to the spine, and from it
+    double out = 1, in = 1;     // to the spine, and from it
+    std::optional<int> port{};  // of the leaf, where the uplink's plug is not in its own
   };
   std::map<std::size_t, double> switches{};
   std::map<std::pair<std::size_t, std::size_t>, Ways> uplinks{};  // leaf, number of the uplink

@@ -38,6 +38,11 @@ double pcie_gbit(int gen, int width) {
 
 std::uint16_t lid_of(std::size_t number) { return static_cast<std::uint16_t>(2 + number); }
 
+/// Which of so many uplinks of the leaf.
+std::size_t uplink_number(const Fault& fault, std::size_t count) {
+  return static_cast<std::size_t>(std::max(fault.number.value_or(0), 0)) % count;
+}
+
 /// 1 both ways, or in the way that the fault names.
 bool goes_out(const Fault& fault) { return fault.other != "in"; }
 bool goes_in(const Fault& fault) { return fault.other != "out"; }
@@ -147,8 +152,7 @@ void Fabric::ail_switches(const Port& port, const Fault& fault) {
   };
   if (fault.kind == FaultKind::leaf_slow) lose(leaf);
   if (uplinks.empty()) return;
-  const auto uplink =
-      static_cast<std::size_t>(std::max(fault.number.value_or(0), 0)) % uplinks.size();
+  const auto uplink = uplink_number(fault, uplinks.size());
   if (fault.kind == FaultKind::spine_slow) lose(uplinks[uplink].spine);
   if (fault.kind != FaultKind::uplink_slow) return;
   auto& ways = condition_.uplinks[{leaf, uplink}];
@@ -162,6 +166,13 @@ void Fabric::recable(Port& port, const Fault& fault) {
     if (const auto* other = find(port.node, fault.other)) port.cabled = other->planned;
   } else if (fault.kind == FaultKind::cables_crossed) {
     if (const auto* other = find(fault.other, port.name)) port.cabled = other->planned;
+  } else if (fault.kind == FaultKind::uplink_exchanged) {
+    const auto leaf = port.planned.leaf;
+    const auto& uplinks = cabling_.at(leaf).uplinks;
+    if (uplinks.empty()) return;
+    const auto uplink = uplink_number(fault, uplinks.size());
+    port.cabled.port = uplinks[uplink].port;
+    condition_.uplinks[{leaf, uplink}].port = port.planned.port;
   } else if (fault.kind == FaultKind::wrong_rail) {
     // To the leaf of the node's next HCA, into a port that is free.
     const auto& mine = std::ranges::find(plan_.nodes, port.node, &FabricNode::name)->adapters;
@@ -191,6 +202,10 @@ void Fabric::plant(const std::string& node, const Fault& fault) {
   } else if (fault.kind == FaultKind::cables_crossed) {
     back.other = node;
     if (const auto other = index_of(fault.other, back.part)) recable(ports_[*other], back);
+  } else if (fault.kind == FaultKind::pair_slow) {
+    constexpr double kHalf = 0.5;
+    const auto other = index_of(fault.other, fault.part);
+    if (mine && other) pairs_[std::minmax(*mine, *other)] = fault.amount.value_or(kHalf);
   } else if (fault.kind == FaultKind::node_slow) {
     for (auto& port : ports_)
       if (port.node == node) ail(port, fault);
@@ -207,6 +222,7 @@ void Fabric::plant(const std::string& node, const Fault& fault) {
 /// After anything has changed: where cables go, which links are up, what is counted from now on.
 void Fabric::settle(VirtualTime at) {
   condition_ = {};
+  pairs_.clear();
   for (auto& port : ports_) {
     port.now_gbit = port.gbit;
     port.out = port.in = 1;
@@ -268,10 +284,16 @@ void Fabric::stream(std::string_view node, std::string_view adapter, std::string
   receiver.out_of_order += packets;
 }
 
+/// Where the uplink's plug is now.
+int Fabric::leaf_port(std::size_t leaf, std::size_t uplink) const {
+  return condition_.of(leaf, uplink).port.value_or(cabling_.at(leaf).uplinks[uplink].port);
+}
+
 /// Both ends of the cable.
 void Fabric::count_uplink(std::size_t leaf, std::size_t uplink, std::uint64_t words, bool goes_up) {
   const auto& cable = cabling_.at(leaf).uplinks[uplink];
-  auto &below = traffic_[{leaf, cable.port}], &above = traffic_[{cable.spine, cable.spine_port}];
+  auto &below = traffic_[{leaf, leaf_port(leaf, uplink)}],
+       &above = traffic_[{cable.spine, cable.spine_port}];
   (goes_up ? below : above).sent += words;
   (goes_up ? above : below).received += words;
 }
@@ -349,12 +371,21 @@ std::optional<double> Fabric::of_switches(const Port& from, const Port& to) cons
   return std::min({of_leaves, spread(one, true), spread(other, false)});
 }
 
+/// What is left of what two ports exchange alone.
+double Fabric::of_pair(const Port& from, const Port& to) const {
+  const auto number = [&](const Port& port) {
+    return static_cast<std::size_t>(&port - ports_.data());
+  };
+  const auto found = pairs_.find(std::minmax({number(from), number(to)}));
+  return found == pairs_.end() ? 1 : found->second;
+}
+
 double Fabric::between(const Port& from, const Port& to) const {
   if (&from == &to || !up(from) || !up(to) || from.blocked || to.blocked) return 0;
   const auto on_the_way = of_switches(from, to);
   if (!on_the_way) return 0;
   return std::min({from.now_gbit * from.out * from.spread, to.now_gbit * to.in * to.spread,
-                   std::min(from.gbit, to.gbit) * *on_the_way});
+                   std::min(from.gbit, to.gbit) * std::min(*on_the_way, of_pair(from, to))});
 }
 
 double Fabric::gbit_between(std::string_view node, std::string_view adapter, std::string_view other,
@@ -390,7 +421,9 @@ std::vector<SeenSwitch> Fabric::discover(std::string_view node, std::string_view
   for (std::size_t i = 0; i < all.size(); ++i)
     seen[i] = {.name = all[i].name, .guid = guid_of(i), .lid = lid_of(i)};
   for (std::size_t leaf = 0; leaf < all.size(); ++leaf)
-    for (const auto& uplink : all[leaf].uplinks) {
+    for (std::size_t k = 0; k < all[leaf].uplinks.size(); ++k) {
+      const auto& uplink = all[leaf].uplinks[k];
+      const int below = leaf_port(leaf, k);
       const auto link = [&](int port, std::size_t to, int far_port) {
         return SeenSwitch::Link{.port = port,
                                 .to_switch = true,
@@ -400,8 +433,8 @@ std::vector<SeenSwitch> Fabric::discover(std::string_view node, std::string_view
                                 .lid = lid_of(to),
                                 .speed = std::string{kSpeed}};
       };
-      seen[leaf].links.push_back(link(uplink.port, uplink.spine, uplink.spine_port));
-      seen[uplink.spine].links.push_back(link(uplink.spine_port, leaf, uplink.port));
+      seen[leaf].links.push_back(link(below, uplink.spine, uplink.spine_port));
+      seen[uplink.spine].links.push_back(link(uplink.spine_port, leaf, below));
     }
   for (const auto& port : ports_)
     if (up(port))

@@ -150,6 +150,7 @@ class Fabric {
   bool up(const Port& port) const;
   std::string guid_of(std::size_t number) const;
   double between(const Port& from, const Port& to) const;
+  double of_pair(const Port& from, const Port& to) const;
   std::optional<double> of_switches(const Port& from, const Port& to) const;
   std::vector<std::string> links(const Port& from, const Port& to) const;
   void plant(const std::string& node, const Fault& fault);
@@ -159,6 +160,7 @@ class Fabric {
   void settle(VirtualTime at);
   void count(Port& port, VirtualTime at);
   void add_ports();
+  int leaf_port(std::size_t leaf, std::size_t uplink) const;
   void count_uplink(std::size_t leaf, std::size_t uplink, std::uint64_t words, bool goes_up);
 
   FabricPlan plan_;
@@ -169,7 +171,8 @@ class Fabric {
   std::map<std::string, std::size_t, std::less<>> index_;  // by "node/adapter"
   std::map<std::string, std::vector<Fault>, std::less<>> faults_;
   std::map<std::string, bool, std::less<>> on_;
-  std::map<std::pair<std::size_t, int>, SwitchPort> traffic_{};  // by switch and port
+  std::map<std::pair<std::size_t, std::size_t>, double> pairs_{};  // of two ports: what is left
+  std::map<std::pair<std::size_t, int>, SwitchPort> traffic_{};    // by switch and port
 };
 
 }  // namespace cupel::rehearsal

@@ -91,7 +91,8 @@ const std::map<std::string_view, std::string_view>& samples() {
 }
 
 std::string with_for(const FaultRow& row) {
-  const bool of_nodes = row.kind == FaultKind::cables_crossed || row.about != PartClass::hca;
+  const bool of_nodes = row.kind == FaultKind::cables_crossed || row.kind == FaultKind::pair_slow ||
+                        row.about != PartClass::hca;
   return of_nodes ? "with: v01-n02" : "with: mlx5_2";
 }
 

@@ -181,6 +181,27 @@ TEST(FabricTest, ASlowSpineAndASlowLeafSlowWhatCrossesThem) {
   EXPECT_GT(fabric.gbit_between("n01", "mlx5_3", "n02", "mlx5_3", kNow), 390);
 }
 
+TEST(FabricTest, ABadPairSlowsWhatItsTwoPortsExchangeAndNothingElse) {
+  auto fabric = nine_nodes();
+  const auto before = all_pairs(fabric);
+  fabric.set_faults(
+      "n02", {{.kind = FaultKind::pair_slow, .part = "mlx5_3", .amount = 0.4, .other = "n05"}},
+      kNow);
+  const auto after = all_pairs(fabric);
+
+  std::vector<std::string> slowed;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (after[i].gbit < before[i].gbit * 0.5)
+      slowed.push_back(after[i].name);
+    else
+      EXPECT_EQ(after[i].gbit, before[i].gbit) << after[i].name;
+  EXPECT_THAT(slowed, ElementsAre("n02/mlx5_3 to n05/mlx5_3", "n05/mlx5_3 to n02/mlx5_3"));
+
+  fabric.set_faults("n02", {}, kNow);
+  EXPECT_EQ(fabric.gbit_between("n02", "mlx5_3", "n05", "mlx5_3", kNow),
+            nine_nodes().gbit_between("n02", "mlx5_3", "n05", "mlx5_3", kNow));
+}
+
 TEST(FabricTest, AdaptiveRoutingSpreadsTheLossOfAnUplinkOverAllFlows) {
   auto plan = nine_nodes().plan();
   plan.adaptive = true;
@@ -262,6 +283,28 @@ TEST(FabricTest, SwappedCablesShowEachOthersLeaf) {
   EXPECT_THAT(fabric.port("n02", "mlx5_3", kNow)->cable, HasSubstr("leaf1-r4"));
   EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_3").size(), 4);
   EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_6").size(), 2);
+}
+
+TEST(FabricTest, APlugInAnUplinksPortShowsAtBothEndsAndSlowsNothing) {
+  auto fabric = nine_nodes();
+  const auto before = fabric.discover("n00", "mlx5_2");
+  fabric.set_faults("n01", {{.kind = FaultKind::uplink_exchanged, .part = "mlx5_2", .number = 1}},
+                    kNow);
+  const auto after = fabric.discover("n00", "mlx5_2");
+  const auto link_of = [](const std::vector<SeenSwitch>& seen, std::string_view leaf, int port) {
+    const auto found = std::ranges::find(seen, leaf, &SeenSwitch::name);
+    const auto link = std::ranges::find(found->links, port, &SeenSwitch::Link::port);
+    return std::pair{link->name, link->far_port};
+  };
+
+  // Four nodes' ports, then the uplinks'.
+  EXPECT_EQ(link_of(after, "leaf1-r3", 2), link_of(before, "leaf1-r3", 6));
+  EXPECT_EQ(link_of(after, "leaf1-r3", 6), link_of(before, "leaf1-r3", 2));
+  const auto [spine, port] = link_of(before, "leaf1-r3", 6);
+  EXPECT_EQ(link_of(before, spine, port), std::pair(std::string{"leaf1-r3"}, 6));
+  EXPECT_EQ(link_of(after, spine, port), std::pair(std::string{"leaf1-r3"}, 2));
+  EXPECT_EQ(fabric.port("n01", "mlx5_2", kNow)->peer_port, 6);
+  EXPECT_GT(fabric.gbit_between("n01", "mlx5_2", "n05", "mlx5_2", kNow), 390);
 }
 
 TEST(FabricTest, AWrongRailIsAnotherLeafAndACostlyPath) {
