@@ -30,7 +30,8 @@ using images::ImageStore;
 constexpr std::size_t kLargestList = 4u << 20;
 
 struct BuildAsked {
-  std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, key{}, cert{};
+  std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, boot_host{},
+                      key{}, cert{};
   std::string root{};  // a release; empty: no large system
   std::vector<std::string> root_sources{}, root_packages{};
 };
@@ -52,6 +53,11 @@ Result<void> run_here(std::vector<std::string> words) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ok();
   return Error{Code::kFailed, words[0] + " failed; what it printed says why"};
+}
+
+/// Of --boot-host.
+std::string why_no_address(const std::string& text) {
+  return images::url_address(text) ? "" : "is no address, as boot: serve has it: 10.0.0.1";
 }
 
 std::string now_text() {
@@ -82,7 +88,8 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
                          .kind = images::ImageKind::ram,
                          .arch = asked.arch,
                          .made = now_text(),
-                         .signed_efi = !asked.key.empty()};
+                         .signed_efi = !asked.key.empty(),
+                         .boot_host = asked.boot_host};
   TRY(manifest.packages, packages_in(folder / "packages"));
   TRY(const auto line, read_file(folder / "command-line", kLargestList));
   manifest.command_line = trimmed(line);
@@ -97,6 +104,10 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
 }
 
 Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+  if (!asked.boot_host.empty() && images::allows_http(asked.cmdline))
+    return Error{Code::kInvalid,
+                 "--boot-host beside cupel.http=yes in --cmdline: by plain HTTP each server can "
+                 "have that address. Leave one of them out"};
   TRY(const auto script, program_named(context, "ram/build"));
   const bool own = asked.arch == ssh::kOwnMachine;
   TRY(const auto program, program_named(context, own ? "cupel-node" : asked.arch + "/cupel-node"));
@@ -105,11 +116,9 @@ Result<Image> build_ram(const Context& context, const BuildAsked& asked, const f
   std::vector<std::string> words{script,     "--out",          made.folder().string(),
                                  "--kernel", asked.kernel,     "--arch",
                                  asked.arch, "--node-program", program};
-  const std::pair<const char*, const std::string&> optional[] = {{"--cmdline", asked.cmdline},
-                                                                 {"--ca", asked.ca},
-                                                                 {"--key", asked.key},
-                                                                 {"--cert", asked.cert},
-                                                                 {"--root", asked.root}};
+  const std::pair<const char*, const std::string&> optional[] = {
+      {"--cmdline", asked.cmdline}, {"--ca", asked.ca},     {"--boot-host", asked.boot_host},
+      {"--key", asked.key},         {"--cert", asked.cert}, {"--root", asked.root}};
   for (const auto& [option, value] : optional)
     if (!value.empty()) words.insert(words.end(), {option, value});
   for (const auto& each : asked.root_sources) words.insert(words.end(), {"--root-source", each});
@@ -233,6 +242,10 @@ CommandRow image_build_command(Context& context, const std::string& folder) {
        &asked->ca,
        "PEM, that the boot server is checked with",
        {.existing = Existing::file}},
+      {"--boot-host",
+       &asked->boot_host,
+       "of the boot server: the system obeys no other holder of a certificate of the CA [any]",
+       {.check = why_no_address, .placeholder = "ADDRESS", .needs = {"--ca"}}},
       {"--key",
        &asked->key,
        "signs ram.efi for Secure Boot, by sbsign",
@@ -251,6 +264,8 @@ CommandRow image_build_command(Context& context, const std::string& folder) {
        {.repeatable = true, .needs = {"--root"}}},
       json_flag(context)};
   row.run = [&context, &folder, asked] {
+    // As URLs have it, with which the RAM system compares it.
+    if (const auto address = images::url_address(asked->boot_host)) asked->boot_host = *address;
     return show_made(context, build_ram(context, *asked, image_folder(context, folder)));
   };
   return row;

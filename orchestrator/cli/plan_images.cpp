@@ -59,19 +59,20 @@ Booted booted_by(const playbooks::PlannedStep& step, const inventory::Profile& p
   return {ram.empty() ? profile.os.ram : ram, std::move(image)};
 }
 
-/// Why RAM systems of these would obey no boot server of plain HTTP. An installer is booted without
-/// one. What is not in the store is reported when it is booted.
+/// Why RAM systems of these would not obey the boot server. An installer is booted without one.
+/// What is not in the store is reported when it is booted.
 std::vector<std::string> rejected(const std::set<Booted>& booted, const inventory::BootSite& boot,
                                   const std::filesystem::path& state) {
   std::set<std::string> all;
   const auto store = images::ImageStore::open(folder_of_images(boot, state));
-  if (!boot.certificate.empty() || !store) return {};
+  if (!store) return {};
+  const images::BootServerPlace server{boot.host, !boot.certificate.empty()};
   for (const auto& [ram, name] : booted) {
     const auto image = store->find(name);
     if (image && image->manifest.kind == images::ImageKind::installer) continue;
     const auto system = store->find(ram);
     if (!system) continue;
-    if (auto why = images::why_not_by_http(system->manifest); !why.empty())
+    if (auto why = images::why_not_obeyed(system->manifest, server); !why.empty())
       all.insert(std::move(why));
   }
   return {all.begin(), all.end()};

@@ -71,9 +71,9 @@ Result<os::BootImage> BootFiles::image(const std::string& name,
     return Error{Code::kInvalid, "image " + name + " is a " +
                                      std::string{images::to_string(manifest.kind)} + " image"};
   // Known before a machine is booted: it would stay up without an order.
-  if (const auto why = images::why_not_by_http(manifest);
-      !why.empty() && inventory_.boot->certificate.empty())
-    return Error{Code::kInvalid, why};
+  const auto& boot = *inventory_.boot;
+  auto why = images::why_not_obeyed(manifest, {boot.host, !boot.certificate.empty()});
+  if (!why.empty()) return Error{Code::kInvalid, std::move(why)};
   os::BootImage image{.name = name, .arch = manifest.arch, .digest = found.digest()};
   image.command_line = manifest.command_line;
   image.content_size = manifest.content_size;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <boost/json.hpp>
 #include <set>
 
@@ -153,6 +154,7 @@ void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) 
   manifest.command_line = reader.text("ram/command_line");
   manifest.signed_efi = flag_at(root, "ram/signed") == true;
   manifest.https_only = flag_at(root, "ram/https_only") == true;
+  manifest.boot_host = reader.text("ram/boot_host");
   if (find(root, "ram/iso_ticket") != nullptr)
     manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
                                reader.count("ram/iso_ticket/size", true)};
@@ -182,6 +184,7 @@ void put_disk(json::object& into, const ImageManifest& manifest) {
 void put_ram(json::object& into, const ImageManifest& manifest) {
   json::object ram{{"command_line", manifest.command_line}, {"signed", manifest.signed_efi}};
   if (manifest.https_only) ram["https_only"] = true;
+  if (!manifest.boot_host.empty()) ram["boot_host"] = manifest.boot_host;
   if (const auto& slot = manifest.iso_ticket)
     ram["iso_ticket"] = {{"offset", slot->offset}, {"size", slot->size}};
   into["ram"] = std::move(ram);
@@ -271,14 +274,26 @@ bool allows_http(std::string_view command_line) {
   return false;
 }
 
-std::string why_not_by_http(const ImageManifest& manifest) {
-  if (!manifest.https_only) return {};
+std::optional<std::string> url_address(const std::string& text) {
+  boost::system::error_code bad;
+  const auto address = boost::asio::ip::make_address(text, bad);
+  return bad ? std::nullopt : std::optional{address.to_string()};
+}
+
+std::string why_not_obeyed(const ImageManifest& manifest, const BootServerPlace& server) {
+  if (manifest.https_only && !server.has_tls)
+    return fmt::format(
+        "RAM system {} was built with --ca and takes boot tickets by https alone, and the boot "
+        "server has no certificate: machines would boot it and do nothing. Set boot: {{tls: "
+        "{{certificate, key, ca}}}} in the inventory, or build another one without --ca: cupel "
+        "image build",
+        manifest.name);
+  if (manifest.boot_host.empty() || manifest.boot_host == url_address(server.host)) return {};
   return fmt::format(
-      "RAM system {} was built with --ca and takes boot tickets by https alone, and the boot "
-      "server "
-      "has no certificate: machines would boot it and do nothing. Set boot: {{tls: {{certificate, "
-      "key, ca}}}} in the inventory, or build another one without --ca: cupel image build",
-      manifest.name);
+      "RAM system {} was built for the boot server {} (--boot-host), and boot: serve is {}: "
+      "machines would boot it and do nothing. Set boot: {{serve}} in the inventory to that "
+      "address, or build another one: cupel image build NAME --ca FILE --boot-host {}",
+      manifest.name, printable(manifest.boot_host), server.host, server.host);
 }
 
 const ImageFile* Image::find(std::string_view file) const { return find_file(manifest, file); }

@@ -61,6 +61,7 @@ struct ImageManifest {
   // Of a RAM system.
   bool signed_efi = false;           // then ram.efi cannot be changed
   bool https_only = false;           // it checks certificates, and takes no ticket by plain HTTP
+  std::string boot_host{};           // the boot server's address; empty: each that the CA verifies
   std::optional<Slot> iso_ticket{};  // ticket.json in ram.iso, padded with blanks
   std::vector<Package> packages{};   // what is in it
   friend bool operator==(const ImageManifest&, const ImageManifest&) = default;
@@ -77,8 +78,17 @@ std::string manifest_text(const ImageManifest& manifest);
 /// certificates, as cupel-node reads it: the first cupel.http= of it is "yes".
 bool allows_http(std::string_view command_line);
 
-/// Why machines that boot it obey no boot server of plain HTTP, and what to do; empty: they do.
-std::string why_not_by_http(const ImageManifest& manifest);
+/// How a boot server is spoken to.
+struct BootServerPlace {
+  std::string host{};  // an address
+  bool has_tls = false;
+};
+
+/// An IPv4 or IPv6 address as a boot server's URL has it, without brackets; nothing of other text.
+std::optional<std::string> url_address(const std::string& text);
+
+/// Why machines that boot it would not obey this boot server, and what to do; empty: they would.
+std::string why_not_obeyed(const ImageManifest& manifest, const BootServerPlace& server);
 
 /// An image in its folder.
 struct Image {

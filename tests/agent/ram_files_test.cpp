@@ -199,20 +199,25 @@ TEST(RamBuild, RefusesWhatWouldBeAnOptionOfMmdebstrap) {
 
 TEST(RamBuild, NamesAllThatIsWrongAtOnce) {
   const auto said = refused(
-      "--arch riscv64 --kernel large --ca /absent.pem --key /absent.key --root bookworm "
+      "--arch riscv64 --kernel large --ca /absent.pem --boot-host 'a;b' --key /absent.key --root "
+      "bookworm "
       "--root-package 'fio;x' --root-source 'deb http://10.0.0.1/cuda ./' "
       "--root-source 'deb [signed-by=/absent.gpg] http://10.0.0.1/cuda ./' "
       "--root-source 'deb http://10.0.0.1/debian bookworm'");
 
   for (const auto* each :
        {"no RAM system for riscv64: x86_64 or aarch64", "--kernel large: generic or cloud",
-        "--ca /absent.pem: cannot be read", "--key and --cert go together",
-        "'fio;x' is no name of a release or a package",
+        "--ca /absent.pem: cannot be read", "--boot-host 'a;b' is no address",
+        "--key and --cert go together", "'fio;x' is no name of a release or a package",
         "'deb http://10.0.0.1/cuda ./': names no keyring, and is no suite of bookworm",
         "the keyring /absent.gpg cannot be read",
         "'deb http://10.0.0.1/debian bookworm': names no component"})
     EXPECT_THAT(said, HasSubstr(each));
   for (const auto line : lines(said)) EXPECT_TRUE(line.starts_with("cupel image build: ")) << line;
+}
+
+TEST(RamBuild, NamesABootServerOnlyBesideTheCertificatesThatProveIt) {
+  EXPECT_THAT(refused("--boot-host 10.0.0.1"), HasSubstr("--boot-host needs --ca"));
 }
 
 TEST(RamBuild, TakesNoRepositoryWhosePackagesAreNotVerified) {

@@ -45,5 +45,41 @@ TEST_F(BootTicketOf, ASystemThatChecksCertificatesTakesNoneOfPlainHttp) {
   EXPECT_EQ(found(), std::string{"dhcp https://boot.example"} + kTicket);
 }
 
+TEST_F(BootTicketOf, ASystemThatIsBuiltForOneServerTakesNoneOfAnotherHolderOfACertificate) {
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
+  node_.write("/etc/cupel/boot-host", "10.0.0.1");
+  for (const auto* other :
+       {"https://10.0.0.66:8081", "https://10.0.0.10", "https://10.0.0.1.example:8081",
+        "https://10.0.0.1:", "https://10.0.0.1:80a", "https://[10.0.0.1]:8081"}) {
+    lease(other);
+    EXPECT_THAT(found(), HasSubstr(std::string{"which has "} + other +
+                                   ", and this system was built for the boot server 10.0.0.1"));
+  }
+
+  lease("http://10.0.0.1:8081");
+  EXPECT_THAT(found(), HasSubstr("one of plain HTTP"));
+  lease("https://10.0.0.1:8081");
+  EXPECT_EQ(found(), std::string{"dhcp https://10.0.0.1:8081"} + kTicket);
+
+  // What a stick or a lease names first hides no other way.
+  node_.write("/proc/cmdline", std::string{"cupel.boot=https://10.0.0.66:8081"} + kTicket);
+  EXPECT_EQ(found(), std::string{"dhcp https://10.0.0.1:8081"} + kTicket);
+}
+
+TEST_F(BootTicketOf, ASystemThatIsBuiltForAnIpv6ServerComparesTheAddressInItsBrackets) {
+  node_.write("/etc/cupel/boot-host", "2001:db8::1");
+  lease("https://[2001:db8::1]:8081");
+  EXPECT_EQ(found(), std::string{"dhcp https://[2001:db8::1]:8081"} + kTicket);
+
+  lease("https://[2001:db8::10]:8081");
+  EXPECT_THAT(found(), HasSubstr("built for the boot server 2001:db8::1 alone"));
+}
+
+TEST_F(BootTicketOf, ASystemWhoseServerIsNotReadableTakesNone) {
+  node_.write("/etc/cupel/boot-host", "");
+  lease("https://10.0.0.1:8081");
+  EXPECT_THAT(found(), HasSubstr("built for the boot server without an address alone"));
+}
+
 }  // namespace
 }  // namespace cupel::agent::boot

@@ -158,6 +158,22 @@ TEST_F(ImagePlan, RefusesARamSystemThatWouldNotObeyTheBootServer) {
   EXPECT_EQ(plain.status, 0) << plain.err;
 }
 
+TEST_F(ImagePlan, RefusesARamSystemThatWasBuiltForAnotherBootServer) {
+  put_images(R"({"boot_host":"10.0.0.9"})");
+  set_os("");
+
+  const auto ran = site_->run({"plan", "os"});
+  const auto checked = site_->run({"inventory", "check", "-i", "inventory.yaml"});
+  put_images(R"({"boot_host":"127.0.0.1"})");
+  const auto ours = site_->run({"inventory", "check", "-i", "inventory.yaml"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("RAM system ram was built for the boot server 10.0.0.9"));
+  EXPECT_EQ(checked.status, 2);
+  EXPECT_THAT(checked.err, HasSubstr("inventory.yaml:17:7: RAM system ram was built for"));
+  EXPECT_EQ(ours.status, 0) << ours.err;
+}
+
 TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
   const auto site = site_with_breaker(450);
 

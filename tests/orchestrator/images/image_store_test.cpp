@@ -98,6 +98,7 @@ TEST_F(ImageStores, ManifestOfARamSystemReadsBackWithItsSlot) {
   manifest.command_line = "console=ttyS0 quiet";
   manifest.signed_efi = true;
   manifest.https_only = true;
+  manifest.boot_host = "2001:db8::1";
   manifest.iso_ticket = Slot{4096, 4096};
 
   const auto read = parse_manifest(manifest_text(manifest));
@@ -111,6 +112,16 @@ TEST_F(ImageStores, OnlyTheFirstWordOfACommandLineAllowsHttp) {
   EXPECT_FALSE(allows_http("quiet cupel.http=no cupel.http=yes"));
   EXPECT_FALSE(allows_http("xcupel.http=yes cupel.http=yes1"));
   EXPECT_FALSE(allows_http(""));
+}
+
+TEST_F(ImageStores, ARamSystemOfOneServerIsComparedWithItsAddressHoweverThatIsWritten) {
+  const ImageManifest any{.name = "ram"}, one{.name = "ram", .boot_host = "2001:db8::1"};
+
+  EXPECT_EQ(why_not_obeyed(any, {"10.0.0.1", true}), "");
+  EXPECT_EQ(why_not_obeyed(one, {"2001:0db8:0::1", true}), "");
+  EXPECT_THAT(why_not_obeyed(one, {"10.0.0.1", true}),
+              HasSubstr("was built for the boot server 2001:db8::1 (--boot-host), and boot: serve "
+                        "is 10.0.0.1"));
 }
 
 TEST_F(ImageStores, ManifestOfAnInstallerReadsBackAndHasAllItsFiles) {

@@ -67,20 +67,28 @@ TEST_F(BootFilesOfASite, BootNoRamSystemThatWouldNotObeyThem) {
   const auto store = images::ImageStore::open(folder_.path() / "images").value();
   auto made = store.begin("ram-1").value();
   std::ofstream{made.folder() / "ram.efi"} << "program";
-  ASSERT_TRUE(store.keep(
-      std::move(made),
-      {.name = "ram-1", .kind = images::ImageKind::ram, .arch = "x86_64", .https_only = true},
-      {"ram.efi"}));
+  ASSERT_TRUE(store.keep(std::move(made),
+                         {.name = "ram-1",
+                          .kind = images::ImageKind::ram,
+                          .arch = "x86_64",
+                          .https_only = true,
+                          .boot_host = "127.0.0.1"},
+                         {"ram.efi"}));
 
   const auto by_http = door()->ram_system("ram-1");
   serve_tls(24h);
   const auto by_https = door()->ram_system("ram-1");
+
+  inventory_.boot->host = "127.0.0.2";
+  const auto by_another_address = door()->ram_system("ram-1");
 
   ASSERT_FALSE(by_http);
   EXPECT_EQ(by_http.error().code, Code::kInvalid);
   EXPECT_THAT(by_http.error().what, HasSubstr("RAM system ram-1 was built with --ca"));
   EXPECT_THAT(by_http.error().what, HasSubstr("boot: {tls: {certificate, key, ca}}"));
   EXPECT_TRUE(by_https) << by_https.error().what;
+  ASSERT_FALSE(by_another_address);
+  EXPECT_THAT(by_another_address.error().what, HasSubstr("and boot: serve is 127.0.0.2"));
 }
 
 TEST_F(BootFilesOfASite, RefuseAKeyThatOthersCanRead) {

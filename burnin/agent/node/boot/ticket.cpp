@@ -39,6 +39,38 @@ bool wants_tls(const Tree& tree) {
   return tree.exists("/etc/cupel/ca.pem") && argument(tree, "cupel.http").value_or("") != "yes";
 }
 
+constexpr std::string_view kServerFile = "/etc/cupel/boot-host";
+
+/// "https://[2001:db8::1]:8081/boot/..." is at "2001:db8::1". By the text alone, since the boot
+/// server prints an address in one way: what is written otherwise is refused.
+bool is_at(std::string_view url, const std::string& host) {
+  const auto begin = url.find("://") + 3;
+  auto place = url.substr(begin, url.find('/', begin) - begin);
+  const auto name = host.contains(':') ? "[" + host + "]" : host;
+  if (!place.starts_with(name)) return false;
+  place.remove_prefix(name.size());
+  return place.empty() ||
+         (place.size() > 1 && place.find_first_not_of("0123456789", 1) == place.npos &&
+          place.front() == ':');
+}
+
+/// A CA of a whole company has issued certificates to other servers too: each of them could give
+/// orders. An empty file names no server.
+bool is_of_another_server(const Tree& tree, std::string_view url) {
+  return tree.exists(kServerFile) && !is_at(url, tree.text(kServerFile).value_or("-"));
+}
+
+std::string why_not(const Tree& tree, std::string_view url) {
+  if (wants_tls(tree) && !url.starts_with("https://"))
+    return "which has one of plain HTTP, and this system checks certificates; cupel.http=yes in "
+           "its own command line allows it";
+  if (is_of_another_server(tree, url))
+    return "which has " + std::string{url.substr(0, url.find("/boot/"))} +
+           ", and this system was built for the boot server " +
+           tree.text(kServerFile).value_or("without an address") + " alone (--boot-host)";
+  return {};
+}
+
 std::optional<std::string> from_media(const Tree& tree) {
   for (const auto& name : tree.names("/sys/block")) {
     if (!tree.exists("/sys/block/" + name + "/device")) continue;
@@ -117,15 +149,12 @@ std::optional<std::string> ticket_base(std::string_view url) {
 
 Outcome<BootTicket> find_ticket(const Tree& tree) {
   std::string looked;
-  const bool tls = wants_tls(tree);
   for (const auto& way : kWays) {
     auto url = way.find(tree);
-    if (url && (!tls || url->starts_with("https://"))) return BootTicket{std::move(*url), way.name};
+    const auto bad = url ? why_not(tree, *url) : std::string{};
+    if (url && bad.empty()) return BootTicket{std::move(*url), way.name};
     looked += (looked.empty() ? "" : ", ") + std::string{way.place};
-    if (url)
-      looked +=
-          " (which has one of plain HTTP, and this system checks certificates; cupel.http=yes "
-          "in its own command line allows it)";
+    if (!bad.empty()) looked += " (" + bad + ")";
   }
   return Failure{Cause::kNoTicket, "no ticket of a boot server in " + looked +
                                        ". Boot this machine by the URL that Cupel gave it"};
