@@ -104,13 +104,18 @@ Task<Result<PowerState>> read_power(Client& client, Deadline deadline) {
   co_return (told[0] & 1) != 0 ? PowerState::on : PowerState::off;
 }
 
+const Command& control_command(ResetType type) {
+  const bool restarts = type == ResetType::power_cycle || type == ResetType::force_restart;
+  return restarts ? kChassisRestart : kChassisControl;
+}
+
 Task<Result<void>> control(Client& client, ResetType type, Deadline deadline) {
   const auto how = control_of(type);
   if (!how)
     co_return Error{Code::kUnsupported,
                     client.node() + ": IPMI has no " + std::string{to_string(type)}};
   Bytes data{*how};
-  CO_TRY(co_await client.ask(kChassisControl, std::move(data), deadline));
+  CO_TRY(co_await client.ask(control_command(type), std::move(data), deadline));
   co_return ok();
 }
 

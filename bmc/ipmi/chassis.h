@@ -8,6 +8,10 @@ namespace cupel::bmc::ipmi {
 /// Errors of all of these: as Client::ask.
 Task<Result<PowerState>> read_power(Client& client, Deadline deadline);
 
+/// Chassis Control as it is sent for this: once where a second one would restart the machine again.
+/// Pure.
+const Command& control_command(ResetType type);
+
 /// Chassis Control. Errors: kUnsupported for what it has no word for. Source: IPMI 2.0, 28.3.
 Task<Result<void>> control(Client& client, ResetType type, Deadline deadline);
 

@@ -7,6 +7,7 @@ namespace cupel::bmc::ipmi {
 // Chassis (00h).
 inline constexpr Command kGetChassisStatus{0x00, 0x01, "Get Chassis Status"};
 inline constexpr Command kChassisControl{0x00, 0x02, "Chassis Control", Privilege::operate};
+inline constexpr Command kChassisRestart{0x00, 0x02, "Chassis Control", Privilege::operate, true};
 inline constexpr Command kChassisIdentify{0x00, 0x04, "Chassis Identify", Privilege::operate};
 inline constexpr Command kSetBootOptions{0x00, 0x08, "Set System Boot Options", Privilege::operate};
 inline constexpr Command kGetBootOptions{0x00, 0x09, "Get System Boot Options", Privilege::operate};
@@ -19,7 +20,7 @@ inline constexpr Command kGetSensorReading{0x04, 0x2d, "Get Sensor Reading"};
 
 // Application (06h).
 inline constexpr Command kGetDeviceId{0x06, 0x01, "Get Device ID"};
-inline constexpr Command kColdReset{0x06, 0x02, "Cold Reset", Privilege::admin};
+inline constexpr Command kColdReset{0x06, 0x02, "Cold Reset", Privilege::admin, true};
 inline constexpr Command kGetSystemGuid{0x06, 0x37, "Get System GUID"};
 inline constexpr Command kGetAuthenticationCapabilities{0x06, 0x38,
                                                         "Get Channel Authentication Capabilities"};

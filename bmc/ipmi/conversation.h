@@ -36,6 +36,7 @@ class Patience {
  public:
   static constexpr int kTries = 5;
   static constexpr Ticks kFirst{1000}, kLongest{5000};
+  static constexpr Ticks kOnce{13'000};  // of what is sent once: as long as all tries take
 
   bool exhausted() const { return tries_ == kTries; }
   int tries() const { return tries_; }

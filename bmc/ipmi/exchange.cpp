@@ -10,7 +10,8 @@ Exchange::Exchange(Session* session, const Command& command, std::uint8_t sequen
       message_{request_message(command, sequence, data, unit)} {}
 
 Action Exchange::start() {
-  const auto wait = patience_.next();
+  const auto next = patience_.next();
+  const auto wait = command_.once ? Patience::kOnce : next;
   auto datagram =
       session_ != nullptr ? session_->seal(PayloadType::ipmi, message_) : plain_message(message_);
   return Send{std::move(datagram), wait};
@@ -18,6 +19,11 @@ Action Exchange::start() {
 
 Action Exchange::on_timeout() {
   if (outcome_) return Done{};
+  if (command_.once) {
+    outcome_ = Error{Code::kTimeout,
+                     "no answer to its datagram, which is not repeated: it may have been done"};
+    return Done{};
+  }
   if (!patience_.exhausted()) return start();
   outcome_ = Error{Code::kTimeout,
                    "no answer to any of " + std::to_string(Patience::kTries) + " datagrams"};

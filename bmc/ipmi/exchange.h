@@ -10,7 +10,8 @@
 namespace cupel::bmc::ipmi {
 
 /// A repeated request keeps its rqSeq, so that the BMC can know it again (IPMI 2.0, 6.12.2), and
-/// gets a session sequence number of its own.
+/// gets a session sequence number of its own. A command that is sent once (Command::once) is not
+/// repeated.
 class Exchange final : public Conversation {
  public:
   /// Without a session where `session` is nullptr, in the envelope of IPMI 1.5.
@@ -21,7 +22,7 @@ class Exchange final : public Conversation {
   Action on_datagram(View datagram) override;
   Action on_timeout() override;
 
-  /// Once it is Done. Errors: kTimeout.
+  /// Once it is Done. Errors: kTimeout; then the BMC may have done what it was asked.
   Result<Reply> outcome();
 
  private:

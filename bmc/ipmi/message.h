@@ -17,6 +17,9 @@ struct Command {
   std::uint8_t code;
   const char* name;
   Privilege least = Privilege::user;
+  /// Done twice it does more than once: sent in one datagram, since not every BMC recognizes a
+  /// repeated rqSeq. Whether it began where no answer comes, its caller sees by the state.
+  bool once = false;
 };
 
 /// What came back for a command; `data` follows the completion code.

@@ -285,6 +285,13 @@ TEST(Sel, KeepsTheVendorsOwnAsTheyAre) {
   EXPECT_FALSE(parse_sel(from_hex("0300 c1 10203061")));
 }
 
+TEST(ChassisControl, IsSentOnceWhereASecondOneWouldRestartTheMachineAgain) {
+  for (const auto type : {ResetType::power_cycle, ResetType::force_restart})
+    EXPECT_TRUE(control_command(type).once) << to_string(type);
+  for (const auto type : {ResetType::on, ResetType::force_off, ResetType::graceful_shutdown})
+    EXPECT_FALSE(control_command(type).once) << to_string(type);
+}
+
 TEST(BootFlags, SayInUefiModeWhatIsWanted) {
   const BootOverride once{.target = BootTarget::pxe, .once = true};
   const BootOverride always{.target = BootTarget::virtual_cd};

@@ -10,6 +10,8 @@
 namespace cupel::bmc::ipmi {
 namespace {
 
+using ::testing::HasSubstr;
+
 const Bytes kKey(20, 0x5a);
 constexpr std::uint32_t kOurs = 0x01020304, kTheirs = 0x0a0b0c0d;
 
@@ -160,6 +162,18 @@ TEST(Exchange, RepeatsWithTheSameNumberOfItsOwnAndAnotherOfTheSession) {
 
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->payload, second->payload);
+}
+
+TEST(Exchange, OfWhatIsSentOnceEndsWithoutARepetition) {
+  Pair pair{kSuite3};
+  Exchange exchange{&pair.console, kColdReset, 5, {}};
+
+  EXPECT_TRUE(std::holds_alternative<Send>(exchange.start()));
+  EXPECT_TRUE(std::holds_alternative<Done>(exchange.on_timeout()));
+  const auto outcome = exchange.outcome();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kTimeout);
+  EXPECT_THAT(outcome.error().what, HasSubstr("not repeated: it may have been done"));
 }
 
 TEST(Message, HasTheChecksumsOfIpmitoolsOwn) {
