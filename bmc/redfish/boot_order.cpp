@@ -16,13 +16,17 @@ std::string reference_of(const std::string& told) {
   return std::string{trimmed(std::string_view{told}.substr(0, told.find(':')))};
 }
 
-std::vector<std::string> order_in(const json::value& body) {
+/// Errors: kMalformed for more than Cupel reads: of a part of the order no other one can be made.
+Result<std::vector<std::string>> order_in(const json::value& body, const std::string& uri) {
   std::vector<std::string> order;
   const auto* list = find(body, "Boot/BootOrder");
   if (list == nullptr) return order;
-  for (const auto& told : texts_of(list))
-    if (order.size() < kMostOptions) order.push_back(reference_of(told));
-  return order;
+  for (const auto& told : texts_of(list)) order.push_back(reference_of(told));
+  if (order.size() <= kMostOptions) return order;
+  return Error{Code::kMalformed, printable(uri) + ": a boot order of more than " +
+                                     std::to_string(kMostOptions) +
+                                     " options: too many to read. Remove those that no longer "
+                                     "lead to a system, in the BIOS setup or by efibootmgr"};
 }
 
 /// Where the order is written.
@@ -87,10 +91,11 @@ Result<void> are_options(const std::vector<std::string>& wanted,
 }  // namespace
 
 Task<Result<BootOrder>> read_boot_order(Client& client, Document system, Deadline deadline) {
-  BootOrder order{.current = order_in(system.body)};
+  BootOrder order;
+  CO_TRY(order.current, order_in(system.body, system.uri));
   CO_TRY(order.options, co_await read_options(client, system.body, deadline));
   CO_TRY(const Place place, co_await place_of(client, std::move(system), deadline));
-  order.next = order_in(place.before.body);
+  CO_TRY(order.next, order_in(place.before.body, place.uri));
   if (order.current.empty()) order.current = order.next;
   co_return order;
 }
@@ -98,7 +103,7 @@ Task<Result<BootOrder>> read_boot_order(Client& client, Document system, Deadlin
 Task<Result<void>> set_boot_order(Client& client, Document system,
                                   std::vector<std::string> references, Deadline deadline) {
   CO_TRY(const Place place, co_await place_of(client, std::move(system), deadline));
-  const auto before = order_in(place.before.body);
+  CO_TRY(const auto before, order_in(place.before.body, place.uri));
   CO_TRY(are_options(references, before, place.uri));
   if (before == references) co_return ok();
   json::array list;
@@ -112,7 +117,7 @@ Task<Result<void>> set_boot_order(Client& client, Document system,
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     CO_TRY(const json::value body_now, co_await client.get(place.uri, deadline));
-    now = order_in(body_now);
+    CO_TRY(now, order_in(body_now, place.uri));
     if (now == references) co_return ok();
   }
   co_return sent.not_shown(

@@ -43,6 +43,10 @@ Task<std::optional<Document>> read_manager(Survey& survey, const Machine& machin
     if (is_bmc(*manager)) co_return manager;
     if (!first) first = std::move(manager);
   }
+  if (uris.size() > kMostManagers)
+    survey.unknown("BMC", uris[kMostManagers],
+                   "none of the first " + std::to_string(kMostManagers) +
+                       " managers is a BMC: the rest is not read");
   co_return first;
 }
 

@@ -149,6 +149,31 @@ TEST_F(Boot, WritesToTheSystemWhereTheSettingsResourceHasNoOverride) {
   EXPECT_TRUE(server.asked().patches.front().starts_with("/redfish/v1/Systems/1 "));
 }
 
+// Of a part of the order no other one can be made: what was cut would be lost.
+TEST_F(Boot, OrderOfMoreOptionsThanAreReadIsAnErrorAndIsNotWritten) {
+  const auto system_with = [](std::size_t options) {
+    auto system = test_system();
+    json::array order;
+    for (std::size_t i = 0; i < options; ++i) order.emplace_back("Boot" + std::to_string(1000 + i));
+    system.at("Boot").as_object()["BootOrder"] = std::move(order);
+    return system;
+  };
+  server.set(kSystem, system_with(128));
+  const auto bmc = open();
+  const auto whole = run(bmc->settings.boot_order(soon()));
+  server.set(kSystem, system_with(129));
+  const auto cut = run(bmc->settings.boot_order(soon()));
+  const auto done = run(bmc->settings.set_boot_order({"Boot1001"}, soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(whole) << whole.error().what;
+  EXPECT_EQ(whole->value.current.size(), 128u);
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().what, HasSubstr("a boot order of more than 128 options"));
+  EXPECT_FALSE(done);
+  EXPECT_THAT(server.asked().patches, ElementsAre());
+}
+
 /// A BMC whose own behavior is asked for, with what a test puts in.
 class BootBehavior : public Acting {
  protected:

@@ -340,6 +340,27 @@ TEST_F(PartsReading, AnAuxiliaryControllerIsNotTheBmc) {
   EXPECT_EQ(version->firmware, "nc.1.6.16-21");
 }
 
+TEST_F(PartsReading, ManagersThatAreNotReadForABmcAreNamed) {
+  at(kSystem).erase("Links");
+  std::vector<std::string> managers;
+  for (int i = 0; i < 9; ++i) {
+    managers.push_back("/redfish/v1/Managers/Card" + std::to_string(i));
+    put(managers.back(), R"({"ManagerType": "AuxiliaryController"})");
+  }
+  tree.documents["/redfish/v1/Managers"] = list_of(managers);
+  const auto named = [&] {
+    return std::ranges::any_of(inventory().unknown, [&](const inventory::Unknown& each) {
+      return each.source == managers.back() &&
+             each.why == "none of the first 8 managers is a BMC: the rest is not read";
+    });
+  };
+
+  EXPECT_TRUE(named());
+
+  at(managers[7])["ManagerType"] = "BMC";
+  EXPECT_FALSE(named());
+}
+
 /// A machine whose GPUs and HCAs keep their versions to the firmware inventory.
 class FirmwareList : public PartsReading {
  protected:
