@@ -80,6 +80,11 @@ Error Client::login_failed(const Response& response, Error error, const std::str
     // Right credentials are refused with 401 only.
     const auto rules = status == 401 ? refusals_ : RefusalRules{};
     const bool wrong = bmc_limits_.logins.refused(user_, password, rules, error.what);
+    if (status == 401 && wrong && !response.asks_for_basic)
+      error.what +=
+          ", or the BMC itself: some answer so to a right password while their session table is "
+          "full or their service starts. If the password is right, run: cupel bmc " +
+          peer_.node + " retry-login";
     if (error.code != Code::kUnsupported) error.code = wrong ? Code::kRefused : Code::kBusy;
     if (!wrong) error.retry_after = rules.pause_after;
   }

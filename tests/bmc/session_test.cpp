@@ -263,6 +263,26 @@ TEST_F(Session, IsNotTriedByBasicWhereTheBmcRefusedThePasswordItself) {
   EXPECT_EQ(server.asked().refused, 1);
 }
 
+// A BMC whose session table is full, or whose service starts, answers a right password alike: the
+// login is not tried again, since that could lock the account, and the error says what else it is.
+TEST_F(Session, NamesWhatElseARefusalWithoutAChallengeMayMean) {
+  server.misbehave({.method = "POST", .times = 1000, .status = 401});
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+  const auto again = run(bmc->power.state(soon()));
+
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, Code::kRefused);
+  EXPECT_THAT(state.error().what, HasSubstr("while their session table is full"));
+  EXPECT_THAT(state.error().what, HasSubstr("run: cupel bmc a01-n01 retry-login"));
+  EXPECT_FALSE(again);
+  const auto asked = server.asked();
+  EXPECT_EQ(std::ranges::count_if(asked.lines,
+                                  [](const std::string& line) { return line.starts_with("POST"); }),
+            1);
+}
+
 TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
   server.change([](auto& options) { options.session_prefix = "a8f3kq02z"; });
   const auto bmc = open();
