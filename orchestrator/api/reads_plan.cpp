@@ -20,6 +20,7 @@
 #include "orchestrator/report/markdown.h"
 #include "orchestrator/report/part_telemetry.h"
 #include "orchestrator/report/run_progress.h"
+#include "orchestrator/store/damaged_run.h"
 
 namespace cupel::api {
 namespace {
@@ -175,7 +176,9 @@ Reply read_run_status(Desk& desk, const Call& call) {
     const auto make =
         call.text("steps") == "false" ? &controller::run_view : &controller::run_view_with_steps;
     const auto view = make(desk.store(), **run, known, desk.shared().version);
-    return view ? Reply{json_answer(*view)} : Reply{problem_of(view.error())};
+    if (view) return json_answer(*view);
+    const auto words = store::words_of_damage(desk.store(), (*run)->id, view.error());
+    return problem_of(Error{view.error().code, words});
   });
 }
 

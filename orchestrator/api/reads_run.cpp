@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/text.h"
 #include "burnin/criteria/causes.h"
 #include "orchestrator/api/handlers.h"
 #include "orchestrator/controller/run_status.h"
+#include "orchestrator/controller/run_view.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/verdict_json.h"
+#include "orchestrator/store/damaged_run.h"
 
 namespace cupel::api {
 namespace {
@@ -196,6 +199,20 @@ std::size_t limit_of(const Call& call, std::int64_t usual) {
   return static_cast<std::size_t>(call.integer("limit", usual));
 }
 
+/// A run that cannot be read, so that the others are listed all the same.
+json::object damaged_row(Desk& desk, const Call& call, const store::Run& run, const Error& error) {
+  std::vector<std::string> seen;
+  std::ranges::copy_if(run.nodes, std::back_inserter(seen),
+                       [&](const std::string& node) { return desk.sees(call, run.id, node); });
+  // Who repaired it, and which nodes that freed, is of the whole run.
+  if (!call.identity.sees_all_racks())
+    return controller::damaged_run_view(
+        run, seen, fmt::format("the journal of run {} cannot be read", run.id));
+  const auto view = controller::run_view(desk.store(), run, {}, desk.shared().version);
+  const auto& why = view ? error : view.error();  // as the command on this machine says it
+  return controller::damaged_run_view(run, seen, store::words_of_damage(desk.store(), run.id, why));
+}
+
 Reply runs_of(Desk& desk, const Call& call) {
   const auto most = limit_of(call, 100);
   json::array items;
@@ -214,8 +231,7 @@ Reply runs_of(Desk& desk, const Call& call) {
                                [&](const auto& node) { return desk.sees(call, id, node); }))
         continue;
       auto row = run_row(desk, call, *run);
-      if (!row) return problem_of(row.error());
-      items.push_back(*std::move(row));
+      items.push_back(row ? *std::move(row) : damaged_row(desk, call, *run, row.error()));
     }
     if (ids->size() <= most) return list_answer(std::move(items), {});
   }

@@ -17,7 +17,6 @@
 #include "orchestrator/certificate/revoked.h"
 #include "orchestrator/certificate/statement.h"
 #include "orchestrator/cli/commands.h"
-#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/signing_key.h"
 #include "orchestrator/cli/table.h"

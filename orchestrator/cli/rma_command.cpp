@@ -12,7 +12,6 @@
 #include "inventory/model.h"
 #include "inventory/parts.h"
 #include "orchestrator/cli/commands.h"
-#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/diagnostic_files.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"

@@ -10,7 +10,6 @@
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/commands.h"
-#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
@@ -32,6 +31,7 @@
 #include "orchestrator/report/node_json.h"
 #include "orchestrator/report/part_telemetry.h"
 #include "orchestrator/report/report_schema.h"
+#include "orchestrator/store/damaged_run.h"
 
 namespace cupel::cli {
 namespace {

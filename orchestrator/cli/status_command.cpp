@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/commands.h"
-#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
@@ -20,6 +19,7 @@
 #include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/report/wrapped.h"
+#include "orchestrator/store/damaged_run.h"
 
 namespace cupel::cli {
 namespace {
@@ -141,16 +141,24 @@ void say_run(const json::value& view) {
   say_failures(view);
 }
 
-bool run_is_over(const store::Run& run) {
-  return run.phase == engine::RunPhase::ended || run.phase == engine::RunPhase::cancelled;
+bool run_is_over(const json::value& view) {
+  const auto state = text(view, "state");
+  return state == to_string(engine::RunPhase::ended) ||
+         state == to_string(engine::RunPhase::cancelled);
 }
 
-/// A run whose journal cannot be read.
-void say_damaged(const store::Run& run, const std::string& what) {
-  say_row<std::string_view>(std::to_string(run.id), report::utc(run.began).substr(0, 16) + "Z",
-                            to_string(run.phase), "-", "-", "-",
-                            printable(run.playbook + " " + inventory::fold(run.nodes)));
-  add("{}", printable(what));
+/// A run whose journal cannot be read: controller::damaged_run_view(). The others stand as they do.
+Exit list_damaged(const Context& context, const json::value& view, json::array& all) {
+  const auto exit = run_is_over(view) ? Exit::passed : Exit::unfinished;
+  if (context.json) {
+    all.push_back(view);
+    return exit;
+  }
+  say_row<std::string_view>(fmt::to_string(number(view, "run")),
+                            text(view, "began").substr(0, 16) + "Z", text(view, "state"), "-", "-",
+                            "-", text(view, "playbook") + " " + nodes_of(view));
+  add("{}", text(view, "error"));
+  return exit;
 }
 
 /// Of a run with racks that the user may not see: what the API has of the others. Errors: as
@@ -168,22 +176,39 @@ Result<json::value> view_there(const api::ServiceClient& client, engine::RunId r
   return part_there(client, run);
 }
 
+/// Whether it is about the service and not about one run.
+bool ends_the_list(Code code) {
+  return is_transient(code) || code == Code::kUntrusted || code == Code::kCancelled;
+}
+
 /// The same of a service elsewhere.
 Exit status_there(const Context& context, const api::ServiceClient& client) {
   const auto page = client.get(fmt::format("/api/v1/runs?limit={}", kRunsShown));
   if (!page) return complain_of_service(context, page.error());
+  auto worst = Exit::passed;
   json::array all;
   if (!context.json) say_headings();
   for (const auto& row : items_at(*page, "items")) {
+    if (find(row, "error") != nullptr) {
+      if (list_damaged(context, row, all) != Exit::passed) worst = Exit::unfinished;
+      continue;
+    }
     auto view = view_there(client, number(row, "run"));
-    if (!view) return complain_of_service(context, view.error());
+    if (!view && ends_the_list(view.error().code))
+      return complain_of_service(context, view.error());
+    if (!view) {
+      auto damaged = row.is_object() ? row.get_object() : json::object{};
+      damaged["error"] = view.error().what;
+      if (list_damaged(context, damaged, all) != Exit::passed) worst = Exit::unfinished;
+      continue;
+    }
     if (context.json)
       all.push_back(*std::move(view));
     else
       say_run(*view);
   }
   if (context.json) say("{}\n", json::serialize(all));
-  return Exit::passed;
+  return worst;
 }
 
 /// The line of the run in the list, and a row for each of its steps.
@@ -249,13 +274,9 @@ Exit status(const Context& context, std::optional<engine::RunId> named) {
   for (const auto& run : *runs) {
     auto view = controller::run_view(store, run, known, CUPEL_VERSION);
     if (!view) {
-      // The others stand as they do.
       const auto what = words_of_damage(store, run.id, view.error());
-      if (context.json)
-        all.push_back({{"run", run.id}, {"state", to_string(run.phase)}, {"error", what}});
-      else
-        say_damaged(run, what);
-      worst = run_is_over(run) ? worst : Exit::unfinished;
+      const auto damaged = controller::damaged_run_view(run, run.nodes, what);
+      if (list_damaged(context, damaged, all) != Exit::passed) worst = Exit::unfinished;
       continue;
     }
     if (context.json)

@@ -94,4 +94,15 @@ Result<json::object> run_view_with_steps(const store::Store& store, const store:
   return object;
 }
 
+json::object damaged_run_view(const store::Run& run, const std::vector<std::string>& nodes,
+                              std::string_view error) {
+  return {{"run", run.id},
+          {"playbook", run.playbook},
+          {"state", to_string(run.phase)},
+          {"began", report::utc(run.began)},
+          {"nodes", nodes.size()},
+          {"range", inventory::fold(nodes)},
+          {"error", error}};
+}
+
 }  // namespace cupel::controller

@@ -29,4 +29,9 @@ Result<boost::json::object> run_view_with_steps(const store::Store& store, const
                                                 const std::optional<ControllerStatus>& known,
                                                 std::string_view made_by);
 
+/// A run whose journal cannot be read, in a list: what the store's row has of it, `nodes` of it,
+/// and `error` in place of figures.
+boost::json::object damaged_run_view(const store::Run& run, const std::vector<std::string>& nodes,
+                                     std::string_view error);
+
 }  // namespace cupel::controller

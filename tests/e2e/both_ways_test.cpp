@@ -16,6 +16,7 @@
 #include "orchestrator/store/store.h"
 #include "tests/e2e/cupel_binary.h"
 #include "tests/e2e/forked_cupel.h"
+#include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::testing {
 namespace {
@@ -172,6 +173,10 @@ std::set<std::string> all_commands() {
   return paths;
 }
 
+struct Behind : store::StoreTest {
+  using StoreTest::sql_in;
+};
+
 /// A state folder with a run that is over, of a playbook that asks no machine, and a service on it.
 class BothWays : public ::testing::Test {
  protected:
@@ -308,6 +313,31 @@ TEST_F(BothWays, EveryCommandAnswersTheSameOrRefusesOrDoesNotCare) {
   }
   EXPECT_THAT(unknown, IsEmpty()) << "say in the table what they do where $CUPEL_SERVER is set";
   EXPECT_FALSE(fs::exists(file("none"))) << "a state folder was made where a service was named";
+}
+
+// Its journal cannot be read; the others are listed as they stand.
+TEST_F(BothWays, StatusListsTheOtherRunsBesideADamagedOne) {
+  store::Run run;
+  run.playbook = "torn";
+  run.nodes = {"n1"};
+  {
+    const auto store = store::Store::open(folder_ / "state").value();
+    ASSERT_EQ(store->begin_run(run).value(), 3);
+    engine::Event begun;
+    begun.kind = engine::EventKind::run_started;
+    begun.data["steps"] = json::array{"watch"};
+    ASSERT_TRUE(store->append(3, begun));
+  }
+  Behind::sql_in(folder_ / "state", "UPDATE event SET data = '{' WHERE run = 3");
+
+  for (const auto* line : {"status", "status --json"}) {
+    const auto one = here(words_of(line)), other = there(words_of(line));
+    EXPECT_EQ(one.status, 3) << line << one.out << one.err;
+    EXPECT_EQ(other.status, 3) << line << other.out << other.err;
+    EXPECT_EQ(one.out, other.out) << line;
+    EXPECT_THAT(other.out, HasSubstr("cupel store repair 3")) << line;
+  }
+  EXPECT_THAT(there({"status"}).out, AllOf(HasSubstr("judge"), HasSubstr("sampled")));
 }
 
 TEST_F(BothWays, TheTableHasNoCommandThatIsGone) {

@@ -30,6 +30,36 @@ TEST_F(ApiReads, ListsRunsWithWhatBecameOfTheirNodes) {
   EXPECT_EQ(row.at("nodes"), 2);
 }
 
+// Its journal cannot be read; the others are listed as they stand.
+TEST_F(ApiReads, ListsTheOtherRunsBesideADamagedOne) {
+  const auto whole = run_of_two();
+  store::Run run;
+  run.playbook = "torn";
+  run.nodes = {"a01-n02"};
+  const auto torn = store().begin_run(run).value();
+  append(torn, engine::EventKind::run_started, "", "",
+         R"({"nodes":[{"name":"a01-n02","rack":"a01"}],"steps":[]})");
+  struct Behind : store::StoreTest {
+    using StoreTest::sql_in;
+  };
+  Behind::sql_in(state(), "UPDATE event SET data = '{' WHERE run = " + std::to_string(torn));
+  serve();
+
+  const auto heard = get("/api/v1/runs");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  ASSERT_EQ(body.at("items").as_array().size(), 2u);
+  const auto& row = body.at("items").at(0);
+  EXPECT_EQ(row.at("run"), torn);
+  EXPECT_EQ(row.at("playbook"), "torn");
+  EXPECT_EQ(row.at("range"), "a01-n02");
+  EXPECT_THAT(std::string{row.at("error").as_string()}, HasSubstr("cupel store repair"));
+  EXPECT_EQ(row.as_object().if_contains("pass"), nullptr);
+  EXPECT_EQ(body.at("items").at(1).at("run"), whole);
+  EXPECT_EQ(body.at("items").at(1).at("fail"), 1);
+}
+
 TEST_F(ApiReads, ShowsHowEachNodeStands) {
   run_of_two();
   serve();

@@ -1,11 +1,11 @@
-#include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/store/damaged_run.h"
 
 #include "base/text.h"
 #include "orchestrator/store/repair.h"
 
-namespace cupel::cli {
+namespace cupel::store {
 
-std::string words_of_damage(const store::Store& store, engine::RunId run, const Error& error) {
+std::string words_of_damage(const Store& store, engine::RunId run, const Error& error) {
   auto what = valid_utf8(error.what);
   const auto repairs = store::repairs(store.folder());
   if (!repairs) return what;
@@ -14,4 +14,4 @@ std::string words_of_damage(const store::Store& store, engine::RunId run, const 
   return what;
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::store

@@ -4,9 +4,9 @@
 
 #include "orchestrator/store/store.h"
 
-namespace cupel::cli {
+namespace cupel::store {
 
 /// The error as it is, and who repaired the run, if anybody did.
-std::string words_of_damage(const store::Store& store, engine::RunId run, const Error& error);
+std::string words_of_damage(const Store& store, engine::RunId run, const Error& error);
 
-}  // namespace cupel::cli
+}  // namespace cupel::store
