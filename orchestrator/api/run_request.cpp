@@ -1,6 +1,7 @@
 #include "orchestrator/api/run_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/json.hpp>
 #include <chrono>
@@ -54,6 +55,23 @@ std::optional<Problem> sets_what_runs(const std::string& playbook,
                   "run on the machine itself (cupel run)",
                   printable(names.front())),
       std::move(faults));
+}
+
+/// What the site's own list in service.yaml leaves out.
+std::optional<Problem> sets_what_is_not_listed(const SiteSettings& settings,
+                                               const playbooks::Arguments& arguments) {
+  if (!settings.parameters) return std::nullopt;
+  std::vector<Fault> faults;
+  for (const auto& [name, value] : arguments)
+    if (!settings.parameters->contains(name) && faults.size() < kMostFaults)
+      faults.push_back({"body.set." + name, "is not in parameters: of service.yaml"});
+  if (faults.empty()) return std::nullopt;
+  const auto listed = fmt::to_string(fmt::join(*settings.parameters, ", "));
+  return invalid(fmt::format("requests may set {} here: add a parameter to parameters: of "
+                             "service.yaml, put it into a playbook of the service's folder, or "
+                             "start the run on the machine itself (cupel run)",
+                             listed.empty() ? "no parameter" : "only " + printable(listed)),
+                 std::move(faults));
 }
 
 /// The inventory as its file has it now, with the node of the call: what is run is planned anew of
@@ -195,8 +213,11 @@ std::variant<std::unique_ptr<controller::Planned>, Problem> plan_of_request(Desk
     for (const auto& [key, value] : settings->get_object())
       request.arguments.emplace(std::string{key}, std::string{value.get_string()});
   // A schedule is the site's own.
-  if (call.identity.kind != Identity::Kind::schedule)
+  if (call.identity.kind != Identity::Kind::schedule) {
+    if (auto problem = sets_what_is_not_listed(site->settings, request.arguments))
+      return *std::move(problem);
     if (auto problem = sets_what_runs(*playbook, request.arguments)) return *std::move(problem);
+  }
   auto planned = controller::plan_run(request);
   if (!planned) return problem_of_plan(planned.error());
   return *std::move(planned);

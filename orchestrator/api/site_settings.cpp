@@ -112,6 +112,10 @@ std::optional<SiteSettings> parse_site_settings(std::string_view text, const std
   settings.certificates = grants_of(reading, fields, "certificates", "name");
   if (const auto* oidc = fields.value("oidc")) settings.oidc = oidc_of(reading, *oidc);
   take_two_person(fields, settings);
+  if (fields.has("parameters")) {
+    const auto names = fields.texts("parameters");
+    settings.parameters.emplace(names.begin(), names.end());
+  }
   settings.schedules = schedules_of(fields, file, problems);
   settings.notices = notice_hooks_of(fields, file, problems);
   if (const auto rate = fields.number("requests_per_second")) {

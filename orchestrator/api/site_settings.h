@@ -42,6 +42,9 @@ struct SiteSettings {
   std::map<std::string, Grant> certificates{};    // by common name
   std::optional<OidcSettings> oidc{};
   std::set<std::string> two_person{};  // "start", "cancel", ...
+  /// Of playbooks, that requests may set; nothing: each but those that decide what runs on nodes,
+  /// which none may set either way.
+  std::optional<std::set<std::string>> parameters{};
   std::vector<Schedule> schedules{};
   std::vector<NoticeHook> notices{};
   double requests_per_second = 200;  // of one person

@@ -444,6 +444,17 @@ TEST(RequestRate, AllowsBurstsOfTwiceARate) {
   EXPECT_TRUE(rate.may("bob", now));
 }
 
+TEST(SiteSettings, AnEmptyListOfParametersIsNoneAndNotAll) {
+  std::vector<inventory::Problem> problems;
+
+  const auto none = api::parse_site_settings("parameters: []\n", "service.yaml", problems);
+  const auto unsaid = api::parse_site_settings("log: text\n", "service.yaml", problems);
+
+  ASSERT_TRUE(none && unsaid) << inventory::to_string(problems);
+  EXPECT_EQ(none->parameters, std::set<std::string>{});
+  EXPECT_EQ(unsaid->parameters, std::nullopt);
+}
+
 TEST(SiteSettings, ListEveryErrorAtOnce) {
   std::vector<inventory::Problem> problems;
 

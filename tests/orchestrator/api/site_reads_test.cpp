@@ -69,6 +69,23 @@ TEST_F(SiteReads, NoRequestSaysWhichProgramsRunOnNodes) {
   EXPECT_EQ(allowed.status, 200) << allowed.body;
 }
 
+TEST_F(SiteReads, RequestsSetWhatTheSiteListsAndOfThatNothingThatRunsOnNodes) {
+  const auto answer = [&](const std::string& set) {
+    return post("/api/v1/plans",
+                R"({"playbook":"burn-in-tools","nodes":"a01-n1","set":)" + set + "}", "k");
+  };
+  std::ofstream{file("service.yaml"), std::ios::app} << "parameters: [burn, gpu_burn]\n";
+  serve_site();
+
+  EXPECT_EQ(answer(R"({"burn":"1m"})").status, 200);
+  const auto left_out = answer(R"({"burn":"1m","level":"3"})");
+  EXPECT_EQ(left_out.status, 422);
+  EXPECT_THAT(left_out.body, HasSubstr("requests may set only burn, gpu_burn here"));
+  EXPECT_THAT(left_out.body, HasSubstr("body.set.level"));
+  EXPECT_THAT(left_out.body, Not(HasSubstr("body.set.burn")));
+  EXPECT_THAT(answer(R"({"gpu_burn":"/tmp/evil"})").body, HasSubstr("the site's alone"));
+}
+
 TEST_F(SiteReads, TellOfEachHookWhatItTakesAndNoSecret) {
   serve_site();
 
