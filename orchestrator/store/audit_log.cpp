@@ -1,5 +1,7 @@
 #include "orchestrator/store/audit_log.h"
 
+#include <syslog.h>
+
 #include <algorithm>
 
 #include "base/digest.h"
@@ -47,6 +49,15 @@ void each_audit_row(soci::session& sql, std::int64_t after, Visit visit) {
   }
 }
 
+/// Kept by whoever collects logs, it shows an end of the log that was cut off. A command that logs
+/// nothing (cupel token) sends it to syslog, which systemd's journal reads too.
+void keep_elsewhere(const AuditHead& head, const std::filesystem::path& folder) {
+  const auto text = to_string(head);
+  if (log::is_on()) return log::info({}, "audit-head", text);
+  ::syslog(LOG_AUTHPRIV | LOG_INFO, "audit-head: %s of %s", text.c_str(),
+           printable(folder.string()).c_str());
+}
+
 }  // namespace
 
 std::string to_string(const AuditHead& head) {
@@ -80,7 +91,8 @@ AuditChain audit_chain(soci::session& sql, const std::optional<AuditHead>& kept)
 }
 
 struct AuditLog::Connection {
-  soci::session sql;
+  std::filesystem::path folder{};
+  soci::session sql{};
 };
 
 AuditLog::AuditLog(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
@@ -90,6 +102,7 @@ AuditLog::~AuditLog() = default;
 Result<AuditLog> AuditLog::open(const std::filesystem::path& folder) {
   return guarded("cannot open the audit log in " + folder.string(), [&]() -> Result<AuditLog> {
     auto connection = std::make_unique<Connection>();
+    connection->folder = folder;
     open_session(connection->sql, folder);
     write_durably(connection->sql);
     return AuditLog{std::move(connection)};
@@ -122,8 +135,7 @@ Result<void> AuditLog::append(std::span<const AuditEntry> entries) {
       before = row.hash;
     }
     writing.commit();
-    // Kept by whoever collects logs, it shows an end of the log that was cut off.
-    log::info({}, "audit-head", to_string(AuditHead{row.sequence, before}));
+    keep_elsewhere({row.sequence, before}, connection_->folder);
     return ok();
   });
 }

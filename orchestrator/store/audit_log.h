@@ -24,7 +24,8 @@ struct AuditEntry {
 };
 
 /// Where the log ends. An end that was cut off, or a chain that was made anew, shows only to who
-/// has kept this elsewhere: it is logged with every entry, and cupel store verify prints it.
+/// has kept this elsewhere: it is logged with every entry, by a command without a log to syslog,
+/// and cupel store verify prints it.
 struct AuditHead {
   std::int64_t sequence = 0;
   std::string hash{};

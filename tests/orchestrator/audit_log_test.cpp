@@ -1,16 +1,45 @@
 #include "orchestrator/store/audit_log.h"
 
+#include <cstdarg>
+
+#include "base/file.h"
+#include "base/log.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/purpose.h"
 #include "tests/orchestrator/store_fixture.h"
+
+namespace {
+
+/// "PRIORITY TEXT" of each line, in this process.
+std::string& sent_to_syslog() {
+  static std::string lines;
+  return lines;
+}
+
+}  // namespace
+
+/// In place of the C library's: a test does not write into the machine's own log.
+extern "C" void syslog(int priority, const char* format, ...) {
+  std::array<char, 512> line{};
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(line.data(), line.size(), format, values);
+  va_end(values);
+  sent_to_syslog() += std::to_string(priority) + " " + line.data() + "\n";
+}
 
 namespace cupel::store {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class AuditLogTest : public StoreTest {
  protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    sent_to_syslog().clear();
+  }
   static AuditEntry entry(std::string what, std::string who = "ada") {
     return {.who = std::move(who), .origin = "command line", .what = std::move(what)};
   }
@@ -36,6 +65,40 @@ TEST_F(AuditLogTest, SeveralEntriesAreOneStepOfTheChain) {
   const auto chain = audit_chain(sql);
   EXPECT_EQ(chain.broken_at, std::nullopt);
   EXPECT_EQ(chain.head.sequence, 3);
+}
+
+/// Where the chain ends now.
+std::string head_in(const std::filesystem::path& folder) {
+  soci::session sql;
+  open_session(sql, folder / "cupel.db", Access::read_only);
+  return to_string(audit_chain(sql).head);
+}
+
+TEST_F(AuditLogTest, TheLogOfAServiceHasTheEndOfTheChainAfterEachEntry) {
+  const auto store = open();
+  auto log = AuditLog::open(folder_).value();
+  ASSERT_TRUE(log::to_file(folder_ / "service.log"));
+
+  ASSERT_TRUE(log.append(entry("token-made")));
+  const auto first = head_in(folder_);
+  ASSERT_TRUE(log.append(std::vector{entry("link-judged"), entry("link-repaired")}));
+  const auto second = head_in(folder_);
+  log::off();
+
+  const auto lines = read_file(folder_ / "service.log", 1u << 16).value();
+  EXPECT_THAT(lines, HasSubstr("audit-head: " + first + "\n"));
+  EXPECT_THAT(lines, HasSubstr("audit-head: " + second + "\n"));
+  EXPECT_EQ(sent_to_syslog(), "");
+}
+
+TEST_F(AuditLogTest, ACommandWithoutALogSendsTheEndOfTheChainToSyslog) {
+  const auto store = open();
+  auto log = AuditLog::open(folder_).value();
+
+  ASSERT_TRUE(log.append(entry("token-made")));
+
+  EXPECT_EQ(sent_to_syslog(),
+            "86 audit-head: " + head_in(folder_) + " of " + folder_.string() + "\n");
 }
 
 TEST_F(AuditLogTest, TheNewestOfAKindAreReadOldestFirst) {
