@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +39,15 @@ std::string random_word() {
   return digits;
 }
 
+/// Within what a shell's "<(...)" takes to print its next bytes, or to end.
+bool brings_more(int pipe) {
+  constexpr int kPatience = 10'000;  // ms
+  pollfd wanted{.fd = pipe, .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&wanted, 1, kPatience);
+  if (ready == 0) errno = EAGAIN;
+  return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
@@ -51,7 +61,9 @@ bool write_all(int fd, std::string_view bytes) {
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& file, std::size_t limit) {
-  const Descriptor opened{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Whoever may put a pipe in a file's place cannot hold up a service: open(2) would wait for its
+  // writer, and read(2) for its bytes.
+  const Descriptor opened{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (opened.fd < 0)
     return failure(errno == ENOENT ? Code::kNotFound : Code::kInvalid, file, "cannot open");
   std::string bytes;
@@ -59,6 +71,11 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
   for (;;) {
     const auto got = ::read(opened.fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN && brings_more(opened.fd)) continue;
+    if (got < 0 && errno == EAGAIN)
+      return Error{Code::kInvalid, file.string() +
+                                       " is a pipe that brought nothing for 10 s: write what it is "
+                                       "to bring into a file, and name that"};
     if (got < 0) return failure(Code::kInvalid, file, "cannot read");
     if (got == 0) return bytes;
     bytes.append(buffer, static_cast<std::size_t>(got));

@@ -8,8 +8,9 @@
 
 namespace cupel {
 
-/// The file's bytes. Errors: kNotFound; kInvalid for a folder, a file over `limit` bytes, or one
-/// that may not be read.
+/// The file's bytes. A pipe ("/dev/stdin", a shell's "<(...)") is read to its end; one that no
+/// program writes to has none. Errors: kNotFound; kInvalid for a folder, a file over `limit` bytes,
+/// one that may not be read, or a pipe that brings nothing for 10 s.
 Result<std::string> read_file(const std::filesystem::path& file, std::size_t limit);
 
 /// The mode of a file that holds nothing which other users may not know.

@@ -160,7 +160,9 @@ void use(Form form) {
 void to_stderr() { switch_to(STDERR_FILENO, false); }
 
 Result<void> to_file(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // Of a pipe neither open(2) nor write(2) waits for a reader.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const int fd = ::open(file.c_str(), kFlags, 0600);
   if (fd < 0)
     return Error{Code::kStorage,
                  fmt::format("cannot log to {}: {}", file.string(), std::strerror(errno))};

@@ -46,7 +46,8 @@ void use(Form form);
 /// Nothing is logged before one of these. Where standard error is journald's, each line has its
 /// priority in front ("<4>") instead of time and level. Source: sd-daemon(3).
 void to_stderr();
-/// Appended, mode 0600; a symbolic link is refused. Errors: kStorage; the log stays as it was.
+/// Appended, mode 0600; a symbolic link is refused, and a pipe that no program reads. Errors:
+/// kStorage; the log stays as it was.
 Result<void> to_file(const std::filesystem::path& file);
 void off();
 bool is_on();

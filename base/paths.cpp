@@ -14,6 +14,11 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, failure);
 }
 
+bool is_pipe(const fs::path& path) {
+  std::error_code failure;
+  return fs::is_fifo(path, failure);
+}
+
 std::optional<std::string> absence(const fs::path& path) {
   std::error_code failure;
   const auto found = fs::status(path, failure);

@@ -13,6 +13,7 @@ namespace cupel {
 /// absence() says which.
 bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
+bool is_pipe(const std::filesystem::path& path);
 
 /// Why there is nothing to read: "there is no file x", "x cannot be looked at: Permission denied".
 /// Nothing where there is something.

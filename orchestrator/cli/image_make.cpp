@@ -135,6 +135,9 @@ struct ImportAsked {
 };
 
 Result<void> check_raw(const std::string& file) {
+  if (is_pipe(file))
+    return Error{Code::kInvalid,
+                 file + ": is a pipe, and is read more than once: write it into a file first"};
   std::ifstream stream{file, std::ios::binary};
   std::string magic(4, '\0');
   if (!stream.read(magic.data(), 4))

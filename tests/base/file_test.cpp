@@ -33,6 +33,19 @@ TEST_F(FileTest, ReplacesAFileWholeAndLeavesNothingBeside) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(FileTest, APipeIsReadToItsEndAndHoldsUpNoReader) {
+  const auto named = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(named.c_str(), 0600), 0);
+  EXPECT_EQ(read_file(named, 100).value(), "") << "no program writes to it";
+
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "site: lab", 9), 9);
+  ASSERT_EQ(::close(ends[1]), 0);
+  EXPECT_EQ(read_file("/dev/fd/" + std::to_string(ends[0]), 100).value(), "site: lab");
+  ::close(ends[0]);
+}
+
 TEST_F(FileTest, IsNeverOpenToMoreThanItsMode) {
   const auto file = folder_ / "secret";
   ASSERT_TRUE(write_file(file, "s", 0600));

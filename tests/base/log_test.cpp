@@ -51,6 +51,16 @@ TEST_F(LogTest, WritesTimeLevelRunNodeAndStepOnEachLine) {
                                     time + " error run=- node=- step=- store: no space\n"));
 }
 
+TEST_F(LogTest, WaitsForNoReaderOfAPipe) {
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+
+  const auto logged = to_file(file());
+
+  ASSERT_FALSE(logged);
+  EXPECT_EQ(logged.error().code, Code::kStorage);
+  EXPECT_FALSE(is_on());
+}
+
 TEST_F(LogTest, WritesAnObjectPerLineWhereAskedTo) {
   ASSERT_TRUE(to_file(file()));
 

@@ -1,6 +1,7 @@
 // Every command line of Cupel's own that a text names is one that its parser takes: advice that
 // cannot be followed is worse than none.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -241,6 +242,13 @@ TEST_F(Advice, SaysWhyAFileIsNoDiskToImport) {
 
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, ::testing::HasSubstr("empty.raw: is empty, and no disk"));
+
+  const auto pipe = (folder / "pipe.raw").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto of_pipe =
+      run_forked_cupel({"image", "--images", (folder / "images").string(), "import", pipe, "d12"});
+  EXPECT_EQ(of_pipe.status, 2);
+  EXPECT_THAT(of_pipe.err, ::testing::HasSubstr("pipe.raw: is a pipe, and is read more than once"));
 }
 
 TEST_F(Advice, AnImportedDiskSaysWhetherABiosStartsIt) {
