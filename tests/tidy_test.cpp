@@ -259,6 +259,27 @@ TEST(Tidy, WhatMakesMachinesForATestEndsTheTestWhereItFails) {
   }
 }
 
+/// A stream's constructor waits for the other end of a pipe; read_file() and write_file() do not,
+/// and know whose file it is. Here a file is ours, is too large for them, or was looked at before.
+TEST(Tidy, FilesThatOptionsAndKeysNameAreReadByTheFunctionThatWaitsForNoPipe) {
+  const Names others{"orchestrator/cli/firmware_images.cpp",      // images, by parts
+                     "orchestrator/cli/image_make.cpp",           // disks: no pipe
+                     "orchestrator/controller/boot_files.cpp",    // a disc of ours
+                     "orchestrator/controller/state_folder.cpp",  // an inventory that was read
+                     "orchestrator/images/raw_disk.cpp",          // disks: no pipe
+                     "orchestrator/os/console_tail.cpp",          // a run's own
+                     "orchestrator/ssh/libraries.cpp",            // programs beside ours
+                     "orchestrator/store/journal_file.cpp"};      // a file that is verified
+  for (const auto& source : sources()) {
+    const auto room = room_of(source.path);
+    if (room == "tests" || room == "rehearsal" || room == "burnin") continue;
+    const bool streams =
+        source.text.contains("std::ifstream") || source.text.contains("std::fstream");
+    EXPECT_TRUE(!streams || others.contains(source.path))
+        << source.path << ": read_file(), or a reason in this table";
+  }
+}
+
 TEST(Tidy, NoFileSpawnsADetachedTask) {
   for (const auto& source : sources()) {
     if (source.path.starts_with("tests/")) continue;
