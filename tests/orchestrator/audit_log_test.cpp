@@ -1,6 +1,8 @@
 #include "orchestrator/store/audit_log.h"
 
+#include <array>
 #include <cstdarg>
+#include <cstdio>
 
 #include "base/file.h"
 #include "base/log.h"

@@ -4,6 +4,7 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/controller/run_view.h"
 #include "tests/orchestrator/api/api_fixture.h"
+#include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::test {
 namespace {
