@@ -250,14 +250,9 @@ Task<Result<void>> has_begun(Bmc& bmc, Result<Protocol> asked, Deadline deadline
 Task<Result<void>> restart_bmc(Bmc& bmc, Deadline deadline, Pace pace) {
   CO_TRY(co_await wait_until_back(bmc, deadline, pace));  // it may restart by itself just now
   const auto asked = co_await bmc.manager.reset(deadline);
-  // One that restarts before it answers has done it, if it goes away.
+  // One that restarts before it answers has done it.
   if (!asked && !is_transient(asked.error().code)) co_return asked.error();
-  CO_TRY(const bool gone, co_await wait_until_gone(bmc, deadline, pace));
-  if (!asked && !gone) {
-    Error error = asked.error();
-    error.what += "; the BMC did not go away after that";
-    co_return std::move(error).within("restart of the BMC");
-  }
+  CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
   co_return within("restart of the BMC", co_await wait_until_back(bmc, deadline, pace));
 }
 
