@@ -1,6 +1,8 @@
 // Files that say who is admin are the site's alone: each key of service.yaml that names one.
 #include "orchestrator/api/site_files.h"
 
+#include <sys/stat.h>
+
 #include "base/self_signed.h"
 #include "tests/orchestrator/api/api_fixture.h"
 
@@ -50,6 +52,25 @@ TEST_F(ApiSiteFiles, AKeyThatOthersCanReadIsRefused) {
   mode("key.pem", 0644);
 
   EXPECT_THAT(refusal(), HasSubstr(file("key.pem") + " may be read by others"));
+}
+
+TEST_F(ApiSiteFiles, ThatAreFoldersAreRefusedAndPipesHoldUpNoService) {
+  namespace fs = std::filesystem;
+  for (const std::string name : {"certificate.pem", "key.pem", "keys.json", "client-ca.pem"}) {
+    fs::rename(file(name), file("kept"));
+    fs::create_directory(file(name));
+    fs::permissions(file(name), fs::perms::owner_all);
+    EXPECT_NE(refusal(), "") << name << " is a folder";
+
+    fs::remove(file(name));
+    ASSERT_EQ(::mkfifo(file(name).c_str(), 0600), 0);
+    const auto of_pipe = refusal();  // without a program that writes to it: without bytes
+    if (name == "keys.json") EXPECT_THAT(of_pipe, HasSubstr(file(name)));
+
+    fs::remove(file(name));
+    fs::rename(file("kept"), file(name));
+  }
+  EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(ApiSiteFiles, OfAnotherUserAreRefused) {
