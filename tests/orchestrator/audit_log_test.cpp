@@ -72,7 +72,7 @@ TEST_F(AuditLogTest, SeveralEntriesAreOneStepOfTheChain) {
 /// Where the chain ends now.
 std::string head_in(const std::filesystem::path& folder) {
   soci::session sql;
-  open_session(sql, folder / "cupel.db", Access::read_only);
+  open_session(sql, folder, Access::read_only);
   return to_string(audit_chain(sql).head);
 }
 

@@ -190,6 +190,7 @@ class WaitForSystem : public OsStep {
   /// As an SSH connection to a machine that drops what it gets; the boot is cancelled meanwhile.
   Task<void> hang() {
     ++seen_;
+    co_await asio::post(io_, asio::use_awaitable);  // the boot may be looking before it can be cut
     cut_.cancel();
     [[maybe_unused]] const auto hung = co_await pause_for(std::chrono::milliseconds{500});
   }
