@@ -89,10 +89,20 @@ std::optional<double> finite(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+namespace {
+
+/// A line for us, such as `cupel-end`. What our own programs complain of begins alike.
+bool is_mark(std::string_view line) {
+  return line.starts_with("cupel-") && !line.starts_with("cupel-node: ") &&
+         !line.starts_with("cupel-burn: ");
+}
+
+}  // namespace
+
 std::string complaint(const Output& output) {
   for (const auto text : {std::string_view{output.errors}, std::string_view{output.text}})
     for (const auto line : lines(text))
-      if (!trimmed(line).empty() && !line.starts_with("cupel-")) return clean(line);
+      if (!trimmed(line).empty() && !is_mark(line)) return clean(line);
   return "it said nothing";
 }
 
