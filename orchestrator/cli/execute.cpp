@@ -45,13 +45,12 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
-/// Of a run that is over, what a person does now. The state folder is named where these commands
-/// would not find it by themselves.
+/// Of a run that is over, what a person does now. A rehearsal's state folder is one that nobody
+/// chose.
 std::string next_commands(const Context& context, const report::RunSummary& summary) {
   if (summary.run.phase != RunPhase::ended) return {};
-  const auto cupel = context.state_named || summary.rehearsal
-                         ? fmt::format("cupel --state {}", context.state.string())
-                         : std::string{"cupel"};
+  const auto cupel = summary.rehearsal ? fmt::format("cupel --state {}", context.state.string())
+                                       : std::string{"cupel"};
   const bool all_pass = summary.count(burnin::Decision::pass) == summary.nodes.size();
   const auto hands =
       all_pass ? std::string{}
