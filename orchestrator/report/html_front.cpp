@@ -17,7 +17,8 @@ constexpr std::string_view kNotRecorded = "not recorded";
 
 std::string watermark(const RunSummary& summary) {
   if (!summary.rehearsal) return {};
-  return fmt::format("<div class=watermark></div><p class=rehearsal>{}</p>", kRehearsal);
+  return fmt::format("<div class=watermark data-text=REHEARSAL></div><p class=rehearsal>{}</p>",
+                     kRehearsal);
 }
 
 std::string header(const RunSummary& summary) {

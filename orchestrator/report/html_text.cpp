@@ -21,7 +21,7 @@ h2{font-size:18px;margin:34px 0 10px}p{margin:4px 0}.dim{color:var(--dim)}a{colo
 .tally b{display:block;font-size:28px;line-height:1.2}
 .pass{color:var(--pass)}.fail{color:var(--fail)}.inconclusive{color:var(--inconclusive)}
 .rehearsal{border:3px solid var(--fail);color:var(--fail);padding:8px 14px;font-weight:700}
-.watermark::before{content:"REHEARSAL"}.watermark{position:fixed;inset:0;display:flex;align-items:center;justify-content:center;
+.watermark::before{content:attr(data-text)}.watermark{position:fixed;inset:0;display:flex;align-items:center;justify-content:center;
 font-size:14vw;font-weight:800;color:var(--fail);opacity:.09;pointer-events:none}
 .racks{display:flex;gap:28px;flex-wrap:wrap;overflow-x:auto}.rack text{font:12px system-ui,sans-serif}
 .rack .name{font-weight:600}.rack rect.frame{fill:none;stroke:var(--line);stroke-width:2}
