@@ -38,7 +38,8 @@ void read_traffic_class(const Node& node, const std::string& hca, const std::str
     const auto value = number<int>(bare.substr(kClass.size()));
     if (!value) return;
     node.lines.measured("roce.tclass", hca, *value);
-    return node.lines.measured("roce.dscp", hca, *value / kDscpStep);
+    const int dscp = *value / kDscpStep;
+    return node.lines.measured("roce.dscp", hca, dscp);
   }
 }
 
