@@ -81,12 +81,13 @@ TEST(VirtualCupelNode, WatchesAHealthyMachineToItsProfilesContent) {
 }
 
 TEST(VirtualCupelNode, SeesWhatHappensWhileItWatches) {
+  // Late enough that a test that gets no CPU for half a second still begins to watch before.
   Bench bench{
-      {{.kind = gpu_xid, .part = "gpu1", .number = 95, .timing = {.after = VirtualTime{2400}}},
-       {.kind = gpu_off_bus, .part = "gpu6", .timing = {.after = VirtualTime{3000}}},
+      {{.kind = gpu_xid, .part = "gpu1", .number = 95, .timing = {.after = VirtualTime{6000}}},
+       {.kind = gpu_off_bus, .part = "gpu6", .timing = {.after = VirtualTime{6600}}},
        {.kind = hca_errors, .part = "mlx5_3", .errors = 3600}}};
 
-  const auto watched = found(bench, "watch", {{"duration", "2h"}});
+  const auto watched = found(bench, "watch", {{"duration", "3h"}});
 
   EXPECT_EQ(value_of(watched, "kernel.xid", "gpu1"), 95);
   EXPECT_EQ(value_of(watched, "kernel.xid", "gpu6"), 79);
