@@ -45,12 +45,13 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
-/// Of a run that is over, what a person does now. A rehearsal's state folder is one that nobody
-/// chose.
+/// Of a run that is over, what a person does now. The state folder is named where the rehearsal
+/// chose it, and not the person.
 std::string next_commands(const Context& context, const report::RunSummary& summary) {
   if (summary.run.phase != RunPhase::ended) return {};
-  const auto cupel = summary.rehearsal ? fmt::format("cupel --state {}", context.state.string())
-                                       : std::string{"cupel"};
+  const bool chosen = summary.rehearsal && !context.state_named;
+  const auto cupel =
+      chosen ? fmt::format("cupel --state {}", context.state.string()) : std::string{"cupel"};
   const bool all_pass = summary.count(burnin::Decision::pass) == summary.nodes.size();
   const auto hands =
       all_pass ? std::string{}

@@ -42,10 +42,13 @@ Ran pack(const fs::path& folder, const std::string& mask = "022") {
                   mask, folder.string()));
 }
 
-/// The newest of CHANGELOG.md.
+/// The newest of CHANGELOG.md that has a number.
 std::string version() {
+  constexpr std::string_view kSection = "\n## [";
   const auto changes = read_file(SOURCE_DIR "/CHANGELOG.md", 1U << 20U).value_or("");
-  const auto begin = changes.find("\n## [") + 5;
+  auto begin = changes.find(kSection) + kSection.size();
+  if (changes.substr(begin).starts_with("Unreleased"))
+    begin = changes.find(kSection, begin) + kSection.size();
   return changes.substr(begin, changes.find(']', begin) - begin);
 }
 
