@@ -85,9 +85,11 @@ TEST_F(ApiIdentity, ARightSecretPassesWhateverOthersGuess) {
   serve();
   const auto secret = token("alice", "viewer");
   const auto guess = secret.substr(0, 23) + std::string(64, '0');
-  for (int i = 0; i < 20; ++i) status(guess);
+  // Which of them are refused depends on how much time passes between them.
+  std::vector<int> seen;
+  for (int i = 0; i < 20; ++i) seen.push_back(static_cast<int>(status(guess)));
 
-  EXPECT_EQ(status(guess), 429);
+  EXPECT_THAT(seen, ::testing::Contains(429));
   EXPECT_EQ(status(secret), 200) << "from the same address, with the id that was guessed at";
   const auto login = ask_tls(
       {.method = "POST", .target = "/api/v1/session", .body = R"({"token":")" + secret + R"("})"});
