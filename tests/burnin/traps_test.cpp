@@ -217,9 +217,12 @@ TEST(Traps, EveryStagesScriptIsReadByAStrictShell) {
     const auto read = run_script("set -n\n" + job->script);
 
     EXPECT_EQ(read.exit_status, 0) << each.name << ": " << read.errors;
-    // A placeholder without a value. '{}' alone is the order of a stage that takes no words.
-    for (const auto* left : {"{STAGE", " {}", "\"{}", "/{}", "{0", "{:"})
-      EXPECT_THAT(job->script, Not(HasSubstr(left))) << each.name;
+    // A placeholder without a value, besides the order of a stage that takes no words.
+    auto script = job->script;
+    constexpr std::string_view kNoWords = "printf '%s\\n' '{}' | cupel-node stage ";
+    if (const auto at = script.find(kNoWords); at != script.npos) script.erase(at, kNoWords.size());
+    for (const auto* left : {"{STAGE", "{}", "{0", "{:"})
+      EXPECT_THAT(script, Not(HasSubstr(left))) << each.name;
     EXPECT_GT(job->limit, job->expected) << each.name;
   }
 }
