@@ -277,7 +277,8 @@ class Comparison {
     }
     for (const auto& field : differences(part, *now)) {
       // A DPU's own BMC has its MACs at an adapter of another chassis than its card's.
-      const bool adapters = part.kind == PartKind::dpu && holds(at_, "/NetworkAdapters");
+      const bool adapters =
+          part.kind == PartKind::dpu && holds(at_, "/Bluefield_BMC/NetworkAdapters");
       const bool allowed = hangs_on(part) || others.contains(field) ||
                            (field == "name" && (may_rename() || changed_kind(part))) ||
                            (field == "MACs" && adapters);
