@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
 #include "base/log.h"
@@ -272,9 +271,9 @@ Task<Result<void>> Controller::run_all() {
 /// SIGINT and SIGTERM stop all runs; a second one does not make it faster, since steps are cleaning
 /// up.
 Task<Result<void>> Controller::listen() {
-  boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM, SIGHUP};
   for (;;) {
-    const auto [failure, signal] = co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+    const auto [failure, signal] =
+        co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (failure) co_return ok();
     if (signal == SIGHUP) {
       go_on_without_terminal();

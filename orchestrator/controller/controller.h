@@ -2,6 +2,7 @@
 // The one process of a state folder that drives runs: its own, and those that others submit while
 // it lives. Takes what people ask for, once a second; tells how it stands in a file beside the
 // store, for `cupel status`. What is done next is the engine's to say. No terminal: see front.h.
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <memory>
@@ -28,7 +29,9 @@ struct Settings {
 
 class Controller {
  public:
-  /// Both must outlive it; the folder's ControllerLock is the caller's.
+  /// Both must outlive it; the folder's ControllerLock is the caller's. From here on SIGINT,
+  /// SIGTERM and SIGHUP are work()'s: a service that has said that it is ready may be sent one at
+  /// once.
   Controller(Front& front, store::Store& store, Settings settings);
   ~Controller();
 
@@ -77,6 +80,7 @@ class Controller {
   store::Store& store_;
   Settings settings_;
   Network network_;
+  asio::signal_set signals_;
   store::JournalThread writer_;  // ended before the loop whose coroutines await it
   asio::steady_timer news_;      // cancelled where a run was added or all are to stop
   std::shared_ptr<ssh::ProgramShelf> programs_;

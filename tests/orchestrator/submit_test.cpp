@@ -301,6 +301,23 @@ TEST_F(SubmitTest, AControllerThatStaysKeepsNothingOfARunThatHasEnded) {
   EXPECT_THAT(front.viewed, ElementsAre(first, second));
 }
 
+TEST_F(SubmitTest, AControllerHearsSignalsFromBeforeItWorks) {
+  StayingFront front;
+  int reads = 0, ticks = 0;
+  front.at_hang_up = [&] {
+    ++reads;
+    ::raise(SIGTERM);
+  };
+  front.at_tick = [&] { ASSERT_LT(++ticks, 30); };
+  Controller controller{front, store(), {.version = "test", .stays = true}};
+  ::raise(SIGHUP);
+
+  const auto worked = controller.work();
+
+  EXPECT_TRUE(worked) << worked.error().what;
+  EXPECT_EQ(reads, 1);
+}
+
 TEST_F(SubmitTest, AControllerThatHearsNoSignalsAnyMoreEndsWithAnError) {
   StayingFront front;
   front.at_hang_up = []() { throw std::runtime_error{"a bug in the reload"}; };
