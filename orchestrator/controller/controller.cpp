@@ -95,6 +95,7 @@ Controller::Controller(Front& front, store::Store& store, Settings settings)
       store_{store},
       settings_{std::move(settings)},
       network_{store},
+      signals_{network_.io, SIGINT, SIGTERM, SIGHUP},
       writer_{store.folder()},
       news_{network_.io, asio::steady_timer::time_point::max()},
       programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(settings_.programs))},
