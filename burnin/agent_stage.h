@@ -41,15 +41,16 @@ struct AgentOutput {
   std::vector<Measurement> measured{};
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
+  std::map<std::string, std::string, std::less<>> facts{};  // in words, clean
 
   /// The first of that name; nullptr where it was not run.
   const ToolOutput* tool(std::string_view name) const;
 };
 
-/// Nothing where the output is none of cupel-node's: a run goes on after an upgrade, and its job may
-/// be the shell script of the earlier version, whose output the stage reads as before. Errors: kNoMeasurement in the node's words
-/// where it gave up, where cupel-node did not begin, and where the end is missing: half an output
-/// proves nothing.
+/// Nothing where the output is none of cupel-node's: a run goes on after an upgrade, and its job
+/// may be the shell script of the earlier version, whose output the stage reads as before. Errors:
+/// kNoMeasurement in the node's words where it gave up, where cupel-node did not begin, and where
+/// the end is missing: half an output proves nothing.
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures);
 

@@ -28,16 +28,28 @@ fi
 echo "cupel-pinned: NUMA node {0}, CPUs $got"
 )sh";
 
-}  // namespace
-
-Result<std::string> pin_script(const Parameters& parameters) {
+/// Nothing: all of the host's.
+Result<std::optional<int>> numa_node(const Parameters& parameters) {
   const auto said = text_parameter({&kNumaParameter, 1}, parameters, kNumaParameter.name);
-  if (said == "all") return std::string{};
+  if (said == "all") return std::optional<int>{};
   const auto node = number<int>(trimmed(said));
   if (!node || *node < 0 || *node >= kMostNodes)
     return Error{Code::kInvalid, fmt::format("numa must be all, or a NUMA node's number, not '{}'",
                                              shortened(printable(said), 40))};
-  return script::needs("taskset") + fmt::format(kScript, *node);
+  return node;
+}
+
+}  // namespace
+
+Result<void> ask_numa(const Parameters& parameters, json::object& order) {
+  TRY(const auto node, numa_node(parameters));
+  if (node) order["numa"] = *node;
+  return ok();
+}
+
+Result<std::string> pin_script(const Parameters& parameters) {
+  TRY(const auto node, numa_node(parameters));
+  return node ? script::needs("taskset") + fmt::format(kScript, *node) : std::string{};
 }
 
 void add_pin(const Output& output, Findings& findings) {

@@ -138,7 +138,7 @@ Task<agent::Ran> run_tool(ProcessPtr process, agent::Command command) {
   const auto& clock = process->host.machine().clock();
   const auto until = clock.elapsed() + VirtualTime{command.limit};
   const auto tool = start_tool(*process, command, out, err);
-  agent::Ran ran{.status = kNoProcess};
+  agent::Ran ran{.status = kNoProcess, .cpus = command.cpus};
   if (!tool) co_return ran;
   while (!tool->ended() && process->fatal() == 0 && clock.elapsed() < until)
     co_await process->block_until(until);

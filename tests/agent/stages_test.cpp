@@ -1,6 +1,7 @@
 // The stages that cupel-node does itself: over a written tree, tools from a table and a clock of
 // the test's own, read by the controller's own parsers; and the program with real processes.
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "burnin/agent/node/stages/stage.h"
@@ -35,13 +36,18 @@ class TableOfPrograms final : public Programs {
     return false;
   }
   std::vector<std::string> asked{};
+  std::vector<int> cpus{};                  // those that the last command asked for
+  std::optional<std::vector<int>> given{};  // in place of them
   bool suspends = false;
   Wait<Ran>* waiting = nullptr;
 
  private:
   bool begin(const Command& command, Wait<Ran>& wait) override {
     asked.push_back(line_of(command));
-    wait.answer(next(asked.back()));
+    cpus = command.cpus;
+    auto ran = next(asked.back());
+    ran.cpus = cpus.empty() ? cpus : given.value_or(cpus);
+    wait.answer(std::move(ran));
     waiting = &wait;
     return !suspends;
   }
@@ -236,6 +242,69 @@ TEST(AgentStage, DcgmDiagReportsAToolThatIsNotInstalled) {
             "nvidia-smi is not installed on the node");
 }
 
+constexpr const char* kCopies = R"({"buffer":512,"samples":3,"limit":900})";
+constexpr const char* kPinnedCopies = R"({"buffer":512,"samples":3,"limit":900,"numa":1})";
+constexpr const char* kCopied =
+    "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"
+    "          0\n0     55.03\n";
+
+/// An nvbandwidth of that help beside an idle GPU.
+void add_nvbandwidth(TableOfPrograms& programs, const std::string& help) {
+  add_gpu(programs);
+  programs.add("nvbandwidth --help", {help});
+  programs.add("nvbandwidth -b", {kCopied});
+}
+
+TEST(AgentStage, NvbandwidthAsksForCopyEnginesByName) {
+  StageBench bench;
+  add_nvbandwidth(bench.programs, "-j [ --json ]  Print output in json format\n");
+
+  const auto found = bench.found("nvbandwidth", kCopies);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(bench.programs.asked.back(),
+            "nvbandwidth -b 512 -i 3 -j -t host_to_device_memcpy_ce device_to_host_memcpy_ce "
+            "device_to_device_memcpy_write_ce device_to_device_memcpy_read_ce");
+  EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu3"), 55.03);
+}
+
+TEST(AgentStage, NvbandwidthIsAskedForTextWhereItsVersionKnowsNoJson) {
+  StageBench bench;
+  add_nvbandwidth(bench.programs, "-h [ --help ]  Produce help message\n");
+
+  EXPECT_TRUE(bench.found("nvbandwidth", kCopies));
+  EXPECT_THAT(bench.programs.asked.back(), HasSubstr("nvbandwidth -b 512 -i 3 -t "));
+}
+
+TEST(AgentStage, KeepsAToolOnTheNumaNodeThatWasAskedFor) {
+  StageBench bench;
+  add_nvbandwidth(bench.programs, "");
+  bench.files.write("/sys/devices/system/node/node1/cpulist", "2-3,6");
+
+  const auto found = bench.found("nvbandwidth", kPinnedCopies);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(bench.programs.asked.back(), HasSubstr(" --disableAffinity "))
+      << "it would go elsewhere";
+  EXPECT_THAT(bench.programs.cpus, ElementsAre(2, 3, 6));
+  EXPECT_EQ(found->facts.at("host.pinned"), "NUMA node 1, CPUs 2-3,6");
+}
+
+TEST(AgentStage, RunsNoToolWhereTheKernelGivesOtherCpusOrTheNodeHasNone) {
+  for (const auto& [list, why] : {std::pair{"2-3,6", "numa 1 is CPUs 2-3,6, and it may run on 0-1"},
+                                  {"", "the node has no NUMA node 1 with CPUs"},
+                                  {"3-2", "the node has no NUMA node 1 with CPUs"},
+                                  {"0-99999999", "the node has no NUMA node 1 with CPUs"}}) {
+    StageBench bench;
+    add_nvbandwidth(bench.programs, "");
+    bench.programs.given = {0, 1};
+    bench.files.write("/sys/devices/system/node/node1/cpulist", list);
+
+    EXPECT_THAT(burnin::refusal(bench.found("nvbandwidth", kPinnedCopies)), HasSubstr(why));
+    EXPECT_THAT(bench.lines.text, Not(HasSubstr(R"("name":"nvbandwidth")")));
+  }
+}
+
 TEST(AgentStage, IsSuspendedUntilItsToolHasEnded) {
   StageBench bench;
   add_hcas(bench.files);
@@ -263,7 +332,9 @@ TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
         {"sleep", std::string{"{}"}, kUsage, "has no stage 'sleep'"},
         {"dcgm-diag", std::string{R"({"level":5,"limit":9})"}, kFoundOutNothing, "level from 1"},
         {"dcgm-diag", std::string{R"({"level":"2"})"}, kFoundOutNothing, "level from 1"},
-        {"dcgm-diag", std::string{R"({"level":2,"limit":1e9})"}, kFoundOutNothing, "limit from"}}) {
+        {"dcgm-diag", std::string{R"({"level":2,"limit":1e9})"}, kFoundOutNothing, "limit from"},
+        {"nvbandwidth", std::string{R"({"buffer":512,"samples":0})"}, kFoundOutNothing,
+         "samples from 1 to 1000"}}) {
     StageBench bench;
     const auto output = bench.run(stage, order);
 
@@ -313,6 +384,29 @@ std::string reported_of(const std::string& dcgmi, const std::string& limit) {
   EXPECT_EQ(output.exit_status, kDone) << output.errors;
   return output.text.substr(
       std::min(output.text.rfind(R"({"kind":"evidence")"), output.text.size()));
+}
+
+/// What an nvbandwidth of the test's own reports of the CPUs that it may run on, on a node whose
+/// NUMA node 1 has these.
+std::string run_on(const std::string& cpus) {
+  RealNode node;
+  node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
+  node.tools.add("nvbandwidth", "grep Cpus_allowed_list: /proc/self/status");
+  node.files.write("/sys/devices/system/node/node1/cpulist", cpus);
+  return node.run("nvbandwidth", kPinnedCopies).text;
+}
+
+TEST(NodeStage, KeepsAToolOnTheCpusOfItsOrder) {
+  cpu_set_t mine;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &mine)) ++first;
+
+  EXPECT_THAT(run_on(std::to_string(first)),
+              AllOf(HasSubstr("Cpus_allowed_list:\\t" + std::to_string(first) + "\\n"),
+                    HasSubstr("NUMA node 1, CPUs " + std::to_string(first) + "\"")));
+  EXPECT_THAT(run_on("8000"), AllOf(HasSubstr("numa 1 is CPUs 8000, and it may run on"),
+                                    Not(HasSubstr("Cpus_allowed_list"))));
 }
 
 TEST(NodeStage, KillsAToolAtItsLimit) {

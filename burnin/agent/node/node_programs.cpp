@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -147,6 +148,47 @@ bool attend(Streams& streams, int child, const Command& command, Ran& ran, Momen
 
 Ran not_run(int status, int why) { return {.status = status, .err = std::strerror(why)}; }
 
+using CpuSet = std::array<cpu_set_t, 8>;  // 8192 CPUs: the most that Linux is built for
+
+std::vector<int> own_cpus() {
+  CpuSet set{};
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, set.data()) != 0) return cpus;
+  for (std::size_t i = 0; i < set.size() * CPU_SETSIZE; ++i)
+    if (CPU_ISSET_S(i, sizeof set, set.data())) cpus.push_back(static_cast<int>(i));
+  return cpus;
+}
+
+bool set_own_cpus(const std::vector<int>& cpus) {
+  CpuSet set{};
+  for (const int each : cpus) CPU_SET_S(static_cast<std::size_t>(each), sizeof set, set.data());
+  return ::sched_setaffinity(0, sizeof set, set.data()) == 0;
+}
+
+/// A child begins with the CPUs of its parent: while this lives, ours are those of the command.
+/// Read back, since a control group may give others.
+class OnCpus {
+ public:
+  explicit OnCpus(const std::vector<int>& cpus) {
+    if (cpus.empty()) return;
+    before_ = own_cpus();
+    if (!set_own_cpus(cpus)) refused_ = errno;
+    given_ = own_cpus();
+  }
+  OnCpus(const OnCpus&) = delete;
+  OnCpus& operator=(const OnCpus&) = delete;
+  ~OnCpus() {
+    if (!before_.empty()) set_own_cpus(before_);
+  }
+
+  const std::vector<int>& given() const { return given_; }
+  std::string refused() const { return refused_ == 0 ? std::string{} : std::strerror(refused_); }
+
+ private:
+  std::vector<int> before_{}, given_{};
+  int refused_ = 0;
+};
+
 Ran run_to_end(const Command& command) {
   Streams streams;
   if (command.argv.empty() || !streams.made()) return not_run(kCannotRun, errno);
@@ -196,7 +238,11 @@ bool NodePrograms::has(const std::string& name) const {
 }
 
 bool NodePrograms::begin(const Command& command, Wait<Ran>& wait) {
-  wait.answer(run_to_end(command));
+  const OnCpus on{command.cpus};
+  auto ran = on.given() == command.cpus ? run_to_end(command)
+                                        : Ran{.status = kCannotRun, .err = on.refused()};
+  ran.cpus = on.given();
+  wait.answer(std::move(ran));
   return true;
 }
 

@@ -18,6 +18,7 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> environment{};
   std::chrono::seconds limit{120};  // then it is killed
   std::size_t most = 2u << 20;      // bytes of each stream that are kept
+  std::vector<int> cpus{};          // that it may run on, in order; none: those of cupel-node
 };
 
 /// Of a command that has ended, or was ended.
@@ -27,6 +28,9 @@ struct Ran {
   std::string err{};
   bool cut = false;   // one stream was longer than what is kept
   bool late = false;  // killed at its limit
+  /// Where the command names CPUs: those that the kernel gives it. Where they are others it was not
+  /// run.
+  std::vector<int> cpus{};
 };
 
 class Programs {
