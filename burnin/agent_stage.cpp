@@ -104,7 +104,9 @@ Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seco
   auto script = script::head() + script::needs(kProgram) +
                 fmt::format("printf '%s\\n' {} | cupel-node stage {}\n",
                             shell_quoted(json::serialize(order.order)), order.stage);
-  return Job{std::move(script), expected, limit, std::move(order.tools), std::move(order.helpful)};
+  return Job{
+      std::move(script),      expected, limit, std::move(order.tools), std::move(order.helpful),
+      std::move(order.folder)};
 }
 
 const ToolOutput* AgentOutput::tool(std::string_view name) const {

@@ -20,6 +20,7 @@ struct AgentOrder {
   json::object order{};
   std::vector<std::string> tools{};    // without which it proves nothing
   std::vector<std::string> helpful{};  // it goes on without them, and measures less
+  std::string folder{};                // where one of them may lie, if PATH has it not
 };
 
 /// Reaches cupel-node on its standard input: every user of a node can read command lines.

@@ -194,6 +194,8 @@ Task<int> environment(ProcessPtr process, Arguments arguments) {
       process->environment.clear();
     } else if (word == "-u" && i + 1 < arguments.size()) {
       process->environment.erase(arguments[++i]);
+    } else if (word == "-C" && i + 1 < arguments.size()) {
+      process->folder = process->path(arguments[++i]);
     } else if (word == "--") {
       ++i;
       break;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "burnin/agent/node/stages/stage.h"
 #include "burnin/agent/node/subcommand.h"
@@ -30,10 +32,10 @@ class TableOfPrograms final : public Programs {
   void add(const std::string& begins, std::vector<std::string> outs) {
     for (auto& out : outs) answers_[begins].push_back({.status = 0, .out = std::move(out)});
   }
-  bool has(const std::string& name) const override {
+  std::string folder_of(const std::string& name) const override {
     for (const auto& [begins, all] : answers_)
-      if (begins.substr(0, begins.find(' ')) == name) return true;
-    return false;
+      if (begins.substr(0, begins.find(' ')) == name) return "/usr/bin";
+    return {};
   }
   std::vector<std::string> asked{};
   std::vector<int> cpus{};                  // those that the last command asked for
@@ -46,6 +48,7 @@ class TableOfPrograms final : public Programs {
     asked.push_back(line_of(command));
     cpus = command.cpus;
     auto ran = next(asked.back());
+    if (command.shorten) command.shorten(ran.out);
     ran.cpus = cpus.empty() ? cpus : given.value_or(cpus);
     wait.answer(std::move(ran));
     waiting = &wait;
@@ -305,6 +308,32 @@ TEST(AgentStage, RunsNoToolWhereTheKernelGivesOtherCpusOrTheNodeHasNone) {
   }
 }
 
+std::string burn_order(const std::string& folder, const std::string& precision = "tensor") {
+  return R"({"seconds":30,"limit":900,"directory":")" + folder + R"(","precision":")" + precision +
+         R"("})";
+}
+
+TEST(AgentStage, GpuBurnKeepsOneLineOfEachPerCentAndAllOthers) {
+  const auto drawn = [](const std::string& percent, const std::string& work) {
+    return "\r" + percent + "%  proc'd: " + work + " (5 Gflop/s)   errors: 1   temps: 40 C ";
+  };
+  StageBench bench;
+  add_gpu(bench.programs);
+  bench.programs.add("gpu_burn", {""});  // in PATH
+  bench.programs.add("env -C",
+                     {"Burning for 30 seconds.\n" + drawn("1.0", "1") + drawn("1.4", "2") +
+                      drawn("100.0", "3") + "\ndone\n\nTested 1 GPUs:\n\tGPU 0: FAULTY\n"});
+
+  const auto found = bench.found("gpu-burn", burn_order("/opt/gpu-burn", "double"));
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(bench.programs.asked.back(), "env -C /usr/bin /usr/bin/gpu_burn -d -tc 30");
+  EXPECT_THAT(bench.lines.text, Not(HasSubstr("proc'd: 1 ")));
+  EXPECT_THAT(bench.lines.text, AllOf(HasSubstr("proc'd: 2 "), HasSubstr("proc'd: 3 ")));
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu3"), 1);
+  EXPECT_EQ(value_of(*found, "gpuburn.double.rate", "gpu3"), 0.005);
+}
+
 TEST(AgentStage, IsSuspendedUntilItsToolHasEnded) {
   StageBench bench;
   add_hcas(bench.files);
@@ -334,7 +363,11 @@ TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
         {"dcgm-diag", std::string{R"({"level":"2"})"}, kFoundOutNothing, "level from 1"},
         {"dcgm-diag", std::string{R"({"level":2,"limit":1e9})"}, kFoundOutNothing, "limit from"},
         {"nvbandwidth", std::string{R"({"buffer":512,"samples":0})"}, kFoundOutNothing,
-         "samples from 1 to 1000"}}) {
+         "samples from 1 to 1000"},
+        {"gpu-burn", std::string{R"({"directory":"/opt/../etc"})"}, kFoundOutNothing,
+         "directory that is a folder's path"},
+        {"gpu-burn", std::string{R"({"directory":"/x","seconds":30,"precision":"half"})"},
+         kFoundOutNothing, "precision that this stage knows"}}) {
     StageBench bench;
     const auto output = bench.run(stage, order);
 
@@ -349,8 +382,12 @@ struct RealNode {
   NodeTree files{};
 
   burnin::Output run(const std::string& stage, const std::string& order) const {
+    return run(stage, order, files.root());
+  }
+  burnin::Output run(const std::string& stage, const std::string& order,
+                     const std::string& root) const {
     return burnin::run_script("printf '%s' " + shell_quoted(order) + " | " NODE_BINARY " stage " +
-                                  stage + " --root " + files.root() + "\n",
+                                  stage + " --root " + root + "\n",
                               "PATH=" + tools.folder() + ":$PATH\nexport PATH\n");
   }
 };
@@ -407,6 +444,68 @@ TEST(NodeStage, KeepsAToolOnTheCpusOfItsOrder) {
                     HasSubstr("NUMA node 1, CPUs " + std::to_string(first) + "\"")));
   EXPECT_THAT(run_on("8000"), AllOf(HasSubstr("numa 1 is CPUs 8000, and it may run on"),
                                     Not(HasSubstr("Cpus_allowed_list"))));
+}
+
+/// A folder of a site with a gpu_burn of the test's own, on a node whose GPUs are idle.
+struct SiteFolder {
+  RealNode node{};
+  burnin::FakeTools site{};
+
+  SiteFolder() {
+    node.tools.add("nvidia-smi", std::string{burnin::kIdleSmi});
+    site.add("gpu_burn", "pwd; echo it ran as $(id -u)");
+  }
+  std::string run() const { return node.run("gpu-burn", burn_order(site.folder()), "/").text; }
+  void allow(const std::string& path, unsigned mode) const {
+    EXPECT_EQ(::chmod((site.folder() + path).c_str(), mode), 0);
+  }
+};
+
+TEST(NodeStage, RunsAToolOfTheSiteInItsFolder) {
+  const SiteFolder folder;
+
+  EXPECT_THAT(folder.run(), HasSubstr(folder.site.folder() + "\\nit ran as"));
+}
+
+TEST(NodeStage, RunsNoToolOfTheSiteThatAnotherUserCanChange) {
+  const auto refuses = [](const SiteFolder& folder, const std::string& why) {
+    EXPECT_THAT(folder.run(),
+                AllOf(HasSubstr(R"({"kind":"gave-up","why":")" + folder.site.folder() + why),
+                      Not(HasSubstr("it ran as"))));
+  };
+  const SiteFolder open_tool, open_folder, link, none;
+  open_tool.allow("/gpu_burn", 0777);
+  refuses(open_tool, "/gpu_burn is -rwxrwxrwx of user");
+  open_folder.allow("", 0777);
+  refuses(open_folder, " is drwxrwxrwx of user");
+  const auto tool = link.site.folder() + "/gpu_burn";
+  ASSERT_EQ(::rename(tool.c_str(), (tool + "_old").c_str()), 0);
+  ASSERT_EQ(::symlink((tool + "_old").c_str(), tool.c_str()), 0);
+  refuses(link, "/gpu_burn is a symbolic link");
+  none.allow("/gpu_burn", 0644);
+  EXPECT_THAT(none.run(), HasSubstr("gpu_burn is not installed on the node"));
+}
+
+TEST(NodeStage, LooksAtTheFolderBehindALinkToo) {
+  const SiteFolder folder;
+  const auto link = folder.node.tools.folder() + "/site";
+  ASSERT_EQ(::symlink(folder.site.folder().c_str(), link.c_str()), 0);
+  const auto run = [&] { return folder.node.run("gpu-burn", burn_order(link), "/").text; };
+
+  EXPECT_THAT(run(), HasSubstr("it ran as"));
+  folder.allow("", 0777);
+  EXPECT_THAT(run(), AllOf(HasSubstr(folder.site.folder() + " is drwxrwxrwx of user"),
+                           Not(HasSubstr("it ran as"))));
+}
+
+TEST(NodeStage, TakesNoOtherProgramFromTheFolderOfTheSite) {
+  const SiteFolder folder;
+  const auto log = folder.site.folder() + "/log";
+  for (const auto* name : {"nvidia-smi", "env"})
+    folder.site.add(name, "echo taken >> " + log + "; exit 1");
+
+  EXPECT_THAT(folder.run(), HasSubstr("it ran as"));
+  EXPECT_FALSE(read_file(log, 64));
 }
 
 TEST(NodeStage, KillsAToolAtItsLimit) {

@@ -573,7 +573,7 @@ TEST_F(PinnedTool, IsNotRunWhereTheKernelGivesOtherCpusOrTheNodeHasNone) {
 TEST_F(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
   for (const auto& [tool, how] : {std::pair{"nvbandwidth", R"("numa":1)"},
                                   {"nccl-tests", "taskset -pc"},
-                                  {"gpu-burn", "taskset -pc"}}) {
+                                  {"gpu-burn", R"("numa":1)"}}) {
     const auto free = prepared(tool);
     const auto pinned = prepared(tool, {{"numa", "1"}});
 

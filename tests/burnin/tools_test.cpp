@@ -450,8 +450,7 @@ TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
 }
 
 TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
-  for (const auto& [name, tool] :
-       {std::pair{"nccl-tests", "all_reduce_perf"}, {"gpu-burn", "gpu_burn"}}) {
+  for (const auto& [name, tool] : {std::pair{"nccl-tests", "all_reduce_perf"}}) {
     if (installed(tool)) continue;
     const FakeTools node;
     node.add("nvidia-smi", std::string{kIdleSmi});
@@ -479,12 +478,12 @@ TEST(Tools, RefuseWhatCannotBeMeant) {
   EXPECT_THAT(refused("gpu-burn", {{"duration", "1y"}}), HasSubstr("duration"));
 }
 
-/// As gpu-burn and nccl-tests find their programs in a folder that the site names.
+/// As nccl-tests finds its programs in a folder that the site names.
 TEST(SiteFolder, ProgramsThatAnotherUserCanChangeAreNotRun) {
   const FakeTools path;
   path.add("nvidia-smi", std::string{kIdleSmi});
-  for (const auto& [stage, tool] : std::vector<std::pair<std::string, std::string>>{
-           {"gpu-burn", "gpu_burn"}, {"nccl-tests", "all_reduce_perf"}}) {
+  for (const auto& [stage, tool] :
+       std::vector<std::pair<std::string, std::string>>{{"nccl-tests", "all_reduce_perf"}}) {
     FakeTools site;
     site.add(tool, "echo it ran as $(id -u)");
     const auto ran = [&] { return path.run(stage, {{"directory", site.folder()}}).text; };
@@ -503,10 +502,10 @@ TEST(SiteFolder, ProgramsThatAnotherUserCanChangeAreNotRun) {
 TEST(SiteFolder, NoOtherProgramIsTakenFromThere) {
   const FakeTools path;
   FakeTools site;
-  site.add("gpu_burn", "true");
+  site.add("all_reduce_perf", "true");
   site.add("nvidia-smi", "echo taken >> " + site.folder() + "/log");
 
-  const auto output = path.run("gpu-burn", {{"directory", site.folder()}});
+  const auto output = path.run("nccl-tests", {{"directory", site.folder()}});
 
   EXPECT_FALSE(std::filesystem::exists(site.folder() + "/log")) << output.text << output.errors;
 }

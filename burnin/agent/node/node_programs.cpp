@@ -112,6 +112,12 @@ void take(Descriptor& from, std::size_t most, std::string& into, bool& cut) {
   }
 }
 
+void take_all(Streams& streams, const Command& command, Ran& ran) {
+  take(streams.out.reading, command.most, ran.out, ran.cut);
+  take(streams.err.reading, command.most, ran.err, ran.cut);
+  if (command.shorten) command.shorten(ran.out);
+}
+
 /// Writes what the pipe takes now. Closes the descriptor when all is written, or nobody reads.
 void give(Descriptor& to, std::string_view& input) {
   while (to && !input.empty()) {
@@ -129,8 +135,7 @@ void give(Descriptor& to, std::string_view& input) {
 bool attend(Streams& streams, int child, const Command& command, Ran& ran, Moment limit) {
   std::string_view input{command.input};
   while (true) {
-    take(streams.out.reading, command.most, ran.out, ran.cut);
-    take(streams.err.reading, command.most, ran.err, ran.cut);
+    take_all(streams, command, ran);
     give(streams.in.writing, input);
     const auto left =
         std::chrono::ceil<milliseconds>(limit - std::chrono::steady_clock::now()).count();
@@ -207,8 +212,7 @@ Ran run_to_end(const Command& command) {
   ran.late = !attend(streams, child.number(), command, ran, limit);
   if (!ran.late) reap(watched);
   kill_descendants(watched, {}, kKillPatience);
-  take(streams.out.reading, command.most, ran.out, ran.cut);
-  take(streams.err.reading, command.most, ran.err, ran.cut);
+  take_all(streams, command, ran);
   ran.status = ran.late ? kKilledAtLimit : watched.status.value_or(ran.status);
   return ran;
 }
@@ -228,13 +232,14 @@ NodePrograms::NodePrograms() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-bool NodePrograms::has(const std::string& name) const {
+std::string NodePrograms::folder_of(const std::string& name) const {
   const char* path = std::getenv("PATH");
-  for (const auto folder : split(path == nullptr ? "" : path, ':')) {
+  for (auto folder : split(path == nullptr ? "" : path, ':')) {
+    while (folder.ends_with('/')) folder.remove_suffix(1);
     const auto file = std::string{folder} + "/" + name;
-    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return true;
+    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return std::string{folder};
   }
-  return false;
+  return {};
 }
 
 bool NodePrograms::begin(const Command& command, Wait<Ran>& wait) {
