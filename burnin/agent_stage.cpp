@@ -47,7 +47,7 @@ class AgentReader {
     if (kind == "measured") take_measured(line);
     if (kind == "unmeasured") take_unmeasured(line);
     if (kind == "evidence") take_evidence(line);
-    if (kind == "fact") output.facts.try_emplace(word(line, "name"), word(line, "text"));
+    if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
     if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
     if (kind == "done") ended = true;
   }

@@ -42,7 +42,7 @@ struct AgentOutput {
   std::vector<Measurement> measured{};
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
-  std::map<std::string, std::string, std::less<>> facts{};  // in words, clean
+  std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
 
   /// The first of that name; nullptr where it was not run.
   const ToolOutput* tool(std::string_view name) const;

@@ -256,7 +256,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   if (!found) {
     TRY(check_worked(report, run));
   }
-  auto precision = run.fact("precision");
+  auto precision = run.note("precision");
   if (std::ranges::find(kPrecisions, precision) == kPrecisions.end()) precision.clear();
   Findings findings;
   for (std::size_t i = 0; i < report.gpus.size(); ++i)

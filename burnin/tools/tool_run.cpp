@@ -34,15 +34,15 @@ std::optional<double> ToolRun::asked(std::string_view what) const {
   return found == agent_->asked.end() ? std::nullopt : std::optional{found->second};
 }
 
-std::string ToolRun::fact(std::string_view what) const {
+std::string ToolRun::note(std::string_view what) const {
   if (!agent_)
     return script::clean(script::said(output_, fmt::format("cupel-{}: ", what)).value_or(""));
-  const auto found = agent_->facts.find(what);
-  return found == agent_->facts.end() ? std::string{} : found->second;
+  const auto found = agent_->notes.find(what);
+  return found == agent_->notes.end() ? std::string{} : found->second;
 }
 
 void ToolRun::add_pin(Findings& findings) const {
-  if (auto pinned = fact("pinned"); !pinned.empty())
+  if (auto pinned = note("pinned"); !pinned.empty())
     findings.facts["host.pinned"] = std::move(pinned);
 }
 

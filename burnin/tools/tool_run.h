@@ -23,8 +23,8 @@ class ToolRun {
   const ToolGpus& gpus() const { return gpus_; }
   /// An amount that it was to do; nothing where it was not started.
   std::optional<double> asked(std::string_view what) const;
-  /// A fact in words; empty where there is none.
-  std::string fact(std::string_view what) const;
+  /// What it noted in words; empty where there is nothing.
+  std::string note(std::string_view what) const;
   /// The fact "host.pinned", "NUMA node 1, CPUs 28-55,84-111", where it ran on some CPUs alone.
   void add_pin(Findings& findings) const;
 

@@ -151,7 +151,7 @@ TEST(GpuBurn, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
   const auto text = drawn(kWork, kNone) + drawn(kMoreWork, "0 - 9  (WARNING!)") + ended();
   const auto asked = R"({"kind":"asked","name":"seconds","value":10})"
                      "\n"
-                     R"({"kind":"fact","name":"precision","text":"tensor"})"
+                     R"({"kind":"note","name":"precision","text":"tensor"})"
                      "\n";
   const auto old = burnt(std::string{kScriptGpus} + replaced(text, "\r", "\n"));
   const auto fresh = parsed("gpu-burn", agent_ran("gpu-burn", "gpu_burn", text, asked));

@@ -378,7 +378,7 @@ TEST(NvBandwidth, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
                                              "cupel-pinned: NUMA node 1, CPUs 4-7\nold\n" + report);
   const auto fresh = parsed(
       "nvbandwidth", agent_ran("nvbandwidth", "nvbandwidth", report,
-                               R"({"kind":"fact","name":"pinned","text":"NUMA node 1, CPUs 4-7"})"
+                               R"({"kind":"note","name":"pinned","text":"NUMA node 1, CPUs 4-7"})"
                                "\n",
                                0, "old"));
 

@@ -97,6 +97,63 @@ pid_t spawn_child(const Command& command, const Streams& streams) {
   return why == 0 ? pid : -1;
 }
 
+using CpuSet = std::array<cpu_set_t, 8>;  // 8192 CPUs: the most that Linux is built for
+
+std::vector<int> own_cpus() {
+  CpuSet set{};
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, set.data()) != 0) return cpus;
+  for (std::size_t i = 0; i < set.size() * CPU_SETSIZE; ++i)
+    if (CPU_ISSET_S(i, sizeof set, set.data())) cpus.push_back(static_cast<int>(i));
+  return cpus;
+}
+
+bool set_own_cpus(const std::vector<int>& cpus) {
+  CpuSet set{};
+  for (const int each : cpus) CPU_SET_S(static_cast<std::size_t>(each), sizeof set, set.data());
+  return ::sched_setaffinity(0, sizeof set, set.data()) == 0;
+}
+
+/// A child begins with the CPUs of its parent: while this lives, ours are those of the command.
+/// Read back, since a control group may give others.
+class OnCpus {
+ public:
+  explicit OnCpus(const std::vector<int>& cpus) {
+    if (cpus.empty()) return;
+    before_ = own_cpus();
+    if (!set_own_cpus(cpus)) refused_ = errno;
+    given_ = own_cpus();
+  }
+  OnCpus(const OnCpus&) = delete;
+  OnCpus& operator=(const OnCpus&) = delete;
+  ~OnCpus() {
+    if (!before_.empty()) set_own_cpus(before_);
+  }
+
+  const std::vector<int>& given() const { return given_; }
+  std::string refused() const { return refused_ == 0 ? std::string{} : std::strerror(refused_); }
+
+ private:
+  std::vector<int> before_{}, given_{};
+  int refused_ = 0;
+};
+
+/// -1 with the reason in `ran`.
+pid_t start_child(const Command& command, const Streams& streams, Ran& ran) {
+  const OnCpus on{command.cpus};
+  ran.cpus = on.given();
+  if (ran.cpus != command.cpus) {
+    ran.status = kCannotRun;
+    ran.err = on.refused();
+    return -1;
+  }
+  const auto pid = spawn_child(command, streams);
+  if (pid >= 0) return pid;
+  ran.status = errno == ENOENT ? kNoProgram : kCannotRun;
+  ran.err = std::strerror(errno);
+  return pid;
+}
+
 /// Reads what is there now. Closes the descriptor at its end.
 void take(Descriptor& from, std::size_t most, std::string& into, bool& cut) {
   std::array<char, 16384> piece{};
@@ -153,59 +210,19 @@ bool attend(Streams& streams, int child, const Command& command, Ran& ran, Momen
 
 Ran not_run(int status, int why) { return {.status = status, .err = std::strerror(why)}; }
 
-using CpuSet = std::array<cpu_set_t, 8>;  // 8192 CPUs: the most that Linux is built for
-
-std::vector<int> own_cpus() {
-  CpuSet set{};
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, set.data()) != 0) return cpus;
-  for (std::size_t i = 0; i < set.size() * CPU_SETSIZE; ++i)
-    if (CPU_ISSET_S(i, sizeof set, set.data())) cpus.push_back(static_cast<int>(i));
-  return cpus;
-}
-
-bool set_own_cpus(const std::vector<int>& cpus) {
-  CpuSet set{};
-  for (const int each : cpus) CPU_SET_S(static_cast<std::size_t>(each), sizeof set, set.data());
-  return ::sched_setaffinity(0, sizeof set, set.data()) == 0;
-}
-
-/// A child begins with the CPUs of its parent: while this lives, ours are those of the command.
-/// Read back, since a control group may give others.
-class OnCpus {
- public:
-  explicit OnCpus(const std::vector<int>& cpus) {
-    if (cpus.empty()) return;
-    before_ = own_cpus();
-    if (!set_own_cpus(cpus)) refused_ = errno;
-    given_ = own_cpus();
-  }
-  OnCpus(const OnCpus&) = delete;
-  OnCpus& operator=(const OnCpus&) = delete;
-  ~OnCpus() {
-    if (!before_.empty()) set_own_cpus(before_);
-  }
-
-  const std::vector<int>& given() const { return given_; }
-  std::string refused() const { return refused_ == 0 ? std::string{} : std::strerror(refused_); }
-
- private:
-  std::vector<int> before_{}, given_{};
-  int refused_ = 0;
-};
-
 Ran run_to_end(const Command& command) {
   Streams streams;
   if (command.argv.empty() || !streams.made()) return not_run(kCannotRun, errno);
-  Watched watched{.pid = spawn_child(command, streams)};
-  if (watched.pid < 0) return not_run(errno == ENOENT ? kNoProgram : kCannotRun, errno);
-  streams.keep_ours();
   Ran ran;
+  Watched watched{.pid = start_child(command, streams, ran)};
+  if (watched.pid < 0) return ran;
+  streams.keep_ours();
   const auto limit = std::chrono::steady_clock::now() + command.limit;
   // Of Linux 5.3: every distribution with glibc 2.34 has it.
   const Descriptor child{static_cast<int>(::syscall(SYS_pidfd_open, watched.pid, 0))};
   if (!child) {
-    ran = not_run(kCannotRun, errno);
+    ran.status = kCannotRun;
+    ran.err = std::strerror(errno);
     kill_descendants(watched, {}, kKillPatience);
     return ran;
   }
@@ -243,11 +260,7 @@ std::string NodePrograms::folder_of(const std::string& name) const {
 }
 
 bool NodePrograms::begin(const Command& command, Wait<Ran>& wait) {
-  const OnCpus on{command.cpus};
-  auto ran = on.given() == command.cpus ? run_to_end(command)
-                                        : Ran{.status = kCannotRun, .err = on.refused()};
-  ran.cpus = on.given();
-  wait.answer(std::move(ran));
+  wait.answer(run_to_end(command));
   return true;
 }
 

@@ -53,7 +53,7 @@ Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order) {
   const auto pin = pin_of(node, order);
   if (!pin) co_return std::string{pin.error().what};
   node.lines.asked("seconds", static_cast<double>(seconds));
-  node.lines.fact("precision", precision);
+  node.lines.note("precision", precision);
   // Its kernel lies beside it, and it looks for that in its working folder.
   Command command{.argv = {"env", "-C", tool->substr(0, tool->rfind('/')), *tool},
                   .environment = {cuda_order()},

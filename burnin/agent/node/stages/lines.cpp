@@ -14,8 +14,8 @@ void StageLines::unmeasured(std::string_view name, std::string_view part, std::s
   write(JsonLine{"unmeasured"}.add("name", name).add("part", part).add("why", why));
 }
 
-void StageLines::fact(std::string_view name, std::string_view text) {
-  write(JsonLine{"fact"}.add("name", name).add("text", text));
+void StageLines::note(std::string_view name, std::string_view text) {
+  write(JsonLine{"note"}.add("name", name).add("text", text));
 }
 
 void StageLines::evidence(std::string_view name, std::string_view part, const Command& command,

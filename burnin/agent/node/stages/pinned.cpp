@@ -59,7 +59,7 @@ Work<GaveUp> run_pinned(Node& node, Pin pin, std::string name, Command command) 
     co_return "numa " + pin.node + " is CPUs " + pin.list + ", and it may run on " +
         list_of(ran.cpus) + ": look at the control group of its user" +
         (ran.err.empty() ? "" : " (" + ran.err + ")");
-  if (!pin.node.empty()) node.lines.fact("pinned", "NUMA node " + pin.node + ", CPUs " + pin.list);
+  if (!pin.node.empty()) node.lines.note("pinned", "NUMA node " + pin.node + ", CPUs " + pin.list);
   node.lines.evidence(name, "", command, ran);
   co_return {};
 }

@@ -15,7 +15,7 @@ struct Pin {
 /// Errors: kInvalid where the order cannot be read; kNoMeasurement where the node has no such CPUs.
 Result<Pin> pin_of(const Node& node, const JsonValue& order);
 
-/// Runs it there, reports what it printed as evidence of that name, and the fact "pinned". Not
+/// Runs it there, reports what it printed as evidence of that name, and the note "pinned". Not
 /// empty: it was not run, because the kernel gives it other CPUs.
 Work<GaveUp> run_pinned(Node& node, Pin pin, std::string name, Command command);
 
