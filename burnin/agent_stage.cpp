@@ -137,6 +137,11 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
   return std::optional{std::move(reader.output)};
 }
 
+Output printed_by(const ToolOutput& tool) {
+  const bool open = !tool.errors.empty() && !tool.errors.ends_with('\n');
+  return {tool.errors + (open ? "\n" : "") + tool.out, "", tool.status};
+}
+
 std::string complaint_of(const ToolOutput& tool) {
   return script::complaint(Output{tool.out, tool.errors, tool.status});
 }

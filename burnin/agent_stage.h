@@ -58,4 +58,7 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
 /// As script::complaint(), of a tool.
 std::string complaint_of(const ToolOutput& tool);
 
+/// What a tool printed, as the parsers of tools take it: standard error goes before the rest.
+Output printed_by(const ToolOutput& tool);
+
 }  // namespace cupel::burnin

@@ -23,8 +23,7 @@ Result<ToolRun> ToolRun::read(std::string_view stage, std::string_view tool,
   if (ran->cut)
     return Error{Code::kNoMeasurement,
                  fmt::format("{}: it printed more than cupel-node keeps", tool)};
-  const bool open = !ran->errors.empty() && !ran->errors.ends_with('\n');
-  Output printed{ran->errors + (open ? "\n" : "") + ran->out, "", ran->status};
+  auto printed = printed_by(*ran);
   return ToolRun{std::move(printed), ToolGpus{profile, *agent}, std::move(agent)};
 }
 

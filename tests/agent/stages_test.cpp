@@ -10,6 +10,7 @@
 #include "burnin/agent/node/subcommand.h"
 #include "tests/agent/node_tree.h"
 #include "tests/burnin/tools.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::agent {
 namespace {
@@ -334,6 +335,22 @@ TEST(AgentStage, GpuBurnKeepsOneLineOfEachPerCentAndAllOthers) {
   EXPECT_EQ(value_of(*found, "gpuburn.double.rate", "gpu3"), 0.005);
 }
 
+TEST(AgentStage, CpuMemoryCountsWhatTheKernelKilledMeanwhile) {
+  StageBench bench;
+  bench.files.write("/proc/vmstat", "nr_free_pages 812\noom_kill 3\noom_kill_x 4");
+  bench.programs.add("stress-ng", {"stress-ng: fail:  [1] vm: detected 3 memory errors\n"});
+
+  const auto found = bench.found("cpu-memory", R"({"seconds":300,"percent":80,"limit":675})");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "stress.failures"), 1);
+  EXPECT_THAT(bench.programs.asked,
+              ElementsAre("stress-ng --cpu 0 --cpu-method all --vm 0 --vm-bytes 80% --vm-method "
+                          "all --verify --metrics --timeout 300s"));
+  EXPECT_THAT(bench.lines.text, AllOf(HasSubstr(R"("oom-kills-before","text":"3")"),
+                                      HasSubstr(R"("oom-kills-after","text":"3")")));
+}
+
 TEST(AgentStage, IsSuspendedUntilItsToolHasEnded) {
   StageBench bench;
   add_hcas(bench.files);
@@ -367,7 +384,10 @@ TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
         {"gpu-burn", std::string{R"({"directory":"/opt/../etc"})"}, kFoundOutNothing,
          "directory that is a folder's path"},
         {"gpu-burn", std::string{R"({"directory":"/x","seconds":30,"precision":"half"})"},
-         kFoundOutNothing, "precision that this stage knows"}}) {
+         kFoundOutNothing, "precision that this stage knows"},
+        {"cpu-memory", std::string{R"({"seconds":1,"percent":96})"}, kFoundOutNothing,
+         "percent from 1 to 95"},
+        {"cpu-memory", std::string{R"({"seconds":1})"}, kFoundOutNothing, "bytes from 1048576"}}) {
     StageBench bench;
     const auto output = bench.run(stage, order);
 
@@ -421,6 +441,33 @@ std::string reported_of(const std::string& dcgmi, const std::string& limit) {
   EXPECT_EQ(output.exit_status, kDone) << output.errors;
   return output.text.substr(
       std::min(output.text.rfind(R"({"kind":"evidence")"), output.text.size()));
+}
+
+/// What the stage finds on this machine itself with its stress-ng.
+Result<burnin::Findings> stressed(const std::string& seconds, const std::string& bytes) {
+  return burnin::parsed(
+      "cpu-memory",
+      RealNode{}.run("cpu-memory",
+                     R"({"limit":600,"seconds":)" + seconds + R"(,"bytes":)" + bytes + "}", "/"));
+}
+
+TEST(NodeStage, FindsNothingWrongWithTheCpusAndTheMemoryOfThisMachine) {
+  CUPEL_NEEDS_REAL_PART(burnin::installed("stress-ng"), "stress-ng is not installed");
+
+  const auto found = stressed("2", "33554432");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "stress.failures"), 0);
+  EXPECT_GT(value_of(*found, "stress.bogo_ops", "vm").value_or(0), 0);
+}
+
+TEST(NodeStage, CpuMemoryIsInconclusiveWhereStressNgHadNoMemory) {
+  CUPEL_NEEDS_REAL_PART(burnin::installed("stress-ng"), "stress-ng is not installed");
+
+  const auto found = stressed("1", "70368744177664");
+
+  ASSERT_FALSE(found) << "stress-ng calls this a successful run";
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
 }
 
 /// What an nvbandwidth of the test's own reports of the CPUs that it may run on, on a node whose

@@ -10,8 +10,8 @@
 
 namespace cupel::agent {
 
-/// The longest limit of a tool, in seconds: a burn of a week, and what is added to it.
-inline constexpr std::uint64_t kLongestLimit = 8 * 86'400;
+/// The longest limit of a tool, in seconds: a burn of a week, and a quarter of it and more on top.
+inline constexpr std::uint64_t kLongestLimit = 9 * 86'400;
 
 /// What is absent or out of its bounds reads as 0 or "", and why() says so of the first one.
 class OrderReader {
