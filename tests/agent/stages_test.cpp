@@ -351,6 +351,49 @@ TEST(AgentStage, CpuMemoryCountsWhatTheKernelKilledMeanwhile) {
                                       HasSubstr(R"("oom-kills-after","text":"3")")));
 }
 
+constexpr const char* kLookFromTwo = R"({"report":true,"look":[["mlx5_0","mlx5_1"]]})";
+
+TEST(AgentStage, FabricCablesReportsEthernetHcasAndTheirInterfacesAlone) {
+  StageBench bench;
+  const std::string hcas = "/sys/class/infiniband/";
+  bench.files.write(hcas + "mlx5_0/node_guid", "a088:c203:0000:0001");
+  bench.files.write(hcas + "mlx5_0/ports/1/link_layer", "Ethernet");
+  bench.files.write(hcas + "mlx5_0/device/net/eth4/operstate", "up");
+  bench.files.write(hcas + "mlx5_1/ports/1/link_layer", "InfiniBand");
+  bench.files.write(hcas + "mlx5_1/device/net/ib1/operstate", "up");
+  bench.programs.add("lldpctl -f json0", {"{}"});
+
+  const auto with = bench.run("fabric-cables", R"({"report":true})").text;
+
+  EXPECT_THAT(
+      with, AllOf(HasSubstr(R"("name":"guid mlx5_0","text":"a088:c203:0000:0001")"),
+                  HasSubstr(R"("name":"ethernet mlx5_0")"),
+                  HasSubstr(R"("name":"net mlx5_0 eth4","text":"up")"), Not(HasSubstr("mlx5_1"))));
+  EXPECT_THAT(bench.programs.asked, ElementsAre("lldpctl -f json0"));
+}
+
+TEST(AgentStage, FabricCablesLooksFromTheFirstHcaOfAnIslandThatCan) {
+  StageBench bench;
+  bench.programs.add("ibnetdiscover -C mlx5_1", {"Switch"});  // mlx5_0 cannot
+
+  const auto output = bench.run("fabric-cables", kLookFromTwo);
+  bench.programs.asked.clear();
+  const auto again = bench.run("fabric-cables", R"({"look":[["mlx5_1","mlx5_0"]]})");
+
+  EXPECT_EQ(output.exit_status, kDone) << output.text;
+  EXPECT_THAT(output.text, HasSubstr(R"("part":"mlx5_1")"));
+  EXPECT_THAT(bench.programs.asked, ElementsAre("ibnetdiscover -C mlx5_1 -P 1"));
+}
+
+TEST(AgentStage, FabricCablesReportsToolsThatAreNotInstalled) {
+  StageBench bench;
+  bench.files.write("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
+
+  EXPECT_THAT(bench.run("fabric-cables", kLookFromTwo).text,
+              AllOf(HasSubstr("lldpctl is not installed (lldpd)"),
+                    HasSubstr(R"("name":"cupel-missing:","text":"ibnetdiscover")")));
+}
+
 TEST(AgentStage, IsSuspendedUntilItsToolHasEnded) {
   StageBench bench;
   add_hcas(bench.files);
@@ -387,7 +430,10 @@ TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
          kFoundOutNothing, "precision that this stage knows"},
         {"cpu-memory", std::string{R"({"seconds":1,"percent":96})"}, kFoundOutNothing,
          "percent from 1 to 95"},
-        {"cpu-memory", std::string{R"({"seconds":1})"}, kFoundOutNothing, "bytes from 1048576"}}) {
+        {"cpu-memory", std::string{R"({"seconds":1})"}, kFoundOutNothing, "bytes from 1048576"},
+        {"fabric-cables", std::string{R"({"look":["mlx5_0"]})"}, kFoundOutNothing, "list of lists"},
+        {"fabric-cables", std::string{R"({"look":[["-o"]]})"}, kFoundOutNothing,
+         "list of lists"}}) {
     StageBench bench;
     const auto output = bench.run(stage, order);
 
