@@ -533,7 +533,7 @@ TEST(NodeStage, KeepsAToolOnTheCpusOfItsOrder) {
   while (!CPU_ISSET(first, &mine)) ++first;
 
   EXPECT_THAT(run_on(std::to_string(first)),
-              AllOf(HasSubstr("Cpus_allowed_list:\\t" + std::to_string(first) + "\\n"),
+              AllOf(HasSubstr("Cpus_allowed_list:\\u0009" + std::to_string(first) + "\\n"),
                     HasSubstr("NUMA node 1, CPUs " + std::to_string(first) + "\"")));
   EXPECT_THAT(run_on("8000"), AllOf(HasSubstr("numa 1 is CPUs 8000, and it may run on"),
                                     Not(HasSubstr("Cpus_allowed_list"))));

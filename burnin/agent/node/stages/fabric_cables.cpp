@@ -13,7 +13,7 @@ using std::chrono::seconds;
 constexpr seconds kAskLldpd{20};
 constexpr seconds kLook{120};  // 4,341 HCAs take 4 s
 /// Of one look: what a job may spool is 16 MiB, quoted and with all else.
-constexpr std::size_t kMostSeen = 12u << 20;
+constexpr std::size_t kMostSeen = 10u << 20;
 constexpr std::size_t kMostHcas = 64, kLongestName = 64;
 
 /// HCAs that see the same switches: one that could look is enough.
