@@ -34,7 +34,6 @@ constexpr std::array kPackages{
     ToolPackage{"stress-ng", "stress-ng", "stress-ng", ""},
     ToolPackage{"systemctl", "systemd", "systemd", ""},
     ToolPackage{"systemd-run", "systemd", "systemd", ""},
-    ToolPackage{"taskset", "util-linux", "util-linux", ""},
     ToolPackage{"wipefs", "util-linux", "util-linux", ""},
     ToolPackage{"zpool", "zfsutils-linux", "zfs", ""},
     ToolPackage{"mlnx_qos", "", "", "MLNX_OFED or DOCA-Host (mlnx-tools)"},

@@ -351,6 +351,24 @@ TEST(AgentStage, CpuMemoryCountsWhatTheKernelKilledMeanwhile) {
                                       HasSubstr(R"("oom-kills-after","text":"3")")));
 }
 
+std::string collective_order(const std::string& folder) {
+  return R"({"bytes":8589934592,"limit":1200,"operation":"all_reduce","nvls":"off","directory":")" +
+         folder + R"("})";
+}
+
+TEST(AgentStage, ToolsOfGpusThatAreNotInstalledProveNothingInWords) {
+  for (const auto& [stage, tool, order] :
+       {std::tuple{"nvbandwidth", "nvbandwidth", std::string{kCopies}},
+        {"gpu-burn", "gpu_burn", burn_order("/opt/gpu-burn")},
+        {"nccl-tests", "all_reduce_perf", collective_order("/opt/nccl-tests")}}) {
+    StageBench bench;
+    add_gpu(bench.programs);
+
+    EXPECT_EQ(burnin::refusal(bench.found(stage, order)),
+              std::string{tool} + " is not installed on the node");
+  }
+}
+
 constexpr const char* kLookFromTwo = R"({"report":true,"look":[["mlx5_0","mlx5_1"]]})";
 
 TEST(AgentStage, FabricCablesReportsEthernetHcasAndTheirInterfacesAlone) {
@@ -433,7 +451,9 @@ TEST(AgentStage, RefusesAnOrderThatItCannotRead) {
         {"cpu-memory", std::string{R"({"seconds":1})"}, kFoundOutNothing, "bytes from 1048576"},
         {"fabric-cables", std::string{R"({"look":["mlx5_0"]})"}, kFoundOutNothing, "list of lists"},
         {"fabric-cables", std::string{R"({"look":[["-o"]]})"}, kFoundOutNothing,
-         "list of lists"}}) {
+         "list of lists"},
+        {"nccl-tests", std::string{R"({"directory":"/x","operation":"$(reboot)"})"},
+         kFoundOutNothing, "operation that this stage knows"}}) {
     StageBench bench;
     const auto output = bench.run(stage, order);
 
@@ -553,6 +573,23 @@ struct SiteFolder {
     EXPECT_EQ(::chmod((site.folder() + path).c_str(), mode), 0);
   }
 };
+
+TEST(NodeStage, NcclTestsRunInAnEnvironmentOfTheirOwn) {
+  SiteFolder folder;
+  folder.site.add("all_reduce_perf", "env; echo \"asked: $*\"; echo log >/dev/stderr");
+  ASSERT_EQ(::setenv("NCCL_ALGO", "Tree", 1), 0);
+
+  const auto text = folder.node.run("nccl-tests", collective_order(folder.site.folder()), "/").text;
+  ::unsetenv("NCCL_ALGO");
+
+  const auto printed = text.substr(std::min(text.rfind(R"("out":")"), text.size()));
+  EXPECT_THAT(text, HasSubstr(R"("err":"log\n")"));
+  for (const auto* part :
+       {"CUDA_DEVICE_ORDER=PCI_BUS_ID\\n", "NCCL_NVLS_ENABLE=0\\n", "PATH=/", "LC_ALL=C\\n",
+        "NCCL_DEBUG_FILE=/dev/stderr\\n", "asked: -b 8 -e 8589934592 -f 2 -g 8 -c 1\\n"})
+    EXPECT_THAT(printed, HasSubstr(part));
+  EXPECT_THAT(text, Not(HasSubstr("NCCL_ALGO")));
+}
 
 TEST(NodeStage, RunsAToolOfTheSiteInItsFolder) {
   const SiteFolder folder;

@@ -406,61 +406,6 @@ TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
   EXPECT_EQ(gpus.name(1), "gpu1");
 }
 
-TEST(ToolGpus, AreNotMeasuredWhileSomebodyUsesThemOrMigIsOn) {
-  const auto with = [](const std::string& mig, const std::string& holder) {
-    const FakeTools node;
-    node.add("all_reduce_perf", "echo '{}'");
-    node.add("sleep", "exit 0");
-    node.add("nvidia-smi", "case \"$*\" in *mig.mode*) echo " + mig +
-                               " ;; *compute-apps*) printf '" + holder + "' ;; esac");
-    return refusal(stage("nccl-tests")->parse(profile(), node.run("nccl-tests")));
-  };
-
-  EXPECT_THAT(with("Enabled", ""), HasSubstr("MIG is on"));
-  EXPECT_THAT(with("Disabled", "0000:1B:00.0, 42, python3\\n0000:43:00.0, 43, a, b\\n"),
-              HasSubstr("in use: 2 other programs"));
-  EXPECT_THAT(with("Disabled", ""), HasSubstr("nccl-tests: "));
-}
-
-TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
-  const FakeTools node;
-  node.add("all_reduce_perf", "echo 'Error: asked'; exit 1");
-  node.add("sleep", "echo waited >> " + node.folder() + "/log");
-  // Busy when it is asked the first and the second time.
-  node.add("nvidia-smi",
-           "case \"$*\" in *utilization*)\n n=$(cat " + node.folder() +
-               "/log 2>/dev/null | grep -c waited)\n"
-               " if [ \"$n\" -lt 2 ]; then echo 0000:1B:00.0, 97; else echo 0000:1B:00.0, 3; "
-               "fi ;; esac");
-
-  const auto output = node.run("nccl-tests");
-
-  EXPECT_THAT(output.text, HasSubstr("Error: asked"));
-  EXPECT_EQ(*read_file(node.folder() + "/log", 4096), "waited\nwaited\n");
-}
-
-TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
-  const FakeTools node;
-  node.add("all_reduce_perf", "echo '{}'");
-  node.add("sleep", "exit 0");
-  node.add("nvidia-smi", "case \"$*\" in *utilization*) echo '0000:1B:00.0, 11' ;; esac");
-
-  EXPECT_THAT(refusal(stage("nccl-tests")->parse(profile(), node.run("nccl-tests"))),
-              HasSubstr("busy, and no program is told"));
-}
-
-TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
-  for (const auto& [name, tool] : {std::pair{"nccl-tests", "all_reduce_perf"}}) {
-    if (installed(tool)) continue;
-    const FakeTools node;
-    node.add("nvidia-smi", std::string{kIdleSmi});
-
-    const auto found = stage(name)->parse(profile(), node.run(name));
-
-    EXPECT_EQ(refusal(found), std::string{tool} + " is not installed on the node");
-  }
-}
-
 TEST(Tools, RefuseWhatCannotBeMeant) {
   const auto refused = [](const char* name, const Parameters& with) {
     const auto job = prepared(name, with);
@@ -476,38 +421,6 @@ TEST(Tools, RefuseWhatCannotBeMeant) {
   EXPECT_THAT(refused("gpu-burn", {{"directory", "/opt/../etc"}}), HasSubstr("directory"));
   EXPECT_THAT(refused("gpu-burn", {{"precision", "half"}}), HasSubstr("precision"));
   EXPECT_THAT(refused("gpu-burn", {{"duration", "1y"}}), HasSubstr("duration"));
-}
-
-/// As nccl-tests finds its programs in a folder that the site names.
-TEST(SiteFolder, ProgramsThatAnotherUserCanChangeAreNotRun) {
-  const FakeTools path;
-  path.add("nvidia-smi", std::string{kIdleSmi});
-  for (const auto& [stage, tool] :
-       std::vector<std::pair<std::string, std::string>>{{"nccl-tests", "all_reduce_perf"}}) {
-    FakeTools site;
-    site.add(tool, "echo it ran as $(id -u)");
-    const auto ran = [&] { return path.run(stage, {{"directory", site.folder()}}).text; };
-
-    EXPECT_THAT(ran(), HasSubstr("it ran as")) << stage;
-    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0777), 0);
-    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + "/" + tool),
-                             Not(HasSubstr("it ran as"))));
-    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0755), 0);
-    ASSERT_EQ(::chmod(site.folder().c_str(), 0777), 0);
-    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + " is"),
-                             Not(HasSubstr("it ran as"))));
-  }
-}
-
-TEST(SiteFolder, NoOtherProgramIsTakenFromThere) {
-  const FakeTools path;
-  FakeTools site;
-  site.add("all_reduce_perf", "true");
-  site.add("nvidia-smi", "echo taken >> " + site.folder() + "/log");
-
-  const auto output = path.run("nccl-tests", {{"directory", site.folder()}});
-
-  EXPECT_FALSE(std::filesystem::exists(site.folder() + "/log")) << output.text << output.errors;
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ Work<GaveUp> run_nvbandwidth(Node& node, const JsonValue& order);
 Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_fabric_cables(Node& node, const JsonValue& order);
+Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
