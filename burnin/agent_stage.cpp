@@ -47,6 +47,7 @@ class AgentReader {
     if (kind == "measured") take_measured(line);
     if (kind == "unmeasured") take_unmeasured(line);
     if (kind == "evidence") take_evidence(line);
+    if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
     if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
     if (kind == "done") ended = true;
   }
@@ -103,7 +104,9 @@ Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seco
   auto script = script::head() + script::needs(kProgram) +
                 fmt::format("printf '%s\\n' {} | cupel-node stage {}\n",
                             shell_quoted(json::serialize(order.order)), order.stage);
-  return Job{std::move(script), expected, limit, std::move(order.tools), std::move(order.helpful)};
+  return Job{
+      std::move(script),      expected, limit, std::move(order.tools), std::move(order.helpful),
+      std::move(order.folder)};
 }
 
 const ToolOutput* AgentOutput::tool(std::string_view name) const {
@@ -132,6 +135,11 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
                     count == kMostLines ? fmt::format("it has more than {} lines", kMostLines)
                                         : "it was cut")};
   return std::optional{std::move(reader.output)};
+}
+
+Output printed_by(const ToolOutput& tool) {
+  const bool open = !tool.errors.empty() && !tool.errors.ends_with('\n');
+  return {tool.errors + (open ? "\n" : "") + tool.out, "", tool.status};
 }
 
 std::string complaint_of(const ToolOutput& tool) {

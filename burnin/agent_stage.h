@@ -20,6 +20,7 @@ struct AgentOrder {
   json::object order{};
   std::vector<std::string> tools{};    // without which it proves nothing
   std::vector<std::string> helpful{};  // it goes on without them, and measures less
+  std::string folder{};                // where one of them may lie, if PATH has it not
 };
 
 /// Reaches cupel-node on its standard input: every user of a node can read command lines.
@@ -41,6 +42,7 @@ struct AgentOutput {
   std::vector<Measurement> measured{};
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
+  std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
 
   /// The first of that name; nullptr where it was not run.
   const ToolOutput* tool(std::string_view name) const;
@@ -55,5 +57,8 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
 
 /// As script::complaint(), of a tool.
 std::string complaint_of(const ToolOutput& tool);
+
+/// What a tool printed, as the parsers of tools take it: standard error goes before the rest.
+Output printed_by(const ToolOutput& tool);
 
 }  // namespace cupel::burnin

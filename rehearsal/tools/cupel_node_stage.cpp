@@ -1,7 +1,9 @@
 // `cupel-node stage` of a virtual machine: the program's own stages, over this machine's files, its
 // tools and the rack's time. Where a stage waits, it is suspended, and this node's loop goes on.
 #include <algorithm>
+#include <functional>
 
+#include "base/text.h"
 #include "burnin/agent/node/stages/stage.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cupel_node.h"
@@ -37,6 +39,16 @@ class VirtualTree final : public agent::Tree {
     return real.empty() ? std::nullopt : std::optional{std::move(real)};
   }
   bool exists(std::string_view path) const override { return disk_.find(path) != nullptr; }
+  std::optional<agent::TreeEntry> entry(std::string_view path) const override {
+    const auto node = disk_.find(path, false);
+    if (!node) return std::nullopt;
+    const char kind = node->is_folder()                   ? 'd'
+                      : node->kind == Inode::Kind::link   ? 'l'
+                      : node->kind == Inode::Kind::device ? '?'
+                                                          : '-';
+    return agent::TreeEntry{kind, node->mode, 0};  // everything is root's
+  }
+  unsigned user() const override { return 0; }
 
  private:
   const FileSystem& disk_;
@@ -45,12 +57,14 @@ class VirtualTree final : public agent::Tree {
 /// One stream of a tool, up to what the stage keeps.
 class KeptStream final : public OpenFile {
  public:
-  explicit KeptStream(std::size_t most) : most_{most} {}
+  explicit KeptStream(std::size_t most, std::function<void(std::string&)> shorten = {})
+      : most_{most}, shorten_{std::move(shorten)} {}
 
   Task<int> write(Process&, std::string_view bytes) override {
     const auto kept = bytes.substr(0, most_ - text.size());
     text += kept;
     cut = cut || kept.size() < bytes.size();
+    if (shorten_) shorten_(text);
     co_return 0;
   }
 
@@ -59,6 +73,7 @@ class KeptStream final : public OpenFile {
 
  private:
   std::size_t most_;
+  std::function<void(std::string&)> shorten_;
 };
 
 /// Keeps what the stage waits for until the loop below has done it.
@@ -66,8 +81,13 @@ class VirtualPrograms final : public agent::Programs {
  public:
   explicit VirtualPrograms(const Process& process) : process_{process} {}
 
-  bool has(const std::string& name) const override {
-    return find_program(process_, name).status == 0;
+  std::string folder_of(const std::string& name) const override {
+    const auto path = process_.environment.find("PATH");
+    if (path == process_.environment.end()) return {};
+    for (const auto folder : split(path->second, ':'))
+      if (!folder.empty() && find_program(process_, std::string{folder} + "/" + name).status == 0)
+        return std::string{folder};
+    return {};
   }
 
   const agent::Command* command = nullptr;
@@ -132,13 +152,13 @@ ProcessPtr start_tool(Process& process, const agent::Command& command,
 
 /// As node_programs.cpp does it with real processes.
 Task<agent::Ran> run_tool(ProcessPtr process, agent::Command command) {
-  const auto out = std::make_shared<KeptStream>(command.most);
+  const auto out = std::make_shared<KeptStream>(command.most, command.shorten);
   const auto err = std::make_shared<KeptStream>(command.most);
   // From before the tool runs: what it sleeps must not be over before this has begun to count.
   const auto& clock = process->host.machine().clock();
   const auto until = clock.elapsed() + VirtualTime{command.limit};
   const auto tool = start_tool(*process, command, out, err);
-  agent::Ran ran{.status = kNoProcess};
+  agent::Ran ran{.status = kNoProcess, .cpus = command.cpus};
   if (!tool) co_return ran;
   while (!tool->ended() && process->fatal() == 0 && clock.elapsed() < until)
     co_await process->block_until(until);

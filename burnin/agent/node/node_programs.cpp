@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -96,6 +97,63 @@ pid_t spawn_child(const Command& command, const Streams& streams) {
   return why == 0 ? pid : -1;
 }
 
+using CpuSet = std::array<cpu_set_t, 8>;  // 8192 CPUs: the most that Linux is built for
+
+std::vector<int> own_cpus() {
+  CpuSet set{};
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, set.data()) != 0) return cpus;
+  for (std::size_t i = 0; i < set.size() * CPU_SETSIZE; ++i)
+    if (CPU_ISSET_S(i, sizeof set, set.data())) cpus.push_back(static_cast<int>(i));
+  return cpus;
+}
+
+bool set_own_cpus(const std::vector<int>& cpus) {
+  CpuSet set{};
+  for (const int each : cpus) CPU_SET_S(static_cast<std::size_t>(each), sizeof set, set.data());
+  return ::sched_setaffinity(0, sizeof set, set.data()) == 0;
+}
+
+/// A child begins with the CPUs of its parent: while this lives, ours are those of the command.
+/// Read back, since a control group may give others.
+class OnCpus {
+ public:
+  explicit OnCpus(const std::vector<int>& cpus) {
+    if (cpus.empty()) return;
+    before_ = own_cpus();
+    if (!set_own_cpus(cpus)) refused_ = errno;
+    given_ = own_cpus();
+  }
+  OnCpus(const OnCpus&) = delete;
+  OnCpus& operator=(const OnCpus&) = delete;
+  ~OnCpus() {
+    if (!before_.empty()) set_own_cpus(before_);
+  }
+
+  const std::vector<int>& given() const { return given_; }
+  std::string refused() const { return refused_ == 0 ? std::string{} : std::strerror(refused_); }
+
+ private:
+  std::vector<int> before_{}, given_{};
+  int refused_ = 0;
+};
+
+/// -1 with the reason in `ran`.
+pid_t start_child(const Command& command, const Streams& streams, Ran& ran) {
+  const OnCpus on{command.cpus};
+  ran.cpus = on.given();
+  if (ran.cpus != command.cpus) {
+    ran.status = kCannotRun;
+    ran.err = on.refused();
+    return -1;
+  }
+  const auto pid = spawn_child(command, streams);
+  if (pid >= 0) return pid;
+  ran.status = errno == ENOENT ? kNoProgram : kCannotRun;
+  ran.err = std::strerror(errno);
+  return pid;
+}
+
 /// Reads what is there now. Closes the descriptor at its end.
 void take(Descriptor& from, std::size_t most, std::string& into, bool& cut) {
   std::array<char, 16384> piece{};
@@ -109,6 +167,12 @@ void take(Descriptor& from, std::size_t most, std::string& into, bool& cut) {
     into.append(piece.data(), kept);
     cut = cut || kept < static_cast<std::size_t>(got);
   }
+}
+
+void take_all(Streams& streams, const Command& command, Ran& ran) {
+  take(streams.out.reading, command.most, ran.out, ran.cut);
+  take(streams.err.reading, command.most, ran.err, ran.cut);
+  if (command.shorten) command.shorten(ran.out);
 }
 
 /// Writes what the pipe takes now. Closes the descriptor when all is written, or nobody reads.
@@ -128,8 +192,7 @@ void give(Descriptor& to, std::string_view& input) {
 bool attend(Streams& streams, int child, const Command& command, Ran& ran, Moment limit) {
   std::string_view input{command.input};
   while (true) {
-    take(streams.out.reading, command.most, ran.out, ran.cut);
-    take(streams.err.reading, command.most, ran.err, ran.cut);
+    take_all(streams, command, ran);
     give(streams.in.writing, input);
     const auto left =
         std::chrono::ceil<milliseconds>(limit - std::chrono::steady_clock::now()).count();
@@ -150,23 +213,23 @@ Ran not_run(int status, int why) { return {.status = status, .err = std::strerro
 Ran run_to_end(const Command& command) {
   Streams streams;
   if (command.argv.empty() || !streams.made()) return not_run(kCannotRun, errno);
-  Watched watched{.pid = spawn_child(command, streams)};
-  if (watched.pid < 0) return not_run(errno == ENOENT ? kNoProgram : kCannotRun, errno);
-  streams.keep_ours();
   Ran ran;
+  Watched watched{.pid = start_child(command, streams, ran)};
+  if (watched.pid < 0) return ran;
+  streams.keep_ours();
   const auto limit = std::chrono::steady_clock::now() + command.limit;
   // Of Linux 5.3: every distribution with glibc 2.34 has it.
   const Descriptor child{static_cast<int>(::syscall(SYS_pidfd_open, watched.pid, 0))};
   if (!child) {
-    ran = not_run(kCannotRun, errno);
+    ran.status = kCannotRun;
+    ran.err = std::strerror(errno);
     kill_descendants(watched, {}, kKillPatience);
     return ran;
   }
   ran.late = !attend(streams, child.number(), command, ran, limit);
   if (!ran.late) reap(watched);
   kill_descendants(watched, {}, kKillPatience);
-  take(streams.out.reading, command.most, ran.out, ran.cut);
-  take(streams.err.reading, command.most, ran.err, ran.cut);
+  take_all(streams, command, ran);
   ran.status = ran.late ? kKilledAtLimit : watched.status.value_or(ran.status);
   return ran;
 }
@@ -186,13 +249,14 @@ NodePrograms::NodePrograms() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-bool NodePrograms::has(const std::string& name) const {
+std::string NodePrograms::folder_of(const std::string& name) const {
   const char* path = std::getenv("PATH");
-  for (const auto folder : split(path == nullptr ? "" : path, ':')) {
+  for (auto folder : split(path == nullptr ? "" : path, ':')) {
+    while (folder.ends_with('/')) folder.remove_suffix(1);
     const auto file = std::string{folder} + "/" + name;
-    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return true;
+    if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return std::string{folder};
   }
-  return false;
+  return {};
 }
 
 bool NodePrograms::begin(const Command& command, Wait<Ran>& wait) {

@@ -13,7 +13,7 @@ class NodePrograms final : public Programs {
   /// English, and the folders where our own programs and the administrators' tools lie.
   NodePrograms();
 
-  bool has(const std::string& name) const override;
+  std::string folder_of(const std::string& name) const override;
 
  private:
   bool begin(const Command& command, Wait<Ran>& wait) override;

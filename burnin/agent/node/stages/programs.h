@@ -3,6 +3,7 @@
 // (node/node_programs.h), a virtual rack answers from its physics, a test from a table.
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> environment{};
   std::chrono::seconds limit{120};  // then it is killed
   std::size_t most = 2u << 20;      // bytes of each stream that are kept
+  std::vector<int> cpus{};          // that it may run on, in order; none: those of cupel-node
+  /// Of a tool that prints more than is kept: leaves out of its standard output so far what nobody
+  /// needs. Called whenever there is more.
+  std::function<void(std::string& out)> shorten{};
 };
 
 /// Of a command that has ended, or was ended.
@@ -27,6 +32,9 @@ struct Ran {
   std::string err{};
   bool cut = false;   // one stream was longer than what is kept
   bool late = false;  // killed at its limit
+  /// Where the command names CPUs: those that the kernel gives it. Where they are others it was not
+  /// run.
+  std::vector<int> cpus{};
 };
 
 class Programs {
@@ -36,8 +44,9 @@ class Programs {
   Programs& operator=(const Programs&) = delete;
   virtual ~Programs() = default;
 
-  /// Whether PATH has it.
-  virtual bool has(const std::string& name) const = 0;
+  /// The folder of PATH in which it lies, without a slash at its end; empty where none has it.
+  virtual std::string folder_of(const std::string& name) const = 0;
+  bool has(const std::string& name) const { return !folder_of(name).empty(); }
 
   /// Runs it to its end. Nothing that it started outlives it.
   Wait<Ran> run(Command command) {

@@ -33,6 +33,11 @@ struct StageRow {
 
 Work<GaveUp> run_roce(Node& node, const JsonValue& order);
 Work<GaveUp> run_dcgm_diag(Node& node, const JsonValue& order);
+Work<GaveUp> run_nvbandwidth(Node& node, const JsonValue& order);
+Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
+Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_cables(Node& node, const JsonValue& order);
+Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
