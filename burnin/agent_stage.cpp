@@ -109,9 +109,27 @@ Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seco
       std::move(order.folder)};
 }
 
+std::optional<double> AgentOutput::amount(std::string_view name) const {
+  const auto found = asked.find(name);
+  return found == asked.end() ? std::nullopt : std::optional{found->second};
+}
+
 const ToolOutput* AgentOutput::tool(std::string_view name) const {
   const auto found = std::ranges::find(tools, name, &ToolOutput::name);
   return found == tools.end() ? nullptr : &*found;
+}
+
+const ToolOutput* AgentOutput::tool(std::string_view name, std::string_view part) const {
+  const auto found = std::ranges::find_if(
+      tools, [&](const ToolOutput& each) { return each.name == name && each.part == part; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+std::string AgentOutput::text_of(std::string_view name) const {
+  std::string text;
+  for (const auto& each : tools)
+    if (each.name == name) text += each.out;
+  return text;
 }
 
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
