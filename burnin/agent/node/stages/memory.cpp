@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint64_t kMostPercent = 95;  // the rest is for the kernel, sshd and the stage
+constexpr std::uint64_t kMostShare = 95;  // the rest is for the kernel, sshd and the stage
 constexpr std::size_t kMostNumaNodes = 256;
 constexpr std::size_t kMostMemoryReport =
     256 * 1024;  // hundreds of instances have a line or two each
@@ -163,7 +163,7 @@ Work<GaveUp> run_memory(Node& node, const JsonValue& asked) {
   OrderReader read{asked};
   const MemoryOrder order{
       read.amount("seconds", 1, kLongestLimit),      read.amount("stream", 1, kLongestLimit),
-      read.amount("percent", 1, kMostPercent),       read.amount("interval", 1, kLongestLimit),
+      read.amount("percent", 1, kMostShare),         read.amount("interval", 1, kLongestLimit),
       read.amount("samples", 0, kMostMemorySamples), read.amount("spare", 0, kMostSpare),
       read.amount("limit", 1, kLongestLimit)};
   if (!read.why().empty()) co_return read.why();
