@@ -18,11 +18,9 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kMostShare = 95;  // the rest is for the kernel, sshd and the stage
 constexpr std::size_t kMostNumaNodes = 256;
-constexpr std::size_t kMostMemoryReport =
-    256 * 1024;  // hundreds of instances have a line or two each
-constexpr const char* kNodes = "/sys/devices/system/node";
-
 constexpr std::uint64_t kMostMemorySamples = 10'000;
+constexpr std::size_t kMostMemoryReport = 1u << 18;  // hundreds of instances have a line each
+constexpr const char* kNodes = "/sys/devices/system/node";
 
 struct MemoryOrder {
   std::uint64_t seconds, stream, percent, interval, samples, spare, limit;
