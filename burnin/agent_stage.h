@@ -61,6 +61,10 @@ struct AgentOutput {
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures);
 
+/// The phase that a line of a running stage reports: cupel-node's, or "cupel-phase: idle 3" of the
+/// script of an earlier version; clean.
+std::optional<std::string> phase_in(std::string_view line);
+
 /// As script::complaint(), of a tool.
 std::string complaint_of(const ToolOutput& tool);
 

@@ -11,7 +11,7 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr int kUsage = 64, kKill = 9, kKilledAtLimit = 124, kNoProcess = 126;
+constexpr int kUsage = 64, kKill = 9, kKilledAtLimit = 124, kNoProcess = 126, kKilled = 137;
 
 /// The machine's disk as the stages read it.
 class VirtualTree final : public agent::Tree {
@@ -122,6 +122,7 @@ class VirtualPrograms final : public agent::Programs {
  private:
   struct Asked {
     int number = 0;  // 0: any
+    bool stops = false;
     std::optional<VirtualTime> until{};
     agent::Wait<agent::Ran>* ran = nullptr;
     agent::Wait<std::optional<agent::Ended>>* first = nullptr;
@@ -137,6 +138,12 @@ class VirtualPrograms final : public agent::Programs {
     const auto least = first_ended(0) != 0 ? VirtualTime{} : clock.shortest_nap();
     asked_ = {.until = now() + std::max(VirtualTime{span}, least), .first = &wait};
     return false;
+  }
+
+  bool begin_stop(int number, agent::Wait<agent::Ran>& wait) override {
+    const bool is_there = tools_.contains(number);
+    if (is_there) asked_ = {.number = number, .stops = true, .ran = &wait};
+    return !is_there;
   }
 
   VirtualTime now() const { return process_->host.machine().clock().elapsed(); }
@@ -243,6 +250,8 @@ Task<int> VirtualPrograms::attend(int number, std::optional<VirtualTime> until) 
 Task<bool> VirtualPrograms::go_on() {
   const auto asked = std::exchange(asked_, {});
   if (asked.ran == nullptr && asked.first == nullptr) co_return false;
+  if (asked.stops)
+    if (auto& tool = tools_.at(asked.number); !tool.ended) co_await end(tool, kKilled);
   const int number = co_await attend(asked.number, asked.until);
   if (process_->fatal() != 0) co_return true;
   if (asked.ran != nullptr) {
@@ -282,6 +291,8 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
   VirtualClock clock{process->host.machine().clock()};
   KeptLines lines;
   agent::Node node{tree, programs, clock, lines};
+  if (const auto job = process->environment.find("CUPEL_JOB"); job != process->environment.end())
+    node.job = job->second;
   auto work = agent::run_stage(node, arguments[2], std::move(order));
   work.start();
   while (!work.done()) {

@@ -6,6 +6,7 @@
 
 #include "burnin/agent/node/stages/cpu_lists.h"
 #include "burnin/agent/node/stages/stage.h"
+#include "burnin/agent_stage.h"
 #include "tests/agent/node_tree.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/burnin/tools.h"
@@ -96,6 +97,14 @@ class TimedPrograms final : public Programs {
     return true;
   }
 
+  bool begin_stop(int number, Wait<Ran>& wait) override {
+    const auto found = std::ranges::find(running_, number, &Running::number);
+    EXPECT_NE(found, running_.end()) << "it has ended before";
+    if (found != running_.end()) running_.erase(found);
+    wait.answer({.status = 137});
+    return true;
+  }
+
   WaitedClock& clock_;
   std::vector<Tool> tools_{};
   std::vector<Running> running_{};
@@ -114,12 +123,18 @@ struct LoadBench {
   TimedPrograms programs{clock};
   PrintedLines lines{};
 
-  Result<burnin::Findings> found(const std::string& stage, const std::string& order) {
+  std::string job{};
+
+  int run(const std::string& stage, const std::string& order) {
     const auto tree = files.tree();
-    Node node{tree, programs, clock, lines};
+    Node node{tree, programs, clock, lines, job};
     auto work = run_stage(node, stage, order);
     work.start();
-    return burnin::parsed(stage, {lines.text, "", work.result()});
+    return work.result();
+  }
+  Result<burnin::Findings> found(const std::string& stage, const std::string& order) {
+    const int status = run(stage, order);
+    return burnin::parsed(stage, {lines.text, "", status});
   }
 };
 
@@ -439,6 +454,70 @@ TEST(LoadedStage, ThermalProvesNothingWithoutItsTools) {
             "cupel-burn is not installed on the node");
   EXPECT_EQ(burnin::refusal(blind.found("thermal", kThermalOrder)),
             "nvidia-smi does not tell the temperatures of the GPUs");
+}
+
+std::string psu_order(const std::string& load, int patience = 0, int feeds = 0) {
+  return fmt::format(R"({{"load":"{}","phase":20,"patience":{},"feeds":{},"pause":1,"settling":5,)"
+                     R"("limit":900}})",
+                     load, patience, feeds);
+}
+
+/// The last second of each phase that was printed, in order: "idle 19".
+std::vector<std::string> phases_of(const std::string& text) {
+  std::vector<std::string> all;
+  std::string last;
+  for (const auto line : lines(text)) {
+    const auto name = burnin::phase_in(line);
+    if (!name) continue;
+    if (*name != last) all.emplace_back();
+    last = *name;
+    const auto second = line.substr(line.rfind(':') + 1);
+    all.back() = *name + " " + std::string{second.substr(0, second.size() - 1)};
+  }
+  return all;
+}
+
+TEST(LoadedStage, PsuStepsTheLoadThroughItsPhasesAndEndsIt) {
+  LoadBench bench;
+  bench.programs.add("stress-ng --cpu 0 --timeout 1s", {.status = 0}, seconds{1});
+  bench.programs.add("stress-ng --cpu 0 --timeout 1960s", {.status = 0}, seconds{1960});
+
+  EXPECT_EQ(bench.run("psu", psu_order("auto", 0, 1800)), 0) << bench.lines.text;
+
+  EXPECT_THAT(phases_of(bench.lines.text),
+              ::testing::ElementsAre("idle 19", "settling 4", "full 19", "settling 4", "rest 19",
+                                     "settling 4", "wave 19", "settling 4", "feeds 19", "over 0"))
+      << "nobody is there who could tell it more";
+  EXPECT_EQ(std::ranges::count(bench.programs.asked, "stress-ng --cpu 0 --timeout 1960s"), 2);
+  const auto bursts = std::ranges::count(bench.programs.asked, "stress-ng --cpu 0 --timeout 1s");
+  EXPECT_EQ(bursts, 13) << "one every other second of 25";
+}
+
+TEST(LoadedStage, PsuWaitsInEachPhaseUntilItHearsThatTheBmcWasReadOrPatienceEnds) {
+  LoadBench bench;
+  bench.job = "/job";
+  bench.programs.add("cupel-burn gemm --types bf16 --seconds 220", {.status = 0}, seconds{900});
+  bench.programs.passes = [&] {
+    if (bench.clock.time == seconds{35}) bench.files.write("/job/word", "idle");
+  };
+
+  EXPECT_EQ(bench.run("psu", psu_order("auto", 60)), 0) << bench.lines.text;
+
+  EXPECT_THAT(phases_of(bench.lines.text),
+              ::testing::ElementsAre("idle 27", "settling 4", "full 51", "settling 4", "rest 19",
+                                     "settling 4", "wave 19", "over 0"));
+  EXPECT_EQ(bench.programs.asked.back(),
+            "cupel-burn gemm --types bf16 --seconds 220 --pattern square --hertz 1");
+}
+
+TEST(LoadedStage, PsuProvesNothingWhereItsLoadEndsEarly) {
+  LoadBench bench, none;
+  bench.programs.add("cupel-burn gemm", {.status = 2, .out = "one\ngpu3 is in use\n"}, seconds{9});
+
+  EXPECT_EQ(bench.run("psu", psu_order("gpu")), 2);
+  EXPECT_THAT(bench.lines.text, HasSubstr("the load ended early: gpu3 is in use"));
+  EXPECT_EQ(none.run("psu", psu_order("cpu")), 2);
+  EXPECT_THAT(none.lines.text, HasSubstr("stress-ng is not installed on the node"));
 }
 
 /// stress-ng of the test's own on a node of so many logical CPUs.

@@ -58,6 +58,13 @@ class TableOfPrograms final : public Programs {
     started_.pop_front();
     return true;
   }
+  bool begin_stop(int number, Wait<Ran>& wait) override {
+    const auto found = std::ranges::find(started_, number, &Ended::number);
+    if (found == started_.end()) return true;
+    wait.answer(std::move(found->ran));
+    started_.erase(found);
+    return true;
+  }
   bool begin(const Command& command, Wait<Ran>& wait) override {
     asked.push_back(line_of(command));
     cpus = command.cpus;

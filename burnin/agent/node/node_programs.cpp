@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kKillPatience{10'000};  // then the kernel holds it: a driver that hangs
 constexpr int kLongestPoll = 60'000;           // milliseconds
-constexpr int kKilledAtLimit = 124, kNoProgram = 127, kCannotRun = 126;
+constexpr int kKilledAtLimit = 124, kNoProgram = 127, kCannotRun = 126, kKilled = 137;
 constexpr int kMostPieces = 64;        // of 16 KiB: a pipe has 1 MiB at most
 constexpr rlim_t kMostFiles = 65'536;  // a command on each of a large node's logical CPUs
 constexpr std::string_view kMark = "CUPEL_COMMAND";
@@ -343,6 +343,14 @@ bool NodePrograms::begin(const Command& command, Wait<Ran>& wait) {
 bool NodePrograms::begin_first_end(milliseconds span, Wait<std::optional<Ended>>& wait) {
   const int number = attend(0, std::chrono::steady_clock::now() + span);
   if (number != 0) wait.answer(Ended{number, take(number)});
+  return true;
+}
+
+bool NodePrograms::begin_stop(int number, Wait<Ran>& wait) {
+  const auto found = running_.find(number);
+  if (found == running_.end()) return true;
+  if (!found->second->ended()) finish(number, kKilled);
+  wait.answer(take(number));
   return true;
 }
 

@@ -32,6 +32,7 @@ class NodePrograms final : public Programs {
 
   bool begin(const Command& command, Wait<Ran>& wait) override;
   bool begin_first_end(std::chrono::milliseconds span, Wait<std::optional<Ended>>& wait) override;
+  bool begin_stop(int number, Wait<Ran>& wait) override;
   Ran take(int number);
   /// First processes of all others that run.
   std::set<pid_t> others_than(int number) const;

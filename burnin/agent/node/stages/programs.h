@@ -62,11 +62,17 @@ class Programs {
     }};
   }
 
-  /// Starts it, and gives its number at once. It runs to its end or to its limit, and never
-  /// longer than the stage. What can't be started has ended, as run() reports it. To wait
+  /// Starts it, and gives its number at once. It runs to its end, to its limit or to stop(), and
+  /// never longer than the stage. What can't be started has ended, as run() reports it. To wait
   /// while any runs, use first_end() and not the clock: a tool whose output nobody reads stands
   /// still.
   virtual int start(const Command& command) = 0;
+
+  /// Kills it with all that it started, and lets the others run: what it had printed. 137 where it
+  /// had not ended before.
+  Wait<Ran> stop(int number) {
+    return Wait<Ran>{[this, number](Wait<Ran>& wait) { return begin_stop(number, wait); }};
+  }
 
   /// The first of those started that has ended, each once; nothing where `span` passes before.
   Wait<std::optional<Ended>> first_end(std::chrono::milliseconds span) {
@@ -80,6 +86,7 @@ class Programs {
   virtual bool begin(const Command& command, Wait<Ran>& wait) = 0;
   virtual bool begin_first_end(std::chrono::milliseconds span,
                                Wait<std::optional<Ended>>& wait) = 0;
+  virtual bool begin_stop(int number, Wait<Ran>& wait) = 0;
 };
 
 }  // namespace cupel::agent
