@@ -47,7 +47,7 @@ class NodePrograms final : public Programs {
   /// Serves all of them, until that one or, for 0, any has ended, or until that moment: 0.
   int attend(int number, std::chrono::steady_clock::time_point until);
 
-  std::map<int, std::unique_ptr<Running>> running_{};  // and those that nobody has taken yet
+  std::map<int, std::unique_ptr<Running>> running_;  // and those that nobody has taken yet
   int last_ = 0;
 };
 
