@@ -127,7 +127,8 @@ struct LoadBench {
 
   int run(const std::string& stage, const std::string& order) {
     const auto tree = files.tree();
-    Node node{tree, programs, clock, lines, job};
+    Node node{tree, programs, clock, lines};
+    node.job = job;
     auto work = run_stage(node, stage, order);
     work.start();
     return work.result();
