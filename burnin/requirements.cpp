@@ -55,10 +55,8 @@ struct RootRow {
 constexpr std::array kRoot{
     RootRow{"node-facts", Root::helps, "DIMMs (dmidecode) and the drives' SMART data"},
     RootRow{"gpu-facts", Root::helps, "Xids in the kernel's log, where dmesg is restricted"},
-    RootRow{"cpu", Root::helps, "machine checks in the kernel's log"},
     RootRow{"fabric-pairs", Root::helps,
             "port counters of switches (perfquery), which show the uplink of a slow flow"},
-    RootRow{"thermal", Root::helps, "the BMC's sensors by ipmitool"},
     RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
     RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},
 };
@@ -120,7 +118,8 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
     const bool needed = std::ranges::find(all.tools, name) != all.tools.end();
     if (!needed && !name.starts_with(kOurs)) all.helpful.push_back(std::move(name));
   }
-  for (const auto& name : job.tools) all.tools.push_back(name);
+  for (const auto& name : job.tools)
+    (name.starts_with(kOurs) ? all.programs : all.tools).push_back(name);
   for (const auto& name : job.helpful) all.helpful.push_back(name);
   const auto* row = std::ranges::find(kRoot, stage.name, &RootRow::stage);
   if (!stage.programs.empty()) {

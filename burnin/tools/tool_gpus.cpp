@@ -15,15 +15,7 @@ namespace {
 constexpr std::string_view kMark = "cupel-gpu: ";
 constexpr std::size_t kMostGpus = 256;
 
-constexpr std::string_view kNames =
-    R"sh(nvidia-smi --query-gpu=index,pci.bus_id --format=csv,noheader 2>&1 | while IFS= read -r line; do
-  echo "cupel-gpu: $line"
-done
-)sh";
-
 }  // namespace
-
-std::string_view name_gpus_script() { return kNames; }
 
 void ToolGpus::take_row(std::span<const std::string> places, std::string_view row) {
   const auto cells = split(row, ',');

@@ -14,10 +14,7 @@ namespace cupel::burnin {
 
 struct AgentOutput;  // burnin/agent_stage.h
 
-/// Lines of a script that tell which GPU is which, for whoever reads nvidia-smi's numbers.
-std::string_view name_gpus_script();
-
-/// Names by what name_gpus_script() printed, or by cupel-node's evidence "gpus".
+/// Names by what the script of an earlier version printed, or by cupel-node's evidence "gpus".
 class ToolGpus {
  public:
   ToolGpus(const inventory::Profile& profile, const Output& output);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <deque>
+
 #include "burnin/agent/node/stages/stage.h"
 #include "burnin/agent/node/subcommand.h"
 #include "tests/agent/node_tree.h"
@@ -43,8 +45,26 @@ class TableOfPrograms final : public Programs {
   std::optional<std::vector<int>> given{};  // in place of them
   bool suspends = false;
   Wait<Ran>* waiting = nullptr;
+  int start(const Command& command) override {
+    asked.push_back(line_of(command));
+    started_.push_back({++last_, next(asked.back())});
+    return last_;
+  }
 
  private:
+  bool begin_first_end(std::chrono::milliseconds, Wait<std::optional<Ended>>& wait) override {
+    if (started_.empty()) return true;
+    wait.answer(std::move(started_.front()));
+    started_.pop_front();
+    return true;
+  }
+  bool begin_stop(int number, Wait<Ran>& wait) override {
+    const auto found = std::ranges::find(started_, number, &Ended::number);
+    if (found == started_.end()) return true;
+    wait.answer(std::move(found->ran));
+    started_.erase(found);
+    return true;
+  }
   bool begin(const Command& command, Wait<Ran>& wait) override {
     asked.push_back(line_of(command));
     cpus = command.cpus;
@@ -65,6 +85,8 @@ class TableOfPrograms final : public Programs {
     return {.status = 127};
   }
   std::map<std::string, std::vector<Ran>> answers_{};
+  std::deque<Ended> started_{};
+  int last_ = 0;
 };
 
 class TestClock final : public StageClock {

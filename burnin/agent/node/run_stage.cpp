@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include "burnin/agent/common/options.h"
 #include "burnin/agent/node/node_programs.h"
@@ -49,6 +50,8 @@ int run_stage_command(Arguments arguments) {
   NodeClock clock;
   PrintedLines lines;
   Node node{tree, programs, clock, lines};
+  const char* job = std::getenv("CUPEL_JOB");
+  if (job != nullptr) node.job = job;
   auto work = run_stage(node, std::string{options->operands().front()}, read_order());
   work.start();
   return work.result();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ struct Ran {
   std::vector<int> cpus{};
 };
 
+/// One of those that start() began, once it has ended.
+struct Ended {
+  int number = 0;  // as start() gave it
+  Ran ran{};
+};
+
 class Programs {
  public:
   Programs() = default;
@@ -48,16 +55,38 @@ class Programs {
   virtual std::string folder_of(const std::string& name) const = 0;
   bool has(const std::string& name) const { return !folder_of(name).empty(); }
 
-  /// Runs it to its end. Nothing that it started outlives it.
+  /// Runs it to its end, beside those that were started. Nothing that it started outlives it.
   Wait<Ran> run(Command command) {
     return Wait<Ran>{[this, asked = std::move(command)](Wait<Ran>& wait) {  //
       return begin(asked, wait);
     }};
   }
 
+  /// Starts it, and gives its number at once. It runs to its end, to its limit or to stop(), and
+  /// never longer than the stage. What can't be started has ended, as run() reports it. To wait
+  /// while any runs, use first_end() and not the clock: a tool whose output nobody reads stands
+  /// still.
+  virtual int start(const Command& command) = 0;
+
+  /// Kills it with all that it started, and lets the others run: what it had printed. 137 where it
+  /// had not ended before.
+  Wait<Ran> stop(int number) {
+    return Wait<Ran>{[this, number](Wait<Ran>& wait) { return begin_stop(number, wait); }};
+  }
+
+  /// The first of those started that has ended, each once; nothing where `span` passes before.
+  Wait<std::optional<Ended>> first_end(std::chrono::milliseconds span) {
+    return Wait<std::optional<Ended>>{[this, span](Wait<std::optional<Ended>>& wait) {  //
+      return begin_first_end(span, wait);
+    }};
+  }
+
  private:
   /// As Wait::Begin. `command` lives until the wait is resumed.
   virtual bool begin(const Command& command, Wait<Ran>& wait) = 0;
+  virtual bool begin_first_end(std::chrono::milliseconds span,
+                               Wait<std::optional<Ended>>& wait) = 0;
+  virtual bool begin_stop(int number, Wait<Ran>& wait) = 0;
 };
 
 }  // namespace cupel::agent

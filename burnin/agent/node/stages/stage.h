@@ -20,6 +20,8 @@ struct Node {
   Programs& programs;
   StageClock& clock;
   StageLines& lines;
+  /// The job's own folder, where the controller lays a word for it; empty outside of a job.
+  std::string job{};
 };
 
 /// Why a stage proves nothing ("dcgmi is not installed on the node"); empty where it did its work.
@@ -38,6 +40,10 @@ Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_fabric_cables(Node& node, const JsonValue& order);
 Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order);
+Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
+Work<GaveUp> run_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_thermal(Node& node, const JsonValue& order);
+Work<GaveUp> run_psu(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
