@@ -54,8 +54,6 @@ struct RootRow {
 };
 
 constexpr std::array kRoot{
-    RootRow{"node-facts", Root::helps, "DIMMs (dmidecode) and the drives' SMART data"},
-    RootRow{"gpu-facts", Root::helps, "Xids in the kernel's log, where dmesg is restricted"},
     RootRow{"fabric-cables", Root::needed,
             "ibnetdiscover opens /dev/infiniband, lldpctl the socket of lldpd"},
     RootRow{"fabric-pairs", Root::helps,

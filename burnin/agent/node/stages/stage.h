@@ -38,6 +38,8 @@ Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
 Work<GaveUp> run_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_gpu_facts(Node& node, const JsonValue& order);
+Work<GaveUp> run_node_facts(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
