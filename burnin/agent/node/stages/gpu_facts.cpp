@@ -11,12 +11,14 @@ namespace {
 /// A GPU that fell off its bus may hold nvidia-smi for ever. That is a finding: the job ends at its
 /// own limit.
 constexpr std::chrono::hours kJobsLimit{24};
+/// nvidia-smi lists every process of every GPU.
+constexpr std::size_t kMostPrinted = 16u << 20;
 constexpr std::size_t kMostLog = 32u << 20, kMostEvents = 400;
 constexpr std::size_t kMostGpus = 256;
 
 /// Its exit status.
 Work<int> report(Node& node, std::string part, std::vector<std::string> argv) {
-  const Command command{.argv = std::move(argv), .limit = kJobsLimit};
+  const Command command{.argv = std::move(argv), .limit = kJobsLimit, .most = kMostPrinted};
   const auto ran = co_await node.programs.run(command);
   node.lines.evidence(command.argv.front(), part, command, ran);
   co_return ran.status;
