@@ -17,7 +17,7 @@ constexpr std::size_t kMostLog = 32u << 20, kMostEvents = 400;
 constexpr std::size_t kMostGpus = 256;
 
 /// Its exit status.
-Work<int> report(Node& node, std::string part, std::vector<std::string> argv) {
+Work<int> ask_tool(Node& node, std::string part, std::vector<std::string> argv) {
   const Command command{.argv = std::move(argv), .limit = kJobsLimit, .most = kMostPrinted};
   const auto ran = co_await node.programs.run(command);
   node.lines.evidence(command.argv.front(), part, command, ran);
@@ -28,32 +28,32 @@ Work<int> report(Node& node, std::string part, std::vector<std::string> argv) {
 /// itself.
 Work<bool> ask_gpus(Node& node) {
   const std::vector<std::string> all{"nvidia-smi", "-q", "-x"};
-  const int status = co_await report(node, "", all);
+  const int status = co_await ask_tool(node, "", all);
   if (status == 0) co_return true;
   const auto gpus = node.tree.names("/proc/driver/nvidia/gpus");
   for (std::size_t i = 0; i < std::min(gpus.size(), kMostGpus); ++i) {
     const std::vector<std::string> one{"nvidia-smi", "-q", "-x", "-i", gpus[i]};
-    co_await report(node, gpus[i], one);
+    co_await ask_tool(node, gpus[i], one);
   }
   co_return true;
 }
 
 Work<bool> ask_nvlinks(Node& node) {
   const std::vector<std::string> states{"nvidia-smi", "nvlink", "-s"};
-  co_await report(node, "states", states);
+  co_await ask_tool(node, "states", states);
   const std::vector<std::string> errors{"nvidia-smi", "nvlink", "-e"};
-  co_await report(node, "errors", errors);
+  co_await ask_tool(node, "errors", errors);
   co_return true;
 }
 
 Work<bool> ask_fabric_manager(Node& node) {
   if (node.programs.has("systemctl")) {
     const std::vector<std::string> state{"systemctl", "is-active", "nvidia-fabricmanager"};
-    co_await report(node, "", state);
+    co_await ask_tool(node, "", state);
   }
   if (node.programs.has("nv-fabricmanager")) {
     const std::vector<std::string> version{"nv-fabricmanager", "--version"};
-    co_await report(node, "", version);
+    co_await ask_tool(node, "", version);
   }
   co_return true;
 }
