@@ -58,7 +58,6 @@ constexpr std::array kRoot{
             "ibnetdiscover opens /dev/infiniband, lldpctl the socket of lldpd"},
     RootRow{"fabric-pairs", Root::helps,
             "port counters of switches (perfquery), which show the uplink of a slow flow"},
-    RootRow{"thermal", Root::helps, "the BMC's sensors by ipmitool"},
     RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
     RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},
 };
@@ -120,7 +119,8 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
     const bool needed = std::ranges::find(all.tools, name) != all.tools.end();
     if (!needed && !name.starts_with(kOurs)) all.helpful.push_back(std::move(name));
   }
-  for (const auto& name : job.tools) all.tools.push_back(name);
+  for (const auto& name : job.tools)
+    (name.starts_with(kOurs) ? all.programs : all.tools).push_back(name);
   for (const auto& name : job.helpful) all.helpful.push_back(name);
   const auto* row = std::ranges::find(kRoot, stage.name, &RootRow::stage);
   if (!stage.programs.empty()) {

@@ -43,8 +43,6 @@ fi
 
 }  // namespace
 
-std::string_view name_gpus_script() { return kNames; }
-
 std::string idle_gpus_script() {
   return script::needs("nvidia-smi") + std::string{kNames} + std::string{kWhole} +
          wait_for_idle_gpus() + std::string{kGiveUp};

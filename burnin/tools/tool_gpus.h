@@ -18,10 +18,7 @@ struct AgentOutput;  // burnin/agent_stage.h
 /// a GPU is in use (gpu/idle_gpus.h). POSIX sh.
 std::string idle_gpus_script();
 
-/// Of those lines only what tells which GPU is which, for whoever reads nvidia-smi's numbers.
-std::string_view name_gpus_script();
-
-/// Names by what name_gpus_script() printed, or by cupel-node's evidence "gpus".
+/// Names by what the script of an earlier version printed, or by cupel-node's evidence "gpus".
 class ToolGpus {
  public:
   ToolGpus(const inventory::Profile& profile, const Output& output);

@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 class WaitedClock final : public StageClock {
  public:
@@ -40,7 +41,9 @@ class TimedPrograms final : public Programs {
  public:
   explicit TimedPrograms(WaitedClock& clock) : clock_{clock} {}
 
+  /// In place of what the same line gave before.
   void add(const std::string& begins, Ran ran, seconds lasts = {}) {
+    std::erase_if(tools_, [&](const Tool& each) { return each.begins == begins; });
     tools_.push_back({begins, std::move(ran), lasts});
   }
   std::string folder_of(const std::string& name) const override {
@@ -51,6 +54,7 @@ class TimedPrograms final : public Programs {
   int start(const Command& command) override {
     const auto& tool = find(command);
     running_.push_back({++last_, clock_.time + tool.lasts, tool.ran});
+    if (command.shorten) command.shorten(running_.back().ran.out);
     return last_;
   }
   std::vector<std::string> asked{};
@@ -341,6 +345,102 @@ TEST(LoadedStage, MemoryProvesNothingWhereItWasNotInUse) {
             "the kernel lists no NUMA node with CPUs in /sys/devices/system/node");
 }
 
+TEST(LoadedStage, MemoryNamesTheNumaNodeWhereBitsAreWrongHoweverMuchWasPrinted) {
+  LoadBench bench;
+  add_numa_nodes(bench);
+  bench.programs.add(
+      "stress-ng --vm 2 --vm-bytes 1048550k --vm-keep --vm-method all --verify "
+      "--metrics-brief --taskset 1,3",
+      {.status = 2, .out = "stress-ng: fail:  [7] vm: 3 bit errors\n", .cut = true}, seconds{3});
+  bench.programs.add("stress-ng --vm", {.status = 0, .out = stress_text("vm")}, seconds{3});
+  bench.programs.add("stress-ng --stream", {.status = 0}, seconds{5});
+
+  const auto found = bench.found("memory", kMemoryOrder);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "memory.failures", "numa1"), 1);
+  EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
+}
+
+constexpr const char* kQuery =
+    "nvidia-smi --query-gpu=index,temperature.gpu,temperature.memory,temperature.gpu.tlimit,"
+    "power.draw --format=csv,nounits";
+constexpr const char* kBurn = "cupel-burn gemm --types bf16 --seconds 60";
+constexpr const char* kThermalOrder =
+    R"({"load":"gpu","seconds":60,"window":20,"interval":4,"samples":710,"limit":375})";
+
+Ran two_gpus(int first, int second) {
+  return {.status = 0,
+          .out = fmt::format("index, temperature.gpu, temperature.memory, temperature.gpu.tlimit, "
+                             "power.draw [W]\n0, {}, 55, 26, 631.95\n1, {}, 60, 11, 640.10\n",
+                             first, second)};
+}
+
+/// The machine of burnin::thermal_text().
+void add_warm_gpus(LoadBench& bench, Ran burn, seconds lasts) {
+  const std::string chip = "/sys/class/hwmon/hwmon1";
+  bench.files.write(chip + "/name", "k10temp");
+  bench.files.write(chip + "/temp1_label", "Tctl");
+  bench.files.write(chip + "/temp1_input", "61000");
+  bench.programs.add(kQuery, two_gpus(40, 45));
+  bench.programs.add(
+      "ipmitool -c sdr type temperature",
+      {.status = 0, .out = "GPU0 Temp,58,degrees C,ok\nInlet Temp,23,degrees C,ok\n"});
+  bench.programs.add(kBurn, std::move(burn), lasts);
+  bench.programs.passes = [&bench] {
+    if (bench.clock.time >= seconds{20}) bench.programs.add(kQuery, two_gpus(60, 75));
+  };
+}
+
+TEST(LoadedStage, ThermalFindsWhatTheScriptFoundOfTheSameMachine) {
+  std::string printed = R"({"kind":"start","program":"cupel-burn"})"
+                        "\n";
+  for (int i = 0; i < 300; ++i)
+    printed += fmt::format(R"({{"kind":"progress","second":{}}})"
+                           "\n",
+                           i);
+  LoadBench bench;
+  add_warm_gpus(bench,
+                {.status = 0,
+                 .out = printed + R"({"kind":"end","complete":true})"
+                                  "\n"},
+                seconds{61});
+
+  const auto found = bench.found("thermal", kThermalOrder);
+
+  EXPECT_EQ(measured(found), measured(burnin::parsed("thermal", burnin::thermal_text())));
+  EXPECT_THAT(bench.programs.asked, ::testing::Contains(kBurn));
+  EXPECT_THAT(bench.lines.text, AllOf(HasSubstr("cupel-burn"), Not(HasSubstr("progress"))));
+}
+
+TEST(LoadedStage, ThermalSamplesNoLongerThanItsLoadLasts) {
+  std::string faults;
+  for (int i = 0; i < 300; ++i)
+    faults += fmt::format(R"({{"kind":"fault","part":"gpu1","number":{}}})"
+                          "\n",
+                          i);
+  LoadBench ended, faulty;
+  add_warm_gpus(ended, {.status = 3}, seconds{9});
+  add_warm_gpus(faulty, {.status = 1, .out = faults}, seconds{9});
+
+  EXPECT_EQ(burnin::refusal(ended.found("thermal", kThermalOrder)),
+            "cupel-burn did not come to its end (exit status 3)");
+  EXPECT_LT(ended.clock.time, seconds{20});
+  const auto found = faulty.found("thermal", kThermalOrder);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "thermal.faults", "gpu1"), 200) << "of the last lines";
+}
+
+TEST(LoadedStage, ThermalProvesNothingWithoutItsTools) {
+  LoadBench none, blind;
+  blind.programs.add("cupel-burn", {.status = 0});
+
+  EXPECT_EQ(burnin::refusal(none.found("thermal", kThermalOrder)),
+            "cupel-burn is not installed on the node");
+  EXPECT_EQ(burnin::refusal(blind.found("thermal", kThermalOrder)),
+            "nvidia-smi does not tell the temperatures of the GPUs");
+}
+
 /// stress-ng of the test's own on a node of so many logical CPUs.
 burnin::Output with_real_tools(const std::string& stress, int cpus, const std::string& limit) {
   const burnin::FakeTools tools;
@@ -434,6 +534,30 @@ TEST(NodeStage, MemoryRunsTheRealToolOnThisMachine) {
   ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
   EXPECT_EQ(found->facts.at("memory.binding"), "one");
+}
+
+/// GPUs that are warm from the beginning, in the words of the captured query of an older driver.
+TEST(NodeStage, ThermalHeatsThisMachineAndReadsWhatItCan) {
+  CUPEL_NEEDS_REAL_PART(burnin::installed("stress-ng"), "stress-ng is not installed");
+  const burnin::FakeTools tools;
+  tools.add("nvidia-smi",
+            "case $1 in --query-gpu=index,temp*) ;; *) exit 0 ;; esac\n"
+            "case $1 in *tlimit*) echo 'Field \"temperature.gpu.tlimit\" is not a valid field to "
+            "query.'; exit 2 ;; esac\n"
+            "echo 'index, temperature.gpu, temperature.memory, power.draw [W]'\n"
+            "echo '0, 59, N/A, 631.95'");
+  constexpr const char* kOrder =
+      R"({"load":"cpu","seconds":2,"window":1,"interval":1,"samples":9,"limit":600})";
+
+  const auto output = burnin::run_script(
+      "printf '%s' '" + std::string{kOrder} + "' | " NODE_BINARY " stage thermal",
+      "PATH=" + tools.folder() + ":$PATH\nexport PATH\n");
+
+  const auto found = burnin::parsed("thermal", output);
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(*found, "gpu.temperature", "gpu0"), 59);
+  EXPECT_TRUE(says_unknown(*found, "thermal.margin of gpu0"));
+  EXPECT_TRUE(value_of(*found, "thermal.steady"));
 }
 
 }  // namespace

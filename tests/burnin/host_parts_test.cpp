@@ -1,11 +1,10 @@
-// The stages cpu, memory and thermal: parsers on what the tools print, scripts on the tools.
+// The stages cpu, memory and thermal: parsers on what the tools print.
 #include <gmock/gmock.h>
 
 #include "burnin/node/soak.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/burnin/stages.h"
-#include "tests/support/real_part.h"
 
 namespace cupel::burnin {
 namespace {
@@ -17,20 +16,6 @@ using ::testing::Le;
 std::string why(const Result<Findings>& found) {
   return found ? std::string{"found something"} : found.error().what;
 }
-
-/// A tool in front of the node's own, for as long as this is there.
-class Tool {
- public:
-  Tool(const std::string& name, const std::string& body) {
-    const auto file = folder_.path() / name;
-    std::ofstream{file} << "#!/bin/sh\n" << body;
-    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-  }
-  std::string path() const { return "PATH=" + shell_quoted(folder_.path().string()) + ":$PATH\n"; }
-
- private:
-  test::TemporaryFolder folder_;
-};
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -327,32 +312,6 @@ TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   EXPECT_EQ(why(error), "cupel-burn: gpu3 is in use");
   EXPECT_THAT(why(with("", "0")), HasSubstr("did not come to its end"));
   EXPECT_THAT(why(with(replaced(end, "true", "false"), "0")), HasSubstr("did not come to its end"));
-}
-
-TEST(Thermal, LoadsGpusWithOneTypeThatEveryChipHasUnitsFor) {
-  EXPECT_THAT(prepared("thermal", {{"load", "gpu"}})->script,
-              HasSubstr("cupel-burn gemm --types bf16 --seconds"));
-}
-
-TEST(Thermal, HeatsThisMachineAndReadsWhatItCan) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  // GPUs that are warm from the beginning, in the words of the captured query.
-  const Tool gpus{"nvidia-smi", R"sh(
-case $1 in --query-gpu*) ;; *) exit 0 ;; esac
-case $1 in *tlimit*) echo 'Field "temperature.gpu.tlimit" is not a valid field to query.'; exit 2 ;; esac
-echo 'index, temperature.gpu, temperature.memory, power.draw [W]'
-echo '0, 59, N/A, 631.95'
-)sh"};
-
-  const auto output = run_script(
-      prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})->script,
-      gpus.path());
-
-  const auto found = parsed("thermal", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "gpu.temperature", "gpu0"), 59);
-  EXPECT_TRUE(says_unknown(*found, "thermal.margin of gpu0"));
-  EXPECT_TRUE(value_of(*found, "thermal.steady"));
 }
 
 TEST(Thermal, SaysThatNothingTellsATemperature) {

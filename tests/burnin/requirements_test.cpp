@@ -40,7 +40,8 @@ TEST(Requirements, AreWhatTheScriptItselfAsksFor) {
   EXPECT_THAT(gemm.programs, ElementsAre("cupel-burn"));
   EXPECT_EQ(gemm.root, Root::needed);
   EXPECT_THAT(by_cpu.tools, ElementsAre("stress-ng"));
-  EXPECT_THAT(by_gpu.programs, ElementsAre("cupel-burn"));
+  EXPECT_THAT(by_gpu.tools, IsEmpty());
+  EXPECT_THAT(by_gpu.programs, ElementsAre("cupel-node", "cupel-burn"));
   EXPECT_THAT(facts.tools, IsEmpty());
   EXPECT_THAT(facts.helpful, ElementsAre("smartctl", "dmidecode"));
   EXPECT_THAT(facts.programs, ElementsAre("cupel-node"));

@@ -77,12 +77,18 @@ bool is_living(pid_t pid) {
 }
 
 /// Of this process, which has one thread. One file to read, where a look at every process of a
-/// large node takes longer; a kernel may lack it (CONFIG_PROC_CHILDREN).
+/// large node takes longer; a kernel may lack it (CONFIG_PROC_CHILDREN). It may miss one while
+/// another ends (proc(5)): kill_descendants() takes that when the last has ended.
 std::vector<pid_t> children() {
   const auto list =
       read_small("/proc/self/task/" + std::to_string(::getpid()) + "/children", 1u << 20);
-  if (!list) return descendants(::getpid());
   std::vector<pid_t> all;
+  if (!list) {
+    for (const auto pid : all_processes())
+      if (const auto entry = entry_of(std::to_string(pid)); entry && entry->parent == ::getpid())
+        all.push_back(pid);
+    return all;
+  }
   for (const auto word : words(*list))
     if (const auto pid = number<pid_t>(word)) all.push_back(*pid);
   return all;

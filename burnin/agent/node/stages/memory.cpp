@@ -16,13 +16,11 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint64_t kMostPercent = 95;  // the rest is for the kernel, sshd and the stage
+constexpr std::uint64_t kMostShare = 95;  // the rest is for the kernel, sshd and the stage
 constexpr std::size_t kMostNumaNodes = 256;
-constexpr std::size_t kMostMemoryReport =
-    256 * 1024;  // hundreds of instances have a line or two each
-constexpr const char* kNodes = "/sys/devices/system/node";
-
 constexpr std::uint64_t kMostMemorySamples = 10'000;
+constexpr std::size_t kMostMemoryReport = 1u << 18;  // hundreds of instances have a line each
+constexpr const char* kNodes = "/sys/devices/system/node";
 
 struct MemoryOrder {
   std::uint64_t seconds, stream, percent, interval, samples, spare, limit;
@@ -163,7 +161,7 @@ Work<GaveUp> run_memory(Node& node, const JsonValue& asked) {
   OrderReader read{asked};
   const MemoryOrder order{
       read.amount("seconds", 1, kLongestLimit),      read.amount("stream", 1, kLongestLimit),
-      read.amount("percent", 1, kMostPercent),       read.amount("interval", 1, kLongestLimit),
+      read.amount("percent", 1, kMostShare),         read.amount("interval", 1, kLongestLimit),
       read.amount("samples", 0, kMostMemorySamples), read.amount("spare", 0, kMostSpare),
       read.amount("limit", 1, kLongestLimit)};
   if (!read.why().empty()) co_return read.why();
