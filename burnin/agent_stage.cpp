@@ -48,6 +48,7 @@ class AgentReader {
     if (kind == "unmeasured") take_unmeasured(line);
     if (kind == "evidence") take_evidence(line);
     if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
+    if (kind == "facts" && !output.facts) output.facts = line;
     if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
     if (kind == "done") ended = true;
   }

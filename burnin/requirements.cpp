@@ -53,8 +53,6 @@ struct RootRow {
 };
 
 constexpr std::array kRoot{
-    RootRow{"node-facts", Root::helps, "DIMMs (dmidecode) and the drives' SMART data"},
-    RootRow{"gpu-facts", Root::helps, "Xids in the kernel's log, where dmesg is restricted"},
     RootRow{"fabric-pairs", Root::helps,
             "port counters of switches (perfquery), which show the uplink of a slow flow"},
     RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},

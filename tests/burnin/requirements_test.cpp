@@ -44,7 +44,8 @@ TEST(Requirements, AreWhatTheScriptItselfAsksFor) {
   EXPECT_THAT(by_gpu.programs, ElementsAre("cupel-node", "cupel-burn"));
   EXPECT_THAT(facts.tools, IsEmpty());
   EXPECT_THAT(facts.helpful, ElementsAre("smartctl", "dmidecode"));
-  EXPECT_EQ(facts.root, Root::helps);
+  EXPECT_THAT(facts.programs, ElementsAre("cupel-node"));
+  EXPECT_EQ(facts.root, Root::needed);
 }
 
 TEST(Requirements, KnowThePackageOfEveryToolThatAStageLooksFor) {

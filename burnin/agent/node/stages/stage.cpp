@@ -16,7 +16,8 @@ constexpr std::array kStages{
     StageRow{"cpu-memory", run_cpu_memory},   StageRow{"fabric-cables", run_fabric_cables},
     StageRow{"nccl-tests", run_nccl_tests},   StageRow{"cpu", run_cpu},
     StageRow{"memory", run_memory},           StageRow{"thermal", run_thermal},
-    StageRow{"psu", run_psu}};
+    StageRow{"psu", run_psu},                 StageRow{"node-facts", run_node_facts},
+    StageRow{"gpu-facts", run_gpu_facts}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {
