@@ -379,53 +379,28 @@ TEST(Nvme, AndStorageRefuseWhatCannotBeMeant) {
   }
 }
 
-/// What the kernel would say of this machine's own folder, if it were of that type.
-Output run_storage(const fs::path& folder, const std::string& type, const std::string& is,
-                   const std::string& tools = {}) {
-  const test::TemporaryFolder proc;
-  const auto mounts = (proc.path() / "mounts").string();
-  std::ofstream{mounts} << "/dev/vda / ext4 rw 0 0\nfs@tcp:/x " + folder.string() + " " + is +
-                               " rw 0 0\n";
-  auto script =
-      prepared(
-          "storage",
-          {{"directory", folder.string()}, {"type", type}, {"size", "16MiB"}, {"runtime", "1s"}})
-          ->script;
-  return run_script(replaced(script, "mounts=/proc/mounts", "mounts=" + shell_quoted(mounts)),
-                    tools);
+TEST(Storage, ReadsInWhatCupelNodePrintsTheSameAsInTheScriptsOutput) {
+  const auto script = parsed("storage", storage_text()),
+             agent = parsed("storage", storage_agent_text());
+
+  ASSERT_TRUE(script && agent) << why(script) << why(agent);
+  EXPECT_THAT(agent->measurements, ::testing::UnorderedElementsAreArray(script->measurements));
+  EXPECT_EQ(agent->facts, script->facts);
+  EXPECT_TRUE(agent->unknown.empty());
 }
 
-TEST(Storage, WritesAndVerifiesAndCountsItsNeighbours) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
-  const auto now = std::to_string(std::time(nullptr));
-  fs::create_directories(folder.path() / ("cupel-storage.other.node." + now + ".7-x"));
-  fs::create_directories(folder.path() / "cupel-storage.dead.1500000000.9-x");
+TEST(Storage, ProvesNothingByWhatCupelNodeCutOrLeftOut) {
+  const auto whole = storage_agent_text();
 
-  const auto output = run_storage(folder.path(), "nfs", "nfs4");
-
-  const auto found = parsed("storage", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "storage.mounted"), 1);
-  EXPECT_EQ(value_of(*found, "storage.errors"), 0);
-  EXPECT_EQ(value_of(*found, "storage.nodes"), 2);
-  EXPECT_EQ(std::distance(fs::directory_iterator{folder.path()}, {}), 2) << "not its own";
-}
-
-TEST(Storage, FindsALocalDiskWhereASharedOneWasDueAndWritesNothingToIt) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
-
-  const auto local = run_storage(folder.path(), "lustre", "ext4");
-  const auto absent = run_storage(folder.path() / "gone", "lustre", "lustre");
-
-  for (const auto& output : {local, absent}) {
-    const auto found = parsed("storage", output);
-    ASSERT_TRUE(found) << why(found) << output.errors;
-    EXPECT_EQ(value_of(*found, "storage.mounted"), 0);
-    EXPECT_EQ(value_of(*found, "storage.errors"), std::nullopt);
-  }
-  EXPECT_TRUE(fs::is_empty(folder.path()));
+  for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
+           {replaced(whole, R"("name":"fio")", R"("name":"x")"), "did not come to its end"},
+           {replaced(whole, R"("cut":false)", R"("cut":true)"), "fio reported nothing"},
+           {replaced(whole, R"("name":"mount")", R"("name":"x")"), "the mount is not reported"},
+           {replaced(whole, R"("name":"seconds")", R"("name":"x")"), "fio was not started"}})
+    EXPECT_THAT(why(parsed("storage", text)), HasSubstr(reason));
+  EXPECT_TRUE(says_unknown(
+      *parsed("storage", replaced(whole, R"("direct","value":1)", R"("direct","value":0)")),
+      "storage.read.bandwidth"));
 }
 
 TEST(Storage, ProvesNothingWithoutAWholeReport) {
@@ -458,9 +433,7 @@ class FolderOfAll {
     swaps = "swap() { mv \"$1\" \"$1.gone\"; ln -s " + victim().string() + " \"$1\"; }\n";
     if (when == When::made)
       swaps += "mktemp() { made=$(command mktemp \"$@\"); case $made in " + at +
-               "/*) swap \"$made\" ;; esac; echo \"$made\"; }\n"
-               "mkdir() { command mkdir \"$@\"; for made in " +
-               at + "/cupel-*; do [ ! -d \"$made\" ] || swap \"$made\"; done; }\n";
+               "/*) swap \"$made\" ;; esac; echo \"$made\"; }\n";
     else
       swaps +=
           "dd() { for made in " + at + "/cupel-*; do swap \"$made\"; done; command dd \"$@\"; }\n";
@@ -497,17 +470,6 @@ TEST_P(ScratchFolder, OfNvmeThatAnotherUserExchangesLeadsNowhere) {
   node.tools = all.swaps;
 
   expect_told(node.test({}, all.open().string()));
-}
-
-TEST_P(ScratchFolder, OfDiskThatAnotherUserExchangesLeadsNowhere) {
-  const auto job =
-      prepared("disk", {{"directory", all.open().string()}, {"size", "16MiB"}, {"runtime", "1s"}});
-
-  expect_told(parsed("disk", run_script(job->script, all.swaps)));
-}
-
-TEST_P(ScratchFolder, OfStorageThatAnotherUserExchangesLeadsNowhere) {
-  expect_told(parsed("storage", run_storage(all.open(), "nfs", "nfs4", all.swaps)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Drives, ScratchFolder,

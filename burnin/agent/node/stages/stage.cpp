@@ -10,13 +10,12 @@ namespace cupel::agent {
 namespace {
 
 constexpr int kLinesProtocol = 1;
-constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
-                             StageRow{"roce", run_roce},
-                             StageRow{"nvbandwidth", run_nvbandwidth},
-                             StageRow{"gpu-burn", run_gpu_burn},
-                             StageRow{"cpu-memory", run_cpu_memory},
-                             StageRow{"cpu", run_cpu},
-                             StageRow{"memory", run_memory}};
+constexpr std::array kStages{
+    StageRow{"dcgm-diag", run_dcgm_diag},     StageRow{"roce", run_roce},
+    StageRow{"nvbandwidth", run_nvbandwidth}, StageRow{"gpu-burn", run_gpu_burn},
+    StageRow{"cpu-memory", run_cpu_memory},   StageRow{"cpu", run_cpu},
+    StageRow{"memory", run_memory},           StageRow{"disk", run_disk},
+    StageRow{"storage", run_storage}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

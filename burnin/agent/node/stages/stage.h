@@ -10,6 +10,7 @@
 #include "burnin/agent/node/stages/clock.h"
 #include "burnin/agent/node/stages/lines.h"
 #include "burnin/agent/node/stages/programs.h"
+#include "burnin/agent/node/stages/scratch.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {
@@ -20,6 +21,7 @@ struct Node {
   Programs& programs;
   StageClock& clock;
   StageLines& lines;
+  Scratch& scratch = no_scratch();
 };
 
 /// Why a stage proves nothing ("dcgmi is not installed on the node"); empty where it did its work.
@@ -38,6 +40,8 @@ Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
 Work<GaveUp> run_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_disk(Node& node, const JsonValue& order);
+Work<GaveUp> run_storage(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
