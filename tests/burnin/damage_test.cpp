@@ -215,6 +215,7 @@ TEST(Damaged, TheHostsPartsInventNothing) {
        std::vector<std::pair<std::string, std::string>>{{"cpu", cpu_text()},
                                                         {"memory", memory_text()},
                                                         {"nvme", nvme_text("0")},
+                                                        {"nvme", nvme_agent_text("0")},
                                                         {"storage", storage_text()},
                                                         {"storage", storage_agent_text()},
                                                         {"thermal", thermal_text()}}) {

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "burnin/agent/common/descriptor.h"
+#include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {
 namespace {
@@ -230,6 +232,22 @@ Descriptor open_room(const std::string& root, const Scratch::Room& room) {
   return same ? std::move(open) : Descriptor{};
 }
 
+/// No O_CLOEXEC: a tool inherits it, and the claim with it.
+class NodeDevice final : public HeldDevice {
+ public:
+  explicit NodeDevice(Descriptor open) : open_{std::move(open)} {}
+
+ private:
+  Descriptor open_;
+};
+
+/// What the kernel reports of the device that is open, whatever its name was.
+std::string serial_of(const std::string& root, dev_t number) {
+  const auto folder =
+      "/sys/dev/block/" + std::to_string(major(number)) + ":" + std::to_string(minor(number));
+  return Tree{root}.text(folder + "/device/serial").value_or("");
+}
+
 std::string changed(const std::string& path) {
   return "another user changed " + path +
          " while it was made: make the folder above it sticky (chmod +t), or writable for its "
@@ -287,6 +305,22 @@ Scratch::Made NodeScratch::take(const Room& room, const std::string& name) const
   if (!taken->is_kept_in_mind())
     return {nullptr, "there are " + std::to_string(kMostFolders) + " scratch folders already"};
   return {std::move(taken), {}};
+}
+
+Scratch::Held NodeScratch::hold(const std::string& device, const std::string& serial) {
+  const auto path = root_ + device;
+  // Looked at first: to open another kind of file may wait, or do something.
+  struct stat what{};
+  if (::stat(path.c_str(), &what) != 0) return {nullptr, std::strerror(errno)};
+  if (!S_ISBLK(what.st_mode)) return {nullptr, "it is no block device"};
+  Descriptor open{::open(path.c_str(), O_RDWR | O_EXCL | O_NONBLOCK)};
+  if (!open) return {nullptr, errno == EBUSY ? "it is in use (O_EXCL)" : std::strerror(errno)};
+  if (::fstat(open.number(), &what) != 0 || !S_ISBLK(what.st_mode))
+    return {nullptr, "it is no block device"};
+  const auto found = serial_of(root_, what.st_rdev);
+  if (serial.empty() || found != serial)
+    return {nullptr, "its serial number is '" + found + "', not '" + serial + "'"};
+  return {std::make_unique<NodeDevice>(std::move(open)), {}};
 }
 
 }  // namespace cupel::agent

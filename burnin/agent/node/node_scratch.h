@@ -17,6 +17,7 @@ class NodeScratch final : public Scratch {
   /// The folder of that name in there, if it is as make() has just made it: no link, ours, closed
   /// to everybody else, on the same file system, and empty.
   Made take(const Room& room, const std::string& name) const;
+  Held hold(const std::string& device, const std::string& serial) override;
 
  private:
   std::string root_;  // without a slash at its end

@@ -11,6 +11,9 @@ class NoScratch final : public Scratch {
   Made make(const Room& room, std::string_view) override {
     return {nullptr, "nothing is written to " + room.path};
   }
+  Held hold(const std::string& device, const std::string&) override {
+    return {nullptr, "nothing is written to " + device};
+  }
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 #pragma once
+// What a stage may write to: a folder of its own, or a device that it holds alone.
+//
 // Folders for scratch files on file systems that other users may write to. Where a folder is
 // writable for all and not sticky, they can rename what root makes there, and lay a link in its
 // place: root would write through it. So a stage gets a folder that is proven to be the one that
@@ -32,6 +34,17 @@ class ScratchFolder {
   [[nodiscard]] virtual bool enter() = 0;
 };
 
+/// A block device that was opened exclusively (O_EXCL). While this is there nothing can mount it,
+/// swap on it or assemble it, and what Programs starts meanwhile inherits the open device: it stays
+/// so until the last of them has ended too. Source: open(2), O_EXCL of block devices.
+class HeldDevice {
+ public:
+  HeldDevice() = default;
+  HeldDevice(const HeldDevice&) = delete;
+  HeldDevice& operator=(const HeldDevice&) = delete;
+  virtual ~HeldDevice() = default;
+};
+
 class Scratch {
  public:
   /// A folder that is there.
@@ -59,6 +72,14 @@ class Scratch {
   /// Makes one below `room`, which must still be the folder that was looked at. Removes first what
   /// a process of this node that was killed has left of that kind ("cupel-disk").
   virtual Made make(const Room& room, std::string_view kind) = 0;
+
+  struct Held {
+    std::unique_ptr<HeldDevice> device{};
+    std::string why{};  // not, where there is none
+  };
+  /// Holds "/dev/nvme3n1" if nobody else does, and the device that was opened has that serial
+  /// number.
+  virtual Held hold(const std::string& device, const std::string& serial) = 0;
 };
 
 /// Of a node on which nothing is written: it has no folder.

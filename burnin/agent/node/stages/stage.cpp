@@ -15,7 +15,7 @@ constexpr std::array kStages{
     StageRow{"nvbandwidth", run_nvbandwidth}, StageRow{"gpu-burn", run_gpu_burn},
     StageRow{"cpu-memory", run_cpu_memory},   StageRow{"cpu", run_cpu},
     StageRow{"memory", run_memory},           StageRow{"disk", run_disk},
-    StageRow{"storage", run_storage}};
+    StageRow{"storage", run_storage},         StageRow{"nvme", run_nvme}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

@@ -42,6 +42,7 @@ Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
 Work<GaveUp> run_memory(Node& node, const JsonValue& order);
 Work<GaveUp> run_disk(Node& node, const JsonValue& order);
 Work<GaveUp> run_storage(Node& node, const JsonValue& order);
+Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
