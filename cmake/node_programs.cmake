@@ -71,13 +71,13 @@ cupel_batches(cupel_node_stages)
 
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
 list(FILTER node_sources EXCLUDE REGEX
-  "/node/(boot|check|facts|stages|watch)/|/node/(tree|efi_variables|(kernel|hardware|system)_messages|message_text)\\.cpp$")
-# What reads the node (`facts`, `watch`), for cupel-node and for tests.
+  "/node/(boot|check|facts|stages|watch)/|/node/(tree|efi_variables|node_scratch|(kernel|hardware|system)_messages|message_text)\\.cpp$")
+# What reads the node (`facts`, `watch`) and its scratch folders, for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp
   burnin/agent/node/check/*.cpp)
 list(FILTER reading EXCLUDE REGEX "/facts/(dimms|host|host_parts|infiniband|kernel|nics|nvme)\\.cpp$")
-add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/efi_variables.cpp)
-target_link_libraries(cupel_node_reading PUBLIC cupel_host_parts cupel_node_base)
+add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/efi_variables.cpp burnin/agent/node/node_scratch.cpp)
+target_link_libraries(cupel_node_reading PUBLIC cupel_node_stages cupel_host_parts cupel_node_base)
 if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_reading PRIVATE -O2)
 endif()

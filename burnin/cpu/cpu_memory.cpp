@@ -79,13 +79,11 @@ Report read_script_output(const Output& output) {
 }
 
 Report read_agent(const AgentOutput& read) {
-  Report report;
+  Report report{.asked = read.amount("seconds")};
   if (const auto* tool = read.tool(kTool)) {
     report.output = printed_by(*tool);
     report.cut = tool->cut;
   }
-  if (const auto found = read.asked.find("seconds"); found != read.asked.end())
-    report.asked = found->second;
   for (const auto* note : {"oom-kills-before", "oom-kills-after"}) {
     const auto found = read.notes.find(note);
     const auto count = found == read.notes.end() ? std::nullopt : script::finite(found->second);

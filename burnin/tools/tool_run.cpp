@@ -28,9 +28,7 @@ Result<ToolRun> ToolRun::read(std::string_view stage, std::string_view tool,
 }
 
 std::optional<double> ToolRun::asked(std::string_view what) const {
-  if (!agent_) return script::asked(output_, what);
-  const auto found = agent_->asked.find(what);
-  return found == agent_->asked.end() ? std::nullopt : std::optional{found->second};
+  return agent_ ? agent_->amount(what) : script::asked(output_, what);
 }
 
 std::string ToolRun::note(std::string_view what) const {

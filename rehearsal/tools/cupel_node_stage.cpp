@@ -186,6 +186,81 @@ class KeptLines final : public agent::StageLines {
   std::string text{};
 };
 
+/// A folder on the machine's disk. There is nobody to exchange it.
+class VirtualFolder final : public agent::ScratchFolder {
+ public:
+  VirtualFolder(Process& process, std::string path)
+      : process_{process}, path_{std::move(path)}, name_{agent::last_name(path_)} {}
+  VirtualFolder(const VirtualFolder&) = delete;
+  VirtualFolder& operator=(const VirtualFolder&) = delete;
+  /// KILL and a power failure leave it there, as on a node.
+  ~VirtualFolder() override {
+    if (process_.fatal() == kKill) return;
+    process_.disk().remove_tree(path_);
+    process_.folder = "/";
+  }
+
+  const std::string& name() const override { return name_; }
+  bool takes_direct() const override { return true; }
+  bool enter() override {
+    process_.folder = path_;
+    return true;
+  }
+
+ private:
+  Process& process_;
+  std::string path_, name_;
+};
+
+class VirtualScratch final : public agent::Scratch {
+ public:
+  explicit VirtualScratch(Process& process) : process_{process} {}
+
+  std::optional<Room> look(const std::string& folder) const override {
+    const auto& disk = process_.disk();
+    const auto node = disk.find(folder);
+    if (!node || !node->is_folder()) return std::nullopt;
+    const auto free = disk.shown_bytes() - disk.shown_used();
+    return Room{disk.real_path(folder), static_cast<std::uint64_t>(free / 1024), 0, node->number};
+  }
+  Made make(const Room& room, std::string_view kind) override {
+    const agent::ScratchName made{process_.host.machine().host_name(),
+                                  static_cast<std::uint64_t>(process_.now()), process_.number};
+    remove_leftovers(room, kind, made.host);
+    const auto path = room.below(made.text(kind, "virtual"));
+    const auto place = process_.disk().place(path);
+    if (place.error != 0 || place.node) return {nullptr, "make the folder " + path + ": refused"};
+    process_.disk().make_folder(place, 0700, process_.now());
+    return {std::make_unique<VirtualFolder>(process_, path), {}};
+  }
+
+  /// The first drive is the system's, and always in use.
+  Held hold(const std::string& device, const std::string& serial) override {
+    const auto& drives = process_.host.machine().hardware().drives;
+    const auto drive = std::ranges::find_if(
+        drives, [&](const Drive& each) { return device == "/dev/" + each.name + "n1"; });
+    if (drive == drives.end()) return {nullptr, "No such file or directory"};
+    if (drive == drives.begin()) return {nullptr, "it is in use (O_EXCL)"};
+    if (drive->serial != serial)
+      return {nullptr, "its serial number is '" + drive->serial + "', not '" + serial + "'"};
+    return {std::make_unique<agent::HeldDevice>(), {}};
+  }
+
+ private:
+  void remove_leftovers(const Room& room, std::string_view kind, const std::string& host) {
+    const auto node = process_.disk().find(room.path);
+    if (!node) return;
+    std::vector<std::string> gone;
+    for (const auto& [name, entry] : node->entries) {
+      const auto read = agent::ScratchName::read(name, kind);
+      const bool ours = read && read->host == host && entry->is_folder();
+      if (ours && !process_.host.process(read->process)) gone.push_back(name);
+    }
+    for (const auto& name : gone) process_.disk().remove_tree(room.below(name));
+  }
+  Process& process_;
+};
+
 void VirtualPrograms::begin_tool(Tool& tool, const agent::Command& command) {
   tool.process = process_->host.fork(process_.get(), command.argv[0]);
   if (!tool.process) {
@@ -290,7 +365,8 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
   VirtualPrograms programs{process};
   VirtualClock clock{process->host.machine().clock()};
   KeptLines lines;
-  agent::Node node{tree, programs, clock, lines};
+  VirtualScratch scratch{*process};
+  agent::Node node{tree, programs, clock, lines, scratch};
   if (const auto job = process->environment.find("CUPEL_JOB"); job != process->environment.end())
     node.job = job->second;
   auto work = agent::run_stage(node, arguments[2], std::move(order));

@@ -55,6 +55,7 @@ class AnsweringTools final : public Programs {
     wait.answer(std::nullopt);
     return true;
   }
+  bool begin_stop(int, Wait<Ran>&) override { return true; }
 };
 
 class StoppedClock final : public StageClock {

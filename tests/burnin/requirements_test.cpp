@@ -35,7 +35,7 @@ TEST(Requirements, AreWhatTheScriptItselfAsksFor) {
   const auto facts = needs_of("node-facts", {});
 
   EXPECT_THAT(disk.tools, ElementsAre("fio"));
-  EXPECT_THAT(disk.programs, IsEmpty());
+  EXPECT_THAT(disk.programs, ElementsAre("cupel-node"));
   EXPECT_THAT(gemm.tools, ElementsAre("nvidia-smi"));
   EXPECT_THAT(gemm.programs, ElementsAre("cupel-burn"));
   EXPECT_EQ(gemm.root, Root::needed);

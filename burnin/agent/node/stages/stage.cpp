@@ -17,7 +17,8 @@ constexpr std::array kStages{
     StageRow{"nccl-tests", run_nccl_tests},   StageRow{"cpu", run_cpu},
     StageRow{"memory", run_memory},           StageRow{"thermal", run_thermal},
     StageRow{"psu", run_psu},                 StageRow{"node-facts", run_node_facts},
-    StageRow{"gpu-facts", run_gpu_facts}};
+    StageRow{"gpu-facts", run_gpu_facts},     StageRow{"disk", run_disk},
+    StageRow{"storage", run_storage},         StageRow{"nvme", run_nvme}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

@@ -10,6 +10,7 @@
 #include "burnin/agent/node/stages/clock.h"
 #include "burnin/agent/node/stages/lines.h"
 #include "burnin/agent/node/stages/programs.h"
+#include "burnin/agent/node/stages/scratch.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {
@@ -20,6 +21,7 @@ struct Node {
   Programs& programs;
   StageClock& clock;
   StageLines& lines;
+  Scratch& scratch = no_scratch();
   /// The job's own folder, where the controller lays a word for it; empty outside of a job.
   std::string job{};
 };
@@ -46,6 +48,9 @@ Work<GaveUp> run_gpu_facts(Node& node, const JsonValue& order);
 Work<GaveUp> run_node_facts(Node& node, const JsonValue& order);
 Work<GaveUp> run_thermal(Node& node, const JsonValue& order);
 Work<GaveUp> run_psu(Node& node, const JsonValue& order);
+Work<GaveUp> run_disk(Node& node, const JsonValue& order);
+Work<GaveUp> run_storage(Node& node, const JsonValue& order);
+Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
