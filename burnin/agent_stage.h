@@ -43,7 +43,7 @@ struct AgentOutput {
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
   std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
-  std::optional<json::value> facts{};  // the document that node-facts prints
+  std::optional<json::value> facts{};                       // the document that node-facts prints
 
   /// What this run was to do; nothing where that was not reported.
   std::optional<double> amount(std::string_view name) const;
