@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kProgram = "cupel-node";
 constexpr double kLinesProtocol = 1;
-constexpr std::size_t kMostLines = 10'000;
+constexpr std::size_t kMostLines = 50'000;  // a psu of a week's patience prints 20,000
 
 class AgentReader {
  public:
@@ -47,6 +47,8 @@ class AgentReader {
     if (kind == "measured") take_measured(line);
     if (kind == "unmeasured") take_unmeasured(line);
     if (kind == "evidence") take_evidence(line);
+    if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
+    if (kind == "facts" && !output.facts) output.facts = line;
     if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
     if (kind == "done") ended = true;
   }
@@ -103,12 +105,32 @@ Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seco
   auto script = script::head() + script::needs(kProgram) +
                 fmt::format("printf '%s\\n' {} | cupel-node stage {}\n",
                             shell_quoted(json::serialize(order.order)), order.stage);
-  return Job{std::move(script), expected, limit, std::move(order.tools), std::move(order.helpful)};
+  return Job{
+      std::move(script),      expected, limit, std::move(order.tools), std::move(order.helpful),
+      std::move(order.folder)};
+}
+
+std::optional<double> AgentOutput::amount(std::string_view name) const {
+  const auto found = asked.find(name);
+  return found == asked.end() ? std::nullopt : std::optional{found->second};
 }
 
 const ToolOutput* AgentOutput::tool(std::string_view name) const {
   const auto found = std::ranges::find(tools, name, &ToolOutput::name);
   return found == tools.end() ? nullptr : &*found;
+}
+
+const ToolOutput* AgentOutput::tool(std::string_view name, std::string_view part) const {
+  const auto found = std::ranges::find_if(
+      tools, [&](const ToolOutput& each) { return each.name == name && each.part == part; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+std::string AgentOutput::text_of(std::string_view name) const {
+  std::string text;
+  for (const auto& each : tools)
+    if (each.name == name) text += each.out;
+  return text;
 }
 
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
@@ -132,6 +154,24 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
                     count == kMostLines ? fmt::format("it has more than {} lines", kMostLines)
                                         : "it was cut")};
   return std::optional{std::move(reader.output)};
+}
+
+Output printed_by(const ToolOutput& tool) {
+  const bool open = !tool.errors.empty() && !tool.errors.ends_with('\n');
+  return {tool.errors + (open ? "\n" : "") + tool.out, "", tool.status};
+}
+
+std::optional<std::string> phase_in(std::string_view line) {
+  constexpr std::string_view kMark = "cupel-phase: ", kBegins = R"({"kind":"phase",)";
+  std::optional<std::string> name;
+  if (line.starts_with(kMark)) {
+    const auto said = words(line.substr(kMark.size()));
+    if (!said.empty()) name = std::string{said.front()};
+  } else if (line.starts_with(kBegins)) {
+    const auto value = parse_json(line);
+    if (value) name = text_at(*value, "name");
+  }
+  return name ? std::optional{script::clean(*name)} : std::nullopt;
 }
 
 std::string complaint_of(const ToolOutput& tool) {

@@ -20,6 +20,7 @@ struct AgentOrder {
   json::object order{};
   std::vector<std::string> tools{};    // without which it proves nothing
   std::vector<std::string> helpful{};  // it goes on without them, and measures less
+  std::string folder{};                // where one of them may lie, if PATH has it not
 };
 
 /// Reaches cupel-node on its standard input: every user of a node can read command lines.
@@ -41,9 +42,17 @@ struct AgentOutput {
   std::vector<Measurement> measured{};
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
+  std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
+  std::optional<json::value> facts{};                       // the document that node-facts prints
 
+  /// What this run was to do; nothing where that was not reported.
+  std::optional<double> amount(std::string_view name) const;
   /// The first of that name; nullptr where it was not run.
   const ToolOutput* tool(std::string_view name) const;
+  /// The first of that name and part.
+  const ToolOutput* tool(std::string_view name, std::string_view part) const;
+  /// What all of that name printed on standard output, one after the other: samples.
+  std::string text_of(std::string_view name) const;
 };
 
 /// Nothing where the output is none of cupel-node's: a run goes on after an upgrade, and its job
@@ -53,7 +62,14 @@ struct AgentOutput {
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures);
 
+/// The phase that a line of a running stage reports: cupel-node's, or "cupel-phase: idle 3" of the
+/// script of an earlier version; clean.
+std::optional<std::string> phase_in(std::string_view line);
+
 /// As script::complaint(), of a tool.
 std::string complaint_of(const ToolOutput& tool);
+
+/// What a tool printed, as the parsers of tools take it: standard error goes before the rest.
+Output printed_by(const ToolOutput& tool);
 
 }  // namespace cupel::burnin

@@ -113,6 +113,11 @@ std::vector<std::string> asked_for(std::string_view text) {
   return names;
 }
 
+void add_all(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  for (const auto& name : more)
+    if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+}
+
 }  // namespace
 
 Result<std::vector<const Stage*>> companions(const Stage& one, const Parameters& with) {
@@ -145,6 +150,8 @@ Result<Job> with_companions(const Stage& one, const inventory::Profile& profile,
     parts += fmt::format(
         "(\n{0}) >\"$beside/{1}\" 2>\"$beside/{1}.errors\" &\nsides=\"$sides {1}:$!\"\n",
         theirs.script, each->name);
+    add_all(job.tools, theirs.tools);
+    add_all(job.helpful, theirs.helpful);
     job.expected = std::max(job.expected, theirs.expected);
     job.limit = std::max(job.limit, theirs.limit);
   }

@@ -23,6 +23,7 @@ struct Job {
   /// (burnin/agent_stage.h).
   std::vector<std::string> tools{};    // without which it proves nothing
   std::vector<std::string> helpful{};  // it goes on without them, and measures less
+  std::string folder{};                // where one of them may lie, if PATH has it not
 };
 
 /// What came back from the node.

@@ -34,7 +34,6 @@ constexpr std::array kPackages{
     ToolPackage{"stress-ng", "stress-ng", "stress-ng", ""},
     ToolPackage{"systemctl", "systemd", "systemd", ""},
     ToolPackage{"systemd-run", "systemd", "systemd", ""},
-    ToolPackage{"taskset", "util-linux", "util-linux", ""},
     ToolPackage{"wipefs", "util-linux", "util-linux", ""},
     ToolPackage{"zpool", "zfsutils-linux", "zfs", ""},
     ToolPackage{"mlnx_qos", "", "", "MLNX_OFED or DOCA-Host (mlnx-tools)"},
@@ -54,14 +53,8 @@ struct RootRow {
 };
 
 constexpr std::array kRoot{
-    RootRow{"node-facts", Root::helps, "DIMMs (dmidecode) and the drives' SMART data"},
-    RootRow{"gpu-facts", Root::helps, "Xids in the kernel's log, where dmesg is restricted"},
-    RootRow{"cpu", Root::helps, "machine checks in the kernel's log"},
-    RootRow{"fabric-cables", Root::needed,
-            "ibnetdiscover opens /dev/infiniband, lldpctl the socket of lldpd"},
     RootRow{"fabric-pairs", Root::helps,
             "port counters of switches (perfquery), which show the uplink of a slow flow"},
-    RootRow{"thermal", Root::helps, "the BMC's sensors by ipmitool"},
     RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
     RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},
 };
@@ -89,13 +82,14 @@ bool is_plain(std::string_view tool) {
   });
 }
 
-/// Where the script itself looks for its tools.
-std::string paths_of(std::string_view script) {
+/// Where the job itself looks for its tools.
+std::string paths_of(const Job& job) {
   std::string text;
-  for (const auto line : lines(script)) {
+  for (const auto line : lines(job.script)) {
     if (line.starts_with("PATH=")) text += std::string{line} + "\n";
     if (line.starts_with(kNeeds.substr(1))) break;
   }
+  if (!job.folder.empty()) text += fmt::format("PATH=$PATH:{}\n", shell_quoted(job.folder));
   return text;
 }
 
@@ -122,7 +116,8 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
     const bool needed = std::ranges::find(all.tools, name) != all.tools.end();
     if (!needed && !name.starts_with(kOurs)) all.helpful.push_back(std::move(name));
   }
-  for (const auto& name : job.tools) all.tools.push_back(name);
+  for (const auto& name : job.tools)
+    (name.starts_with(kOurs) ? all.programs : all.tools).push_back(name);
   for (const auto& name : job.helpful) all.helpful.push_back(name);
   const auto* row = std::ranges::find(kRoot, stage.name, &RootRow::stage);
   if (!stage.programs.empty()) {
@@ -142,8 +137,7 @@ std::string look_script(std::span<const Job* const> jobs) {
     auto names = words_behind(job->script, kNeeds);
     names.insert(names.end(), job->tools.begin(), job->tools.end());
     for (auto& name : names)
-      if (is_plain(name) && !name.starts_with(kOurs))
-        tools[paths_of(job->script)].insert(std::move(name));
+      if (is_plain(name) && !name.starts_with(kOurs)) tools[paths_of(*job)].insert(std::move(name));
   }
   std::string script = "LC_ALL=C\nexport LC_ALL\n";
   for (const auto& [paths, names] : tools)

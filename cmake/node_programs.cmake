@@ -47,11 +47,22 @@ if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_kernel_messages PRIVATE -O2)
 endif()
 
+# What files report of a host's parts: for `facts`, for stages, and for the controller, which reads with it what a job of an
+# earlier version printed. No fmt, as below.
+set(host_parts dimms host host_parts infiniband kernel nics nvme)
+list(TRANSFORM host_parts REPLACE "(.+)" "burnin/agent/node/facts/\\1.cpp")
+add_library(cupel_host_parts STATIC ${host_parts})
+target_link_libraries(cupel_host_parts PUBLIC cupel_kernel_messages cupel_agent_json)
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_host_parts PRIVATE -O2)
+endif()
+cupel_batches(cupel_host_parts)
+
 # What a stage does on a node: for cupel-node, and for the virtual nodes of a rehearsal. No fmt: a precompiled header knows
 # how the rooms use it.
 file(GLOB stages CONFIGURE_DEPENDS burnin/agent/node/stages/*.cpp)
 add_library(cupel_node_stages STATIC ${stages})
-target_link_libraries(cupel_node_stages PUBLIC cupel_kernel_messages cupel_agent_json)
+target_link_libraries(cupel_node_stages PUBLIC cupel_host_parts)
 target_compile_definitions(cupel_node_stages PRIVATE CUPEL_VERSION="${PROJECT_VERSION}")
 if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_stages PRIVATE -O2)
@@ -60,12 +71,13 @@ cupel_batches(cupel_node_stages)
 
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
 list(FILTER node_sources EXCLUDE REGEX
-  "/node/(boot|check|facts|stages|watch)/|/node/(tree|efi_variables|(kernel|hardware|system)_messages|message_text)\\.cpp$")
-# What reads the node (`facts`, `watch`), for cupel-node and for tests.
+  "/node/(boot|check|facts|stages|watch)/|/node/(tree|efi_variables|node_scratch|(kernel|hardware|system)_messages|message_text)\\.cpp$")
+# What reads the node (`facts`, `watch`) and its scratch folders, for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp
   burnin/agent/node/check/*.cpp)
-add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/efi_variables.cpp)
-target_link_libraries(cupel_node_reading PUBLIC cupel_kernel_messages cupel_node_base)
+list(FILTER reading EXCLUDE REGEX "/facts/(dimms|host|host_parts|infiniband|kernel|nics|nvme)\\.cpp$")
+add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/efi_variables.cpp burnin/agent/node/node_scratch.cpp)
+target_link_libraries(cupel_node_reading PUBLIC cupel_node_stages cupel_host_parts cupel_node_base)
 if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_reading PRIVATE -O2)
 endif()

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -21,7 +22,8 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 3> kLoads{"auto", "gpu", "cpu"};
-constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};  // for the GPUs' load
+constexpr std::string_view kStage = "psu";
+constexpr std::array<std::string_view, 2> kPrograms{"cupel-node", "cupel-burn"};
 constexpr std::array<std::string_view, 2> kFeeds{"no", "yes"};
 constexpr std::array kParameters{
     ParameterRow{"phase",
@@ -52,122 +54,8 @@ constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"
 constexpr seconds kFeedPatience{1800};
 constexpr seconds kSettling{5};  // the supplies' own averages follow a step so late
 
-/// A line now and then says which phase it is: that is how the controller knows what it read. It
-/// lays the phase's name into the job's folder once that is enough: a phase that is paced goes on
-/// until then, or until patience ends. Time is asked, not counted: on a node that is busy to the
-/// last core a second's sleep may take two.
-constexpr std::string_view kPhaseLines = R"sh(
-folder=$(mktemp -d /var/tmp/cupel-psu.XXXXXX) || { echo 'cupel-gave-up: no folder under /var/tmp can be made'; exit 73; }
-pid=
-end_load() {
-  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; fi
-  pid=
-}
-trap 'end_load; rm -rf "$folder"' EXIT
-trap 'exit 143' TERM INT HUP
-uptime() {
-  read -r up idle < /proc/uptime
-  up=${up%%.*}
-}
-phase() {
-  uptime
-  began=$up
-  while [ $((up - began)) -lt $2 ]; do
-    echo "cupel-phase: $1 $((up - began))"
-    sleep $pause
-    uptime
-  done
-}
-is_read() {
-  said=
-  if [ -s "$CUPEL_JOB/word" ]; then read -r said < "$CUPEL_JOB/word"; fi
-  [ "$said" = "$1" ]
-}
-paced() {
-  phase "$1" $length
-  if [ -z "${CUPEL_JOB:-}" ]; then return 0; fi
-  nap=$pause
-  while [ $patience -gt 0 ] && ! is_read "$1"; do
-    late=$up
-    echo "cupel-phase: $1 $((up - began))"
-    if [ $nap -gt $patience ]; then nap=$patience; fi
-    sleep $nap
-    if [ $nap -lt 32 ]; then nap=$((nap * 2)); fi
-    uptime
-    patience=$((patience - up + late))
-  done
-}
-still_loaded() {
-  if kill -0 "$pid" 2>/dev/null; then return 0; fi
-  echo "cupel-gave-up: the load ended early: $(tail -n 1 "$folder/load" | cut -c 1-120)"
-  exit 69
-}
-)sh";
-
-/// The load is ended when its phase is over: it is told to last longer, since what ends before has
-/// left a part of the phase without it. What carries the node when a feed goes must bear its full
-/// load.
-constexpr std::string_view kPhasesInTurn = R"sh(
-lasts=$((2 * length + patience + feeds + 120))
-paced idle
-full $lasts > "$folder/load" 2>&1 &
-pid=$!
-phase settling $settling
-paced full
-still_loaded
-end_load
-phase settling $settling
-paced rest
-wave $lasts > "$folder/load" 2>&1 &
-pid=$!
-phase settling $settling
-paced wave
-still_loaded
-end_load
-if [ $feeds -gt 0 ]; then
-  patience=$((patience + feeds))
-  full $lasts > "$folder/load" 2>&1 &
-  pid=$!
-  phase settling $settling
-  paced feeds
-  still_loaded
-  end_load
-fi
-echo 'cupel-phase: over 0'
-)sh";
-
 /// So that lines of hours do not fill the spool; a step is seen early enough all the same.
 seconds pause_of(seconds phase) { return std::clamp(phase / 60, seconds{1}, seconds{5}); }
-
-std::string script_of(seconds phase, seconds patience, seconds feeds, const std::string& load) {
-  const auto cpu = script::needs("stress-ng") +
-                   "full() { exec stress-ng --cpu 0 --timeout ${1}s; }\n"
-                   "wave() {\n"
-                   "  left=$1\n"
-                   "  while [ $left -gt 0 ]; do\n"
-                   "    stress-ng --cpu 0 --timeout 1s\n"
-                   "    sleep 1\n"
-                   "    left=$((left - 2))\n"
-                   "  done\n"
-                   "}\n";
-  // One type that loads every chip: fp64 leaves those with few units for it nearly idle.
-  const std::string gpu =
-      "full() { exec cupel-burn gemm --types bf16 --seconds $1; }\n"
-      "wave() { exec cupel-burn gemm --types bf16 --seconds $1 --pattern square --hertz 1; }\n";
-  auto text = script::head() + script::asks("seconds", static_cast<double>(phase.count()));
-  if (load == "gpu") {
-    text += script::needs("cupel-burn") + gpu + "echo 'cupel-load: gpu'\n";
-  } else if (load == "cpu") {
-    text += cpu + "echo 'cupel-load: cpu'\n";
-  } else {
-    text += "if command -v cupel-burn >/dev/null 2>&1; then\n" + gpu +
-            "echo 'cupel-load: gpu'\nelse\n" + cpu + "echo 'cupel-load: cpu'\nfi\n";
-  }
-  return text +
-         fmt::format("length={} settling={} pause={} patience={} feeds={}", phase.count(),
-                     kSettling.count(), pause_of(phase).count(), patience.count(), feeds.count()) +
-         std::string{kPhaseLines} + std::string{kPhasesInTurn};
-}
 
 Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
   TRY(const auto phase, duration_parameter(kParameters, parameters, "phase"));
@@ -181,8 +69,17 @@ Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
   const bool takes_feeds = feeds == "yes";
   const auto for_feeds = takes_feeds ? kFeedPatience : seconds{0};
   const auto whole = (takes_feeds ? 5 : 4) * phase + (takes_feeds ? 3 : 2) * kSettling;
-  return Job{script_of(phase, patience, for_feeds, load), whole + seconds{10},
-             2 * whole + patience + for_feeds + seconds{600}};
+  const auto limit = 2 * whole + patience + for_feeds + seconds{600};
+  return agent_job({.stage = kStage,
+                    .order = {{"load", load},
+                              {"phase", phase.count()},
+                              {"patience", patience.count()},
+                              {"feeds", for_feeds.count()},
+                              {"pause", pause_of(phase).count()},
+                              {"settling", kSettling.count()},
+                              {"limit", limit.count()}},
+                    .tools = {load == "gpu" ? "cupel-burn" : "stress-ng"}},
+                   whole + seconds{10}, limit);
 }
 
 double median(std::vector<double> values) {
@@ -328,8 +225,8 @@ void add_leaks(const SupplyTranscript& told, Findings& findings) {
 
 /// Errors: kNoMeasurement, with what the stage said last.
 Result<void> check_ended(const Output& output) {
-  TRY(script::check_gave_up(output));
-  if (script::said(output, "cupel-phase: over")) return ok();
+  TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
+  if (agent || script::said(output, "cupel-phase: over")) return ok();
   return Error{Code::kNoMeasurement,
                "the phases did not come to their end: " + script::complaint(output)};
 }

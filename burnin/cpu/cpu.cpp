@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/cpu/spare_cpus.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/counters.h"
@@ -20,6 +21,8 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
+constexpr std::string_view kStage = "cpu", kTool = "stress-ng";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::array kParameters{
     ParameterRow{"duration",
                  ParameterRow::Kind::duration,
@@ -37,75 +40,6 @@ constexpr std::array<std::string_view, 8> kMeasures{
 constexpr long kMostSamples = 400, kFewSamples = 100;
 constexpr std::size_t kMostCpus = 4096;
 
-/// Leaves the logical CPUs in $cpus, and tells where each sits.
-constexpr std::string_view kTopology = R"sh(cpus=$(grep '^processor' /proc/cpuinfo | cut -d: -f2)
-if [ -z "$cpus" ]; then
-  echo 'cupel-gave-up: /proc/cpuinfo tells of no processor'
-  exit 69
-fi
-echo 'cupel-begin: topology'
-grep -sH -e '^processor' -e '^physical id' -e '^core id' /proc/cpuinfo
-if ! grep -q '^physical id' /proc/cpuinfo; then
-  grep -sH . /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id /sys/devices/system/cpu/cpu[0-9]*/topology/core_id
-fi
-grep -sH . /sys/devices/system/cpu/cpu0/cpufreq/base_frequency
-echo cupel-end
-spared=
-if [ "$spare" -gt 0 ]; then
-  for each in /sys/devices/system/node/node[0-9]*; do
-    spared="$spared $(spared_in "$(cat "$each/cpulist" 2>/dev/null)")"
-  done
-fi
-echo "cupel-spared: $spared"
-)sh";
-
-/// One for each logical CPU, bound to it. Reports lie in a folder until all have ended.
-constexpr std::string_view kStart = R"sh(work= jobs=
-trap 'for each in $jobs; do kill "${each#*:}" 2>/dev/null; done; rm -rf "$work"' EXIT
-trap 'exit 143' HUP INT TERM
-work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-cpu.XXXXXX") || exit 73
-end=$(($(date +%s) + seconds))
-for cpu in $cpus; do
-  case " $spared " in *" $cpu "*) continue ;; esac
-  $nice stress-ng --cpu 1 --taskset "$cpu" --cpu-method all --verify --metrics-brief --temp-path "$work" --timeout "${seconds}s" >"$work/$cpu" 2>&1 &
-  jobs="$jobs $cpu:$!"
-done
-)sh";
-
-/// Clocks of all CPUs in one line. Kernels of other than x86 tell them in /sys alone.
-constexpr std::string_view kSample = R"sh(clocks=
-if ! grep -q '^cpu MHz' /proc/cpuinfo; then
-  for cpu in $cpus; do
-    clock=/sys/devices/system/cpu/cpu$cpu/cpufreq/scaling_cur_freq
-    [ -r "$clock" ] && clocks="$clocks $clock"
-  done
-fi
-echo 'cupel-begin: samples'
-)sh";
-constexpr std::string_view kSampleLoop =
-    R"sh(while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le "$end" ]; do
-  sleep "$interval"
-  samples=$((samples - 1))
-  if [ -n "$clocks" ]; then
-    echo "cupel-khz: $(cat $clocks | tr '\n' ' ')"
-  else
-    echo "cupel-mhz: $(grep '^cpu MHz' /proc/cpuinfo | cut -d: -f2 | tr '\n' ' ')"
-  fi
-)sh";
-
-/// What each said but for its pleasantries; a CPU that says too much does not hide the others.
-constexpr std::string_view kReport = R"sh(echo 'cupel-begin: cores'
-for each in $jobs; do
-  wait "${each#*:}"
-  echo "cupel-ended: ${each%%:*} $?"
-done
-jobs=
-cd "$work" || exit 73
-grep -sH -m 60 -v -e 'setting to a ' -e 'dispatching hogs' -e 'successful run' -e '(secs)' $cpus
-cd /
-echo cupel-end
-)sh";
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(const auto spare, spare_parameter(kParameters, parameters));
@@ -113,20 +47,15 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   const auto samples = spare > 0 ? kFewSamples : kMostSamples;
   const auto interval =
       std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
-  std::string text = script::head() + script::needs("stress-ng") +
-                     script::asks("seconds", static_cast<double>(duration.count()));
-  text += fmt::format("seconds={} interval={} samples={}\n", duration.count(), interval, samples);
-  text += spare_cpus(spare);
-  text += kTopology;
-  text += find_sensors();
-  text += tell_counters("before");
-  text += kStart;
-  text += kSample;
-  text += kSampleLoop;
-  text += "  " + std::string{read_sensors()} + "done\necho cupel-end\n";
-  text += kReport;
-  text += tell_counters("after");
-  return Job{std::move(text), duration + seconds{10}, duration + duration / 4 + seconds{300}};
+  const auto limit = duration + duration / 4 + seconds{300};
+  return agent_job({.stage = kStage,
+                    .order = {{"seconds", duration.count()},
+                              {"interval", interval},
+                              {"samples", samples},
+                              {"spare", spare},
+                              {"limit", limit.count()}},
+                    .tools = {std::string{kTool}}},
+                   duration + seconds{10}, limit);
 }
 
 struct Place {
@@ -198,10 +127,24 @@ struct CpuReport {
   std::optional<int> status{};
 };
 
-/// "12:stress-ng: ..." of each, and "cupel-ended: 12 0".
-std::map<int, CpuReport> read_reports(std::string_view text) {
+using CpuReports = std::map<int, CpuReport>;
+
+/// Evidence of each, by its number.
+CpuReports reports_of(const AgentOutput& output) {
+  CpuReports reports;
+  for (const auto& tool : output.tools) {
+    const auto cpu = tool.name == kTool ? number<int>(tool.part) : std::nullopt;
+    if (!cpu || reports.size() == kMostCpus) continue;
+    // It prints all on standard error in some versions, on standard output in others.
+    reports.try_emplace(*cpu, read_stress_report(tool.errors + tool.out), tool.status);
+  }
+  return reports;
+}
+
+/// Of an earlier version's script: "12:stress-ng: ..." of each, and "cupel-ended: 12 0".
+CpuReports read_reports(std::string_view text) {
   std::map<int, std::string> by_cpu;
-  std::map<int, CpuReport> reports;
+  CpuReports reports;
   constexpr std::string_view kEnded = "cupel-ended: ";
   for (const auto line : lines(text)) {
     if (line.starts_with(kEnded)) {
@@ -225,9 +168,8 @@ struct Core {
   std::size_t cpus = 0;
 };
 
-Result<std::map<Place, Core>> read_cores(const Topology& topology, std::string_view text,
+Result<std::map<Place, Core>> read_cores(const Topology& topology, const CpuReports& reports,
                                          double wanted) {
-  const auto reports = read_reports(text);
   std::map<Place, Core> cores;
   std::string undone;
   bool failed = false;
@@ -347,29 +289,57 @@ void add_heat(std::string_view text, Findings& findings) {
         {"cpu.temperature", "hwmon", "no sensor of a CPU package (coretemp, k10temp)"});
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto wanted = script::asked(output, "seconds");
-  if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
+/// What was printed by cupel-node, or by the shell script of a job that an earlier version started.
+struct Printed {
+  std::optional<double> seconds{};
+  std::string topology{}, spared{}, samples{}, sensors{};
+  std::optional<CpuReports> reports{};
+  CountersOf counters;
+};
+
+Printed printed_by(const AgentOutput& output) {
+  const auto samples = output.text_of("sample");
+  return {output.amount("seconds"),
+          output.text_of("topology"),
+          output.text_of("spared"),
+          samples,
+          output.text_of("sensors") + samples,
+          reports_of(output),
+          CountersOf{output}};
+}
+
+Printed printed_by_script(const Output& output) {
   const auto sections = script::sections(output.text);
-  const auto topology = read_topology(section_named(sections, "topology"));
+  const auto reports = section_named(sections, "cores");
+  return {script::asked(output, "seconds"),
+          std::string{section_named(sections, "topology")},
+          std::string{script::said(output, "cupel-spared: ").value_or("")},
+          std::string{section_named(sections, "samples")},
+          output.text,
+          reports.empty() ? std::nullopt : std::optional{read_reports(reports)},
+          CountersOf{output.text}};
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
+  const auto printed = agent ? printed_by(*agent) : printed_by_script(output);
+  if (!printed.seconds)
+    return nothing_proven("stress-ng was not started: " + script::complaint(output));
+  const auto topology = read_topology(printed.topology);
   if (topology.empty())
     return nothing_proven("the node does not tell its CPUs: " + script::complaint(output));
-  const auto reports = section_named(sections, "cores");
-  if (reports.empty())
+  if (!printed.reports)
     return nothing_proven("stress-ng did not come to its end: " + script::complaint(output));
-  const auto tested =
-      tested_of(topology, script::said(output, "cupel-spared: ").value_or(std::string_view{}));
-  TRY(const auto cores, read_cores(tested, reports, *wanted));
-  const CountersOf counters{output.text};
-  if (!counters.whole()) return nothing_proven("the node's answer is cut short");
+  const auto tested = tested_of(topology, printed.spared);
+  TRY(const auto cores, read_cores(tested, *printed.reports, *printed.seconds));
+  if (!printed.counters.whole()) return nothing_proven("the node's answer is cut short");
   Findings findings;
   add_cores(topology, cores, findings);
-  add_clocks(section_named(sections, "samples"), topology, tested, findings);
-  add_base_clock(section_named(sections, "topology"), findings);
-  add_heat(output.text, findings);
-  counters.add_throttling(findings);
-  counters.add_machine_checks(findings);
+  add_clocks(printed.samples, topology, tested, findings);
+  add_base_clock(printed.topology, findings);
+  add_heat(printed.sensors, findings);
+  printed.counters.add_throttling(findings);
+  printed.counters.add_machine_checks(findings);
   return findings;
 }
 
@@ -382,7 +352,8 @@ Stage cpu() {
           prepare,
           parse,
           kMeasures,
-          {0.2, 0.9, "all cores at their power limit; memory and GPUs idle"}};
+          {0.2, 0.9, "all cores at their power limit; memory and GPUs idle"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -8,9 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/disk/fio.h"
-#include "burnin/disk/nvme_script.h"
-#include "burnin/disk/scratch_folder.h"
 #include "burnin/node/drive_health.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -27,9 +26,10 @@ using std::chrono::seconds;
 /// 1: written, read back and compared; 0: it should have been, and was not.
 constexpr std::string_view kBurned = "nvme.burned";
 
-constexpr std::string_view kNoDrive = "cupel-gave-up: the node has no NVMe drive";
+constexpr std::string_view kStage = "nvme";
+constexpr std::string_view kNoDrive = "the node has no NVMe drive";
 
-constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};  // for raw drives
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::array<std::string_view, 3> kRawWords{"no", "yes", "force"};
 constexpr std::array kParameters{
     ParameterRow{"drives", ParameterRow::Kind::text, "all, or names with commas between", "all"},
@@ -70,7 +70,6 @@ constexpr std::array<std::string_view, 13> kMeasures{kBurned,
 constexpr double kBlock = kMiB;
 constexpr double kUsual = 2e9,
                  kSick = 20e6;  // bytes a second: for the ETA, and what counts as hung
-constexpr double kSpare = 1.1;  // of the size must be free
 constexpr std::size_t kMostDrives = 256;
 
 bool is_drive_name(std::string_view name) {
@@ -79,28 +78,28 @@ bool is_drive_name(std::string_view name) {
          digits.find_first_not_of("0123456789") == digits.npos;
 }
 
-/// "" for all, else their names with spaces between.
-Result<std::string> drives_of(const Parameters& parameters) {
+/// None for all.
+Result<json::array> drives_of(const Parameters& parameters) {
   const auto written = text_parameter(kParameters, parameters, "drives");
-  if (written == "all") return std::string{};
-  std::string names;
+  json::array names;
+  if (written == "all") return names;
   for (const auto piece : split(written, ',')) {
     const auto name = trimmed(piece);
-    if (!is_drive_name(name) || names.size() > 4096)
+    if (!is_drive_name(name) || names.size() == kMostDrives)
       return Error{Code::kInvalid,
                    fmt::format("drives must be all, or names like nvme0,nvme1, not '{}'",
                                shortened(printable(written), 80))};
-    names += fmt::format("{}{}", names.empty() ? "" : " ", name);
+    names.emplace_back(name);
   }
   return names;
 }
 
-Result<std::string> raw_of(const Parameters& parameters, const std::string& drives) {
+Result<std::string> raw_of(const Parameters& parameters, bool all) {
   const std::string raw{text_parameter(kParameters, parameters, "raw")};
   if (std::ranges::find(kRawWords, std::string_view{raw}) == kRawWords.end())
     return Error{Code::kInvalid, fmt::format("raw must be no, yes or force, not '{}'",
                                              shortened(printable(raw), 80))};
-  if (raw == "force" && drives.empty())
+  if (raw == "force" && all)
     return Error{Code::kInvalid,
                  "raw: force overwrites what drives hold: name them in drives, not 'all'"};
   return raw;
@@ -108,24 +107,23 @@ Result<std::string> raw_of(const Parameters& parameters, const std::string& driv
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto drives, drives_of(parameters));
-  TRY(const auto raw, raw_of(parameters, drives));
+  TRY(const auto raw, raw_of(parameters, drives.empty()));
   TRY(auto size, size_parameter(kParameters, parameters, "size"));
   TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
-  std::string text = script::head() + script::needs("fio") + script::needs("lsblk");
-  if (raw != "no")
-    for (const auto tool : {"blkid", "wipefs", "cupel-node"}) text += script::needs(tool);
-  text +=
-      script::asks("bytes", size) + script::asks("seconds", static_cast<double>(runtime.count()));
-  text += "sys=/sys dev=/dev proc=/proc\n";
-  text += fmt::format("drives={} named={} raw={} size={:.0f} runtime={} need={:.0f}\n",
-                      shell_quoted(drives), drives.empty() ? "" : "yes", raw, size, runtime.count(),
-                      std::ceil(size * kSpare / 1024));
-  text += scratch_functions();
-  text += nvme_script();
   const auto at = [&](double speed) { return seconds{static_cast<long>(2 * size / speed)}; };
-  return Job{std::move(text), 4 * runtime + at(kUsual) + seconds{10},
-             4 * runtime + at(kSick) + seconds{300}};
+  const auto limit = 4 * runtime + at(kSick) + seconds{300};
+  std::vector<std::string> tools{"fio", "lsblk"};
+  if (raw != "no") tools.insert(tools.end(), {"blkid", "wipefs"});
+  return agent_job({.stage = kStage,
+                    .order = {{"drives", drives},
+                              {"raw", raw},
+                              {"bytes", static_cast<std::int64_t>(size)},
+                              {"runtime", runtime.count()},
+                              {"limit", limit.count()}},
+                    .tools = std::move(tools),
+                    .helpful = {"zpool", "smartctl"}},
+                   4 * runtime + at(kUsual) + seconds{10}, limit);
 }
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
@@ -298,19 +296,34 @@ std::string reason_of(std::string_view why) {
 /// Drives that should have been written and verified and were not, and why.
 using Undone = std::vector<std::pair<std::string, std::string>>;
 
+/// A drive that was not written. `asked`: it should have been.
+struct Untested {
+  std::string drive{};
+  bool asked = false;
+  std::string_view why{};
+};
+
 /// "cupel-untested: nvme3 asked: WHY".
-Undone read_untested(std::string_view text, Findings& findings) {
+std::vector<Untested> read_untested(std::string_view text) {
   constexpr std::string_view kMark = "cupel-untested: ";
-  Undone undone;
+  std::vector<Untested> all;
   for (const auto line : lines(text)) {
-    if (!line.starts_with(kMark) || findings.unknown.size() > 4 * kMostDrives) continue;
+    if (!line.starts_with(kMark) || all.size() > 4 * kMostDrives) continue;
     const auto rest = line.substr(kMark.size());
     const auto space = rest.find(' '), colon = rest.find(": ");
     if (space == rest.npos || colon == rest.npos || space > colon) continue;
-    const auto drive = script::clean(rest.substr(0, space));
-    const auto why = reason_of(rest.substr(colon + 2));
-    findings.unknown.push_back({"whether " + drive + " works", "fio", why});
-    if (rest.substr(space + 1, colon - space - 1) == "asked") undone.emplace_back(drive, why);
+    all.push_back({script::clean(rest.substr(0, space)),
+                   rest.substr(space + 1, colon - space - 1) == "asked", rest.substr(colon + 2)});
+  }
+  return all;
+}
+
+Undone add_untested(const std::vector<Untested>& all, Findings& findings) {
+  Undone undone;
+  for (const auto& each : all) {
+    const auto why = reason_of(each.why);
+    findings.unknown.push_back({"whether " + each.drive + " works", "fio", why});
+    if (each.asked) undone.emplace_back(each.drive, why);
   }
   return undone;
 }
@@ -406,35 +419,103 @@ bool expects_drives(const Profile& profile) {
   });
 }
 
-Result<Findings> parse(const Profile& profile, const Output& output) {
-  // A server may have other drives alone. Those that an order names are the audit's to miss.
-  if (script::said(output, kNoDrive) && !expects_drives(profile)) {
-    Findings findings;
-    findings.unknown.push_back(
-        {"NVMe drives", "/sys/class/nvme", "the node has none, and its profile expects none"});
-    return findings;
-  }
+/// All that was printed, by cupel-node, or by the shell script of a job that an earlier version
+/// started. Views of the output, or of `agent`.
+struct Answer {
+  AgentOutput agent{};
+  Asked asked{};
+  std::vector<Untested> untested{};
+  std::map<std::string, std::string> places{};
+  std::vector<script::Section> sections{};
+  bool whole = false;  // it came to its end
+};
+
+Result<Answer> answer_of_script(const Output& output) {
   TRY(script::check_gave_up(output));
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
   const auto engine = script::said(output, "cupel-engine: ");
   if (!bytes || !time || !engine)
     return nothing_proven("fio was not started: " + script::complaint(output));
-  const Asked asked{*bytes, *time, *engine == "libaio"};
-  const auto sections = script::sections(output.text);
+  return Answer{.asked = {*bytes, *time, *engine == "libaio"},
+                .untested = read_untested(output.text),
+                .places = read_places(output.text),
+                .sections = script::sections(output.text),
+                .whole = script::said(output, "cupel-all-told").has_value()};
+}
+
+/// The name of the script's section for what a tool printed; empty for what is no tool's.
+std::string section_of(const ToolOutput& tool) {
+  if (tool.name == "fio") return fmt::format("fio 1 {} 1", tool.part);
+  if (tool.name == "fio-cached") return fmt::format("fio 1 {} 0", tool.part);
+  if (tool.name == "read") return fmt::format("read 1 {}", tool.part);
+  const bool health = tool.name == "smart-before" || tool.name == "smart-after";
+  return health ? fmt::format("{} {}", tool.name, tool.part) : std::string{};
+}
+
+Result<Answer> answer_of(AgentOutput output) {
+  constexpr std::string_view kPlace = "place ";
+  const auto bytes = output.amount("bytes"), time = output.amount("seconds"),
+             many = output.amount("many-in-flight");
+  if (!bytes || !time || !many) return nothing_proven("fio was not started");
+  Answer answer{.asked = {*bytes, *time, *many == 1}, .whole = true};
+  for (const auto& [name, place] : output.notes)
+    if (name.starts_with(kPlace) && answer.places.size() < kMostDrives)
+      answer.places.emplace(name.substr(kPlace.size()), place);
+  answer.agent = std::move(output);
+  for (auto& tool : answer.agent.tools) {
+    if (tool.name == "untested" || tool.name == "aside")
+      answer.untested.push_back({tool.part, tool.name == "untested", tool.out});
+    if (tool.name == "fio" || tool.name == "fio-cached" || tool.name == "read")
+      tool.out = printed_by(tool).text;
+    auto name = section_of(tool);
+    if (name.empty()) continue;
+    answer.whole = answer.whole && !tool.cut;
+    answer.sections.push_back({std::move(name), tool.out, !tool.cut});
+  }
+  return answer;
+}
+
+/// Drives on whose file systems nothing could be written.
+void add_short(const Answer& answer, Undone& undone) {
+  for (const auto& tool : answer.agent.tools)
+    if (tool.name == "short")
+      for (const auto& drive : drives_on(answer.places, tool.part))
+        undone.emplace_back(drive, script::clean(tool.out));
+}
+
+Result<Findings> judged(const Profile& profile, const Answer& answer) {
   Findings findings;
-  auto undone = read_untested(output.text, findings);
-  const auto targets = read_reports(sections, read_places(output.text), asked, findings, undone);
+  auto undone = add_untested(answer.untested, findings);
+  add_short(answer, undone);
+  const auto targets = read_reports(answer.sections, answer.places, answer.asked, findings, undone);
   // A wrong block is a finding whatever else was left undone.
   const bool failed = has_wrong_blocks(findings);
-  if (!failed && !script::said(output, "cupel-all-told"))
-    return nothing_proven("the node's answer is cut short");
+  if (!failed && !answer.whole) return nothing_proven("the node's answer is cut short");
   if (const auto told = add_undone(profile, undone, findings); !told && !failed)
     return told.error();
   if (targets == 0 && undone.empty())
     return nothing_proven(
         "no file system of an NVMe drive is mounted: raw: yes tests those that hold nothing");
-  add_smart(sections, findings);
+  add_smart(answer.sections, findings);
   return findings;
+}
+
+/// A server may have other drives alone. Those that an order names are the audit's to miss.
+Findings no_drives() {
+  Findings findings;
+  findings.unknown.push_back(
+      {"NVMe drives", "/sys/class/nvme", "the node has none, and its profile expects none"});
+  return findings;
+}
+
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  const auto answer = [&]() -> Result<Answer> {
+    TRY(auto read, read_agent_output(kStage, output, {}));
+    return read ? answer_of(*std::move(read)) : answer_of_script(output);
+  }();
+  if (!answer && answer.error().what == kNoDrive && !expects_drives(profile)) return no_drives();
+  if (!answer) return answer.error();
+  return judged(profile, *answer);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/disk/fio.h"
-#include "burnin/disk/scratch_folder.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -42,9 +42,11 @@ constexpr std::array<std::string_view, 5> kMeasures{"storage.mounted", "storage.
                                                     "storage.write.bandwidth",
                                                     "storage.read.bandwidth", "storage.nodes"};
 
+constexpr std::string_view kStage = "storage", kTool = "fio";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
+
 constexpr double kBlock = 4 * kMiB;
 constexpr double kUsual = 500e6, kSick = 10e6;  // bytes a second: for the ETA; counts as hung
-constexpr double kSpare = 1.1;                  // of the size must be free
 
 struct Alias {
   std::string_view said, types;
@@ -63,91 +65,19 @@ bool is_type(std::string_view word) {
   return !word.empty() && word.size() <= 32 && std::ranges::all_of(word, plain);
 }
 
-/// All types of /proc/mounts that are meant, with spaces between.
-Result<std::string> types_of(const Parameters& parameters) {
+/// All types of /proc/mounts that are meant.
+Result<json::array> types_of(const Parameters& parameters) {
   const auto written = text_parameter(kParameters, parameters, "type");
   if (!is_type(written))
     return Error{Code::kInvalid,
                  fmt::format("type must be the file system's, as lustre or nfs, not '{}'",
                              shortened(printable(written), 80))};
-  for (const auto& alias : kAliases)
-    if (alias.said == written) return std::string{alias.types};
-  return std::string{written};
+  const auto* alias = std::ranges::find(kAliases, written, &Alias::said);
+  json::array types;
+  for (const auto type : words(alias == kAliases.end() ? written : alias->types))
+    types.emplace_back(type);
+  return types;
 }
-
-/// The mount with the longest path above the folder; later lines lie over earlier ones. Blanks in
-/// paths are \040 there, and no folder that we take has any.
-constexpr std::string_view kCheckMount = R"sh(if [ ! -d "$directory" ]; then
-  echo "cupel-mounted: absent at $directory"
-  echo cupel-all-told
-  exit 0
-fi
-where=$(cd "$directory" && pwd -P) || exit 73
-mount= kind=
-while read -r source path type rest; do
-  case "$where/" in
-    "${path%/}"/*) if [ "${#path}" -ge "${#mount}" ]; then mount=$path kind=$type; fi ;;
-  esac
-done <"$mounts"
-echo "cupel-mounted: ${kind:-nothing} at ${mount:-nowhere}"
-right=no
-for each in $types; do
-  if [ "$each" = "$kind" ]; then right=yes; fi
-done
-if [ "$right" = no ]; then
-  echo cupel-all-told
-  exit 0
-fi
-set -- $(df -Pk "$directory" | tail -n 1)
-if ! [ "$4" -ge "$need" ]; then
-  echo "cupel-gave-up: not enough space in $directory: $need KiB needed, '$4' KiB free"
-  exit 73
-fi
-)sh";
-
-/// Each node has a folder of its own, with its name and when it came: who counts the neighbours
-/// leaves out what an earlier run forgot.
-constexpr std::string_view kScratch = R"sh(host=$(uname -n)
-scratch= job=
-trap '[ -z "$job" ] || kill "$job" 2>/dev/null; [ -z "$scratch" ] || remove_scratch "$scratch"' EXIT
-trap 'exit 143' HUP INT TERM
-directory=${where%/}
-for old in "$directory/cupel-storage.$host".*; do
-  owner=${old##*.}
-  [ -d "$old" ] && ! kill -0 "${owner%%-*}" 2>/dev/null && remove_scratch "$old"
-done
-now=$(date +%s)
-scratch="$directory/cupel-storage.$host.$now.$$-x"
-mkdir -m 700 "$scratch" || { scratch=; exit 73; }
-enter_scratch "$scratch" || exit 73
-direct=1
-if ! dd if=/dev/zero of=./file bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
-rm -f ./file
-engine=psync
-if [ "$direct" = 1 ] && fio --enghelp 2>/dev/null | grep -q libaio; then engine=libaio; fi
-echo "cupel-direct: $direct"
-neighbours() {
-  count=0
-  for each in "$directory"/cupel-storage.*; do
-    began=${each%.*}
-    began=${began##*.}
-    case $began in '' | *[!0-9]*) continue ;; esac
-    if [ "$began" -gt $((now - 600)) ]; then count=$((count + 1)); fi
-  done
-  echo "cupel-nodes: $count"
-}
-)sh";
-
-constexpr std::string_view kBurn =
-    R"sh(fio --output-format=json --filename=./file --size="$size" --bs=4m --ioengine="$engine" --iodepth=16 --direct="$direct" --name=write --rw=write --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --time_based --runtime="$runtime" >./report &
-job=$!
-sleep $(((runtime + 1) / 2))
-neighbours
-wait "$job"
-job=
-cat ./report
-echo cupel-all-told
-)sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto folder, folder_parameter(kParameters, parameters, "directory"));
@@ -155,19 +85,16 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(auto size, size_parameter(kParameters, parameters, "size"));
   TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
-  std::string text = script::head() + script::needs("fio") + script::asks("bytes", size) +
-                     script::asks("seconds", static_cast<double>(runtime.count()));
-  text += fmt::format("echo 'cupel-types: {}'\n", types);
-  text += fmt::format("directory={} types={} size={:.0f} runtime={} need={:.0f} mounts={}\n",
-                      shell_quoted(folder), shell_quoted(types), size, runtime.count(),
-                      std::ceil(size * kSpare / 1024), "/proc/mounts");
-  text += scratch_functions();
-  text += kCheckMount;
-  text += kScratch;
-  text += kBurn;
   const auto at = [&](double speed) { return seconds{static_cast<long>(2 * size / speed)}; };
-  return Job{std::move(text), 2 * runtime + at(kUsual) + seconds{5},
-             2 * runtime + at(kSick) + seconds{180}};
+  const auto limit = 2 * runtime + at(kSick) + seconds{180};
+  return agent_job({.stage = kStage,
+                    .order = {{"directory", folder},
+                              {"types", types},
+                              {"bytes", static_cast<std::int64_t>(size)},
+                              {"runtime", runtime.count()},
+                              {"limit", limit.count()}},
+                    .tools = {std::string{kTool}}},
+                   2 * runtime + at(kUsual) + seconds{5}, limit);
 }
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
@@ -201,6 +128,36 @@ Result<void> read_report(const json::value& root, const Asked& asked, bool direc
   return ok();
 }
 
+// What cupel-node prints.
+
+Result<json::value> report_of(const AgentOutput& output) {
+  const auto* tool = output.tool(kTool);
+  if (tool == nullptr) return nothing_proven("fio did not come to its end");
+  const auto text = fio::json_of(tool->out);
+  if (text.empty() || tool->cut)
+    return nothing_proven("fio reported nothing: " + complaint_of(*tool));
+  return within("fio", parse_json(text));
+}
+
+Result<Findings> findings_of(const AgentOutput& output) {
+  Findings findings;
+  findings.measurements = output.measured;
+  findings.unknown = output.unmeasured;
+  const auto mounted = std::ranges::find(output.measured, "storage.mounted", &Measurement::name);
+  const auto mount = output.notes.find("mount");
+  if (mounted == output.measured.end() || mount == output.notes.end())
+    return nothing_proven("the mount is not reported");
+  findings.facts["storage.mount"] = mount->second;
+  if (mounted->value != 1) return findings;
+  const auto bytes = output.amount("bytes"), time = output.amount("seconds");
+  if (!bytes || !time) return nothing_proven("fio was not started");
+  TRY(const auto root, report_of(output));
+  TRY(read_report(root, {*bytes, *time}, output.amount("direct") == 1, findings));
+  return findings;
+}
+
+// What the script of an earlier version prints.
+
 /// "lustre at /scratch". Nothing else is measured where it is not what was said.
 Result<bool> read_mount(const Output& output, Findings& findings) {
   const auto told = script::said(output, "cupel-mounted: ");
@@ -214,8 +171,7 @@ Result<bool> read_mount(const Output& output, Findings& findings) {
   return right;
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
+Result<Findings> findings_of_script(const Output& output) {
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
   if (!bytes || !time)
     return nothing_proven("the stage was not started: " + script::complaint(output));
@@ -243,6 +199,12 @@ Result<Findings> parse(const Profile&, const Output& output) {
   return findings;
 }
 
+Result<Findings> parse(const Profile&, const Output& output) {
+  constexpr std::array<std::string_view, 2> kOfTheNode{"storage.mounted", "storage.nodes"};
+  TRY(const auto read, read_agent_output(kStage, output, kOfTheNode));
+  return read ? findings_of(*read) : findings_of_script(output);
+}
+
 }  // namespace
 
 Stage storage() {
@@ -252,7 +214,8 @@ Stage storage() {
           prepare,
           parse,
           kMeasures,
-          {0.05, 0.2, "the network, and the CPU time of checksums"}};
+          {0.05, 0.2, "the network, and the CPU time of checksums"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

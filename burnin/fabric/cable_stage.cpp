@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/fabric/cable_findings.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/lldp_cables.h"
@@ -20,35 +21,42 @@ using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 3> kCableMeasures{"fabric.cables", "fabric.cable.wrong",
                                                          "fabric.undecided"};
-constexpr std::size_t kMostAsked = 3;        // nodes that look, where the ones before could not
-constexpr seconds kLook{120};                // of ibnetdiscover: 4,341 HCAs take 4 s
-constexpr seconds kMostOfARound{8 * kLook};  // eight rails that are fabrics of their own
-
-constexpr std::string_view kGuids =
-    "for folder in /sys/class/infiniband/*; do\n"
-    "  [ -r \"$folder/node_guid\" ] || continue\n"
-    "  read -r guid <\"$folder/node_guid\"\n"
-    "  echo \"guid ${folder##*/} $guid\"\n"
-    "done\n";
+constexpr std::string_view kStage = "fabric-cables";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
+constexpr std::size_t kMostAsked = 3;  // nodes that look, where the ones before could not
+/// Eight rails that are fabrics of their own, with two minutes for each ibnetdiscover.
+constexpr seconds kMostOfARound{8 * seconds{120}};
 
 /// HCAs of one node that see the same switches: one that could look is enough.
 using Island = std::vector<std::string>;
 
-/// Once for each island, from the first of its HCAs that can.
-std::string look_with(const std::vector<Island>& islands) {
-  std::string text = "if command -v ibnetdiscover >/dev/null; then\n";
-  std::size_t number = 0;
+/// `report`: its HCAs, and their neighbours where they are Ethernet. Looks once for each island,
+/// from the first of its HCAs that can.
+Job cable_job(bool report, const std::vector<Island>& islands) {
+  json::array look;
   for (const auto& island : islands) {
-    text += "  seen=\n";
-    for (const auto& hca : island)
-      text += fmt::format(
-          "  [ -n \"$seen\" ] || {{ echo 'cupel-begin: look{0}'\n"
-          "  timeout {1} ibnetdiscover -C {2} -P 1 && seen=yes; }}\n"
-          "  echo\n"
-          "  echo cupel-end\n",
-          number++, kLook.count(), shell_quoted(hca));
+    json::array hcas;
+    for (const auto& hca : island) hcas.emplace_back(hca);
+    look.push_back(std::move(hcas));
   }
-  return text + "else\n  echo 'cupel-missing: ibnetdiscover'\nfi\n";
+  return agent_job({.stage = kStage,
+                    .order = {{"report", report}, {"look", std::move(look)}},
+                    .helpful = {"lldpctl", "ibnetdiscover"}},
+                   seconds{20}, kMostOfARound);
+}
+
+/// What cupel-node sent, as the shell script of an earlier version printed it: a line for each
+/// note, and a section for each tool whose output is whole. Of such a script's job as it is.
+/// Errors: as read_agent_output().
+Result<Output> report_of(const Output& output) {
+  TRY(const auto read, read_agent_output(kStage, output, {}));
+  if (!read) return output;
+  std::string text;
+  for (const auto& [name, note] : read->notes) text += name + " " + note + "\n";
+  for (const auto& tool : read->tools)
+    text += fmt::format("cupel-begin: {}\n{}\n{}\n", tool.name == "lldpctl" ? "lldp" : "look",
+                        tool.out, tool.cut ? "cupel-cut" : "cupel-end");
+  return Output{std::move(text), "", output.exit_status};
 }
 
 /// Which switches cables connect: a fabric with spines is one island; without, each leaf is one.
@@ -98,26 +106,35 @@ class CableRounds : public GroupRounds {
       const bool looks = i == asked_;
       if (!looks && asked_ > 0) continue;
       const auto* node = looks ? map_.find_node(members_[i].node) : nullptr;
-      auto script = script::head();
-      if (asked_ == 0) script += std::string{kGuids} + std::string{fabric::lldp_script()};
-      if (node != nullptr) script += look_with(islands_.of(*node, map_));
-      jobs[i] = MemberJob{looks ? "looks" : "reports its HCAs", std::move(script), kMostOfARound};
+      auto job = cable_job(asked_ == 0,
+                           node == nullptr ? std::vector<Island>{} : islands_.of(*node, map_));
+      jobs[i] = MemberJob{looks ? "looks" : "reports its HCAs", std::move(job.script), job.limit};
     }
     return jobs;
   }
 
   void take(std::span<const std::optional<Output>> outputs,
             const std::vector<bool>& left) override {
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i]) fabric::read_hca_guids(members_[i].node, outputs[i]->text, guids_);
-    if (asked_ == 0) read_lldp(outputs);
+    std::vector<std::optional<Output>> reports(outputs.size());
+    std::string why = "its job failed";
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i]) continue;
+      auto report = report_of(*outputs[i]);
+      if (report)
+        reports[i] = *std::move(report);
+      else if (i == asked_)
+        why = report.error().what;
+    }
+    for (std::size_t i = 0; i < reports.size(); ++i)
+      if (reports[i]) fabric::read_hca_guids(members_[i].node, reports[i]->text, guids_);
+    if (asked_ == 0) read_lldp(reports);
     const auto& from = members_[asked_].node;
     if (lldp_)
       why_.clear();
-    else if (outputs[asked_])
-      look(from, *outputs[asked_]);
+    else if (reports[asked_])
+      look(from, *reports[asked_]);
     else
-      why_ += fmt::format("{}{}: its job failed", why_.empty() ? "" : "; ", from);
+      why_ += fmt::format("{}{}: {}", why_.empty() ? "" : "; ", from, why);
     left_ = left;
     ++asked_;
   }
@@ -220,9 +237,7 @@ Result<std::unique_ptr<GroupRounds>> rounds_of_cables(const RoundsRequest& reque
 
 Result<Job> prepare_cables(const inventory::Profile&, const Parameters&) {
   // What one of the nodes runs; the others report their HCAs alone.
-  return Job{script::head() + std::string{kGuids} + std::string{fabric::lldp_script()} +
-                 look_with({Island{"mlx5_0"}}),
-             seconds{20}, kMostOfARound};
+  return cable_job(true, {Island{"mlx5_0"}});
 }
 
 Result<Findings> parse_cables(const inventory::Profile&, const Output& output) {
@@ -245,7 +260,8 @@ Stage fabric_cables() {
             prepare_cables,
             parse_cables,
             kCableMeasures,
-            {0.02, 0.02, "it only asks"}};
+            {0.02, 0.02, "it only asks"},
+            kPrograms};
   row.group = &kCableGroup;
   return row;
 }

@@ -21,31 +21,6 @@ using inventory::SeenDevice;
 
 constexpr std::size_t kMostInterfaces = 256, kMostEthernetHcas = 64;
 
-constexpr std::string_view kScript = R"sh(ethernet=
-for folder in /sys/class/infiniband/*; do
-  [ -r "$folder/ports/1/link_layer" ] || continue
-  read -r layer <"$folder/ports/1/link_layer"
-  [ "$layer" = Ethernet ] || continue
-  ethernet=yes
-  echo "ethernet ${folder##*/}"
-  for net in "$folder"/device/net/*; do
-    [ -r "$net/operstate" ] || continue
-    read -r state <"$net/operstate"
-    echo "net ${folder##*/} ${net##*/} $state"
-  done
-done
-if [ -n "$ethernet" ]; then
-  if command -v lldpctl >/dev/null 2>&1; then
-    echo 'cupel-begin: lldp'
-    timeout 20 lldpctl -f json0
-    echo
-    echo cupel-end
-  else
-    echo 'cupel-no-lldp: lldpctl is not installed (lldpd)'
-  fi
-fi
-)sh";
-
 /// "leaf1-r1.site.example" is leaf1-r1 where the plan has that.
 class SwitchNames {
  public:
@@ -320,8 +295,6 @@ class SwitchComparison {
 };
 
 }  // namespace
-
-std::string_view lldp_script() { return kScript; }
 
 std::optional<EthernetNode> read_ethernet(std::string_view node, const Output& output) {
   EthernetNode found{.node = std::string{node}};

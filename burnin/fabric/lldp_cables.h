@@ -14,11 +14,6 @@
 
 namespace cupel::burnin::fabric {
 
-/// The lines of a script that report the node's HCAs whose port is Ethernet, their network
-/// interfaces, and their neighbours by `lldpctl -f json0`.
-/// Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband and testing/sysfs-class-net.
-std::string_view lldp_script();
-
 /// A node with HCAs whose port is Ethernet.
 struct EthernetNode {
   struct Interface {
@@ -32,7 +27,9 @@ struct EthernetNode {
   std::string why_none{};  // why there are no neighbours
 };
 
-/// What the script printed; nothing where no HCA has a port that is Ethernet.
+/// What the node printed: "ethernet HCA" of each HCA whose port is Ethernet, "net HCA INTERFACE
+/// STATE" of each network interface of those, and what lldpctl -f json0 printed as section "lldp",
+/// or "cupel-no-lldp: WHY". Nothing where no HCA has a port that is Ethernet.
 std::optional<EthernetNode> read_ethernet(std::string_view node, const Output& output);
 
 /// Whether the fabric is Ethernet: most of the planned HCAs of the nodes that reported are.

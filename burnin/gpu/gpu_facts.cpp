@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/gpu/gpu_condition.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/nvlink.h"
@@ -22,26 +23,9 @@ using inventory::PartKind;
 using inventory::Profile;
 using pugi::xml_node;
 
-constexpr std::string_view kSource = "nvidia-smi -q -x";
+constexpr std::string_view kSource = "nvidia-smi -q -x", kStage = "gpu-facts";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostGpus = 256;
-
-/// nvidia-smi gives up altogether over one GPU that fell off its bus: then each one is asked by
-/// itself.
-constexpr std::string_view kAsk = R"sh(if ! nvidia-smi -q -x 2>&1; then
-  for gpu in /proc/driver/nvidia/gpus/*; do
-    if [ -d "$gpu" ]; then nvidia-smi -q -x -i "$(basename "$gpu")" 2>&1; fi
-  done
-fi
-nvidia-smi nvlink -s 2>&1
-nvidia-smi nvlink -e 2>&1
-echo "cupel-fabricmanager: $(systemctl is-active nvidia-fabricmanager 2>/dev/null)"
-echo "cupel-fabricmanager-version: $(nv-fabricmanager --version 2>/dev/null)"
-if dmesg >/dev/null 2>&1; then
-  echo 'cupel-kernel-log: told'
-  dmesg | grep -e 'NVRM: Xid' -e 'SXid' | tail -n 400
-fi
-exit 0
-)sh";
 
 /// One number, and where drivers have put it over the years.
 struct Field {
@@ -121,8 +105,8 @@ constexpr auto kMeasures = [] {
 
 Result<Job> prepare(const Profile&, const Parameters&) {
   // Without persistence each question makes the driver start every GPU again.
-  return Job{script::head() + script::needs("nvidia-smi") + std::string{kAsk},
-             std::chrono::seconds{5}, std::chrono::seconds{300}};
+  return agent_job({.stage = kStage, .tools = {"nvidia-smi"}}, std::chrono::seconds{5},
+                   std::chrono::seconds{300});
 }
 
 struct Gpu {
@@ -375,14 +359,20 @@ std::vector<KnownGpu> known(const std::vector<Gpu>& gpus) {
   return all;
 }
 
-/// "Fabric Manager version is : 535.54.03".
-void add_fabric_manager(const Output& output, const std::string& driver, Findings& findings) {
+/// What the node's tools printed.
+struct Printed {
+  Output output{};                // nvidia-smi, and lines of the kernel's log
+  std::string manager{};          // "active"
+  std::string manager_version{};  // "Fabric Manager version is : 535.54.03"
+};
+
+void add_fabric_manager(const Printed& printed, const std::string& driver, Findings& findings) {
   constexpr std::string_view kPart = "fabricmanager";
-  const auto state = trimmed(script::said(output, "cupel-fabricmanager: ").value_or(""));
+  const auto state = trimmed(printed.manager);
   if (!state.empty())
     findings.measurements.push_back(
         {"fabricmanager.active", std::string{kPart}, state == "active" ? 1.0 : 0.0, ""});
-  const auto version = script::said(output, "cupel-fabricmanager-version: ").value_or("");
+  const std::string_view version{printed.manager_version};
   const auto colon = version.rfind(':');
   if (colon == version.npos || driver.empty()) return;
   const bool matches = trimmed(version.substr(colon + 1)) == driver;
@@ -434,8 +424,44 @@ void add_lost(std::string_view text, std::span<const std::string> places, Findin
   }
 }
 
-Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(script::check_gave_up(output));
+std::string first_line(std::string_view text) {
+  return std::string{text.substr(0, text.find('\n'))};
+}
+
+/// As a tool's lines come on a terminal, but for their order between the two streams.
+void append_streams(const ToolOutput& tool, std::string& text) {
+  for (const auto* stream : {&tool.out, &tool.errors}) {
+    text += *stream;
+    if (!stream->empty() && !stream->ends_with('\n')) text += '\n';
+  }
+}
+
+Printed printed_on(const AgentOutput& read) {
+  Printed printed;
+  for (const auto& tool : read.tools) {
+    if (tool.name == "nvidia-smi") append_streams(tool, printed.output.text);
+    if (tool.name == "systemctl") printed.manager = first_line(tool.out);
+    if (tool.name == "nv-fabricmanager") printed.manager_version = first_line(tool.out);
+  }
+  const auto* kernel = read.tool("dmesg");
+  const bool readable = kernel != nullptr && kernel->status == 0 && !kernel->cut;
+  if (readable) printed.output.text += std::string{kKernelLogMark} + "\n" + kernel->out;
+  return printed;
+}
+
+/// Of cupel-node, or of a job that an earlier version started: a shell script.
+Result<Printed> read_printed(const Output& output) {
+  TRY(const auto read, read_agent_output(kStage, output, kMeasures));
+  if (read) return printed_on(*read);
+  const auto said = [&](std::string_view mark) {
+    return std::string{script::said(output, mark).value_or("")};
+  };
+  return Printed{output, said("cupel-fabricmanager: "), said("cupel-fabricmanager-version: ")};
+}
+
+Result<Findings> parse(const Profile& profile, const Output& from_node) {
+  TRY(const auto printed, read_printed(from_node));
+  const auto& output = printed.output;
   auto log = parse_smi(output.text);
   if (!log && output.text.find("No devices were found") != std::string::npos)
     return Findings{{{"gpu.count", "", 0, "GPUs"}}, {}, {}};
@@ -451,7 +477,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   const auto named = known(gpus);
   add_nvlinks(output.text, named, findings);
   add_xids(output.text, named, places, findings);
-  add_fabric_manager(output, driver, findings);
+  add_fabric_manager(printed, driver, findings);
   add_lost(output.text, places, findings);
   if (log->cut)
     inventory::add_partial(findings.partial,
@@ -470,7 +496,8 @@ Stage gpu_facts() {
             prepare,
             parse,
             kMeasures,
-            {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"}};
+            {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"},
+            kPrograms};
   row.lists = Lists::gpus;
   return row;
 }

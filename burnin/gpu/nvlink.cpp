@@ -178,7 +178,7 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
 void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
               std::span<const std::string> places, Findings& findings) {
   constexpr std::size_t kMostParts = 512;
-  if (text.find("cupel-kernel-log: told") == text.npos) {
+  if (text.find(kKernelLogMark) == text.npos) {
     findings.unknown.push_back(
         {"Xids", "dmesg", "the kernel's log is not readable: it needs root"});
     return;

@@ -21,6 +21,9 @@ struct KnownGpu {
 /// not answer (MIG), they are unknown. Lines of other tools in between do not matter.
 void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings& findings);
 
+/// The line before lines of the kernel's log: it was read.
+inline constexpr std::string_view kKernelLogMark = "cupel-kernel-log: told";
+
 /// "gpu.xid": the first serious Xid of a GPU (burnin/xids.h), 0 for none; "nvswitch.sxid": its
 /// first fatal SXid. `places`: the profile's addresses of gpu0, gpu1, ... Only where the kernel's
 /// log was read.

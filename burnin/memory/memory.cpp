@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/cpu/spare_cpus.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/counters.h"
@@ -19,6 +20,8 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
+constexpr std::string_view kStage = "memory";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::array kParameters{
     ParameterRow{"duration",
                  ParameterRow::Kind::duration,
@@ -43,6 +46,7 @@ constexpr std::array<std::string_view, 5> kMeasures{"memory.failures", "memory.t
                                                     "memory.corrected"};
 
 constexpr long kMostSamples = 400, kFewSamples = 100;
+constexpr std::size_t kMostNodes = 256;
 constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
 
 /// Of what was asked for, this much must have been in memory at once.
@@ -57,96 +61,6 @@ Result<int> percent_of(const Parameters& parameters) {
                                            shortened(printable(written), 80))};
 }
 
-/// The NUMA nodes with CPUs in $nodes; their numbers, CPUs and KiB by functions. A GPU's memory is
-/// a NUMA node on some machines, one without CPUs: other stages test that. dash reads byte by byte,
-/// and a cpulist gives nothing to who asks for one byte: hence cat.
-constexpr std::string_view kNodes = R"sh(base=/sys/devices/system/node
-nodes=
-for each in "$base"/node[0-9]*; do
-  cpus=$(cat "$each/cpulist" 2>/dev/null)
-  [ -n "$cpus" ] && nodes="$nodes ${each##*/node}"
-done
-nodes=${nodes# }
-if [ -z "$nodes" ]; then
-  echo "cupel-gave-up: the kernel tells of no NUMA node with CPUs in $base"
-  exit 69
-fi
-cpus_of() { rest_of "$(cat "$base/node$1/cpulist")"; }
-count_of() { cpus_in "$(cpus_of "$1")"; }
-kib_of() {
-  kib=$(grep -F " $2:" "$base/node$1/meminfo" | tr -s ' ' | cut -d ' ' -f 4)
-  echo "${kib:-0}"
-}
-ask_of() {
-  ask=$(($(kib_of "$1" MemTotal) / 100 * percent))
-  room=$((($(kib_of "$1" MemFree) + $(kib_of "$1" 'Active(file)') + $(kib_of "$1" 'Inactive(file)')) / 100 * 97))
-  if [ "$ask" -gt "$room" ]; then ask=$room; fi
-  echo "$ask"
-}
-binding=cpus
-case $nodes in *' '*) ;; *) binding=one ;; esac
-if command -v numactl >/dev/null 2>&1 && numactl --membind="${nodes%% *}" true 2>/dev/null; then binding=numactl; fi
-echo "cupel-binding: $binding"
-on() {
-  at=$1
-  shift
-  if [ "$binding" = numactl ]; then
-    exec numactl --cpunodebind="$at" --membind="$at" "$@"
-  fi
-  exec "$@"
-}
-work= jobs=
-trap 'for each in $jobs; do kill "${each#*:}" 2>/dev/null; done; rm -rf "$work"' EXIT
-trap 'exit 143' HUP INT TERM
-work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-memory.XXXXXX") || exit 73
-resident() { grep -sH AnonPages "$base"/node*/meminfo; }
-)sh";
-
-constexpr std::string_view kVerify = R"sh(for node in $nodes; do
-  echo "cupel-begin: asked $node"
-  ask_of "$node"
-  echo cupel-end
-done
-echo 'cupel-begin: resident before'
-resident
-echo cupel-end
-end=$(($(date +%s) + seconds))
-for node in $nodes; do
-  on "$node" $nice stress-ng --vm "$(count_of "$node")" --vm-bytes "$(ask_of "$node")k" --vm-keep --vm-method all --verify --metrics-brief --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${seconds}s" >"$work/vm$node" 2>&1 &
-  jobs="$jobs $node:$!"
-done
-echo 'cupel-begin: resident'
-while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le "$end" ]; do
-  sleep "$interval"
-  samples=$((samples - 1))
-  resident
-done
-echo cupel-end
-)sh";
-
-/// `wait` gives each its exit status, and bounds nothing: the stage's limit does. What hundreds of
-/// instances say each does not hide the sum.
-constexpr std::string_view kCollect = R"sh(collect() {
-  for each in $jobs; do
-    wait "${each#*:}"
-    status=$?
-    echo "cupel-begin: $1 ${each%%:*}"
-    echo "cupel-status: $status"
-    grep -v 'memory rate: .*(instance' "$work/$1${each%%:*}" | head -n 400
-    echo cupel-end
-  done
-  jobs=
-}
-)sh";
-
-/// 16 MiB of cache are a core's share of none: the arrays are four times as large.
-constexpr std::string_view kStream = R"sh(for node in $nodes; do
-  on "$node" $nice stress-ng --stream "$(count_of "$node")" --stream-l3-size 16m --metrics --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${stream}s" >"$work/stream$node" 2>&1 &
-  jobs="$jobs $node:$!"
-done
-collect stream
-)sh";
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(const auto stream, duration_parameter(kParameters, parameters, "stream"));
@@ -155,21 +69,20 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   const auto samples = spare > 0 ? kFewSamples : kMostSamples;
   const auto interval =
       std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
-  std::string text = script::head() + script::needs("stress-ng") +
-                     script::asks("seconds", static_cast<double>(duration.count()));
-  text += fmt::format("seconds={} stream={} percent={} interval={} samples={}\n", duration.count(),
-                      stream.count(), percent, interval, samples);
-  text += spare_cpus(spare);
-  text += kNodes;
-  text += kCollect;
-  text += tell_counters("before");
-  text += kVerify;
-  text += "collect vm\n";
-  text += kStream;
-  text += tell_counters("after");
   const auto work = duration + stream;
   // Giving terabytes to a program and back to the kernel takes its time.
-  return Job{std::move(text), work + seconds{15}, work + work / 4 + seconds{600}};
+  const auto limit = work + work / 4 + seconds{600};
+  return agent_job({.stage = kStage,
+                    .order = {{"seconds", duration.count()},
+                              {"stream", stream.count()},
+                              {"percent", percent},
+                              {"interval", interval},
+                              {"samples", samples},
+                              {"spare", spare},
+                              {"limit", limit.count()}},
+                    .tools = {"stress-ng"},
+                    .helpful = {"numactl"}},
+                   work + seconds{15}, limit);
 }
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
@@ -208,7 +121,37 @@ NumaNode* node_named(Report& report, std::string_view name) {
   return found == report.nodes.end() ? nullptr : &*found;
 }
 
-/// "cupel-status: 0" in front of what stress-ng said.
+/// The first of each counts.
+void add_stress(std::string_view what, NumaNode& node, StressReport report, int status) {
+  auto& into = what == "vm" ? node.vm : node.stream;
+  if (into) return;
+  into = std::move(report);
+  (what == "vm" ? node.vm_status : node.stream_status) = status;
+}
+
+/// In the order in which they come: what was asked of a NUMA node stands before what was done.
+Report report_of(const AgentOutput& output) {
+  Report report;
+  std::string samples;
+  for (const auto& tool : output.tools) {
+    // What stress-ng printed first tells of wrong bits, however much more there was.
+    if (tool.cut && (tool.name == "resident" || tool.name == "asked")) continue;
+    if (tool.name == "resident" && tool.part == "before")
+      report.before = resident(tool.out, false);
+    else if (tool.name == "resident")
+      samples += tool.out;
+    if (tool.name == "asked" && report.nodes.size() < kMostNodes)
+      report.nodes.push_back(
+          {.name = tool.part, .asked_kib = script::finite(tool.out).value_or(0)});
+    auto* node = node_named(report, tool.part);
+    if (node != nullptr && (tool.name == "vm" || tool.name == "stream"))
+      add_stress(tool.name, *node, read_stress_report(tool.errors + tool.out), tool.status);
+  }
+  report.most = resident(samples, true);
+  return report;
+}
+
+/// Of an earlier version's script: "cupel-status: 0" in front of what stress-ng said.
 int status_of(std::string_view text) {
   const auto status = script::said_in(text, "cupel-status: ");
   return status ? number<int>(*status).value_or(-1) : -1;
@@ -228,14 +171,8 @@ Report read_report(std::string_view text) {
           {.name = which, .asked_kib = script::finite(section.text).value_or(0)});
     auto* node = node_named(report, which);
     if (node == nullptr) continue;
-    if (what == "vm") {
-      node->vm = read_stress_report(section.text);
-      node->vm_status = status_of(section.text);
-    }
-    if (what == "stream") {
-      node->stream = read_stress_report(section.text);
-      node->stream_status = status_of(section.text);
-    }
+    if (what == "vm" || what == "stream")
+      add_stress(what, *node, read_stress_report(section.text), status_of(section.text));
   }
   return report;
 }
@@ -299,11 +236,11 @@ void add_bandwidth(const NumaNode& node, const std::string& part, Findings& find
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto wanted = script::asked(output, "seconds");
+  TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
+  const auto wanted = agent ? agent->amount("seconds") : script::asked(output, "seconds");
   if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
-  const auto report = read_report(output.text);
-  const CountersOf counters{output.text};
+  const auto report = agent ? report_of(*agent) : read_report(output.text);
+  const auto counters = agent ? CountersOf{*agent} : CountersOf{output.text};
   // A wrong bit is a finding whatever else went wrong.
   if (std::ranges::none_of(report.nodes, &NumaNode::failed)) {
     TRY(check_worked(report, counters, *wanted));
@@ -322,8 +259,9 @@ Result<Findings> parse(const Profile&, const Output& output) {
     add_bandwidth(node, part, findings);
   }
   if (counters.whole()) counters.add_memory_errors(findings);
-  if (const auto binding = script::said(output, "cupel-binding: "))
-    findings.facts["memory.binding"] = script::clean(*binding);
+  std::string binding{script::said(output, "cupel-binding: ").value_or("")};
+  if (agent && agent->notes.contains("binding")) binding = agent->notes.at("binding");
+  if (!binding.empty()) findings.facts["memory.binding"] = script::clean(binding);
   return findings;
 }
 
@@ -336,7 +274,8 @@ Stage memory() {
           prepare,
           parse,
           kMeasures,
-          {0.2, 0.8, "all DIMMs and cores are busy; GPUs idle"}};
+          {0.2, 0.8, "all DIMMs and cores are busy; GPUs idle"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/node/sysfs.h"
 #include "burnin/script.h"
 
@@ -14,15 +15,6 @@ namespace {
 constexpr std::string_view kEdac = "/sys/devices/system/edac/mc";
 constexpr std::string_view kCpus = "/sys/devices/system/cpu";
 constexpr std::size_t kMostDimms = 1024;
-
-constexpr std::string_view kTell = R"sh(mc=/sys/devices/system/edac/mc
-grep -sH . $mc/mc*/ue_count $mc/mc*/ce_count
-grep -sH . $mc/mc*/dimm*/dimm_label $mc/mc*/dimm*/dimm_ue_count $mc/mc*/dimm*/dimm_ce_count
-cpu=/sys/devices/system/cpu
-grep -sH . $cpu/cpu[0-9]*/topology/physical_package_id $cpu/cpu[0-9]*/thermal_throttle/package_throttle_count
-grep -sH '^ *MCE:' /proc/interrupts
-grep -sH '^oom_kill ' /proc/vmstat
-)sh";
 
 using Counts = std::map<std::string, double, std::less<>>;
 
@@ -97,8 +89,11 @@ void add_new(std::string_view name, std::string_view unit, const Counts& before,
 
 }  // namespace
 
-std::string tell_counters(std::string_view when) {
-  return fmt::format("echo 'cupel-begin: counters {}'\n{}echo cupel-end\n", when, kTell);
+CountersOf::CountersOf(const AgentOutput& output) {
+  const auto* before = output.tool("counters", "before");
+  const auto* after = output.tool("counters", "after");
+  if (before != nullptr && !before->cut) before_ = before->out;
+  if (after != nullptr && !after->cut) after_ = after->out;
 }
 
 CountersOf::CountersOf(std::string_view text) {

@@ -10,13 +10,14 @@
 
 namespace cupel::burnin {
 
-/// Lines of a script that tell the counters; `when` is "before" or "after". Starts nothing else.
-std::string tell_counters(std::string_view when);
+struct AgentOutput;  // burnin/agent_stage.h
 
 /// Counters of one stage's output. Pure.
 class CountersOf {
  public:
-  /// Finds the two sections of tell_counters().
+  /// cupel-node's evidence "counters" of part "before" and of part "after", into which this looks.
+  explicit CountersOf(const AgentOutput& output);
+  /// Sections "counters before" and "counters after", of the script of an earlier version.
   explicit CountersOf(std::string_view text);
 
   /// Both were told to their end.

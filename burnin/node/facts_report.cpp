@@ -174,9 +174,22 @@ void add_settings(const json::value& facts, Findings& findings) {
     if (auto value = word_at(facts, path); !value.empty()) findings.facts[fact] = std::move(value);
 }
 
+/// Of all CPUs: a kernel without sockets (Arm) lists none. Documents of earlier versions have those
+/// of each socket alone.
+std::optional<double> threads_of(const json::value& facts) {
+  if (const auto all = count_at(facts, "cpu_threads")) return all;
+  const auto rows = rows_at(facts, "cpus");
+  std::optional<double> sum = rows.empty() ? std::nullopt : std::optional{0.0};
+  for (const auto& row : rows) {
+    const auto more = count_at(row, "threads");
+    sum = sum && more ? std::optional{*sum + *more} : std::nullopt;
+  }
+  return sum;
+}
+
 void add_cpus(const json::value& facts, Findings& findings) {
   const auto rows = rows_at(facts, "cpus");
-  std::optional<double> threads = 0.0;
+  add(findings, "cpu.threads", "", threads_of(facts), "count");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     auto part = part_of(PartKind::cpu, fmt::format("cpu{}", i));
     part.model = word_at(rows[i], "model");
@@ -187,13 +200,9 @@ void add_cpus(const json::value& facts, Findings& findings) {
       add(findings, "cpu.throttled", fmt::format("cpu{:.0f}", *id), count_at(rows[i], "throttled"),
           "count");
     }
-    const auto more = count_at(rows[i], "threads");
-    threads = threads && more ? std::optional{*threads + *more} : std::nullopt;
     findings.parts.push_back(std::move(part));
   }
-  if (rows.empty()) return;
-  add(findings, "cpu.count", "", static_cast<double>(rows.size()), "count");
-  add(findings, "cpu.threads", "", threads, "count");
+  if (!rows.empty()) add(findings, "cpu.count", "", static_cast<double>(rows.size()), "count");
 }
 
 /// A slot that tells no size is no proof of a DIMM; an empty one has none.
@@ -206,12 +215,13 @@ void add_dimms(const json::value& facts, Findings& findings) {
     const auto& row = rows[i];
     const auto& slot = slots[i];
     const auto bytes = count_at(row, "bytes");
-    if (slot.empty() || bytes == 0) continue;
+    if (bytes == 0) continue;
     auto part = part_of(PartKind::dimm, dimm_name(slot));
-    if (!bytes) {
+    if (slot.empty() || !bytes) {
       inventory::add_partial(findings.partial, {PartKind::dimm, std::string{kSource},
                                                 "a DIMM is listed without a size", false});
-      findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not reported"});
+      findings.unknown.push_back(
+          {slot.empty() ? "a DIMM" : "size of " + part.name, std::string{kSource}, "not reported"});
       continue;
     }
     part.slot = slot;
@@ -378,6 +388,9 @@ void add_port(const std::string& hca, const json::value& port, Findings& finding
   const bool active = state == "ACTIVE" && physical == "LinkUp";
   add(findings, "ib.port.active", which, active ? 1.0 : 0.0, "");
   add(findings, "ib.port.rate", which, active ? *rate : 0.0, "Gb/s");
+  if (!active)
+    findings.unknown.push_back({"rate of " + which, "/sys/class/infiniband",
+                                fmt::format("the port is not active: {}, {}", state, physical)});
   add(findings, "ib.port.downed", which, count_at(port, "link_downed"), "count");
   add(findings, "ib.port.symbol_errors", which, count_at(port, "symbol_errors"), "errors");
   add(findings, "ib.port.receive_errors", which, count_at(port, "receive_errors"), "errors");
@@ -451,6 +464,10 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   const auto line = last_line(text, "facts");
   if (!line) return Error{Code::kNoMeasurement, "cupel-node reported no facts"};
   TRY(const auto facts, parse_line(*line));
+  return findings_of_facts(profile, facts);
+}
+
+Findings findings_of_facts(const Profile& profile, const json::value& facts) {
   const Names names{profile, places_of(facts)};
   Findings findings;
   if (const auto host = word_at(facts, "kernel/hostname"); !host.empty())

@@ -14,23 +14,6 @@ constexpr std::string_view kMark = "cupel-sensor: ";
 constexpr std::size_t kMostSamples = 20'000, kMostSensors = 64;
 constexpr double kColdest = -40, kHottest = 150;
 
-constexpr std::string_view kFind = R"sh(sensors=
-for name in /sys/class/hwmon/hwmon*/name; do
-  kind=
-  [ -r "$name" ] && read -r kind <"$name"
-  case $kind in coretemp | k10temp | zenpower) ;; *) continue ;; esac
-  for label in "${name%/name}"/temp*_label; do
-    what=
-    [ -r "$label" ] && read -r what <"$label"
-    case $what in "Package id "* | Tctl) ;; *) continue ;; esac
-    echo "cupel-sensor: ${label%_label}_input $what"
-    sensors="$sensors ${label%_label}_input"
-  done
-done
-)sh";
-
-constexpr std::string_view kRead = "[ -z \"$sensors\" ] || grep -sH . $sensors\n";
-
 /// "Package id 1" is cpu1; AMD's do not tell a number: in the order of their chips.
 std::string part_of(std::string_view label, std::size_t place) {
   constexpr std::string_view kPackage = "Package id ";
@@ -40,9 +23,6 @@ std::string part_of(std::string_view label, std::size_t place) {
 }
 
 }  // namespace
-
-std::string_view find_sensors() { return kFind; }
-std::string_view read_sensors() { return kRead; }
 
 std::map<std::string, std::vector<double>> cpu_temperatures(std::string_view text) {
   std::map<std::string, std::string, std::less<>> parts;  // by path

@@ -7,28 +7,21 @@
 
 namespace cupel::burnin {
 
-void add_rdma_counters(const std::string& name, const Attributes& hca, const std::string& port,
-                       Findings& findings) {
-  for (const auto counter : kRdmaCounters) {
-    const auto value = script::finite(at(hca, fmt::format("{}/hw_counters/{}", port, counter)));
-    if (value && *value >= 0)
-      findings.measurements.push_back({fmt::format("rdma.{}", counter), name, *value, "count"});
-  }
+void add_pauses(const std::string& hca, std::string_view counters, Findings& findings) {
+  const auto read = parse_ethtool_counters(counters);
+  if (!read) return;
+  double pauses = 0;
+  for (const auto& [counter, value] : *read)
+    if (counter.starts_with("rx_prio") && counter.ends_with("_pause"))
+      pauses += static_cast<double>(value);
+  findings.measurements.push_back({fmt::format("rdma.{}", kPauses), hca, pauses, "count"});
 }
 
 void add_pauses(std::string_view text, Findings& findings) {
   constexpr std::string_view kSection = "pauses ";
-  for (const auto& section : script::sections(text)) {
-    if (!section.whole || !section.name.starts_with(kSection)) continue;
-    const auto counters = parse_ethtool_counters(section.text);
-    if (!counters) continue;
-    double pauses = 0;
-    for (const auto& [counter, value] : *counters)
-      if (counter.starts_with("rx_prio") && counter.ends_with("_pause"))
-        pauses += static_cast<double>(value);
-    findings.measurements.push_back(
-        {fmt::format("rdma.{}", kPauses), section.name.substr(kSection.size()), pauses, "count"});
-  }
+  for (const auto& section : script::sections(text))
+    if (section.whole && section.name.starts_with(kSection))
+      add_pauses(section.name.substr(kSection.size()), section.text, findings);
 }
 
 }  // namespace cupel::burnin

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "burnin/node/sysfs.h"
 #include "burnin/stage.h"
 
 namespace cupel::burnin {
@@ -21,12 +20,10 @@ inline constexpr std::array<std::string_view, 7> kRdmaCounters{
 /// PFC pauses that a port received, of all priorities: ethtool's rx_prio*_pause.
 inline constexpr std::string_view kPauses = "pauses";
 
-/// `port`: "ports/1" of the HCA's folder; `name`: of the port as a part. What is absent is not
-/// known.
-void add_rdma_counters(const std::string& name, const Attributes& hca, const std::string& port,
-                       Findings& findings);
+/// Of what `ethtool -S` printed of the HCA's network interface; without a pause counter nothing.
+void add_pauses(const std::string& hca, std::string_view counters, Findings& findings);
 
-/// Of the sections "cupel-begin: pauses HCA" in what a node printed.
+/// Of the sections "cupel-begin: pauses HCA" in what a script of an earlier version printed.
 void add_pauses(std::string_view text, Findings& findings);
 
 }  // namespace cupel::burnin

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/heat.h"
 #include "burnin/node/inlet.h"
@@ -23,7 +24,8 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 2> kLoads{"cpu", "gpu"};
-constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};  // for the GPUs' load
+constexpr std::string_view kStage = "thermal";
+constexpr std::array<std::string_view, 2> kPrograms{"cupel-node", "cupel-burn"};
 constexpr std::array kParameters{
     ParameterRow{.name = "load",
                  .kind = ParameterRow::Kind::word,
@@ -54,57 +56,6 @@ constexpr long kInterval = 15, kMostSamples = 700;
 constexpr std::size_t kMostGpus = 64, kMostRows = 200'000;
 constexpr double kColdest = -40, kHottest = 200;
 
-constexpr std::string_view kPrepare = R"sh(work= job=
-trap '[ -z "$job" ] || kill "$job" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 143' HUP INT TERM
-work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-thermal.XXXXXX") || exit 73
-fields=
-if command -v nvidia-smi >/dev/null 2>&1; then
-  for each in index,temperature.gpu,temperature.memory,temperature.gpu.tlimit,power.draw index,temperature.gpu,temperature.memory,power.draw; do
-    if nvidia-smi --query-gpu="$each" --format=csv,nounits >/dev/null 2>&1; then fields=$each; break; fi
-  done
-  name_gpus
-  echo 'cupel-begin: thresholds'
-  nvidia-smi -q -d TEMPERATURE
-  echo cupel-end
-fi
-if [ "$load" = gpu ] && [ -z "$fields" ]; then
-  echo 'cupel-gave-up: nvidia-smi does not tell the temperatures of the GPUs'
-  exit 69
-fi
-inlet() {
-  command -v ipmitool >/dev/null 2>&1 || return 0
-  echo "cupel-begin: inlet $1"
-  timeout 60 ipmitool -c sdr type temperature 2>/dev/null
-  echo cupel-end
-}
-)sh";
-
-constexpr std::string_view kSoak = R"sh(job=$!
-began=$(date +%s)
-echo 'cupel-begin: samples'
-while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le $((began + seconds)) ]; do
-  sleep "$interval"
-  kill -0 "$job" 2>/dev/null || break
-  samples=$((samples - 1))
-  echo "cupel-at: $(($(date +%s) - began))"
-  if [ -n "$fields" ]; then nvidia-smi --query-gpu="$fields" --format=csv,nounits; fi
-)sh";
-
-/// The sensors of the BMC take seconds to read: once, as late as the load is sure to be there.
-constexpr std::string_view kEnd = R"sh(done
-echo cupel-end
-inlet after
-wait "$job"
-status=$?
-job=
-echo "cupel-begin: load $status"
-grep -v '"kind":"progress"' "$work/load" | tail -n 200
-head -n 20 "$work/errors"
-echo cupel-end
-echo cupel-all-told
-)sh";
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   const std::string load{text_parameter(kParameters, parameters, "load")};
   if (std::ranges::find(kLoads, std::string_view{load}) == kLoads.end())
@@ -118,26 +69,17 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   const bool gpu = load == "gpu";
   const auto interval = std::max(
       {std::min<long>(kInterval, window.count() / 5), duration.count() / kMostSamples + 1, 1L});
-  std::string text = script::head() + script::needs(gpu ? "cupel-burn" : "stress-ng") +
-                     script::asks("seconds", static_cast<double>(duration.count())) +
-                     script::asks("window", static_cast<double>(window.count())) +
-                     fmt::format("echo 'cupel-load: {}'\n", load);
-  text += fmt::format("load={} seconds={} interval={} samples={}\n", load, duration.count(),
-                      interval, kMostSamples + 10);
-  text += "name_gpus() {\n" + std::string{name_gpus_script()} + "}\n";
-  text += kPrepare;
-  text += find_sensors();
-  // One type that loads every chip: fp64 leaves those with few units for it nearly idle.
-  text += gpu ? "cupel-burn gemm --types bf16 --seconds \"$seconds\""
-              : "stress-ng --cpu 0 --cpu-method all --metrics-brief --timeout \"${seconds}s\" "
-                "--temp-path \"$work\"";
-  // stress-ng says all it says on standard error in some versions, on standard output in others.
-  text += gpu ? " >\"$work/load\" 2>\"$work/errors\" &\n"
-              : " >\"$work/load\" 2>&1 &\n: >\"$work/errors\"\n";
-  text += kSoak;
-  text += "  " + std::string{read_sensors()};
-  text += kEnd;
-  return Job{std::move(text), duration + seconds{30}, duration + duration / 4 + seconds{300}};
+  const auto limit = duration + duration / 4 + seconds{300};
+  return agent_job({.stage = kStage,
+                    .order = {{"load", load},
+                              {"seconds", duration.count()},
+                              {"window", window.count()},
+                              {"interval", interval},
+                              {"samples", kMostSamples + 10},
+                              {"limit", limit.count()}},
+                    .tools = {gpu ? "cupel-burn" : "stress-ng"},
+                    .helpful = {"nvidia-smi", "ipmitool"}},
+                   duration + seconds{30}, limit);
 }
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
@@ -174,15 +116,15 @@ void read_gpu_row(const std::vector<std::string_view>& columns, std::string_view
     gpu.margin = std::min(gpu.margin.value_or(*margin), *margin);
 }
 
-/// `whole`: all that the script said, where the sensors have their names.
-Samples read_samples(std::string_view text, std::string_view whole) {
+/// `named`: where they have their names.
+Samples read_samples(std::string_view text, std::string_view named) {
   constexpr std::string_view kAt = "cupel-at: ", kHwmon = "/sys/class/hwmon/";
   Samples samples;
   std::vector<std::string_view> columns;
   std::optional<double> second;
   std::size_t rows = 0;
   std::string sensors;
-  for (const auto line : lines(whole))
+  for (const auto line : lines(named))
     if (line.starts_with("cupel-sensor: ")) sensors.append(line).push_back('\n');
   for (const auto line : lines(text)) {
     if (++rows > kMostRows) break;
@@ -357,42 +299,82 @@ Result<void> check_burn(std::string_view said, int status, const ToolGpus& names
   return ok();
 }
 
-Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto wanted = script::asked(output, "seconds"), window = script::asked(output, "window");
-  const auto load = script::said(output, "cupel-load: ");
-  if (!wanted || !window || *window <= 0 || !load)
-    return nothing_proven("the load was not started: " + script::complaint(output));
-  if (!script::said(output, "cupel-all-told"))
-    return nothing_proven("the node's answer is cut short");
-  Findings findings;
-  const ToolGpus names{profile, output};
-  Samples samples;
-  std::map<int, double> slowdown;
-  std::string_view inlet;
-  bool loaded = false;
+/// What was printed by cupel-node, or by the shell script of a job that an earlier version started.
+struct Printed {
+  struct Load {
+    std::string text{};
+    int status = -1;
+  };
+  std::optional<double> seconds{}, window{};
+  std::string load_name{};
+  bool whole = false;
+  std::string samples{}, sensors{}, thresholds{}, inlet{};
+  std::optional<Load> load{};
+  ToolGpus names;
+};
+
+Printed printed_by(const AgentOutput& output, const Profile& profile) {
+  const auto load_name = output.notes.find("load");
+  // stress-ng prints all on standard error in some versions, on standard output in others.
+  const auto* load = output.tool("load");
+  return {.seconds = output.amount("seconds"),
+          .window = output.amount("window"),
+          .load_name = load_name == output.notes.end() ? std::string{} : load_name->second,
+          .whole = true,
+          .samples = output.text_of("sample"),
+          .sensors = output.text_of("sensors"),
+          .thresholds = output.text_of("thresholds"),
+          .inlet = output.text_of("inlet after"),
+          .load = load == nullptr ? std::nullopt
+                                  : std::optional{Printed::Load{load->errors + load->out,  //
+                                                                load->status}},
+          .names = ToolGpus{profile, output}};
+}
+
+Printed printed_by_script(const Output& output, const Profile& profile) {
+  Printed printed{.seconds = script::asked(output, "seconds"),
+                  .window = script::asked(output, "window"),
+                  .load_name = std::string{script::said(output, "cupel-load: ").value_or("")},
+                  .whole = script::said(output, "cupel-all-told").has_value(),
+                  .sensors = output.text,
+                  .names = ToolGpus{profile, output}};
   for (const auto& section : script::sections(output.text)) {
     if (!section.whole) continue;
-    if (section.name == "samples") samples = read_samples(section.text, output.text);
-    if (section.name == "thresholds") slowdown = slowdown_of(section.text);
-    if (section.name == "inlet after") inlet = section.text;
-    if (!section.name.starts_with("load ") || loaded) continue;
-    const auto status = number<int>(section.name.substr(5)).value_or(-1);
-    TRY(*load == "gpu" ? check_burn(section.text, status, names, findings)
-                       : check_stress(section.text, status, *wanted));
-    loaded = true;
+    if (section.name == "samples") printed.samples = section.text;
+    if (section.name == "thresholds") printed.thresholds = section.text;
+    if (section.name == "inlet after") printed.inlet = section.text;
+    if (section.name.starts_with("load ") && !printed.load)
+      printed.load = {std::string{section.text}, number<int>(section.name.substr(5)).value_or(-1)};
   }
-  if (!loaded) return nothing_proven("the load is not reported");
+  return printed;
+}
+
+Result<void> check_load(const Printed& printed, Findings& findings) {
+  if (!printed.load) return nothing_proven("the load is not reported");
+  const auto& [text, status] = *printed.load;
+  return printed.load_name == "gpu" ? check_burn(text, status, printed.names, findings)
+                                    : check_stress(text, status, *printed.seconds);
+}
+
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  TRY(const auto agent, read_agent_output(kStage, output, kMeasures));
+  const auto printed = agent ? printed_by(*agent, profile) : printed_by_script(output, profile);
+  if (!printed.seconds || !printed.window || *printed.window <= 0 || printed.load_name.empty())
+    return nothing_proven("the load was not started: " + script::complaint(output));
+  if (!printed.whole) return nothing_proven("the node's answer is cut short");
+  Findings findings;
+  TRY(check_load(printed, findings));
+  const auto samples = read_samples(printed.samples, printed.sensors);
   const bool any = std::ranges::any_of(
                        samples.gpus, [](const auto& each) { return !each.second.chip.empty(); }) ||
                    !samples.cpus.empty();
   if (!any) return nothing_proven("no temperature is reported: no hwmon sensor, no nvidia-smi");
-  add_steadiness(samples, *window, findings);
-  add_spread(samples, names, *window, findings);
-  add_gpus(samples, names, slowdown, findings);
+  add_steadiness(samples, *printed.window, findings);
+  add_spread(samples, printed.names, *printed.window, findings);
+  add_gpus(samples, printed.names, slowdown_of(printed.thresholds), findings);
   for (const auto& [part, row] : samples.cpus)
     findings.measurements.push_back({"cpu.temperature", part, highest(row), "C"});
-  add_inlet(inlet, output.beside, findings);
+  add_inlet(printed.inlet, output.beside, findings);
   return findings;
 }
 

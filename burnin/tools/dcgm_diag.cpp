@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "burnin/agent_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/tools/json_in_text.h"
-#include "burnin/tools/tool_gpus.h"
+#include "burnin/tools/tool_run.h"
 
 namespace cupel::burnin {
 namespace {
@@ -262,37 +261,17 @@ Result<json::value> root_of(std::string_view text) {
   return Error{Code::kNoMeasurement, "no report"};
 }
 
-/// What dcgmi printed, by cupel-node, or by the shell script of a job that an earlier version
-/// started.
-struct Diagnosis {
-  Output output{};
-  ToolGpus gpus;
-  std::optional<double> level{};
-};
-
-Result<Diagnosis> diagnosis_of(const Profile& profile, const Output& output) {
-  TRY(auto read, read_agent_output(kStage, output, kMeasures));
-  if (!read) return Diagnosis{output, ToolGpus{profile, output}, script::asked(output, "level")};
-  const auto* tool = read->tool(kTool);
-  if (tool == nullptr) return nothing_proven("cupel-node did not report its output");
-  if (tool->cut) return nothing_proven("it printed more than cupel-node keeps");
-  const auto level = read->asked.find("level");
-  return Diagnosis{{tool->out, tool->errors, tool->status},
-                   ToolGpus{profile, *read},
-                   level == read->asked.end() ? std::nullopt : std::optional{level->second}};
-}
-
 Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(const auto diagnosis, diagnosis_of(profile, output));
-  auto root = root_of(diagnosis.output.text);
+  TRY(const auto run, ToolRun::read(kStage, kTool, profile, output));
+  auto root = root_of(run.output().text);
   if (!root) {
     auto error = root.error();
-    error.what = fmt::format("dcgmi diag: {}: {}", error.what, script::complaint(diagnosis.output));
+    error.what = fmt::format("dcgmi diag: {}: {}", error.what, script::complaint(run.output()));
     return error;
   }
-  Reader reader{diagnosis.gpus};
+  Reader reader{run.gpus()};
   reader.read(*root);
-  if (diagnosis.level == 1) reader.count_for_every_gpu();
+  if (run.asked("level") == 1) reader.count_for_every_gpu();
   // A fault that was found stays found, however the run ended.
   if (!reader.failed()) {
     if (const auto error = text_at(*root, "runtime_error"))

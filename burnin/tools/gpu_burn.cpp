@@ -9,8 +9,7 @@
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
-#include "burnin/tools/site_tool.h"
-#include "burnin/tools/tool_gpus.h"
+#include "burnin/tools/tool_run.h"
 
 namespace cupel::burnin {
 namespace {
@@ -18,11 +17,12 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
+constexpr std::string_view kStage = "gpu-burn", kTool = "gpu_burn";
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostGpus = 64;
 constexpr std::size_t kMostRates = 100'000;  // of each GPU
 
 constexpr std::array<std::string_view, 3> kPrecisions{"tensor", "double", "single"};
-constexpr std::array<std::string_view, 3> kOptions{"-tc", "-d -tc", ""};
 constexpr std::array kParameters{
     ParameterRow{
         "duration", ParameterRow::Kind::duration, "how long it burns", "5m", {}, 10, kWeek},
@@ -36,41 +36,25 @@ constexpr std::array<std::string_view, 6> kMeasures{"gpuburn.errors",      "gpub
                                                     "gpuburn.tensor.rate", "gpuburn.double.rate",
                                                     "gpuburn.single.rate", "gpuburn.temperature"};
 
-/// It redraws its line many times a second: of those with one per cent the last is kept. Its
-/// kernel lies beside it.
-constexpr std::string_view kKeep = R"sh( 2>&1 | tr '\r' '\n' | {
-  held= last=
-  while IFS= read -r line; do
-    case $line in
-      *"proc'd:"*)
-        now=${line%%.*}
-        if [ -n "$held" ] && [ "$now" != "$last" ]; then printf '%s\n' "$held"; fi
-        held=$line last=$now ;;
-      *)
-        if [ -n "$held" ]; then printf '%s\n' "$held"; held=; fi
-        printf '%s\n' "$line" ;;
-    esac
-  done
-}
-)sh";
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(const auto directory, folder_parameter(kParameters, parameters, "directory"));
   const auto precision = text_parameter(kParameters, parameters, "precision");
-  const auto* found = std::ranges::find(kPrecisions, precision);
-  if (found == kPrecisions.end())
+  if (std::ranges::find(kPrecisions, precision) == kPrecisions.end())
     return Error{Code::kInvalid, fmt::format("precision must be tensor, double or single, not '{}'",
                                              shortened(printable(precision), 80))};
-  TRY(const auto pin, pin_script(parameters));
-  const auto option = kOptions[static_cast<std::size_t>(found - kPrecisions.begin())];
-  auto text = script::head() + needs_site_tool(directory, "gpu_burn") + idle_gpus_script() + pin +
-              script::asks("seconds", static_cast<double>(duration.count())) +
-              fmt::format("echo 'cupel-precision: {}'\n", precision) +
-              "cd \"$(dirname \"$tool\")\" || exit 1\n" +
-              fmt::format("\"$tool\" {} {}", option, duration.count()) + std::string{kKeep};
   // Each GPU fills its memory first, and is given half a minute to end.
-  return Job{std::move(text), duration + seconds{60}, duration + duration / 10 + seconds{600}};
+  const auto limit = duration + duration / 10 + seconds{600};
+  json::object order{{"directory", directory},
+                     {"seconds", duration.count()},
+                     {"precision", precision},
+                     {"limit", limit.count()}};
+  TRY(ask_numa(parameters, order));
+  return agent_job({.stage = kStage,
+                    .order = std::move(order),
+                    .tools = {std::string{kTool}, "nvidia-smi"},
+                    .folder = directory},
+                   duration + seconds{60}, limit);
 }
 
 /// What gpu_burn says of one GPU.
@@ -215,12 +199,12 @@ Error nothing_proven(std::string why) {
   return {Code::kNoMeasurement, "gpu_burn: " + script::clean(why)};
 }
 
-Result<void> check_worked(const Report& report, const Output& output) {
-  if (!script::asked(output, "seconds"))
-    return nothing_proven("it was not started: " + script::complaint(output));
+Result<void> check_worked(const Report& report, const ToolRun& run) {
+  if (!run.asked("seconds"))
+    return nothing_proven("it was not started: " + script::complaint(run.output()));
   const bool worked = std::ranges::any_of(report.gpus, [](auto& gpu) { return gpu.products > 0; });
   if (!worked) {
-    for (const auto line : lines(output.text))
+    for (const auto line : lines(run.output().text))
       if (line.contains("Couldn't") || line.contains("No CUDA") || line.contains("rror"))
         return nothing_proven(std::string{line});
     return nothing_proven("no GPU did any work");
@@ -261,8 +245,8 @@ void add_gpu(const std::string& name, const Burnt& gpu, std::string_view precisi
 }
 
 Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto report = read_report(output.text);
+  TRY(const auto run, ToolRun::read(kStage, kTool, profile, output));
+  const auto report = read_report(run.output().text);
   // Where none did any work, CUDA did not begin: that is no GPU's fault.
   const bool began = std::ranges::any_of(report.gpus, [](auto& gpu) { return gpu.products > 0; });
   const bool found = std::ranges::any_of(report.gpus, [&](const Burnt& gpu) {
@@ -270,15 +254,14 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   });
   // A fault is a finding whatever else went wrong.
   if (!found) {
-    TRY(check_worked(report, output));
+    TRY(check_worked(report, run));
   }
-  const ToolGpus gpus{profile, output};
-  auto precision = trimmed(script::said(output, "cupel-precision: ").value_or(""));
-  if (std::ranges::find(kPrecisions, precision) == kPrecisions.end()) precision = {};
+  auto precision = run.note("precision");
+  if (std::ranges::find(kPrecisions, precision) == kPrecisions.end()) precision.clear();
   Findings findings;
   for (std::size_t i = 0; i < report.gpus.size(); ++i)
-    add_gpu(gpus.name(static_cast<int>(i)), report.gpus[i], precision, findings);
-  add_pin(output, findings);
+    add_gpu(run.gpus().name(static_cast<int>(i)), report.gpus[i], precision, findings);
+  run.add_pin(findings);
   return findings;
 }
 
@@ -291,7 +274,8 @@ Stage gpu_burn() {
           prepare,
           parse,
           kMeasures,
-          {1, 0, "matrix products on all GPUs at their power limit"}};
+          {1, 0, "matrix products on all GPUs at their power limit"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -2,20 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
 #include "burnin/tools/nccl_report.h"
-#include "burnin/tools/site_tool.h"
-#include "burnin/tools/tool_gpus.h"
+#include "burnin/tools/tool_run.h"
 
 namespace cupel::burnin {
 namespace {
 
 using inventory::Profile;
 using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::string_view kStage = "nccl-tests";  // and its tool, whichever collective it is
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 
 /// The part that bandwidths belong to: a profile's criterion for "nvlink*" judges those that a run
 /// told, whichever collective it ran.
@@ -61,39 +66,23 @@ std::span<const std::string_view> measures() {
   return views;
 }
 
-/// In an environment of its own: a variable that somebody left would change what NCCL does without
-/// a word, and -J writes all of them down.
-std::string script_of(const std::string& operation, double largest, bool nvls,
-                      const std::string& directory, const std::string& pin) {
-  constexpr double kSmallest = 8;
-  return script::head() + needs_site_tool(directory, operation + "_perf") + idle_gpus_script() +
-         pin + script::asks("bytes", largest) +
-         fmt::format("echo 'cupel-operation: {}'\necho 'cupel-nvls: {}'\n", operation,
-                     nvls ? "on" : "off") +
-         fmt::format(
-             "gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')\n"
-             "folder=$(mktemp -d) || exit 1\n"
-             "trap 'rm -rf \"$folder\"' EXIT\n"
-             "trap 'exit 143' TERM INT HUP\n"
-             "json=\n"
-             "if \"$tool\" -h 2>&1 | grep -q -e '--output_file'; then json=\"-J $folder/out\"; fi\n"
-             "env -i PATH=\"$PATH\" LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" LC_ALL=C "
-             "CUDA_DEVICE_ORDER=PCI_BUS_ID NCCL_NVLS_ENABLE={0} NCCL_DEBUG=INFO "
-             "NCCL_DEBUG_SUBSYS=INIT \"$tool\" -b {1:.0f} -e {2:.0f} -f 2 -g \"$gpus\" -c 1 $json "
-             "2>&1\n"
-             "status=$?\n"
-             "if [ -s \"$folder/out\" ]; then cat \"$folder/out\"; echo; fi\n"
-             "exit $status\n",
-             nvls ? 1 : 0, kSmallest, largest);
-}
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto operation, word_parameter(kParameters, parameters, "operation"));
   TRY(const auto largest, size_parameter(kParameters, parameters, "largest"));
   TRY(const auto nvls, word_parameter(kParameters, parameters, "nvls"));
   TRY(const auto directory, folder_parameter(kParameters, parameters, "directory"));
-  TRY(const auto pin, pin_script(parameters));
-  return Job{script_of(operation, largest, nvls == "on", directory, pin), minutes{2}, minutes{20}};
+  constexpr seconds kLimit{minutes{20}};
+  json::object order{{"operation", operation},
+                     {"bytes", std::llround(largest)},
+                     {"nvls", nvls},
+                     {"directory", directory},
+                     {"limit", kLimit.count()}};
+  TRY(ask_numa(parameters, order));
+  return agent_job({.stage = kStage,
+                    .order = std::move(order),
+                    .tools = {operation + "_perf", "nvidia-smi"},
+                    .folder = directory},
+                   minutes{2}, kLimit);
 }
 
 /// Operations whose results nccl-tests checks out of place only: in place its table has "N/A" in
@@ -123,8 +112,9 @@ Error nothing_proven(std::string why) {
 }
 
 /// The sizes double: the last one lies above half of what was asked for.
-Result<void> check_worked(const CollectiveReport& report, const Output& output) {
-  const auto wanted = script::asked(output, "bytes");
+Result<void> check_worked(const CollectiveReport& report, const ToolRun& run) {
+  const auto& output = run.output();
+  const auto wanted = run.asked("bytes");
   if (!wanted) return nothing_proven("it was not started: " + script::complaint(output));
   if (report.rows.empty()) {
     // NCCL's own words stand among its log; a failure is told in one of these two forms.
@@ -153,9 +143,8 @@ void add(std::string name, const char* part, std::optional<double> value, std::s
     findings.unknown.push_back({std::move(name), "nccl-tests", "N/A"});
 }
 
-void add_times(const CollectiveReport& report, std::string_view operation, const Output& output,
+void add_times(const CollectiveReport& report, std::string_view operation, bool rings,
                Findings& findings) {
-  const bool rings = trimmed(script::said(output, "cupel-nvls: ").value_or("")) == "off";
   const auto name = [&](std::string_view what) {
     return measure(kWays[rings ? 1 : 0], operation, what);
   };
@@ -166,15 +155,15 @@ void add_times(const CollectiveReport& report, std::string_view operation, const
     add(name("latency"), kPart, first->out_of_place.micros, "us", findings);
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto report = read_nccl_tests(output.text);
-  const auto operation = trimmed(script::said(output, "cupel-operation: ").value_or(""));
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  TRY(const auto run, ToolRun::read(kStage, kStage, profile, output));
+  const auto report = read_nccl_tests(run.output().text);
+  const auto operation = run.note("operation");
   const auto wrong = wrong_of(report, operation);
   // A wrong result is a finding whatever else went wrong.
   const bool found = wrong.value_or(0) > 0;
   if (!found) {
-    TRY(check_worked(report, output));
+    TRY(check_worked(report, run));
   }
   Findings findings;
   add("collective.errors", "", wrong, "errors", findings);
@@ -185,8 +174,8 @@ Result<Findings> parse(const Profile&, const Output& output) {
                     report.largest()->out_of_place.bus.has_value();
   // Only what was told is judged: without its bandwidth a run must not look like a good one.
   if (!told && !found) return nothing_proven("no bus bandwidth of its largest size");
-  if (told) add_times(report, operation, output, findings);
-  add_pin(output, findings);
+  if (told) add_times(report, operation, run.note("nvls") == "off", findings);
+  run.add_pin(findings);
   return findings;
 }
 
@@ -199,7 +188,8 @@ Stage nccl_tests() {
           prepare,
           parse,
           measures(),
-          {0.5, 0, "NVLink, memory and some of the SMs work; the matrix units idle"}};
+          {0.5, 0, "NVLink, memory and some of the SMs work; the matrix units idle"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

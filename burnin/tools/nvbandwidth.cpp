@@ -11,7 +11,7 @@
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
 #include "burnin/tools/json_in_text.h"
-#include "burnin/tools/tool_gpus.h"
+#include "burnin/tools/tool_run.h"
 
 namespace cupel::burnin {
 namespace {
@@ -20,7 +20,8 @@ using inventory::Profile;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::string_view kSource = "nvbandwidth";
+constexpr std::string_view kSource = "nvbandwidth";  // the stage and its tool
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::size_t kMostGpus = 32;
 constexpr std::size_t kMostTests = 64;
 constexpr std::size_t kMostUnknown = 128;
@@ -58,18 +59,6 @@ constexpr std::array<std::string_view, 6> kMeasures{kTests[0].measure, kTests[1]
 constexpr std::array<std::string_view, 2> kCorruption{"Invalid value when checking the pattern",
                                                       "h_errorFlag == 0"};
 
-/// 0.4 knows no JSON and refuses the option. Left to itself it goes to the CPUs near to each GPU.
-std::string script_of(double buffer_bytes, int samples, const std::string& pin) {
-  auto tests = std::string{};
-  for (const auto& test : kTests) tests += " " + std::string{test.name};
-  return script::head() + script::needs("nvbandwidth") + idle_gpus_script() + pin +
-         fmt::format(
-             "json=\n"
-             "if nvbandwidth --help 2>&1 | grep -q -e '--json'; then json=-j; fi\n"
-             "nvbandwidth $json -b {:.0f} -i {}{} -t{} 2>&1\n",
-             buffer_bytes / kMiB, samples, pin.empty() ? "" : " --disableAffinity", tests);
-}
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto buffer, size_parameter(kParameters, parameters, "buffer"));
   const auto written = text_parameter(kParameters, parameters, "samples");
@@ -77,9 +66,14 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   if (!samples || *samples < 1 || *samples > 1000)
     return Error{Code::kInvalid, fmt::format("samples must be 1 to 1000, not '{}'",
                                              shortened(printable(written), 80))};
-  TRY(const auto pin, pin_script(parameters));
-  return Job{script_of(buffer, *samples, pin), minutes{2} + seconds{*samples},
-             minutes{10} + seconds{10 * *samples}};
+  const auto limit = minutes{10} + seconds{10 * *samples};
+  json::object order{{"buffer", std::llround(buffer / kMiB)},
+                     {"samples", *samples},
+                     {"limit", seconds{limit}.count()}};
+  TRY(ask_numa(parameters, order));
+  return agent_job(
+      {.stage = kSource, .order = std::move(order), .tools = {std::string{kSource}, "nvidia-smi"}},
+      minutes{2} + seconds{*samples}, limit);
 }
 
 using Row = std::vector<std::string>;
@@ -239,28 +233,29 @@ Error nothing_proven(std::string why) {
 }
 
 Result<Findings> parse(const Profile& profile, const Output& output) {
-  TRY(script::check_gave_up(output));
+  TRY(const auto run, ToolRun::read(kSource, kSource, profile, output));
+  const auto& printed = run.output();
   Report report;
-  if (output.text.contains("\"nvbandwidth\"")) {
-    TRY(const auto document, json_in(output.text, "nvbandwidth"));
+  if (printed.text.contains("\"nvbandwidth\"")) {
+    TRY(const auto document, json_in(printed.text, "nvbandwidth"));
     report = read_json(document.get_object().at("nvbandwidth"));
   } else {
-    report = read_text(output.text);
+    report = read_text(printed.text);
   }
-  const ToolGpus gpus{profile, output};
+  const auto& gpus = run.gpus();
   Findings findings;
   for (const auto& test : report.tests) add_test(test, gpus, findings);
   for (const auto& test : kTests)
     if (std::ranges::find(report.tests, test.name, &Sourced::name) == report.tests.end())
       add_unknown(std::string{test.name}, "it was not run", findings);
-  add_corruption(output.text + output.errors, report.tests, findings);
+  add_corruption(printed.text + printed.errors, report.tests, findings);
   const bool corrupted = !findings.facts.empty();
   if (!report.error.empty() && !corrupted) return nothing_proven(report.error);
   if (findings.measurements.empty())
-    return nothing_proven(report.tests.empty() ? script::complaint(output)
+    return nothing_proven(report.tests.empty() ? script::complaint(printed)
                                                : findings.unknown.front().why);
   add_refused(gpus, report.tests, findings);
-  add_pin(output, findings);
+  run.add_pin(findings);
   return findings;
 }
 
@@ -273,7 +268,8 @@ Stage nvbandwidth() {
           prepare,
           parse,
           kMeasures,
-          {0.3, 0, "copy engines and memory work; the matrix units idle"}};
+          {0.3, 0, "copy engines and memory work; the matrix units idle"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

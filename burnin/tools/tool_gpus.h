@@ -1,6 +1,6 @@
 #pragma once
-// What every tool of GPUs needs around it: GPUs that are idle and whole, counted in one order, and
-// the places of those that it numbers. Not what a GPU is like: that is gpu/gpu_facts.h.
+// The places of GPUs that a tool numbers. Not what a GPU is like: that is gpu/gpu_facts.h. That
+// GPUs are idle and whole: agent/node/stages/idle_gpus.h.
 #include <map>
 #include <span>
 #include <string>
@@ -14,14 +14,7 @@ namespace cupel::burnin {
 
 struct AgentOutput;  // burnin/agent_stage.h
 
-/// The lines before a tool: CUDA counts as nvidia-smi does; gives up in words where MIG is on or
-/// a GPU is in use (gpu/idle_gpus.h). POSIX sh.
-std::string idle_gpus_script();
-
-/// Of those lines only what tells which GPU is which, for whoever reads nvidia-smi's numbers.
-std::string_view name_gpus_script();
-
-/// Names by what name_gpus_script() printed, or by cupel-node's evidence "gpus".
+/// Names by what the script of an earlier version printed, or by cupel-node's evidence "gpus".
 class ToolGpus {
  public:
   ToolGpus(const inventory::Profile& profile, const Output& output);

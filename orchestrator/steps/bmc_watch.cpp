@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/board/event_log.h"
 #include "burnin/stage.h"
 #include "inventory/model.h"
@@ -261,10 +262,9 @@ void SensorWatch::heard(std::string_view piece) {
     return;
   }
   for (const auto line : lines(std::string_view{half_}.substr(0, end))) {
-    constexpr std::string_view kMark = "cupel-phase: ";
-    if (!line.starts_with(kMark) || phases.size() >= kMostHeard) continue;
-    const auto said = words(line.substr(kMark.size()));
-    if (!said.empty()) phases.emplace_back(printable(shortened(said.front(), 40)));
+    const auto phase =
+        phases.size() < kMostHeard ? burnin::phase_in(line) : std::optional<std::string>{};
+    if (phase) phases.emplace_back(shortened(*phase, 40));
   }
   half_.erase(0, end + 1);
   if (phases.empty()) return;

@@ -13,7 +13,6 @@ constexpr auto kSubcommands = std::to_array<Tool>({
     {"kernel-log", virtual_cupel_node_log},
     {"stage", virtual_cupel_node_stage},
     {"tcp", virtual_cupel_node_tcp},
-    {"hold", virtual_cupel_node_hold},
     {"start", virtual_cupel_node_start},
     {"tail", virtual_cupel_node_tail},
     {"stop", virtual_cupel_node_stop},

@@ -27,9 +27,6 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments);
 /// Either side of a transfer between two nodes.
 Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments);
 
-/// One drive for one command alone.
-Task<int> virtual_cupel_node_hold(ProcessPtr process, Arguments arguments);
-
 // Jobs that outlive the command that started them, at the node's own clock. Their folders hold what
 // the real program's do, so that a shell reads and ends them too.
 Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments);

@@ -1,7 +1,9 @@
 // `cupel-node stage` of a virtual machine: the program's own stages, over this machine's files, its
 // tools and the rack's time. Where a stage waits, it is suspended, and this node's loop goes on.
 #include <algorithm>
+#include <functional>
 
+#include "base/text.h"
 #include "burnin/agent/node/stages/stage.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cupel_node.h"
@@ -9,7 +11,7 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr int kUsage = 64, kKill = 9, kKilledAtLimit = 124, kNoProcess = 126;
+constexpr int kUsage = 64, kKill = 9, kKilledAtLimit = 124, kNoProcess = 126, kKilled = 137;
 
 /// The machine's disk as the stages read it.
 class VirtualTree final : public agent::Tree {
@@ -37,6 +39,16 @@ class VirtualTree final : public agent::Tree {
     return real.empty() ? std::nullopt : std::optional{std::move(real)};
   }
   bool exists(std::string_view path) const override { return disk_.find(path) != nullptr; }
+  std::optional<agent::TreeEntry> entry(std::string_view path) const override {
+    const auto node = disk_.find(path, false);
+    if (!node) return std::nullopt;
+    const char kind = node->is_folder()                   ? 'd'
+                      : node->kind == Inode::Kind::link   ? 'l'
+                      : node->kind == Inode::Kind::device ? '?'
+                                                          : '-';
+    return agent::TreeEntry{kind, node->mode, 0};  // everything is root's
+  }
+  unsigned user() const override { return 0; }
 
  private:
   const FileSystem& disk_;
@@ -45,12 +57,14 @@ class VirtualTree final : public agent::Tree {
 /// One stream of a tool, up to what the stage keeps.
 class KeptStream final : public OpenFile {
  public:
-  explicit KeptStream(std::size_t most) : most_{most} {}
+  explicit KeptStream(std::size_t most, std::function<void(std::string&)> shorten = {})
+      : most_{most}, shorten_{std::move(shorten)} {}
 
   Task<int> write(Process&, std::string_view bytes) override {
     const auto kept = bytes.substr(0, most_ - text.size());
     text += kept;
     cut = cut || kept.size() < bytes.size();
+    if (shorten_) shorten_(text);
     co_return 0;
   }
 
@@ -59,27 +73,91 @@ class KeptStream final : public OpenFile {
 
  private:
   std::size_t most_;
+  std::function<void(std::string&)> shorten_;
 };
 
-/// Keeps what the stage waits for until the loop below has done it.
+/// One tool that was started, in a process group of its own.
+struct Tool {
+  Tool(const agent::Command& command, VirtualTime when)
+      : out{std::make_shared<KeptStream>(command.most, command.shorten)},
+        err{std::make_shared<KeptStream>(command.most)},
+        until{when},
+        ran{.cpus = command.cpus} {}
+
+  bool runs_over(VirtualTime now) const { return !ended && (process->ended() || now >= until); }
+
+  ProcessPtr process{};
+  std::shared_ptr<KeptStream> out, err;
+  VirtualTime until;  // its limit
+  bool ended = false;
+  agent::Ran ran;
+};
+
+/// As node_programs.cpp does it with real processes. Keeps what the stage waits for until the loop
+/// below has done it.
 class VirtualPrograms final : public agent::Programs {
  public:
-  explicit VirtualPrograms(const Process& process) : process_{process} {}
+  explicit VirtualPrograms(ProcessPtr process) : process_{std::move(process)} {}
 
-  bool has(const std::string& name) const override {
-    return find_program(process_, name).status == 0;
+  std::string folder_of(const std::string& name) const override {
+    const auto path = process_->environment.find("PATH");
+    if (path == process_->environment.end()) return {};
+    for (const auto folder : split(path->second, ':'))
+      if (!folder.empty() && find_program(*process_, std::string{folder} + "/" + name).status == 0)
+        return std::string{folder};
+    return {};
+  }
+  int start(const agent::Command& command) override {
+    // From before the tool runs: what it sleeps must not be over before this has begun to count.
+    auto& tool = tools_.try_emplace(++last_, command, now() + command.limit).first->second;
+    begin_tool(tool, command);
+    return last_;
   }
 
-  const agent::Command* command = nullptr;
-  agent::Wait<agent::Ran>* wait = nullptr;
+  /// Does what the stage waits for, and resumes it unless this process is to end. False where it
+  /// waits for no tool.
+  Task<bool> go_on();
+  Task<void> end_all();
 
  private:
-  bool begin(const agent::Command& asked, agent::Wait<agent::Ran>& from) override {
-    command = &asked;
-    wait = &from;
+  struct Asked {
+    int number = 0;  // 0: any
+    bool stops = false;
+    std::optional<VirtualTime> until{};
+    agent::Wait<agent::Ran>* ran = nullptr;
+    agent::Wait<std::optional<agent::Ended>>* first = nullptr;
+  };
+
+  bool begin(const agent::Command& command, agent::Wait<agent::Ran>& wait) override {
+    asked_ = {.number = start(command), .ran = &wait};
     return false;
   }
-  const Process& process_;
+  bool begin_first_end(std::chrono::milliseconds span,
+                       agent::Wait<std::optional<agent::Ended>>& wait) override {
+    const auto& clock = process_->host.machine().clock();
+    const auto least = first_ended(0) != 0 ? VirtualTime{} : clock.shortest_nap();
+    asked_ = {.until = now() + std::max(VirtualTime{span}, least), .first = &wait};
+    return false;
+  }
+
+  bool begin_stop(int number, agent::Wait<agent::Ran>& wait) override {
+    const bool is_there = tools_.contains(number);
+    if (is_there) asked_ = {.number = number, .stops = true, .ran = &wait};
+    return !is_there;
+  }
+
+  VirtualTime now() const { return process_->host.machine().clock().elapsed(); }
+  void begin_tool(Tool& tool, const agent::Command& command);
+  Task<void> end(Tool& tool, std::optional<int> status);
+  Task<void> end_those_over();
+  Task<int> attend(int number, std::optional<VirtualTime> until);
+  int first_ended(int number) const;
+  agent::Ran take(int number) { return std::move(tools_.extract(number).mapped().ran); }
+
+  ProcessPtr process_;
+  std::map<int, Tool> tools_{};
+  Asked asked_{};
+  int last_ = 0;
 };
 
 class VirtualClock final : public agent::StageClock {
@@ -108,62 +186,169 @@ class KeptLines final : public agent::StageLines {
   std::string text{};
 };
 
-/// All that the tool started, wherever its streams are.
-void end_group(Process& tool) {
-  tool.signal(kKill);
-  tool.host.signal(-tool.number, kKill);
-}
+/// A folder on the machine's disk. There is nobody to exchange it.
+class VirtualFolder final : public agent::ScratchFolder {
+ public:
+  VirtualFolder(Process& process, std::string path)
+      : process_{process}, path_{std::move(path)}, name_{agent::last_name(path_)} {}
+  VirtualFolder(const VirtualFolder&) = delete;
+  VirtualFolder& operator=(const VirtualFolder&) = delete;
+  /// KILL and a power failure leave it there, as on a node.
+  ~VirtualFolder() override {
+    if (process_.fatal() == kKill) return;
+    process_.disk().remove_tree(path_);
+    process_.folder = "/";
+  }
 
-ProcessPtr start_tool(Process& process, const agent::Command& command,
-                      const std::shared_ptr<KeptStream>& out,
-                      const std::shared_ptr<KeptStream>& err) {
-  auto tool = process.host.fork(&process, command.argv[0]);
-  if (!tool) return nullptr;
+  const std::string& name() const override { return name_; }
+  bool takes_direct() const override { return true; }
+  bool enter() override {
+    process_.folder = path_;
+    return true;
+  }
+
+ private:
+  Process& process_;
+  std::string path_, name_;
+};
+
+class VirtualScratch final : public agent::Scratch {
+ public:
+  explicit VirtualScratch(Process& process) : process_{process} {}
+
+  std::optional<Room> look(const std::string& folder) const override {
+    const auto& disk = process_.disk();
+    const auto node = disk.find(folder);
+    if (!node || !node->is_folder()) return std::nullopt;
+    const auto free = disk.shown_bytes() - disk.shown_used();
+    return Room{disk.real_path(folder), static_cast<std::uint64_t>(free / 1024), 0, node->number};
+  }
+  Made make(const Room& room, std::string_view kind) override {
+    const agent::ScratchName made{process_.host.machine().host_name(),
+                                  static_cast<std::uint64_t>(process_.now()), process_.number};
+    remove_leftovers(room, kind, made.host);
+    const auto path = room.below(made.text(kind, "virtual"));
+    const auto place = process_.disk().place(path);
+    if (place.error != 0 || place.node) return {nullptr, "make the folder " + path + ": refused"};
+    process_.disk().make_folder(place, 0700, process_.now());
+    return {std::make_unique<VirtualFolder>(process_, path), {}};
+  }
+
+  /// The first drive is the system's, and always in use.
+  Held hold(const std::string& device, const std::string& serial) override {
+    const auto& drives = process_.host.machine().hardware().drives;
+    const auto drive = std::ranges::find_if(
+        drives, [&](const Drive& each) { return device == "/dev/" + each.name + "n1"; });
+    if (drive == drives.end()) return {nullptr, "No such file or directory"};
+    if (drive == drives.begin()) return {nullptr, "it is in use (O_EXCL)"};
+    if (drive->serial != serial)
+      return {nullptr, "its serial number is '" + drive->serial + "', not '" + serial + "'"};
+    return {std::make_unique<agent::HeldDevice>(), {}};
+  }
+
+ private:
+  void remove_leftovers(const Room& room, std::string_view kind, const std::string& host) {
+    const auto node = process_.disk().find(room.path);
+    if (!node) return;
+    std::vector<std::string> gone;
+    for (const auto& [name, entry] : node->entries) {
+      const auto read = agent::ScratchName::read(name, kind);
+      const bool ours = read && read->host == host && entry->is_folder();
+      if (ours && !process_.host.process(read->process)) gone.push_back(name);
+    }
+    for (const auto& name : gone) process_.disk().remove_tree(room.below(name));
+  }
+  Process& process_;
+};
+
+void VirtualPrograms::begin_tool(Tool& tool, const agent::Command& command) {
+  tool.process = process_->host.fork(process_.get(), command.argv[0]);
+  if (!tool.process) {
+    tool.ran.status = kNoProcess;
+    tool.ended = true;
+    return;
+  }
   const auto input = std::make_shared<Pipe>();
   input->queue = command.input;
   input->writer_gone = true;
-  tool->group = tool->number;
-  tool->files = {{0, pipe_reader(input)}, {1, out}, {2, err}};
-  for (const auto& [name, value] : command.environment) tool->environment[name] = value;
-  auto body = run_program(tool, command.argv, command.argv[0]);
-  process.host.start(tool, std::move(body));
-  return tool;
+  tool.process->group = tool.process->number;
+  tool.process->files = {{0, pipe_reader(input)}, {1, tool.out}, {2, tool.err}};
+  for (const auto& [name, value] : command.environment) tool.process->environment[name] = value;
+  auto body = run_program(tool.process, command.argv, command.argv[0]);
+  process_->host.start(tool.process, std::move(body));
 }
 
-/// As node_programs.cpp does it with real processes.
-Task<agent::Ran> run_tool(ProcessPtr process, agent::Command command) {
-  const auto out = std::make_shared<KeptStream>(command.most);
-  const auto err = std::make_shared<KeptStream>(command.most);
-  // From before the tool runs: what it sleeps must not be over before this has begun to count.
-  const auto& clock = process->host.machine().clock();
-  const auto until = clock.elapsed() + VirtualTime{command.limit};
-  const auto tool = start_tool(*process, command, out, err);
-  agent::Ran ran{.status = kNoProcess};
-  if (!tool) co_return ran;
-  while (!tool->ended() && process->fatal() == 0 && clock.elapsed() < until)
-    co_await process->block_until(until);
-  ran.late = !tool->ended() && process->fatal() == 0;
-  end_group(*tool);
-  while (!tool->ended()) co_await process->block();
-  ran.status = ran.late ? kKilledAtLimit : tool->exit_status();
-  ran.out = std::move(out->text);
-  ran.err = std::move(err->text);
-  ran.cut = out->cut || err->cut;
-  co_return ran;
+/// With all that the tool started, wherever its streams are.
+Task<void> VirtualPrograms::end(Tool& tool, std::optional<int> status) {
+  tool.process->signal(kKill);
+  tool.process->host.signal(-tool.process->number, kKill);
+  while (!tool.process->ended()) co_await process_->block();
+  tool.ran.status = status.value_or(tool.process->exit_status());
+  tool.ran.out = std::move(tool.out->text);
+  tool.ran.err = std::move(tool.err->text);
+  tool.ran.cut = tool.out->cut || tool.err->cut;
+  tool.ended = true;
+}
+
+Task<void> VirtualPrograms::end_those_over() {
+  for (auto& [number, tool] : tools_) {
+    if (!tool.runs_over(now())) continue;
+    tool.ran.late = !tool.process->ended();
+    co_await end(tool, tool.ran.late ? std::optional{kKilledAtLimit} : std::nullopt);
+  }
+}
+
+Task<void> VirtualPrograms::end_all() {
+  for (auto& [number, tool] : tools_)
+    if (!tool.ended) co_await end(tool, std::nullopt);
+}
+
+int VirtualPrograms::first_ended(int number) const {
+  for (const auto& [each, tool] : tools_)
+    if (tool.ended && (number == 0 || each == number)) return each;
+  return 0;
+}
+
+/// Until that one or, for 0, any has ended, or until that time: 0.
+Task<int> VirtualPrograms::attend(int number, std::optional<VirtualTime> until) {
+  while (true) {
+    co_await end_those_over();
+    const int ended = first_ended(number);
+    if (ended != 0 || process_->fatal() != 0 || (until && now() >= *until)) co_return ended;
+    auto next = until;
+    for (const auto& [each, tool] : tools_)
+      if (!tool.ended) next = std::min(next.value_or(tool.until), tool.until);
+    co_await process_->block_until(next.value_or(now()));
+  }
+}
+
+Task<bool> VirtualPrograms::go_on() {
+  const auto asked = std::exchange(asked_, {});
+  if (asked.ran == nullptr && asked.first == nullptr) co_return false;
+  if (asked.stops)
+    if (auto& tool = tools_.at(asked.number); !tool.ended) co_await end(tool, kKilled);
+  const int number = co_await attend(asked.number, asked.until);
+  if (process_->fatal() != 0) co_return true;
+  if (asked.ran != nullptr) {
+    asked.ran->answer(take(number));
+    asked.ran->resume();
+  } else {
+    if (number != 0) asked.first->answer(agent::Ended{number, take(number)});
+    asked.first->resume();
+  }
+  co_return true;
 }
 
 /// Does what the stage waits for, and resumes it. False where this process is to end.
 Task<bool> go_on(ProcessPtr process, VirtualPrograms& programs, VirtualClock& clock) {
-  if (auto* wait = std::exchange(programs.wait, nullptr)) {
-    auto ran = co_await run_tool(process, *programs.command);
-    wait->answer(std::move(ran));
-    if (process->fatal() == 0) wait->resume();
-  } else if (auto* pause = std::exchange(clock.wait, nullptr)) {
-    const auto span =
-        std::max(VirtualTime{clock.span}, process->host.machine().clock().shortest_nap());
-    co_await process->sleep(span);
-    if (process->fatal() == 0) pause->resume();
-  }
+  const bool waited = co_await programs.go_on();
+  if (!waited)
+    if (auto* pause = std::exchange(clock.wait, nullptr)) {
+      const auto span =
+          std::max(VirtualTime{clock.span}, process->host.machine().clock().shortest_nap());
+      co_await process->sleep(span);
+      if (process->fatal() == 0) pause->resume();
+    }
   co_return process->fatal() == 0;
 }
 
@@ -177,18 +362,24 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
   std::string order;
   co_await process->read_all(0, order);
   const VirtualTree tree{process->disk()};
-  VirtualPrograms programs{*process};
+  VirtualPrograms programs{process};
   VirtualClock clock{process->host.machine().clock()};
   KeptLines lines;
-  agent::Node node{tree, programs, clock, lines};
+  VirtualScratch scratch{*process};
+  agent::Node node{tree, programs, clock, lines, scratch};
+  if (const auto job = process->environment.find("CUPEL_JOB"); job != process->environment.end())
+    node.job = job->second;
   auto work = agent::run_stage(node, arguments[2], std::move(order));
   work.start();
   while (!work.done()) {
     const auto text = std::exchange(lines.text, {});
     co_await process->say(text);
     const bool goes_on = co_await go_on(process, programs, clock);
-    if (!goes_on) co_return 128 + process->fatal();
+    if (goes_on) continue;
+    co_await programs.end_all();
+    co_return 128 + process->fatal();
   }
+  co_await programs.end_all();
   co_await process->say(lines.text);
   co_return work.result();
 }

@@ -456,16 +456,6 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-Task<int> base(ProcessPtr process, Arguments arguments) {
-  if (arguments.size() < 2) co_return co_await complain(process, "basename", "missing operand");
-  auto name = base_name(arguments[1]);
-  if (arguments.size() > 2 && name.ends_with(arguments[2]) && name != arguments[2])
-    name.resize(name.size() - arguments[2].size());
-  name += "\n";
-  co_await process->say(name);
-  co_return 0;
-}
-
 Task<int> folder_of(ProcessPtr process, Arguments arguments) {
   std::string text;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -588,7 +578,7 @@ Task<int> find(ProcessPtr process, Arguments arguments) {
   co_return status;
 }
 
-constexpr std::array<Tool, 20> kTools{{{"ls", list},
+constexpr std::array<Tool, 19> kTools{{{"ls", list},
                                        {"mkdir", make_folder},
                                        {"rm", remove},
                                        {"rmdir", remove_folder},
@@ -600,7 +590,6 @@ constexpr std::array<Tool, 20> kTools{{{"ls", list},
                                        {"touch", touch},
                                        {"stat", state},
                                        {"dd", convert},
-                                       {"basename", base},
                                        {"dirname", folder_of},
                                        {"mktemp", make_temporary},
                                        {"readlink", read_link},

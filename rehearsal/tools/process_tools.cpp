@@ -125,7 +125,7 @@ Task<int> no_hang_up(ProcessPtr process, Arguments arguments) {
   co_return co_await run_program(process, std::move(rest), "nohup");
 }
 
-/// `nice`, `ionice`, `sudo`, `stdbuf`, `taskset`, `numactl`: options with or without values, then a
+/// `nice`, `ionice`, `sudo`, `stdbuf`, `numactl`: options with or without values, then a
 /// command.
 Task<int> pass_through(ProcessPtr process, Arguments arguments) {
   constexpr std::array<std::string_view, 9> kValued{"-u", "-g", "-c", "-p", "-C",
@@ -149,7 +149,6 @@ Task<int> pass_through(ProcessPtr process, Arguments arguments) {
                    (nice && word == "-n")));
     if (value) ++i;
   }
-  if (arguments[0].ends_with("taskset") && i < arguments.size()) ++i;
   if (i >= arguments.size()) co_return sudo&& arguments.size() > 1 ? 0 : 1;
   Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
   co_return co_await run_program(process, std::move(rest), arguments[0]);
@@ -194,6 +193,8 @@ Task<int> environment(ProcessPtr process, Arguments arguments) {
       process->environment.clear();
     } else if (word == "-u" && i + 1 < arguments.size()) {
       process->environment.erase(arguments[++i]);
+    } else if (word == "-C" && i + 1 < arguments.size()) {
+      process->folder = process->path(arguments[++i]);
     } else if (word == "--") {
       ++i;
       break;
@@ -427,7 +428,6 @@ constexpr std::array<Tool, 23> kTools{{{"true", yes},
                                        {"ionice", pass_through},
                                        {"sudo", pass_through},
                                        {"stdbuf", pass_through},
-                                       {"taskset", pass_through},
                                        {"numactl", numa_control},
                                        {"env", environment},
                                        {"timeout", timeout},

@@ -95,10 +95,7 @@ std::string human(double bytes) {
 Task<int> space(ProcessPtr process, Arguments arguments) {
   const auto options =
       parse_options(arguments, "khPB:mTt:", {{"output", 'o'}, {"block-size", 'B'}});
-  auto& disk = process->disk();
-  // The disk looks as large as a node's; what it really holds is bounded much lower.
-  const double total = 1.8e12;
-  const double used = disk.full() ? total : 4.1e10 + static_cast<double>(disk.used());
+  const double total = FileSystem::shown_bytes(), used = process->disk().shown_used();
   double unit = 1024;
   if (options.has('m')) unit = 1048576;
   if (options.has('B')) unit = parse_size(options.value('B')).value_or(1024);

@@ -186,24 +186,25 @@ TEST(NcclTests, SaysWhatCudaSays) {
               HasSubstr("system not yet initialized"));
 }
 
-TEST(NcclTests, RunsInAnEnvironmentOfItsOwn) {
-  const FakeTools node;
-  node.add("nvidia-smi", std::string{kIdleSmi});
-  node.add("all_reduce_perf",
-           "if [ \"$1\" = -h ]; then echo '[-J,--output_file <file>]'; exit; fi\n"
-           "env; echo \"asked: $*\"");
-  const auto job = *prepared("nccl-tests", {{"nvls", "off"}});
+TEST(NcclTests, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+  const auto log = std::string{"n1:42:42 [0] NCCL INFO NVLS multicast support is available\n"};
+  const auto asked = R"({"kind":"asked","name":"bytes","value":1073741824})"
+                     "\n"
+                     R"({"kind":"note","name":"operation","text":"all_reduce"})"
+                     "\n"
+                     R"({"kind":"note","name":"nvls","text":"off"})"
+                     "\n";
 
-  const auto output =
-      run_script(job.script, "PATH=" + node.folder() +
-                                 ":$PATH\nNCCL_TOPO_FILE=\nNCCL_TESTS_MIN_BW=1\nNCCL_ALGO=Tree\n"
-                                 "export PATH NCCL_TOPO_FILE NCCL_TESTS_MIN_BW NCCL_ALGO\n");
+  const auto old = parsed("nccl-tests", nccl_asked("1073741824", "all_reduce", "off") + log + text);
+  const auto fresh =
+      parsed("nccl-tests", agent_ran("nccl-tests", "nccl-tests", text, asked, 0, log));
+  const auto failed = parsed("nccl-tests", agent_ran("nccl-tests", "nccl-tests", text, asked, 3));
 
-  for (const auto* name : {"NCCL_TOPO_FILE", "NCCL_TESTS_MIN_BW", "NCCL_ALGO"})
-    EXPECT_THAT(output.text, Not(HasSubstr(name)));
-  EXPECT_THAT(output.text, HasSubstr("NCCL_NVLS_ENABLE=0"));
-  EXPECT_THAT(output.text, HasSubstr("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
-  EXPECT_THAT(output.text, HasSubstr("asked: -b 8 -e 8589934592 -f 2 -g 8 -c 1 -J "));
+  ASSERT_TRUE(old && fresh) << refusal(fresh);
+  EXPECT_EQ(*fresh, *old);
+  EXPECT_TRUE(value_of(*fresh, "collective.rings.all_reduce.busbw", "nvlinks"));
+  EXPECT_THAT(refusal(failed), HasSubstr("it ended with exit status 3"));
 }
 
 TEST(Perftest, ReadsWhatOldVersionsCallMegabytesAsMebibytes) {

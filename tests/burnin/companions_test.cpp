@@ -11,6 +11,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -29,9 +30,13 @@ TEST(Companions, WorkAsLongAsTheGpusAndLeaveThemCpusAndMemory) {
   for (const auto* name : {"gemm", "hbm", "train"}) {
     const auto alone = job_of(name, {{"duration", "12h"}}), both = job_of(name, kBoth);
 
-    EXPECT_THAT(both.script, AllOf(HasSubstr("seconds=43200 interval"), HasSubstr("percent=70"),
-                                   HasSubstr("seconds=43170 stream=30"), HasSubstr("spare=8")));
-    EXPECT_THAT(alone.script, Not(HasSubstr("stress-ng")));
+    EXPECT_THAT(both.script,
+                AllOf(HasSubstr(R"("seconds":43200,"interval")"), HasSubstr(R"("percent":70)"),
+                      HasSubstr(R"("seconds":43170,"stream":30)"), HasSubstr(R"("spare":8)"),
+                      HasSubstr("cupel-node stage cpu"), HasSubstr("cupel-node stage memory")));
+    EXPECT_THAT(both.tools, Contains("stress-ng"));
+    EXPECT_THAT(alone.script, Not(HasSubstr("cupel-node stage")));
+    EXPECT_THAT(alone.tools, Not(Contains("stress-ng")));
     EXPECT_GE(both.limit, hours{15}) << "what memory alone is given for as long";
     EXPECT_GE(both.expected, alone.expected);
   }
@@ -49,26 +54,6 @@ TEST(Companions, DrawWhatTheyDrawAlsoButNeverMoreThanALoadedMachine) {
   EXPECT_DOUBLE_EQ(load_share(*stage("hbm"), kBoth, true), 1);
   EXPECT_DOUBLE_EQ(load_share(*stage("train"), kBoth, true), 1);
   EXPECT_DOUBLE_EQ(load_share(*stage("cpu"), {}, false), 0.9);
-}
-
-/// A real shell on the functions that choose CPUs.
-std::string chosen(int spare, const std::string& call) {
-  const auto job = job_of("cpu", {{"spare", std::to_string(spare)}});
-  const auto begin = job.script.find("spare="), end = job.script.find("cpus=$(grep");
-  const auto ran = run_script(job.script.substr(begin, end - begin) + call + "\n");
-  EXPECT_EQ(ran.errors, "");
-  return std::string{trimmed(ran.text)};
-}
-
-TEST(SpareCpus, AreTheFirstOfANodeAndAtMostAQuarter) {
-  const std::string list = "'0-55,112-167'";
-  EXPECT_EQ(chosen(8, "spared_in " + list), "0 1 2 3 4 5 6 7");
-  EXPECT_EQ(chosen(8, "rest_of " + list), "8-55,112-167");
-  EXPECT_EQ(chosen(0, "rest_of " + list), "0-55,112-167");
-  EXPECT_EQ(chosen(1000, "rest_of " + list), "28-55,112-167");
-  EXPECT_EQ(chosen(8, "rest_of '0-3,64-67'"), "2-3,64-67");
-  EXPECT_EQ(chosen(8, "rest_of '0,2,4,6-9'"), "2,4,6-9") << "stress-ng refuses 2-2";
-  EXPECT_EQ(chosen(8, "spared_in '0,2,4,6-9'"), "0");
 }
 
 std::string with_beside(const std::string& own, const std::string& rest) {

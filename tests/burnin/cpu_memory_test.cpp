@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "base/json.h"
 #include "tests/burnin/stages.h"
-#include "tests/support/real_part.h"
 
 namespace cupel::burnin {
 namespace {
@@ -103,27 +103,40 @@ TEST(CpuMemory, RefusesWhatCannotBeMeant) {
   }
 }
 
-TEST(CpuMemory, FindsNothingWrongWithThisMachine) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  const auto job = prepared("cpu-memory", {{"duration", "2s"}, {"memory", "32MiB"}});
-
-  const auto output = run_script(job->script);
-
-  const auto found = parsed("cpu-memory", output);
-  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "stress.failures"), 0);
-  EXPECT_GT(value_of(*found, "stress.bogo_ops", "vm").value_or(0), 0);
+/// As cupel-node sends what stress-ng printed.
+std::string agent_text(const std::string& kills_after, const std::string& cut = "false",
+                       const std::string& fails = "") {
+  const auto note = [](const std::string& name, const std::string& text) {
+    return R"({"kind":"note","name":"oom-kills-)" + name + R"(","text":")" + text + "\"}\n";
+  };
+  const auto printed = without("oom_kill", without("cupel-asked")) + fails;
+  return R"({"kind":"stage","stage":"cpu-memory","protocol":1})"
+         "\n"
+         R"({"kind":"asked","name":"seconds","value":2})"
+         "\n" +
+         note("before", "3") + note("after", kills_after) +
+         R"({"kind":"evidence","name":"stress-ng","part":"","status":0,"cut":)" + cut +
+         R"(,"out":"","err":)" + json::serialize(json::string(printed)) + "}\n" +
+         R"({"kind":"done","status":0})" + "\n";
 }
 
-TEST(CpuMemory, IsInconclusiveWhereStressNgHadNoMemory) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  const auto job = prepared("cpu-memory", {{"duration", "1s"}, {"memory", "64TiB"}});
+TEST(CpuMemory, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  const auto fresh = parsed("cpu-memory", agent_text("3"));
 
-  const auto output = run_script(job->script);
+  ASSERT_TRUE(fresh) << fresh.error().what;
+  EXPECT_EQ(*fresh, *parsed("cpu-memory", std::string{kGood}));
+  EXPECT_THAT(parsed("cpu-memory", agent_text("4")).error().what, HasSubstr("killed for memory"));
+}
 
-  const auto found = parsed("cpu-memory", output);
-  ASSERT_FALSE(found) << "stress-ng calls this a successful run\n" << output.text;
-  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+TEST(CpuMemory, ProvesNothingByAnOutputThatTheNodeCutUnlessItFailed) {
+  const auto cut = parsed("cpu-memory", agent_text("3", "true"));
+  const auto failed = parsed(
+      "cpu-memory", agent_text("3", "true", "stress-ng: fail:  [13295] vm: detected 3 errors\n"));
+
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().what, HasSubstr("more than cupel-node keeps"));
+  ASSERT_TRUE(failed) << failed.error().what;
+  EXPECT_EQ(value_of(*failed, "stress.failures"), 1);
 }
 
 }  // namespace

@@ -185,8 +185,12 @@ TEST(Damaged, DiskInventsNothing) {
   good += replaced(job, "rand_read_write", "verify") + ",\n";
   good += replaced(job, "rand_read_write", "read") + capture.substr(end);
   ASSERT_TRUE(parsed("disk", good)) << parsed("disk", good).error().what;
-  survive("disk", good);
-  survive_every_cut("disk", good);
+  const auto agent = agent_text("disk", asked_line("bytes", 16777216) + asked_line("seconds", 1) +
+                                            asked_line("direct", 1) + evidence_line("fio", good));
+  for (const auto& text : {good, agent}) {
+    survive("disk", text);
+    survive_every_cut("disk", text);
+  }
 }
 
 TEST(Damaged, UsersToolsInventNothing) {
@@ -211,7 +215,9 @@ TEST(Damaged, TheHostsPartsInventNothing) {
        std::vector<std::pair<std::string, std::string>>{{"cpu", cpu_text()},
                                                         {"memory", memory_text()},
                                                         {"nvme", nvme_text("0")},
+                                                        {"nvme", nvme_agent_text("0")},
                                                         {"storage", storage_text()},
+                                                        {"storage", storage_agent_text()},
                                                         {"thermal", thermal_text()}}) {
     const auto whole = parsed(name, good);
     ASSERT_TRUE(whole) << name << ": " << whole.error().what;

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
+#include "tests/burnin/drive_texts.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/stages.h"
-#include "tests/support/real_part.h"
 #include "tests/support/samples.h"
 
 namespace cupel::burnin {
@@ -31,10 +31,6 @@ fio: another one
 )";
   text = replaced(text, "@error@", verify_error);
   return replaced(text, "@verified@", verified);
-}
-
-Parameters small(const std::filesystem::path& folder) {
-  return {{"directory", folder.string()}, {"size", "16MiB"}, {"runtime", "1s"}};
 }
 
 TEST(Disk, ReadsErrorsAndSpeedsAmongWarnings) {
@@ -146,92 +142,45 @@ TEST(Disk, RefusesWhatCannotBeMeant) {
   }
 }
 
-TEST(Disk, MeasuresThisMachinesDriveAndLeavesNothingBehind) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
+/// The same as cupel-node prints it.
+std::string agent_output(const std::string& text) {
+  const auto direct = text.contains("cupel-direct: 1") ? 1.0 : 0.0;
+  return agent_text("disk", asked_line("bytes", 16777216) + asked_line("seconds", 1) +
+                                asked_line("direct", direct) +
+                                evidence_line("fio", text.substr(kHead.size())));
+}
 
-  const auto output = run_script(prepared("disk", small(folder.path()))->script);
-
-  const auto found = parsed("disk", output);
-  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "disk.errors"), 0);
-  if (output.text.contains("cupel-direct: 1")) {
-    EXPECT_GT(value_of(*found, "disk.write.bandwidth").value_or(0), 0.001);
-    EXPECT_GT(value_of(*found, "disk.read.bandwidth").value_or(0), 0.001);
+TEST(Disk, ReadsInWhatCupelNodePrintsTheSameAsInTheScriptsOutput) {
+  for (const auto& text :
+       {output(), output("84", "4194304"), output("28"), output("0", "8388608"),
+        output().substr(0, 300), std::string{kHead} + "fio: pid=0, err=22\n",
+        replaced(output(), "cupel-direct: 1", "cupel-direct: 0"),
+        replaced(output(), "  ]\n}", "  ],\n  \"disk_util\": [{\"name\": \"sda\"}]\n}")}) {
+    const auto script = parsed("disk", text), agent = parsed("disk", agent_output(text));
+    ASSERT_EQ(script.has_value(), agent.has_value()) << text;
+    if (script) {
+      EXPECT_EQ(script->measurements, agent->measurements);
+      EXPECT_EQ(script->unknown.size(), agent->unknown.size());
+    } else {
+      EXPECT_EQ(script.error().code, agent.error().code);
+      EXPECT_EQ(script.error().what, agent.error().what);
+    }
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Disk, GoesWithoutDirectIoWhereItIsRefused) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
+TEST(Disk, ProvesNothingByWhatCupelNodeCutOrLeftOut) {
+  const auto whole = agent_output(output());
 
-  const auto output =
-      run_script(prepared("disk", small(folder.path()))->script, "dd() { return 1; }\n");
-
-  const auto found = parsed("disk", output);
-  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "disk.errors"), 0);
-  EXPECT_TRUE(says_unknown(*found, "disk.read.bandwidth"));
-}
-
-TEST(Disk, FindsABlockThatFioReadsBackWrong) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
-  // Between writing and verifying, somebody scribbles over the file.
-  auto script = prepared("disk", small(folder.path()))->script;
-  script = replaced(script, "--do_verify=1",
-                    "--do_verify=0 --verify_state_save=0 --name=scribble --stonewall --rw=write "
-                    "--io_size=4194304 "
-                    "--name=again --stonewall --rw=read --verify=crc32c --verify_state_save=0 "
-                    "--continue_on_error=verify");
-  script = replaced(script, "--name=verify", "--name=before");
-  script = replaced(script, "--name=again", "--name=verify");
-
-  const auto output = run_script(script);
-
-  const auto found = parsed("disk", output);
-  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
-  EXPECT_GE(value_of(*found, "disk.errors").value_or(0), 1);
-}
-
-TEST(Disk, SaysThatThereIsNotEnoughSpace) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
-  auto with = small(folder.path());
-  with["size"] = "16TiB";
-
-  const auto output = run_script(prepared("disk", with)->script);
-
-  const auto found = parsed("disk", output);
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
-  EXPECT_THAT(found.error().what, HasSubstr("not enough space"));
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(Disk, DoesNotTakeMemoryForADrive) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  CUPEL_NEEDS_REAL_PART(std::filesystem::is_directory("/dev/shm"), "no /dev/shm");
-
-  const auto output = run_script(prepared("disk", small("/dev/shm"))->script);
-
-  const auto found = parsed("disk", output);
-  ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().what, HasSubstr("tmpfs"));
-}
-
-TEST(Disk, LeavesNothingBehindWhenItIsEnded) {
-  CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
-  const test::TemporaryFolder folder;
-  auto with = small(folder.path());
-  with["runtime"] = "30s";
-  const auto script = prepared("disk", with)->script;
-
-  const auto output = run_script("timeout 2 sh -c " + shell_quoted(script) + "\n");
-
-  EXPECT_EQ(output.exit_status, 124);
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+           {replaced(whole, R"("cut":false)", R"("cut":true)"), "more than cupel-node keeps"},
+           {replaced(whole, R"("name":"fio")", R"("name":"dd")"), "fio was not started"},
+           {replaced(whole, R"("name":"bytes")", R"("name":"words")"), "fio was not started"},
+           {replaced(whole, R"("kind":"done")", R"("kind":"end")"), "has no end"}}) {
+    const auto found = parsed("disk", text);
+    ASSERT_FALSE(found) << why;
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.error().what, HasSubstr(why));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/json.h"
 #include "burnin/fabric/cable_findings.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/group_stage.h"
@@ -11,11 +12,11 @@
 namespace cupel::burnin {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 const GroupStage& cables() { return *stage("fabric-cables")->group; }
 
@@ -145,10 +146,35 @@ TEST(FabricCablesStage, ProvesNothingWhereNobodyCouldLook) {
   EXPECT_THAT(found.error().what, HasSubstr("n3: ibnetdiscover reported no device"));
 }
 
-int times(std::string_view text, std::string_view word) {
-  int count = 0;
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
-  return count;
+/// As cupel-node sends what that text has.
+std::string agent_text(const std::string& seen, const std::string& cut = "false") {
+  return R"({"kind":"stage","stage":"fabric-cables","protocol":1})"
+         "\n"
+         R"({"kind":"note","name":"guid mlx5_0","text":"a088:c203:0000:0001"})"
+         "\n"
+         R"({"kind":"evidence","name":"ibnetdiscover","part":"mlx5_0","status":0,"cut":)" +
+         cut + R"(,"err":"","out":)" + json::serialize(json::string(seen)) + "}\n" +
+         R"({"kind":"done","status":0})" + "\n";
+}
+
+TEST(FabricCablesStage, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  const SmallFabric crossed{.leaf1 = {"n1", "n3"}, .leaf2 = {"n2", "n4"}};
+  const auto whole = crossed.text();
+  const auto begin = whole.find('\n') + 1;
+  const auto seen = whole.substr(begin, whole.find("\ncupel-end") - begin);
+
+  const auto old = look({"guid mlx5_0 a088:c203:0000:0001\n" + whole}),
+             fresh = look({agent_text(seen)});
+
+  ASSERT_TRUE(old && fresh) << fresh.error().what;
+  EXPECT_EQ(fresh->members, old->members);
+  EXPECT_EQ(fresh->reasons, old->reasons);
+  const auto half = agent_text(seen).substr(0, 300);
+  const auto none = look({agent_text(seen, "true"), half, agent_text("")});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().what, AllOf(HasSubstr("n1: ibnetdiscover reported no device"),
+                                       HasSubstr("n2: the output of cupel-node stage "
+                                                 "fabric-cables has no end")));
 }
 
 TEST(FabricCablesStage, LooksOnceWhereAllHcasAreOnOneSwitch) {
@@ -161,8 +187,9 @@ TEST(FabricCablesStage, LooksOnceWhereAllHcasAreOnOneSwitch) {
 
   const auto jobs = cables().rounds({profile, cabled_nodes(2), {}, &plan}).value()->next();
 
-  EXPECT_EQ(times(jobs[0]->script, "  seen=\n"), 1) << jobs[0]->script;
-  EXPECT_EQ(times(jobs[0]->script, "ibnetdiscover -C"), 4) << "of which the first counts";
+  EXPECT_THAT(jobs[0]->script,
+              HasSubstr(R"({"report":true,"look":[["mlx5_0","mlx5_3","mlx5_6","mlx5_9"]]})"))
+      << "one island, from the first of its HCAs that can";
 }
 
 TEST(FabricCablesStage, DoesNotJudgeAnHcaWithoutAPlannedCable) {
@@ -223,14 +250,9 @@ TEST(FabricCablesStage, AsksEachRailOfAFabricWithoutSpinesAndOneOfAFabricWithSom
   const auto of_flat = cables().rounds({profile, nodes, {}, &flat}).value()->next();
   const auto of_joined = cables().rounds({profile, nodes, {}, &joined}).value()->next();
 
-  EXPECT_THAT(of_flat[0]->script, HasSubstr("seen=\n  [ -n \"$seen\" ] || { echo "
-                                            "'cupel-begin: look1'\n  timeout 120 ibnetdiscover "
-                                            "-C 'mlx5_6' -P 1 && seen=yes; }"));
-  EXPECT_EQ(times(of_flat[0]->script, "  seen=\n"), 2);
-  EXPECT_EQ(times(of_joined[0]->script, "  seen=\n"), 1);
-  EXPECT_THAT(of_joined[0]->script, HasSubstr("ibnetdiscover -C 'mlx5_6'"));
-  EXPECT_THAT(of_flat[1]->script, Not(HasSubstr("ibnetdiscover -C")));
-  EXPECT_THAT(of_flat[1]->script, HasSubstr("node_guid"));
+  EXPECT_THAT(of_flat[0]->script, HasSubstr(R"("look":[["mlx5_0"],["mlx5_6"]])"));
+  EXPECT_THAT(of_joined[0]->script, HasSubstr(R"("look":[["mlx5_0","mlx5_6"]])"));
+  EXPECT_THAT(of_flat[1]->script, HasSubstr(R"({"report":true,"look":[]})"));
 }
 
 }  // namespace

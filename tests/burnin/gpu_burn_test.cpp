@@ -147,24 +147,20 @@ TEST(GpuBurn, FailsAllEightWhereAllAreEquallySlow) {
   EXPECT_THAT(not_met("gpu-burn", usual), IsEmpty());
 }
 
-TEST(GpuBurn, KeepsOneLineOfEachPerCentAndAllOthers) {
-  const FakeTools node;
-  node.add("nvidia-smi", std::string{kIdleSmi});
-  node.add("gpu_burn",
-           "pwd; echo \"asked: $*\"\n"
-           "printf '\\r1.0%%  proc%sd: 1 (5 Gflop/s)   errors: 0   temps: 40 C ' \"'\"\n"
-           "printf '\\r1.4%%  proc%sd: 2 (6 Gflop/s)   errors: 0   temps: 40 C ' \"'\"\n"
-           "printf '\\r100.0%%  proc%sd: 3 (7 Gflop/s)   errors: 1   temps: 41 C ' \"'\"\n"
-           "printf '\\ndone\\n\\nTested 1 GPUs:\\n\\tGPU 0: FAULTY\\n'");
+TEST(GpuBurn, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  const auto text = drawn(kWork, kNone) + drawn(kMoreWork, "0 - 9  (WARNING!)") + ended();
+  const auto asked = R"({"kind":"asked","name":"seconds","value":10})"
+                     "\n"
+                     R"({"kind":"note","name":"precision","text":"tensor"})"
+                     "\n";
+  const auto old = burnt(std::string{kScriptGpus} + replaced(text, "\r", "\n"));
+  const auto fresh = parsed("gpu-burn", agent_ran("gpu-burn", "gpu_burn", text, asked));
 
-  const auto output = node.run("gpu-burn", {{"duration", "30s"}});
-  const auto found = parsed("gpu-burn", output);
-
-  EXPECT_THAT(output.text, HasSubstr(node.folder() + "\nasked: -tc 30\n"));
-  EXPECT_FALSE(output.text.contains("proc'd: 1 "));
-  EXPECT_TRUE(output.text.contains("proc'd: 2 "));
-  ASSERT_TRUE(found) << refusal(found) << output.text;
-  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu0"), 1);
+  ASSERT_TRUE(old && fresh) << refusal(fresh);
+  EXPECT_EQ(*fresh, *old);
+  EXPECT_EQ(value_of(*fresh, "gpuburn.tensor.rate", "gpu1"), 370);
+  EXPECT_THAT(refusal(parsed("gpu-burn", agent_ran("gpu-burn", "gpu_burn", "", "", 127, "no env"))),
+              HasSubstr("it was not started: no env"));
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-// The stages cpu, memory and thermal: parsers on what the tools print, scripts on the tools.
+// The stages cpu, memory and thermal: parsers on what the tools print.
 #include <gmock/gmock.h>
 
 #include "burnin/node/soak.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/burnin/stages.h"
-#include "tests/support/real_part.h"
 
 namespace cupel::burnin {
 namespace {
@@ -17,20 +16,6 @@ using ::testing::Le;
 std::string why(const Result<Findings>& found) {
   return found ? std::string{"found something"} : found.error().what;
 }
-
-/// A tool in front of the node's own, for as long as this is there.
-class Tool {
- public:
-  Tool(const std::string& name, const std::string& body) {
-    const auto file = folder_.path() / name;
-    std::ofstream{file} << "#!/bin/sh\n" << body;
-    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-  }
-  std::string path() const { return "PATH=" + shell_quoted(folder_.path().string()) + ":$PATH\n"; }
-
- private:
-  test::TemporaryFolder folder_;
-};
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -110,40 +95,6 @@ TEST(Cpu, AndTheOthersRefuseWhatCannotBeMeant) {
                       {{{"window", "2h"}}, "window must be"}});
 }
 
-TEST(Cpu, FindsNothingWrongWithThisMachine) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-
-  const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script);
-
-  const auto found = parsed("cpu", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  double cores = 0;
-  for (const auto& each : found->measurements) {
-    cores += each.name == "cpu.failures" ? 1 : 0;
-    EXPECT_TRUE(each.name != "cpu.failures" || each.value == 0) << each.part;
-  }
-  EXPECT_GE(cores, 1);
-}
-
-TEST(Cpu, NamesTheLogicalCpuOnWhichTheToolFails) {
-  // A stress-ng that finds an error on the last CPU alone: in its own words and exit status.
-  const Tool liar{"stress-ng", R"sh(
-echo 'stress-ng: metrc: [9] stressor bogo ops real time usr time'
-if [ "$4" = 0 ]; then echo 'stress-ng: fail:  [9] cpu: calculation error of bitops'; fi
-echo 'stress-ng: metrc: [9] cpu 100 2.00 1.90 0.00 1.0 1.0'
-if [ "$4" = 0 ]; then exit 2; fi
-)sh"};
-
-  const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script, liar.path());
-
-  const auto found = parsed("cpu", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  std::vector<std::string> wrong;
-  for (const auto& each : found->measurements)
-    if (each.name == "cpu.failures" && each.value > 0) wrong.push_back(each.part);
-  EXPECT_EQ(wrong, std::vector<std::string>{"cpu0 core 0"});
-}
-
 TEST(Memory, TellsEachNumaNodeAndEachDimm) {
   const auto found = parsed("memory", memory_text());
 
@@ -209,31 +160,6 @@ TEST(Memory, ProvesNothingWhereMemoryWasNotUsed) {
         "numa1: stress-ng ended with status 3"},
        {replaced(memory_text(), "cupel-begin: counters after", "x"), "cut short"},
        {"cupel-gave-up: no\n", "no"}});
-}
-
-TEST(Memory, FindsNothingWrongWithThisMachine) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  auto script =
-      prepared("memory", {{"duration", "3s"}, {"memory", "1%"}, {"stream", "5s"}})->script;
-  // A thousandth of the memory, little cache, and a kernel that nobody else asks for memory.
-  script = replaced(script, "/ 100 * percent", "/ 1000");
-  script = replaced(script, "--stream-l3-size 16m", "--stream-l3-size 1m");
-  script = replaced(script, "resident() {", R"sh(resident() {
-  for each in $nodes; do
-    if [ -e "$work/warm" ]; then kib=$(ask_of "$each"); else kib=0; fi
-    echo "$base/node$each/meminfo:Node $each AnonPages: $kib kB"
-  done
-  : >"$work/warm"
-  return
-)sh");
-
-  const auto output = run_script(script);
-
-  const auto found = parsed("memory", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
-  EXPECT_TRUE(value_of(*found, "memory.bandwidth", "numa0") ||
-              says_unknown(*found, "memory.bandwidth"));
 }
 
 std::vector<HeatSample> warming(double tau, double seconds, double noise = 0) {
@@ -386,32 +312,6 @@ TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   EXPECT_EQ(why(error), "cupel-burn: gpu3 is in use");
   EXPECT_THAT(why(with("", "0")), HasSubstr("did not come to its end"));
   EXPECT_THAT(why(with(replaced(end, "true", "false"), "0")), HasSubstr("did not come to its end"));
-}
-
-TEST(Thermal, LoadsGpusWithOneTypeThatEveryChipHasUnitsFor) {
-  EXPECT_THAT(prepared("thermal", {{"load", "gpu"}})->script,
-              HasSubstr("cupel-burn gemm --types bf16 --seconds"));
-}
-
-TEST(Thermal, HeatsThisMachineAndReadsWhatItCan) {
-  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  // GPUs that are warm from the beginning, in the words of the captured query.
-  const Tool gpus{"nvidia-smi", R"sh(
-case $1 in --query-gpu*) ;; *) exit 0 ;; esac
-case $1 in *tlimit*) echo 'Field "temperature.gpu.tlimit" is not a valid field to query.'; exit 2 ;; esac
-echo 'index, temperature.gpu, temperature.memory, power.draw [W]'
-echo '0, 59, N/A, 631.95'
-)sh"};
-
-  const auto output = run_script(
-      prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})->script,
-      gpus.path());
-
-  const auto found = parsed("thermal", output);
-  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(*found, "gpu.temperature", "gpu0"), 59);
-  EXPECT_TRUE(says_unknown(*found, "thermal.margin of gpu0"));
-  EXPECT_TRUE(value_of(*found, "thermal.steady"));
 }
 
 TEST(Thermal, SaysThatNothingTellsATemperature) {

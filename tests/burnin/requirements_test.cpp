@@ -35,15 +35,17 @@ TEST(Requirements, AreWhatTheScriptItselfAsksFor) {
   const auto facts = needs_of("node-facts", {});
 
   EXPECT_THAT(disk.tools, ElementsAre("fio"));
-  EXPECT_THAT(disk.programs, IsEmpty());
+  EXPECT_THAT(disk.programs, ElementsAre("cupel-node"));
   EXPECT_THAT(gemm.tools, ElementsAre("nvidia-smi"));
   EXPECT_THAT(gemm.programs, ElementsAre("cupel-burn"));
   EXPECT_EQ(gemm.root, Root::needed);
   EXPECT_THAT(by_cpu.tools, ElementsAre("stress-ng"));
-  EXPECT_THAT(by_gpu.programs, ElementsAre("cupel-burn"));
+  EXPECT_THAT(by_gpu.tools, IsEmpty());
+  EXPECT_THAT(by_gpu.programs, ElementsAre("cupel-node", "cupel-burn"));
   EXPECT_THAT(facts.tools, IsEmpty());
   EXPECT_THAT(facts.helpful, ElementsAre("smartctl", "dmidecode"));
-  EXPECT_EQ(facts.root, Root::helps);
+  EXPECT_THAT(facts.programs, ElementsAre("cupel-node"));
+  EXPECT_EQ(facts.root, Root::needed);
 }
 
 TEST(Requirements, KnowThePackageOfEveryToolThatAStageLooksFor) {

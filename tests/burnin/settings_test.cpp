@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "burnin/settings/pin.h"
 #include "burnin/settings/settings_script.h"
 #include "burnin/undo.h"
 #include "tests/burnin/stages.h"
@@ -528,61 +526,17 @@ TEST_F(Settings, ThatAreLeftAreToldToWhomeverGivesTheNodeAway) {
   EXPECT_EQ(run_here(undo_of("settings")->left_script()).text, "gpu.persistence\ngpu.power\n");
 }
 
-class PinnedTool : public Settings {
- protected:
-  PinnedTool() {
-    std::filesystem::create_directories(at("sys/devices/system/node/node1"));
-    cpu_set_t mine;
-    EXPECT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
-    while (!CPU_ISSET(first, &mine)) ++first;
-  }
-  Output run_on(const std::string& cpus) const {
-    write("sys/devices/system/node/node1/cpulist", cpus + "\n");
-    const auto pin = pin_script({{"numa", "1"}});
-    EXPECT_TRUE(pin);
-    return run_here(*pin + "sh -c 'grep Cpus_allowed_list: /proc/self/status'\n");
-  }
-  int first = 0;
-};
-
-TEST_F(PinnedTool, RunsOnTheNodeThatWasAskedForAndSaysSo) {
-  CUPEL_NEEDS_REAL_PART(installed("taskset"), "util-linux is not installed");
-
-  const auto output = run_on(std::to_string(first));
-
-  EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
-  EXPECT_THAT(output.text, HasSubstr(fmt::format("Cpus_allowed_list:\t{}\n", first)));
-  Findings findings;
-  add_pin(output, findings);
-  EXPECT_EQ(findings.facts.at("host.pinned"), fmt::format("NUMA node 1, CPUs {}", first));
-}
-
-TEST_F(PinnedTool, IsNotRunWhereTheKernelGivesOtherCpusOrTheNodeHasNone) {
-  CUPEL_NEEDS_REAL_PART(installed("taskset"), "util-linux is not installed");
-
-  for (const auto& [cpus, why] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"8000", "numa 1 is CPUs 8000, and it may run on"}, {"", "has no NUMA node 1"}}) {
-    const auto output = run_on(cpus);
-
-    EXPECT_THAT(output.text, HasSubstr(std::string{"cupel-gave-up: "}));
-    EXPECT_THAT(output.text, HasSubstr(why));
-    EXPECT_THAT(output.text, Not(HasSubstr("Cpus_allowed_list")));
-  }
-}
-
-TEST_F(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
+TEST(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
   for (const auto* tool : {"nvbandwidth", "nccl-tests", "gpu-burn"}) {
     const auto free = prepared(tool);
     const auto pinned = prepared(tool, {{"numa", "1"}});
 
     ASSERT_TRUE(free && pinned) << tool;
-    EXPECT_THAT(free->script, Not(HasSubstr("taskset")));
-    EXPECT_THAT(pinned->script, HasSubstr("taskset -pc"));
+    EXPECT_THAT(free->script, Not(HasSubstr("numa")));
+    EXPECT_THAT(pinned->script, HasSubstr(R"("numa":1)"));
     for (const auto* wrong : {"near", "-1", "1,2", "4096", "1; reboot"})
       EXPECT_FALSE(prepared(tool, {{"numa", wrong}})) << wrong;
   }
-  EXPECT_THAT(prepared("nvbandwidth", {{"numa", "1"}})->script, HasSubstr("--disableAffinity"))
-      << "it would go elsewhere";
 }
 
 TEST_F(Settings, ProveNothingWhereTheRestoreSaidNothing) {

@@ -3,6 +3,7 @@
 // tools are small scripts of the test's own.
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/verdict_text.h"
 #include "tests/burnin/stages.h"
@@ -20,6 +21,26 @@ inline std::string nccl_asked(const std::string& bytes = "8589934592",
 inline std::string burn_asked(const std::string& precision = "tensor") {
   return "cupel-asked-seconds: 10\ncupel-precision: " + precision + "\n";
 }
+
+/// As cupel-node sends what a tool of GPUs printed, behind `more` lines of its own.
+inline std::string agent_ran(const std::string& stage_name, const std::string& tool,
+                             const std::string& out, const std::string& more = "", int status = 0,
+                             const std::string& errors = "") {
+  const auto quoted = [](const std::string& text) { return json::serialize(json::string(text)); };
+  return R"({"kind":"stage","stage":")" + stage_name + R"(","protocol":1})" +
+         "\n"
+         R"({"kind":"evidence","name":"gpus","part":"","status":0,"cut":false,"out":)" +
+         quoted("0, 00000000:1B:00.0\n1, 00000000:43:00.0\n") + "}\n" + more +
+         R"({"kind":"evidence","name":")" + tool + R"(","part":"","status":)" +
+         std::to_string(status) + R"(,"cut":false,"err":)" + quoted(errors) + R"(,"out":)" +
+         quoted(out) +
+         "}\n"
+         R"({"kind":"done","status":0})"
+         "\n";
+}
+/// The same GPUs as a script of an earlier version names them.
+constexpr std::string_view kScriptGpus =
+    "cupel-gpu: 0, 00000000:1B:00.0\ncupel-gpu: 1, 00000000:43:00.0\n";
 
 /// As -J writes it, with the words that jsonBool() makes of truth.
 inline std::string nccl_json(const std::string& bus, const std::string& wrong) {

@@ -129,19 +129,13 @@ TEST(DcgmDiag, ReadsTheReportAmongWarnings) {
 
 /// As cupel-node sends what dcgmi printed.
 std::string agent_text(const std::string& report, const std::string& level) {
-  const auto quoted = [](const std::string& text) { return json::serialize(json::string(text)); };
-  return R"({"kind":"stage","stage":"dcgm-diag","protocol":1})"
-         "\n"
-         R"({"kind":"evidence","name":"gpus","part":"","status":0,"cut":false,"out":)" +
-         quoted("0, 00000000:1B:00.0\n1, 00000000:43:00.0\n") + "}\n" +
-         R"({"kind":"asked","name":"level","value":)" + level + "}\n" +
-         R"({"kind":"evidence","name":"dcgmi","part":"","status":205,"cut":false,"err":"","out":)" +
-         quoted(report) + "}\n" + R"({"kind":"done","status":0})" + "\n";
+  const auto asked = R"({"kind":"asked","name":"level","value":)" + level + "}\n";
+  return agent_ran("dcgm-diag", "dcgmi", report, asked, 205);
 }
 
 TEST(DcgmDiag, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
   const auto report = "Warning: old\n" + dcgm4(on_gpu(0, "Pass") + "," + on_gpu(1, "Fail"));
-  const auto named = "cupel-gpu: 0, 00000000:1B:00.0\ncupel-gpu: 1, 00000000:43:00.0\n";
+  const std::string named{kScriptGpus};
   for (const std::string level : {"1", "2"}) {
     const auto old = parsed("dcgm-diag", named + ("cupel-asked-level: " + level) + "\n" + report);
     const auto fresh = parsed("dcgm-diag", agent_text(report, level));
@@ -378,24 +372,22 @@ TEST(NvBandwidth, SaysThatDataWasCorruptedAndDuringWhichTest) {
   EXPECT_EQ(value_of(*good, "nvbandwidth.corrupted"), 0);
 }
 
-TEST(NvBandwidth, IsAskedForTextWhereItsVersionKnowsNoJson) {
-  const FakeTools node;
-  node.add("nvidia-smi", std::string{kIdleSmi});
-  node.add("nvbandwidth", R"(case "$*" in
-    --help) echo '-h [ --help ]  Produce help message' ;;
-    *-j*) echo 'ERROR: Invalid Arguments' ; exit 1 ;;
-    *) echo 'Running host_to_device_memcpy_ce.'
-       echo 'memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)'
-       echo '          0         1'
-       echo '0     55.03     54.94'
-       echo 'Waiving device_to_device_memcpy_write_ce.' ;;
-  esac)");
+TEST(NvBandwidth, ReadsTheSameOfCupelNodeAsOfAnEarlierVersionsScript) {
+  const auto report = nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])");
+  const auto old = parsed("nvbandwidth", std::string{kScriptGpus} +
+                                             "cupel-pinned: NUMA node 1, CPUs 4-7\nold\n" + report);
+  const auto fresh = parsed(
+      "nvbandwidth", agent_ran("nvbandwidth", "nvbandwidth", report,
+                               R"({"kind":"note","name":"pinned","text":"NUMA node 1, CPUs 4-7"})"
+                               "\n",
+                               0, "old"));
 
-  const auto output = node.run("nvbandwidth");
-  const auto found = parsed("nvbandwidth", output);
-
-  ASSERT_TRUE(found) << refusal(found) << output.text;
-  EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu1"), 54.94);
+  ASSERT_TRUE(old && fresh) << refusal(fresh);
+  EXPECT_EQ(*fresh, *old);
+  EXPECT_EQ(fresh->facts.at("host.pinned"), "NUMA node 1, CPUs 4-7");
+  EXPECT_THAT(refusal(parsed("nvbandwidth",
+                             agent_ran("nvbandwidth", "nvbandwidth", "", "", 1, "no CUDA device"))),
+              HasSubstr("nvbandwidth: no CUDA device"));
 }
 
 TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
@@ -414,63 +406,6 @@ TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
   EXPECT_EQ(gpus.name(1), "gpu1");
 }
 
-TEST(ToolGpus, AreNotMeasuredWhileSomebodyUsesThemOrMigIsOn) {
-  const auto with = [](const std::string& mig, const std::string& holder) {
-    const FakeTools node;
-    node.add("nvbandwidth", "echo '{}'");
-    node.add("sleep", "exit 0");
-    node.add("nvidia-smi", "case \"$*\" in *mig.mode*) echo " + mig +
-                               " ;; *compute-apps*) printf '" + holder + "' ;; esac");
-    return refusal(stage("nvbandwidth")->parse(profile(), node.run("nvbandwidth")));
-  };
-
-  EXPECT_THAT(with("Enabled", ""), HasSubstr("MIG is on"));
-  EXPECT_THAT(with("Disabled", "0000:1B:00.0, 42, python3\\n0000:43:00.0, 43, a, b\\n"),
-              HasSubstr("in use: 2 other programs"));
-  EXPECT_THAT(with("Disabled", ""), HasSubstr("nvbandwidth: "));
-}
-
-TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
-  const FakeTools node;
-  node.add("nvbandwidth", "echo 'Error: asked'; exit 1");
-  node.add("sleep", "echo waited >> " + node.folder() + "/log");
-  // Busy when it is asked the first and the second time.
-  node.add("nvidia-smi",
-           "case \"$*\" in *utilization*)\n n=$(cat " + node.folder() +
-               "/log 2>/dev/null | grep -c waited)\n"
-               " if [ \"$n\" -lt 2 ]; then echo 0000:1B:00.0, 97; else echo 0000:1B:00.0, 3; "
-               "fi ;; esac");
-
-  const auto output = node.run("nvbandwidth");
-
-  EXPECT_THAT(output.text, HasSubstr("Error: asked"));
-  EXPECT_EQ(*read_file(node.folder() + "/log", 4096), "waited\nwaited\n");
-}
-
-TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
-  const FakeTools node;
-  node.add("nvbandwidth", "echo '{}'");
-  node.add("sleep", "exit 0");
-  node.add("nvidia-smi", "case \"$*\" in *utilization*) echo '0000:1B:00.0, 11' ;; esac");
-
-  EXPECT_THAT(refusal(stage("nvbandwidth")->parse(profile(), node.run("nvbandwidth"))),
-              HasSubstr("busy, and no program is told"));
-}
-
-TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
-  for (const auto& [name, tool] : {std::pair{"nvbandwidth", "nvbandwidth"},
-                                   {"nccl-tests", "all_reduce_perf"},
-                                   {"gpu-burn", "gpu_burn"}}) {
-    if (installed(tool)) continue;
-    const FakeTools node;
-    node.add("nvidia-smi", std::string{kIdleSmi});
-
-    const auto found = stage(name)->parse(profile(), node.run(name));
-
-    EXPECT_EQ(refusal(found), std::string{tool} + " is not installed on the node");
-  }
-}
-
 TEST(Tools, RefuseWhatCannotBeMeant) {
   const auto refused = [](const char* name, const Parameters& with) {
     const auto job = prepared(name, with);
@@ -486,38 +421,6 @@ TEST(Tools, RefuseWhatCannotBeMeant) {
   EXPECT_THAT(refused("gpu-burn", {{"directory", "/opt/../etc"}}), HasSubstr("directory"));
   EXPECT_THAT(refused("gpu-burn", {{"precision", "half"}}), HasSubstr("precision"));
   EXPECT_THAT(refused("gpu-burn", {{"duration", "1y"}}), HasSubstr("duration"));
-}
-
-/// As gpu-burn and nccl-tests find their programs in a folder that the site names.
-TEST(SiteFolder, ProgramsThatAnotherUserCanChangeAreNotRun) {
-  const FakeTools path;
-  path.add("nvidia-smi", std::string{kIdleSmi});
-  for (const auto& [stage, tool] : std::vector<std::pair<std::string, std::string>>{
-           {"gpu-burn", "gpu_burn"}, {"nccl-tests", "all_reduce_perf"}}) {
-    FakeTools site;
-    site.add(tool, "echo it ran as $(id -u)");
-    const auto ran = [&] { return path.run(stage, {{"directory", site.folder()}}).text; };
-
-    EXPECT_THAT(ran(), HasSubstr("it ran as")) << stage;
-    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0777), 0);
-    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + "/" + tool),
-                             Not(HasSubstr("it ran as"))));
-    ASSERT_EQ(::chmod((site.folder() + "/" + tool).c_str(), 0755), 0);
-    ASSERT_EQ(::chmod(site.folder().c_str(), 0777), 0);
-    EXPECT_THAT(ran(), AllOf(HasSubstr("cupel-gave-up: " + site.folder() + " is"),
-                             Not(HasSubstr("it ran as"))));
-  }
-}
-
-TEST(SiteFolder, NoOtherProgramIsTakenFromThere) {
-  const FakeTools path;
-  FakeTools site;
-  site.add("gpu_burn", "true");
-  site.add("nvidia-smi", "echo taken >> " + site.folder() + "/log");
-
-  const auto output = path.run("gpu-burn", {{"directory", site.folder()}});
-
-  EXPECT_FALSE(std::filesystem::exists(site.folder() + "/log")) << output.text << output.errors;
 }
 
 }  // namespace

@@ -107,6 +107,8 @@ steps:
 
 TEST(HostileText, BytesOfOneSshServerCostNeitherTheOtherNodesTheirRunNorTheRunItsJournal) {
   CUPEL_NEEDS_REAL_PART(Sshd::installed(), "openssh-server is not installed");
+  CUPEL_NEEDS_REAL_PART(has_own_host(),
+                        "no /opt of its own for cupel-node: only root may make one");
   Site site{4, Site::Slurm::none};
   const HostileSshServer hostile;
   site.write("facts.yaml", kFacts);

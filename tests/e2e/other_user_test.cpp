@@ -79,6 +79,8 @@ class OtherUserTest : public ::testing::Test {
   void SetUp() override {
     CUPEL_NEEDS_REAL_PART(Sshd::installed(), "openssh-server is not installed");
     CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "another user can be played by root alone");
+    CUPEL_NEEDS_REAL_PART(has_own_host(),
+                          "no /opt of its own for cupel-node: only root may make one");
     site = std::make_unique<Site>(1, Site::Slurm::none);
     site->write("look.yaml",
                 "playbook: look\nsteps:\n  - step: ssh-wait\n  - stage: node-facts\n"

@@ -26,8 +26,8 @@ class PowerTest : public ::testing::Test {
   }
 
   Child begin() {
-    return Child{
-        site.cupel({"run", "soak.yaml", "--json", "--no-console", "--measure-power", "1s"})};
+    return Child{site.cupel({"run", "soak.yaml", "--json", "--no-console", "--measure-power", "1s",
+                             "--programs-on-nodes"})};
   }
   json::object status() const {
     const auto ran = site.run({"status", "--json"});

@@ -24,7 +24,8 @@ class ProofCommands : public ::testing::Test {
  protected:
   void SetUp() override {
     site_->write("look-at.yaml", kLook);
-    const auto ran = site_->run({"run", "look-at.yaml", "--no-console"}, 240s);
+    const auto ran =
+        site_->run({"run", "look-at.yaml", "--no-console", "--programs-on-nodes"}, 240s);
     ASSERT_EQ(ran.status, 1) << ran.out << ran.err;
     ASSERT_THAT(ran.out, HasSubstr("1 pass, 1 fail")) << ran.err;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -84,6 +85,10 @@ std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
                                CUPEL_BINARY,
                                "--state",
                                (folder / "state").string()};
+  // A build with sanitizers has none beside cupel.
+  if (std::ranges::find(arguments, "--programs") == arguments.end())
+    all.insert(all.end(),
+               {"--programs", std::filesystem::path{NODE_BINARY}.parent_path().string()});
   all.insert(all.end(), arguments.begin(), arguments.end());
   if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "tests/support/child.h"
 #include "tests/support/https_server.h"
+#include "tests/support/own_host/own_host.h"
 #include "tests/support/real_part.h"
 #include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
@@ -65,7 +66,8 @@ class Site {
   explicit Site(int nodes, Slurm slurm = Slurm::real);
   ~Site();
 
-  /// The command line of cupel, with this site's state. Run in `folder`.
+  /// The command line of cupel, with this site's state and, where `arguments` name no other, the
+  /// cupel-node that this build made for nodes. Run in `folder`.
   std::vector<std::string> cupel(std::vector<std::string> arguments) const;
   Ran run(std::vector<std::string> arguments,
           std::chrono::seconds patience = std::chrono::seconds{180}) const;
@@ -103,4 +105,6 @@ std::vector<json::object> json_lines(const std::string& text);
 #define CUPEL_NEEDS_SITE()                                                                       \
   CUPEL_NEEDS_REAL_PART(::cupel::testing::Sshd::installed(), "openssh-server is not installed"); \
   CUPEL_NEEDS_REAL_PART(::cupel::testing::LoopbackSlurm::installed(),                            \
-                        "slurm-wlm or munge is not installed")
+                        "slurm-wlm or munge is not installed");                                  \
+  CUPEL_NEEDS_REAL_PART(::cupel::testing::has_own_host(),                                        \
+                        "no /opt of its own for cupel-node: only root may make one")

@@ -28,12 +28,18 @@ void must_be_readable(std::string_view text) {
     if (c < 0x20 || c == 0x7F) __builtin_trap();
 }
 
+/// "rdma.*" stands for all that begin so.
+bool has_measure(const burnin::Stage& stage, std::string_view name) {
+  return std::ranges::any_of(stage.measures, [&](std::string_view each) {
+    return each.ends_with('*') ? name.starts_with(each.substr(0, each.size() - 1)) : each == name;
+  });
+}
+
 void must_be_sound(const burnin::Stage& stage, const burnin::Findings& findings) {
   if (findings.measurements.empty() && findings.parts.empty() && findings.unknown.empty())
     __builtin_trap();
   for (const auto& each : findings.measurements) {
-    const bool known = std::ranges::find(stage.measures, each.name) != stage.measures.end();
-    if (!known || !std::isfinite(each.value)) __builtin_trap();
+    if (!has_measure(stage, each.name) || !std::isfinite(each.value)) __builtin_trap();
     const auto* row = burnin::measure_row(each.name);
     if (row == nullptr || row->unit != each.unit) __builtin_trap();
     must_be_readable(each.part);

@@ -110,7 +110,10 @@ class Feeds : public ::testing::Test {
         1, node, {}, planned, 1, {}, Deadline::in(limit), stop, {}, [](const std::string&) {}};
     SensorWatch sensors{doors, request};
     FeedWatch feeds{doors, request, sensors};
-    sensors.heard("cupel-phase: wave 1\ncupel-phase: feeds 0\n");
+    sensors.heard(
+        "cupel-phase: wave 1\n"
+        R"({"kind":"phase","name":"feeds","seconds":0})"
+        "\n");
     const auto work = [&](bool takes) { return takes ? take_then_end(feeds) : read(sensors); };
     auto ended = run_to_end(io, all_or_none<bool>(std::vector<char>{1, 0}, work));
     done = feeds.done();

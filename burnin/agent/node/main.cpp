@@ -9,7 +9,6 @@
 #include "burnin/agent/node/boot/subcommand.h"
 #include "burnin/agent/node/check/check.h"
 #include "burnin/agent/node/facts/facts.h"
-#include "burnin/agent/node/hold.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/run_stage.h"
 #include "burnin/agent/node/subcommand.h"
@@ -42,8 +41,6 @@ constexpr std::array kSubcommands{
     Subcommand{"stage", "NAME [--root FOLDER] < ORDER",
                "one stage of burn-in: reads files, runs tools, prints what they measured",
                run_stage_command},
-    Subcommand{"hold", "--device PATH --serial S -- COMMAND [ARGUMENT...]",
-               "runs a command that alone may write to a block device", hold_device},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
     Subcommand{"kernel-log", "[--boot ID --after SEQUENCE | --from-boot]",

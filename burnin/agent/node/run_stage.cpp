@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include "burnin/agent/common/options.h"
 #include "burnin/agent/node/node_programs.h"
+#include "burnin/agent/node/node_scratch.h"
 #include "burnin/agent/node/stages/stage.h"
 
 namespace cupel::agent {
@@ -48,7 +50,10 @@ int run_stage_command(Arguments arguments) {
   NodePrograms programs;
   NodeClock clock;
   PrintedLines lines;
-  Node node{tree, programs, clock, lines};
+  NodeScratch scratch{options->text("--root")};
+  Node node{tree, programs, clock, lines, scratch};
+  const char* job = std::getenv("CUPEL_JOB");
+  if (job != nullptr) node.job = job;
   auto work = run_stage(node, std::string{options->operands().front()}, read_order());
   work.start();
   return work.result();

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +96,18 @@ std::optional<std::string> Tree::resolved(std::string_view path) const {
 }
 
 bool Tree::exists(std::string_view path) const { return ::access(real(path).c_str(), F_OK) == 0; }
+
+std::optional<TreeEntry> Tree::entry(std::string_view path) const {
+  struct stat found{};
+  if (::lstat(real(path).c_str(), &found) != 0) return std::nullopt;
+  const char kind = S_ISREG(found.st_mode)   ? '-'
+                    : S_ISDIR(found.st_mode) ? 'd'
+                    : S_ISLNK(found.st_mode) ? 'l'
+                                             : '?';
+  return TreeEntry{kind, found.st_mode & 07777, found.st_uid};
+}
+
+unsigned Tree::user() const { return ::geteuid(); }
 
 std::optional<double> number_in(std::string_view text) {
   text = trimmed(text);

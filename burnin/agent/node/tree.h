@@ -10,6 +10,13 @@
 
 namespace cupel::agent {
 
+/// One name, as ls -l shows it.
+struct TreeEntry {
+  char kind = '?';     // '-', 'd', 'l'; '?': none of these
+  unsigned mode = 0;   // the twelve bits: 0755
+  unsigned owner = 0;  // its user's number
+};
+
 class Tree {
  public:
   static constexpr std::size_t kMostText = 256 * 1024;  // bytes of one file
@@ -34,6 +41,10 @@ class Tree {
   /// Where the path leads in the end, below the root: "/sys/devices/pci0000:00/0000:00:01.0".
   virtual std::optional<std::string> resolved(std::string_view path) const;
   virtual bool exists(std::string_view path) const;
+  /// Follows no link at the path's end; nothing where there is no such name.
+  virtual std::optional<TreeEntry> entry(std::string_view path) const;
+  /// The number of the user that this program runs as.
+  virtual unsigned user() const;
 
   /// For open(2): with the root in front.
   std::string real(std::string_view path) const;

@@ -136,6 +136,7 @@ class ScheduleClock : public test::ApiTest {
  protected:
   void settings(const std::string& schedule) {
     write("secret", "secret\n");
+    write("cupel-node", "a program\n");
     write("site.yaml",
           "site: here\ndefaults:\n  profile: dgx-h100\n"
           "  bmc: {user: admin, password: \"file:" +
@@ -154,6 +155,7 @@ class ScheduleClock : public test::ApiTest {
     const auto files = read_site_files({state(), file("service.yaml")});
     if (!files) throw std::runtime_error{files.error().what};
     shared_.state = state();
+    shared_.programs = file("");
     shared_.site.put(files->site);
     shared_.inventory.put(files->inventory);
     if (!desk_) desk_ = Desk::open(shared_).value();
@@ -256,6 +258,7 @@ TEST_F(ScheduleClock, TheServiceStartsWhatIsDueAndTells) {
   look(report::wall_now() - 72h);
   auto options = usual();
   options.settings = file("service.yaml");
+  options.programs = file("");
   serve(options);
 
   std::string body;

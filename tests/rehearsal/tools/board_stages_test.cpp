@@ -84,10 +84,9 @@ TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
   const auto ran = bench.sh(job->script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-  for (const auto* line :
-       {"cupel-phase: idle 0\n", "cupel-phase: full 0\n", "cupel-phase: rest 0\n",
-        "cupel-phase: wave 0\n", "cupel-phase: over 0\n"})
-    EXPECT_THAT(ran.out, HasSubstr(line));
+  for (const auto* line : {"idle", "full", "rest", "wave", "over"})
+    EXPECT_THAT(ran.out,
+                HasSubstr(R"({"kind":"phase","name":")" + std::string{line} + R"(","seconds":0})"));
 }
 
 TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
@@ -100,9 +99,11 @@ TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
   const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job->script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, ::testing::ContainsRegex("full [345][0-9]")) << "nobody told it more";
-  EXPECT_THAT(ran.out, ::testing::Not(::testing::ContainsRegex("(idle|rest|wave) [345][0-9]")));
-  EXPECT_THAT(ran.out, HasSubstr("cupel-phase: over 0\n"));
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("full\",\"seconds\":[345][0-9]"))
+      << "nobody told it more";
+  EXPECT_THAT(ran.out, ::testing::Not(
+                           ::testing::ContainsRegex("(idle|rest|wave)\",\"seconds\":[345][0-9]")));
+  EXPECT_THAT(ran.out, HasSubstr(R"("over","seconds":0})"));
 }
 
 }  // namespace

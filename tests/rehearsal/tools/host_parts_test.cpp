@@ -150,8 +150,8 @@ TEST(HostParts, TheSystemsDriveIsTestedByAFileAndNeverItself) {
   const auto ran = bench.sh(burnin::stage("nvme")->prepare(dgx(), kDrives)->script);
 
   ASSERT_TRUE(forced) << forced.error().what;
-  EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme0 /\n"));
-  EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme1 /dev/nvme1n1\n"));
+  EXPECT_THAT(ran.out, HasSubstr(R"("name":"place nvme0","text":"/"})"));
+  EXPECT_THAT(ran.out, HasSubstr(R"("name":"place nvme1","text":"/dev/nvme1n1"})"));
   EXPECT_THAT(bench.sh("ls -d /cupel-nvme.* 2>&1").out, HasSubstr("No such file"));
 }
 

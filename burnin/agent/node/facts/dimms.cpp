@@ -4,11 +4,13 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/agent/node/facts/host_parts.h"
 #include "burnin/agent/node/facts/sections.h"
 
 namespace cupel::agent {
 namespace {
 
+constexpr std::string_view kTable = "/sys/firmware/dmi/tables/DMI";
 constexpr unsigned kMemoryDevice = 17, kEndOfTable = 127;
 constexpr std::size_t kHeader = 4;
 
@@ -108,8 +110,11 @@ std::vector<Dimm> parse_dimms(std::string_view table) {
   return dimms;
 }
 
+bool has_dimm_table(const Tree& tree) {
+  return !parse_dimms(tree.bytes(kTable).value_or("")).empty();
+}
+
 void add_dimms(const Tree& tree, Report& report) {
-  constexpr std::string_view kTable = "/sys/firmware/dmi/tables/DMI";
   const auto table = tree.bytes(kTable);
   const auto dimms = parse_dimms(table.value_or(""));
   report.line.array("dimms");

@@ -18,6 +18,9 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
   add_dimms(tree, report);
   add_edac(tree, report);
   add_kernel(tree, report);
+  add_iommu(tree, report);
+  add_drivers(tree, report);
+  add_fabric_manager(tree, report);
   add_boot_settings(tree, report);
   add_consoles(tree, report);
   add_frequency_policy(tree, report);
@@ -29,7 +32,7 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
   add_nvme(tree, report);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   report.line.add("seconds", took.count());
-  return report.finish();
+  return report.finish().text();
 }
 
 int facts(Arguments arguments) {

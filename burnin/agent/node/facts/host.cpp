@@ -27,9 +27,16 @@ struct Socket {
   std::optional<double> throttled{};  // times since boot, of the thread that counts most
 };
 
+struct Cpus {
+  std::map<int, Socket> sockets{};        // by physical id
+  std::map<int, int> socket_of_thread{};  // none of a kernel that reports no physical id
+  std::int64_t threads = 0;               // of all
+};
+
 /// Each socket once; /proc/cpuinfo tells of it again for every thread.
-std::map<int, Socket> read_sockets(const Tree& tree, std::map<int, int>& socket_of_thread) {
-  std::map<int, Socket> sockets;
+Cpus read_cpus(const Tree& tree) {
+  Cpus cpus;
+  auto& [sockets, socket_of_thread, threads] = cpus;
   Socket current;
   std::optional<int> thread;
   const auto told = tree.bytes("/proc/cpuinfo", 16u << 20).value_or("");
@@ -40,6 +47,7 @@ std::map<int, Socket> read_sockets(const Tree& tree, std::map<int, int>& socket_
     if (key == "processor") {
       current = {};
       thread = number<int>(value);
+      ++threads;
     }
     if (key == "vendor_id") current.vendor = value;
     if (key == "model name") current.model = value;
@@ -52,7 +60,23 @@ std::map<int, Socket> read_sockets(const Tree& tree, std::map<int, int>& socket_
     if (key != "cpu cores" || !thread || !socket_of_thread.contains(*thread)) continue;
     sockets.at(socket_of_thread.at(*thread)).cores = number_in(value);
   }
-  return sockets;
+  return cpus;
+}
+
+/// How often each package slowed down for heat: the most that one of its threads counts. The
+/// kernel's own id of the package counts where it has one.
+void read_throttling(const Tree& tree, Cpus& cpus) {
+  for (const auto& [thread, socket] : cpus.socket_of_thread) {
+    const auto folder = join(kCpuFolder, "cpu" + std::to_string(thread));
+    const auto throttled = tree.number(folder + "/thermal_throttle/package_throttle_count");
+    if (!throttled || *throttled < 0) continue;
+    const auto package = tree.text(folder + "/topology/physical_package_id");
+    const auto id = package ? number<int>(*package) : std::optional{socket};
+    const auto found = id ? cpus.sockets.find(*id) : cpus.sockets.end();
+    if (found == cpus.sockets.end()) continue;
+    auto& most = found->second.throttled;
+    most = std::max(most.value_or(0), *throttled);
+  }
 }
 
 }  // namespace
@@ -107,16 +131,13 @@ void add_system(const Tree& tree, Report& report) {
 }
 
 void add_cpus(const Tree& tree, Report& report) {
-  std::map<int, int> socket_of_thread;
-  auto sockets = read_sockets(tree, socket_of_thread);
-  for (const auto& [thread, socket] : socket_of_thread) {
+  auto cpus = read_cpus(tree);
+  read_throttling(tree, cpus);
+  auto& sockets = cpus.sockets;
+  for (const auto& [thread, socket] : cpus.socket_of_thread) {
     const auto governor =
         tree.text(join(kCpuFolder, "cpu" + std::to_string(thread) + "/cpufreq/scaling_governor"));
     if (governor) sockets.at(socket).governors.insert(*governor);
-    const auto throttled = tree.number(join(
-        kCpuFolder, "cpu" + std::to_string(thread) + "/thermal_throttle/package_throttle_count"));
-    auto& most = sockets.at(socket).throttled;
-    if (throttled && *throttled >= 0) most = std::max(most.value_or(0), *throttled);
   }
   if (sockets.empty()) report.unknown("CPUs", "/proc/cpuinfo", "this kernel tells no physical id");
   report.line.array("cpus");
@@ -135,6 +156,7 @@ void add_cpus(const Tree& tree, Report& report) {
     report.line.end();
   }
   report.line.end();
+  if (cpus.threads > 0) report.line.add("cpu_threads", cpus.threads);
   report.add("smt", tree.text(join(kCpuFolder, "smt/control")));
 }
 

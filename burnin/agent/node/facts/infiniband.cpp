@@ -31,7 +31,8 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
   const auto state = word_of(tree.text(folder + "/state"));
   const auto rate = tree.text(folder + "/rate");
   report.add("state", state);
-  report.add("phys_state", word_of(tree.text(folder + "/phys_state")));
+  const auto physical = word_of(tree.text(folder + "/phys_state"));
+  report.add("phys_state", physical);
   report.add("rate", rate);
   report.add("gbits", rate_of(rate));
   report.add("lid", tree.number(folder + "/lid"));
@@ -47,7 +48,8 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
         "roce_adp_retrans", "np_cnp_sent", "rp_cnp_handled"})
     report.add(counter, tree.number(folder + "/hw_counters/" + counter));
   report.line.end();
-  if (!state || !rate) report.unknown("link of " + device + "/" + port, folder, "not told in full");
+  if (!state || !physical || !rate)
+    report.unknown("link of " + device + "/" + port, folder, "not told in full");
 }
 
 /// Who made the card, and its serial number: all ports of a card have one. Only root can read it.
@@ -80,8 +82,7 @@ void add_infiniband(const Tree& tree, Report& report) {
     report.add("node_guid", tree.text(folder + "/node_guid"));
     add_card(tree, name, report);
     report.add("system_guid", tree.text(folder + "/sys_image_guid"));
-    if (const auto device = tree.resolved(folder + "/device"))
-      report.add("pci", pci_address(last_name(*device)));
+    report.add("pci", pci_address_of(tree, folder + "/device"));
     report.add("numa", tree.number(folder + "/device/numa_node"));
     report.add("pcie_width", tree.number(folder + "/device/current_link_width"));
     const auto networks = tree.names(folder + "/device/net");

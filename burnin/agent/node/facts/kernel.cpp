@@ -19,6 +19,29 @@ std::optional<std::string> driver_version(std::string_view text) {
   return std::nullopt;
 }
 
+/// "42.5 1234.5": seconds since the boot.
+std::optional<double> uptime(const Tree& tree) {
+  const auto told = tree.text("/proc/uptime");
+  return told ? number_in(told->substr(0, told->find(' '))) : std::nullopt;
+}
+
+}  // namespace
+
+void add_kernel(const Tree& tree, Report& report) {
+  report.line.object("kernel");
+  report.add("release", tree.text("/proc/sys/kernel/osrelease"));
+  report.add("build", tree.text("/proc/sys/kernel/version"));
+  report.add("hostname", tree.text("/proc/sys/kernel/hostname"));
+  report.add("boot_id", tree.text("/proc/sys/kernel/random/boot_id"));
+  report.add("command_line", tree.text("/proc/cmdline"));
+  report.add("tainted", tree.number("/proc/sys/kernel/tainted"));
+  report.add("numa_balancing", tree.number("/proc/sys/kernel/numa_balancing"));
+  report.add("uptime", uptime(tree));
+  report.line.end();
+  if (!tree.exists("/proc/cmdline"))
+    report.unknown("kernel command line", "/proc/cmdline", "absent");
+}
+
 void add_drivers(const Tree& tree, Report& report) {
   constexpr std::string_view kNvidia = "/proc/driver/nvidia/version";
   report.line.object("drivers");
@@ -65,32 +88,6 @@ void add_iommu(const Tree& tree, Report& report) {
   if (!groups.empty())
     report.add("mode", tree.text(std::string{kGroups} + "/" + groups.front() + "/type"));
   report.line.end();
-}
-
-/// "42.5 1234.5": seconds since the boot.
-std::optional<double> uptime(const Tree& tree) {
-  const auto told = tree.text("/proc/uptime");
-  return told ? number_in(told->substr(0, told->find(' '))) : std::nullopt;
-}
-
-}  // namespace
-
-void add_kernel(const Tree& tree, Report& report) {
-  report.line.object("kernel");
-  report.add("release", tree.text("/proc/sys/kernel/osrelease"));
-  report.add("build", tree.text("/proc/sys/kernel/version"));
-  report.add("hostname", tree.text("/proc/sys/kernel/hostname"));
-  report.add("boot_id", tree.text("/proc/sys/kernel/random/boot_id"));
-  report.add("command_line", tree.text("/proc/cmdline"));
-  report.add("tainted", tree.number("/proc/sys/kernel/tainted"));
-  report.add("numa_balancing", tree.number("/proc/sys/kernel/numa_balancing"));
-  report.add("uptime", uptime(tree));
-  report.line.end();
-  if (!tree.exists("/proc/cmdline"))
-    report.unknown("kernel command line", "/proc/cmdline", "absent");
-  add_iommu(tree, report);
-  add_drivers(tree, report);
-  add_fabric_manager(tree, report);
 }
 
 void add_time(const Tree& tree, Report& report) {

@@ -135,9 +135,9 @@ void add_health(const NvmeHealth& health, Report& report) {
   report.line.add("error_entries", health.error_entries).end();
 }
 
-void add_drive(const Tree& tree, const std::string& name, Report& report) {
+/// Opens the drive's object.
+void add_files(const Tree& tree, const std::string& name, Report& report) {
   const auto folder = std::string{kFolder} + "/" + name;
-  const auto device = tree.real("/dev/" + name);
   report.line.object().add("name", std::string_view{name});
   report.add("model", tree.text(folder + "/model"));
   report.add("serial", tree.text(folder + "/serial"));
@@ -145,8 +145,12 @@ void add_drive(const Tree& tree, const std::string& name, Report& report) {
   report.add("state", tree.text(folder + "/state"));
   report.add("bytes", capacity_of(tree, name));
   report.add("pcie_width", tree.number(folder + "/device/current_link_width"));
-  if (const auto place = tree.resolved(folder + "/device"))
-    report.add("pci", pci_address(last_name(*place)));
+  report.add("pci", pci_address_of(tree, folder + "/device"));
+}
+
+/// What the drive itself answers.
+void add_answers(const Tree& tree, const std::string& name, Report& report) {
+  const auto device = tree.real("/dev/" + name);
   const auto identity = ask_identity(device);
   if (const auto told = parse_identity(identity.bytes)) {
     report.line.object("identify").add("serial", std::string_view{told->serial});
@@ -164,18 +168,27 @@ void add_drive(const Tree& tree, const std::string& name, Report& report) {
   else
     report.unknown("SMART of " + name, device,
                    health.why.empty() ? "the drive answers with zeros" : health.why);
+}
+
+using AddAnswers = void (*)(const Tree& tree, const std::string& name, Report& report);
+
+/// `answers`: nullptr: of files alone.
+void add_drives(const Tree& tree, AddAnswers answers, Report& report) {
+  constexpr std::size_t kMostDrives = 128;
+  const auto drives = tree.names(kFolder);
+  report.line.array("nvme");
+  for (std::size_t i = 0; i < std::min(drives.size(), kMostDrives); ++i) {
+    add_files(tree, drives[i], report);
+    if (answers != nullptr) answers(tree, drives[i], report);
+    report.line.end();
+  }
   report.line.end();
 }
 
 }  // namespace
 
-void add_nvme(const Tree& tree, Report& report) {
-  constexpr std::size_t kMostDrives = 128;
-  const auto drives = tree.names(kFolder);
-  report.line.array("nvme");
-  for (std::size_t i = 0; i < std::min(drives.size(), kMostDrives); ++i)
-    add_drive(tree, drives[i], report);
-  report.line.end();
-}
+void add_nvme(const Tree& tree, Report& report) { add_drives(tree, add_answers, report); }
+
+void add_nvme_files(const Tree& tree, Report& report) { add_drives(tree, nullptr, report); }
 
 }  // namespace cupel::agent

@@ -33,7 +33,7 @@ class Report {
   }
 
   /// The whole line. Once.
-  std::string finish() {
+  const JsonLine& finish() {
     line.array("unknown");
     for (const auto& each : unknown_) {
       line.object();
@@ -41,7 +41,7 @@ class Report {
       line.add("why", std::string_view{each.why}).end();
     }
     line.end();
-    return line.text();
+    return line;
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -62,6 +63,53 @@ void wait_for_end(pid_t pid, milliseconds patience) {
 
 constexpr milliseconds kBetweenLooks{100};
 
+/// Whether it carries "NAME=VALUE" in its environment, as it was started.
+bool carries(pid_t pid, const std::string& mark) {
+  const auto environment = read_small("/proc/" + std::to_string(pid) + "/environ", 8u << 20);
+  if (!environment) return false;
+  const auto all = split(*environment, '\0');
+  return std::ranges::find(all, mark) != all.end();
+}
+
+bool is_living(pid_t pid) {
+  const auto entry = entry_of(std::to_string(pid));
+  return entry && entry->state != 'Z' && entry->state != 'X';
+}
+
+/// Of this process, which has one thread. One file to read, where a look at every process of a
+/// large node takes longer; a kernel may lack it (CONFIG_PROC_CHILDREN). It may miss one while
+/// another ends (proc(5)): kill_descendants() takes that when the last has ended.
+std::vector<pid_t> children() {
+  const auto list =
+      read_small("/proc/self/task/" + std::to_string(::getpid()) + "/children", 1u << 20);
+  std::vector<pid_t> all;
+  if (!list) {
+    for (const auto pid : all_processes())
+      if (const auto entry = entry_of(std::to_string(pid)); entry && entry->parent == ::getpid())
+        all.push_back(pid);
+    return all;
+  }
+  for (const auto word : words(*list))
+    if (const auto pid = number<pid_t>(word)) all.push_back(*pid);
+  return all;
+}
+
+/// All that lives of a command whose first process is `child`. Takes the exit statuses of what it
+/// left to us and has ended: nobody else waits for those.
+std::vector<pid_t> family_of(pid_t child, const std::string& mark, const std::set<pid_t>& others) {
+  std::vector<pid_t> all;
+  for (const auto each : children()) {
+    if (others.contains(each)) continue;
+    const bool living = is_living(each);
+    if (!living && each != child) ::waitpid(each, nullptr, WNOHANG);
+    if (!living || (each != child && !carries(each, mark))) continue;
+    all.push_back(each);
+    const auto below = descendants(each);
+    all.insert(all.end(), below.begin(), below.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<pid_t> descendants(pid_t ancestor) {
@@ -86,14 +134,8 @@ std::vector<pid_t> descendants(pid_t ancestor) {
 std::vector<pid_t> strays(const std::string& folder) {
   const auto mark = "CUPEL_JOB=" + folder;
   std::vector<pid_t> found;
-  for (const auto pid : all_processes()) {
-    if (pid == ::getpid()) continue;
-    const auto environment = read_small("/proc/" + std::to_string(pid) + "/environ", 8u << 20);
-    if (!environment) continue;
-    bool marked = false;
-    for (const auto one : split(*environment, '\0')) marked = marked || one == mark;
-    if (marked) found.push_back(pid);
-  }
+  for (const auto pid : all_processes())
+    if (pid != ::getpid() && carries(pid, mark)) found.push_back(pid);
   return found;
 }
 
@@ -130,11 +172,14 @@ void kill_control_group(const std::string& path) {
     if (const auto pid = number<pid_t>(line); pid && *pid > 1) ::kill(*pid, SIGKILL);
 }
 
+int shell_status(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 void reap(Watched& watched) {
   int status = 0;
   for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
-    if (pid == watched.pid)
-      watched.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (pid == watched.pid) watched.status = shell_status(status);
 }
 
 bool kill_descendants(Watched& watched, const std::string& control_group, milliseconds patience) {
@@ -150,6 +195,18 @@ bool kill_descendants(Watched& watched, const std::string& control_group, millis
   }
   if (is_ours(control_group)) ::rmdir(control_group.c_str());
   return true;
+}
+
+bool kill_family(pid_t child, const std::string& mark, const std::set<pid_t>& others,
+                 milliseconds patience) {
+  const auto until = since_boot() + patience;
+  for (;;) {
+    const auto left = family_of(child, mark, others);
+    for (const auto pid : left) ::kill(pid, SIGKILL);
+    if (left.empty()) return true;
+    if (since_boot() > until) return false;
+    wait_for_end(left.front(), kBetweenLooks);
+  }
 }
 
 bool kill_strays(const std::string& folder, const std::string& control_group,

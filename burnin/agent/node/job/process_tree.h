@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct Watched {
   std::optional<int> status{};
 };
 
+/// An exit status of wait(2) as a shell has it.
+int shell_status(int status);
+
 /// Takes the exit status of every child that has ended. Never waits.
 void reap(Watched& watched);
 
@@ -40,6 +44,12 @@ void reap(Watched& watched);
 /// the kernel itself holds fast (a driver that hangs) is given up after `patience`: false.
 bool kill_descendants(Watched& watched, const std::string& control_group,
                       std::chrono::milliseconds patience);
+
+/// KILL to that child of ours and all below it, and to whatever it left to us that carries `mark`
+/// ("NAME=VALUE") in its environment, until none lives. `others`: children that are none of it.
+/// Leaves the child's exit status to be taken. False as above.
+bool kill_family(pid_t child, const std::string& mark, const std::set<pid_t>& others,
+                 std::chrono::milliseconds patience);
 
 /// Ends what is left of a job whose supervisor was killed. Idempotent. False: some live on.
 bool kill_strays(const std::string& folder, const std::string& control_group,

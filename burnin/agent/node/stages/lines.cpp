@@ -14,6 +14,14 @@ void StageLines::unmeasured(std::string_view name, std::string_view part, std::s
   write(JsonLine{"unmeasured"}.add("name", name).add("part", part).add("why", why));
 }
 
+void StageLines::note(std::string_view name, std::string_view text) {
+  write(JsonLine{"note"}.add("name", name).add("text", text));
+}
+
+void StageLines::phase(std::string_view name, double seconds) {
+  write(JsonLine{"phase"}.add("name", name).add("seconds", seconds));
+}
+
 void StageLines::evidence(std::string_view name, std::string_view part, const Command& command,
                           const Ran& ran) {
   JsonLine line{"evidence"};

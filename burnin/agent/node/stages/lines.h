@@ -22,6 +22,10 @@ class StageLines {
   void measured(std::string_view name, std::string_view part, double value);
   /// What the stage looked for and did not find, and why.
   void unmeasured(std::string_view name, std::string_view part, std::string_view why);
+  /// What the stage did or found, in words: "NUMA node 1, CPUs 28-55".
+  void note(std::string_view name, std::string_view text);
+  /// Which part of its work it does now, for whoever reads meanwhile; `seconds`: for how long.
+  void phase(std::string_view name, double seconds);
   /// A tool's raw output, for the controller to parse. `name`: what the reader looks for.
   void evidence(std::string_view name, std::string_view part, const Command& command,
                 const Ran& ran);

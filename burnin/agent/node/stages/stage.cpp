@@ -10,7 +10,22 @@ namespace cupel::agent {
 namespace {
 
 constexpr int kLinesProtocol = 1;
-constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag}, StageRow{"roce", run_roce}};
+constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
+                             StageRow{"roce", run_roce},
+                             StageRow{"nvbandwidth", run_nvbandwidth},
+                             StageRow{"gpu-burn", run_gpu_burn},
+                             StageRow{"cpu-memory", run_cpu_memory},
+                             StageRow{"fabric-cables", run_fabric_cables},
+                             StageRow{"nccl-tests", run_nccl_tests},
+                             StageRow{"cpu", run_cpu},
+                             StageRow{"memory", run_memory},
+                             StageRow{"thermal", run_thermal},
+                             StageRow{"psu", run_psu},
+                             StageRow{"node-facts", run_node_facts},
+                             StageRow{"gpu-facts", run_gpu_facts},
+                             StageRow{"disk", run_disk},
+                             StageRow{"storage", run_storage},
+                             StageRow{"nvme", run_nvme}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

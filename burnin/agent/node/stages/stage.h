@@ -10,6 +10,7 @@
 #include "burnin/agent/node/stages/clock.h"
 #include "burnin/agent/node/stages/lines.h"
 #include "burnin/agent/node/stages/programs.h"
+#include "burnin/agent/node/stages/scratch.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {
@@ -20,6 +21,9 @@ struct Node {
   Programs& programs;
   StageClock& clock;
   StageLines& lines;
+  Scratch& scratch = no_scratch();
+  /// The job's own folder, where the controller lays a word for it; empty outside of a job.
+  std::string job{};
 };
 
 /// Why a stage proves nothing ("dcgmi is not installed on the node"); empty where it did its work.
@@ -33,6 +37,20 @@ struct StageRow {
 
 Work<GaveUp> run_roce(Node& node, const JsonValue& order);
 Work<GaveUp> run_dcgm_diag(Node& node, const JsonValue& order);
+Work<GaveUp> run_nvbandwidth(Node& node, const JsonValue& order);
+Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order);
+Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_cables(Node& node, const JsonValue& order);
+Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order);
+Work<GaveUp> run_cpu(Node& node, const JsonValue& order);
+Work<GaveUp> run_memory(Node& node, const JsonValue& order);
+Work<GaveUp> run_gpu_facts(Node& node, const JsonValue& order);
+Work<GaveUp> run_node_facts(Node& node, const JsonValue& order);
+Work<GaveUp> run_thermal(Node& node, const JsonValue& order);
+Work<GaveUp> run_psu(Node& node, const JsonValue& order);
+Work<GaveUp> run_disk(Node& node, const JsonValue& order);
+Work<GaveUp> run_storage(Node& node, const JsonValue& order);
+Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
