@@ -10,6 +10,7 @@
 #include "inventory/node.h"
 #include "inventory/part_kind.h"
 #include "inventory/profile.h"
+#include "orchestrator/handoff/gres_conf.h"
 #include "orchestrator/handoff/scontrol.h"
 #include "orchestrator/handoff/slurm_conf.h"
 #include "tests/support/captures.h"
@@ -132,6 +133,93 @@ TEST(SlurmConf, SaysWhereSlurmDisagrees) {
   const auto found = disagreements(inventory.profiles.at("p"), node);
 
   EXPECT_THAT(found, ElementsAre("node01: Slurm has CPUs=128, the profile says 224"));
+}
+
+SlurmNode known_node(std::string name, std::string gres) {
+  SlurmNode node;
+  node.name = std::move(name);
+  node.cpus = 128;
+  node.gres = std::move(gres);
+  return node;
+}
+
+std::vector<std::string> faults_of(std::string_view text, std::string gres = "gpu:h100:8(S:0-1)") {
+  const std::vector nodes{known_node("n1", gres), known_node("n2", gres)};
+  return gres_faults(text, nodes);
+}
+
+TEST(GresConf, IsWellWhereItSaysWhatSlurmHas) {
+  EXPECT_THAT(faults_of("# all\nNodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n"),
+              ElementsAre());
+  EXPECT_THAT(faults_of("name = gpu type = h100 \\\n file = /dev/nvidia[0-7] Cores=0-63 # x\n"),
+              ElementsAre());
+  EXPECT_THAT(faults_of("Name=gpu File=/dev/nvidia[0-7]\nName=shard Count=8\n", "gpu:8,shard:8"),
+              ElementsAre());
+  EXPECT_THAT(faults_of("AutoDetect=nvml\n"), ElementsAre());
+  EXPECT_THAT(faults_of("AutoDetect=nvml\nName=gpu Type=h100 File=/dev/nvidia[0-3]\n"),
+              ElementsAre())
+      << "slurmd compares these with what it finds";
+  EXPECT_THAT(faults_of("AutoDetect=nvml\nNodeName=n[1-2] AutoDetect=off Name=gpu Type=h100 "
+                        "File=/dev/nvidia[0-7]\n"),
+              ElementsAre());
+}
+
+TEST(GresConf, NamesWhatSlurmdDoesNotStartWith) {
+  EXPECT_THAT(faults_of("AutoDetect=nvml\nName=gpu\nName=gpu File=/dev/nvidia0 CPUs=48-63,176-191\n"
+                        "Name=gpu File=/dev/nvidia1 CPUs=48-63,176-191\n  Name=gpu Type=h100 "
+                        "File=/dev/nvidia2\n"),
+              ElementsAre(HasSubstr("gres.conf:3, 4: CPUs= is the old name of Cores="),
+                          HasSubstr("gres.conf:3, 4: core 191, and n1 has 128 CPUs in Slurm"),
+                          HasSubstr("gres.conf:2: no File= here"),
+                          HasSubstr("gres.conf:2, 3, 4: no Type= here"),
+                          HasSubstr("gres.conf:2: Name=gpu without File beside AutoDetect")));
+  EXPECT_THAT(faults_of("Name=gpu Type=h100 File=/dev/nvidia[0-7] Coers=1\nnonsense\n"),
+              ElementsAre(HasSubstr("gres.conf:1: 'coers' is no key"),
+                          HasSubstr("gres.conf:2: what stands there is no KEY=VALUE")));
+  EXPECT_THAT(faults_of("Name=gpu Type=h100 Count=7 File=/dev/nvidia[0-7]\n"),
+              ElementsAre("gres.conf:1: Count=7 beside 8 files: slurmd does not start"));
+}
+
+TEST(GresConf, NamesAnAutoDetectThatIsSaidTwice) {
+  EXPECT_THAT(faults_of("AutoDetect=nvml\nAutoDetect=off\n"),
+              ElementsAre("gres.conf:2: AutoDetect=off again, after AutoDetect=nvml in line 1: the "
+                          "last one counts; leave one",
+                          HasSubstr("n[1-2]: gres.conf has no gpu")));
+  EXPECT_THAT(faults_of("NodeName=n1 AutoDetect=nvml\nNodeName=n[1-2] AutoDetect=off Name=gpu "
+                        "Type=h100 File=/dev/nvidia[0-7]\n"),
+              ElementsAre("gres.conf:2: AutoDetect differs from that of the same node in line 1: "
+                          "slurmd does not start"));
+  EXPECT_THAT(faults_of("Name=gpu AutoDetect=off Type=h100 File=/dev/nvidia[0-7]\n"),
+              ElementsAre(HasSubstr("takes no effect without NodeName=")));
+}
+
+TEST(GresConf, CountsGpusAndMigInstancesOfEachNode) {
+  constexpr std::string_view kMig =
+      "Name=gpu Type=1g.10gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap12\n"
+      "Name=gpu Type=1g.10gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap21\n";
+
+  EXPECT_THAT(faults_of(kMig, "gpu:1g.10gb:2"), ElementsAre());
+  EXPECT_THAT(faults_of(kMig, "gpu:1g.10gb:7(S:0)"),
+              ElementsAre("n[1-2]: gres.conf has gpu:1g.10gb:2, Slurm has gpu:1g.10gb:7: slurmctld "
+                          "makes the node INVAL; each MIG instance counts in Gres="));
+  EXPECT_THAT(faults_of("NodeName=n1 Name=gpu File=/dev/nvidia[0-7]\n", "gpu:8"),
+              ElementsAre("n2: gres.conf has no gpu, Slurm has gpu:8: slurmctld makes the node "
+                          "INVAL"));
+  EXPECT_THAT(faults_of("Name=gpu File=/dev/nvidia[0-7]\n", ""),
+              ElementsAre("n[1-2]: gres.conf has gpu:8, Slurm has no gpu: slurmd leaves out the "
+                          "rest"))
+      << "no Gres= on the NodeName line: jobs never see a GPU";
+}
+
+TEST(GresConf, IsReadHoweverItWasDamaged) {
+  std::mt19937 random{47};
+  const std::string text =
+      "AutoDetect=off\nNodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7] Cores=0-3,8\n";
+  for (int round = 0; round < 5'000; ++round)
+    for (const auto& fault : faults_of(cupel::test::damaged(text, random)))
+      EXPECT_LE(fault.size(), 1000U);
+  EXPECT_THAT(faults_of("NodeName=n[0-99999] Name=gpu\nNodeName=n[0-\n"),
+              ::testing::Contains(HasSubstr("gres.conf:2: NodeName='n[0-'")));
 }
 
 TEST(ScontrolPing, PartsTheLinesOfAnErrorOfScontrol) {
