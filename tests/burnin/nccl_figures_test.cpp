@@ -57,6 +57,7 @@ TEST(NcclFigures, FindsWhatWasPublishedOfAsManyNodesOfTheGenerationAndAlgorithm)
 
   EXPECT_EQ(busbw(run_of(4, "NVIDIA H100 80GB HBM3", "", 1)), 391.1);
   EXPECT_EQ(busbw(run_of(4, "NVIDIA H200", "", 1)), 391.1);
+  EXPECT_EQ(busbw(run_of(4, "NVIDIA GH200 480GB", "", 1)), 0) << "another machine";
   EXPECT_EQ(busbw(run_of(2, "NVIDIA H100 80GB HBM3", "ring", 1)), 368);
   EXPECT_EQ(busbw(run_of(2, "NVIDIA H100 80GB HBM3", "", 1)), 479.28);
   EXPECT_EQ(busbw(run_of(3, "NVIDIA H100 80GB HBM3", "", 1)), 0);
