@@ -14,6 +14,7 @@
 #include "burnin/node/rdma_counters.h"
 #include "burnin/node/sysfs.h"
 #include "burnin/script.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -222,7 +223,7 @@ void add_system(const Sysfs& sysfs, Findings& findings) {
   system.name = "system";
   system.manufacturer = told("sys_vendor");
   system.model = told("product_name");
-  system.serial = told("product_serial");
+  system.serial = inventory::reported_serial(told("product_serial"));
   system.source = kFolder;
   if (system.model.empty())
     add_unknown(findings, "system", kFolder, "absent");
@@ -288,7 +289,7 @@ void add_drives(const Sysfs& sysfs, Findings& findings) {
     part.kind = PartKind::nvme;
     part.name = name;
     part.model = at(drive, "model");
-    part.serial = at(drive, "serial");
+    part.serial = inventory::reported_serial(at(drive, "serial"));
     part.firmware = at(drive, "firmware_rev");
     part.slot = slot_of(drive);
     part.size_bytes = drive_bytes(drive);
@@ -370,7 +371,7 @@ void add_hcas(const Sysfs& sysfs, std::string_view text, Findings& findings) {
     part.name = name;
     part.model = at(hca, "hca_type");
     part.part_number = at(hca, "board_id");
-    part.serial = card_serial(text, name);
+    part.serial = inventory::reported_serial(card_serial(text, name));
     if (const auto guid = at(hca, "node_guid"); !guid.empty()) part.macs = {std::string{guid}};
     part.firmware = at(hca, "fw_ver");
     part.slot = slot_of(hca);
