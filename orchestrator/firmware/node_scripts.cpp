@@ -150,6 +150,29 @@ std::string flint_script(const NodeWrite& write) {
   return script;
 }
 
+/// A drive that restarts below a mounted file system, swap, RAID or LVM takes the system with it,
+/// and may stay away: such a one gets its version by a restart of the host. All of them are looked
+/// at before the first is written.
+constexpr std::string_view kInUse = R"sh(in_use() {
+  if grep -q "^/dev/${1}n" /proc/mounts /proc/swaps 2>/dev/null; then return 0; fi
+  for each in "/sys/block/${1}n"*/holders/* "/sys/block/${1}n"*/"${1}n"*/holders/*; do
+    if [ -e "$each" ]; then return 0; fi
+  done
+  return 1
+}
+)sh";
+
+std::string refuse_in_use(std::span<const Part> parts) {
+  auto script = std::string{kInUse};
+  for (const auto& part : parts)
+    script +=
+        fmt::format("if in_use {}; then\n{}fi\n", shell_quoted(part.name),
+                    gave_up(part.name + " is in use (mounted, swap, RAID or LVM): nothing was "
+                                        "written; say follow: [host-restart] in the baseline",
+                            kDriveInUse));
+  return script;
+}
+
 /// Slot 0: the drive chooses. A commit that waits for a reset is a success, whatever its status.
 /// Source: NVM Express base specification 2.0, 5.12: action 1 replaces the slot's image, which runs
 /// after the next reset; 3 without one.
@@ -157,6 +180,7 @@ std::string nvme_script(const NodeWrite& write) {
   const bool resets = resets_device(write.expected);
   const int action = write.expected.follow.empty() ? 3 : 1;
   auto script = needs_one_of("nvme", "nvme", "nvme");
+  if (resets || action == 3) script += refuse_in_use(write.parts);
   for (const auto& part : write.parts) {
     const auto device = shell_quoted("/dev/" + part.name);
     script += fmt::format(

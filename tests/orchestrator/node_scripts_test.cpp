@@ -81,6 +81,8 @@ TEST(NodeWrite, CommitsADriveAtOnceOnlyWhereNothingFollows) {
   EXPECT_THAT(at_once, HasSubstr("nvme fw-commit '/dev/nvme3' --slot=0 --action=3"));
   EXPECT_THAT(later, HasSubstr("--slot=0 --action=1"));
   EXPECT_THAT(later, Not(HasSubstr("nvme reset")));
+  EXPECT_LT(at_once.find("if in_use 'nvme3'; then"), at_once.find("nvme fw-download"));
+  EXPECT_THAT(later, Not(HasSubstr("in_use"))) << "the host's restart takes all drives along";
 }
 
 TEST(NodeWrite, RunsTheSitesToolWithItsArgumentsFilledInAndQuoted) {
