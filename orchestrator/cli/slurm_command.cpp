@@ -42,32 +42,47 @@ Task<Result<Compared>> compare(handoff::Slurm& slurm, const inventory::Inventory
   co_return std::move(told).error();
 }
 
-/// gres.conf is always in the folder of slurm.conf. Source: man gres.conf.
-std::filesystem::path gres_beside(const inventory::SlurmSite& site) {
+/// gres.conf is always in the folder of slurm.conf. Source: man gres.conf. Empty: slurmrestd
+/// answers for a cluster whose files may be on another machine.
+std::string gres_beside(const inventory::SlurmSite& site) {
   const char* named = std::getenv("SLURM_CONF");
   const bool is_told = named != nullptr && *named != '\0';
+  if (site.rest && site.configuration.empty() && !is_told) return {};
   const std::filesystem::path conf{!site.configuration.empty() ? site.configuration.c_str()
                                    : is_told                   ? named
                                                                : "/etc/slurm/slurm.conf"};
-  return conf.parent_path() / "gres.conf";
+  return (conf.parent_path() / "gres.conf").string();
 }
 
 /// What came of the file that slurmd reads.
 struct GresConf {
   std::string file{};
   std::string why_not{};  // empty: it was read
-  Words faults{};
+  handoff::GresFindings found{};
 };
+
+/// Slurm looks for what an Include line names beside gres.conf.
+handoff::ReadIncluded included_by(const std::string& file) {
+  return [folder = std::filesystem::path{file}.parent_path()](
+             const std::string& name) -> std::optional<std::string> {
+    auto text = read_file(folder / name, handoff::kLargestGresConf);
+    return text ? std::optional{*std::move(text)} : std::nullopt;
+  };
+}
 
 /// Errors: kNotFound, kInvalid: the file that was named cannot be read. One that nobody named may
 /// be on the nodes alone.
 Result<GresConf> gres_conf_of(const inventory::SlurmSite& site, const std::string& named,
                               std::span<const handoff::SlurmNode> nodes) {
-  GresConf conf{.file = named.empty() ? gres_beside(site).string() : named};
+  GresConf conf{.file = named.empty() ? gres_beside(site) : named};
+  if (conf.file.empty()) {
+    conf.why_not = "slurmrestd does not show it";
+    return conf;
+  }
   const auto text = read_file(conf.file, handoff::kLargestGresConf);
   if (!text && !named.empty()) return text.error();
   if (text)
-    conf.faults = handoff::gres_faults(*text, nodes);
+    conf.found = handoff::gres_findings(conf.file, *text, nodes, included_by(conf.file));
   else
     conf.why_not = text.error().what;
   return conf;
@@ -76,9 +91,10 @@ Result<GresConf> gres_conf_of(const inventory::SlurmSite& site, const std::strin
 void say_agreement(const Words& all, std::size_t nodes, const GresConf& gres) {
   for (const auto& line : all) say("{}\n", line);
   if (all.empty()) say("slurmctld agrees with the inventory on all {} nodes\n", nodes);
+  for (const auto& note : gres.found.notes) say("{}\n", note);
   if (!gres.why_not.empty())
     say("gres.conf was not compared: {}; name it with --gres FILE\n", gres.why_not);
-  else if (gres.faults.empty())
+  else if (gres.found.faults.empty() && gres.found.is_whole)
     say("{} fits what slurmctld has\n", gres.file);
 }
 
@@ -100,10 +116,11 @@ Exit check(const Context& context, const inventory::Inventory& inventory,
   }
   const auto gres = gres_conf_of(site, gres_file, known);
   if (!gres) return complain(context, gres.error(), Exit::invalid);
-  all.insert(all.end(), gres->faults.begin(), gres->faults.end());
+  all.insert(all.end(), gres->found.faults.begin(), gres->found.faults.end());
   if (context.json) {
     boost::json::object answer{{"disagreements", boost::json::value_from(all)},
-                               {"gres_conf", gres->file}};
+                               {"gres_conf", gres->file},
+                               {"gres_conf_notes", boost::json::value_from(gres->found.notes)}};
     if (!gres->why_not.empty()) answer["gres_conf_not_read"] = gres->why_not;
     std::printf("%s\n", boost::json::serialize(answer).c_str());
   } else {
