@@ -77,8 +77,8 @@ std::string saved_by(const bmc::BootOrder& now, const std::vector<std::string>& 
   const auto before = network_before_disk(now.current, now.options);
   const auto after = network_before_disk(target, now.options);
   if (before < after + 2) return {};
-  return fmt::format(" ({} network options before the disk: up to {} min of each boot saved)",
-                     before, before - after);
+  return fmt::format("{} network options before the disk: up to {} min of each boot saved", before,
+                     before - after);
 }
 
 void plan_boot_order(const Profile& profile, const ReportedSettings& reported, SettingsPlan& plan) {
@@ -96,11 +96,12 @@ void plan_boot_order(const Profile& profile, const ReportedSettings& reported, S
         "the machine has no such boot option; it has " + kinds_in(now.current, now.options));
   const auto target = in_order(now.next, now.options, kinds);
   plan.items.push_back({"boot_order",
-                        kinds_in(now.current, now.options) + saved_by(now, target),
+                        kinds_in(now.current, now.options),
                         wanted,
                         state_of(now.current == target, now.next == target),
                         true,
-                        {}});
+                        {},
+                        saved_by(now, target)});
   if (now.next != target) plan.boot_order = target;
 }
 
