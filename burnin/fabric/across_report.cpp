@@ -46,11 +46,13 @@ std::map<std::string, std::string> variables_of(const json::value& start) {
   return variables;
 }
 
-/// "NET/IB/3/GDRDMA" and "NET/IB/0/GDRDMA" are one way.
+/// "NET/IB/3/GDRDMA", "NET/IB/0/GDRDMA" and "NET/IB/0(8)/GDRDMA", by the HCA of another GPU, are
+/// one way.
 std::string without_numbers(std::string_view way) {
   std::string bare;
   for (const auto piece : split(way, '/'))
-    if (!number<std::uint64_t>(piece)) bare += (bare.empty() ? "" : "/") + std::string{piece};
+    if (!number<std::uint64_t>(piece.substr(0, piece.find('('))))
+      bare += (bare.empty() ? "" : "/") + std::string{piece};
   return bare;
 }
 

@@ -429,8 +429,9 @@ class NcclRounds : public GroupRounds {
                  Findings& findings) const {
     if (!report.burn.nccl.empty()) findings.facts["nccl.version"] = report.burn.nccl;
     auto ways = fabric::transport_words(report);
-    // A node without HCAs has no other way.
-    if (const auto tcp = fabric::tcp_channels(report); tcp && has_hcas_)
+    // A node without HCAs has no other way, and a site that wants TCP gets it.
+    const bool is_asked = fabric::asks_for_tcp(collectives_.environment);
+    if (const auto tcp = fabric::tcp_channels(report); tcp && has_hcas_ && !is_asked)
       findings.measurements.push_back({"nccl.tcp", node, *tcp, "count", *tcp > 0 ? ways : ""});
     if (!ways.empty()) findings.facts["nccl.transport"] = std::move(ways);
     std::string set;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "base/text.h"
 #include "inventory/node_range.h"
 
@@ -35,6 +33,14 @@ std::optional<double> tcp_channels(const AcrossReport& report) {
   }
   if (all == 0) return std::nullopt;
   return static_cast<double>(tcp);
+}
+
+bool asks_for_tcp(const std::map<std::string, std::string>& environment) {
+  const auto is = [&](const std::string& name, std::string_view value) {
+    const auto set = environment.find(name);
+    return set != environment.end() && lower_case(set->second) == value;
+  };
+  return is("NCCL_NET", "socket") || is("NCCL_IB_DISABLE", "1");
 }
 
 std::vector<std::string> roce_settings_on_infiniband(std::span<const AcrossReport* const> reports,

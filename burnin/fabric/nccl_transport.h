@@ -1,6 +1,7 @@
 #pragma once
 // Which transport carried the bytes between nodes, by NCCL's own log: what was asked for is no
 // proof. Pure.
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,10 @@ std::string transport_words(const AcrossReport& report);
 
 /// How many channels to other nodes go over TCP sockets; nothing: NCCL named none to another node.
 std::optional<double> tcp_channels(const AcrossReport& report);
+
+/// True where these variables of NCCL's, which the site gives to all nodes, leave TCP alone: what
+/// was asked for is no fault of a node.
+bool asks_for_tcp(const std::map<std::string, std::string>& environment);
 
 /// "NCCL_IB_GID_INDEX=3 is set on n[1-8], ...": a variable of RoCE where all HCAs are InfiniBand.
 /// `reports`: of each node; nullptr: it did not report.

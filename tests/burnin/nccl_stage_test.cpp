@@ -606,7 +606,7 @@ TEST(NcclStage, SaysWhichTransportCarriedTheBytes) {
   const auto answer = [](int, int node, const MemberJob&) -> std::optional<Output> {
     return with_transport(Said{}.output(),
                           node == 1 ? R"("NET/Socket/0":4,"P2P/CUMEM":2)"
-                                    : R"("NET/IB/0/GDRDMA":2,"NET/IB/1/GDRDMA":2,"P2P/CUMEM":2)",
+                                    : R"("NET/IB/0(8)/GDRDMA":2,"NET/IB/1/GDRDMA":2,"P2P/CUMEM":2)",
                           R"("mlx5_0:1":"IB")", "");
   };
 
@@ -631,33 +631,13 @@ TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
 
   const auto nothing = run(2, {}, untold, nullptr, 0, with_hcas());
   const auto no_hcas = run(2, {{"ranks", "2"}}, by_tcp);
+  const auto wanted = run(2, {{"environment", "NCCL_NET=Socket"}}, by_tcp, nullptr, 0, with_hcas());
 
-  ASSERT_TRUE(nothing);
-  ASSERT_TRUE(no_hcas);
+  ASSERT_TRUE(nothing && no_hcas && wanted);
   EXPECT_EQ(number_of(nothing->members[0], "nccl.tcp", "n1"), std::nullopt) << "not zero";
   EXPECT_EQ(number_of(no_hcas->members[0], "nccl.tcp", "n1"), std::nullopt) << "its only way";
+  EXPECT_EQ(number_of(wanted->members[0], "nccl.tcp", "n1"), std::nullopt) << "as asked";
   EXPECT_EQ(no_hcas->members[0].facts.at("nccl.transport"), "NET/Socket: 4 channels");
-}
-
-TEST(NcclStage, SaysThatAGidIndexIsASettingOfRoce) {
-  const auto answer = [](std::string_view link, std::string_view index) {
-    return [link, index](int, int, const MemberJob&) -> std::optional<Output> {
-      return with_transport(Said{}.output(), R"("NET/IB/0":4)",
-                            fmt::format(R"("mlx5_0:1":"{}")", link),
-                            fmt::format(R"("NCCL_IB_GID_INDEX":"{}")", index));
-    };
-  };
-
-  const auto infiniband = run(2, {}, answer("IB", "3"), nullptr, 0, with_hcas());
-  const auto roce = run(2, {}, answer("RoCE", "3"), nullptr, 0, with_hcas());
-  const auto chooses = run(2, {}, answer("IB", "-1"), nullptr, 0, with_hcas());
-
-  ASSERT_TRUE(infiniband && roce && chooses);
-  EXPECT_THAT(infiniband->reasons,
-              Contains(HasSubstr("NCCL_IB_GID_INDEX=3 is set on n[1-2], whose HCAs are "
-                                 "InfiniBand")));
-  EXPECT_THAT(roce->reasons, Not(Contains(HasSubstr("GID_INDEX=3 is set"))));
-  EXPECT_THAT(chooses->reasons, Not(Contains(HasSubstr("is set on"))));
 }
 
 }  // namespace
