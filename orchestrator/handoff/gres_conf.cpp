@@ -145,7 +145,7 @@ std::string objection_to(std::string_view key, const Record& record, std::string
                : fmt::format("a line begins with NodeName=, Name= or AutoDetect=, not with {}=",
                              key);
   if (first == "autodetect") return "AutoDetect= in front stands alone: write NodeName= before it";
-  return key == "nodename" ? "NodeName= stands in front of all other keys" : "";
+  return key == "nodename" ? "NodeName= belongs in front of all other keys" : "";
 }
 
 /// False: slurmd does not start with it, or nobody can tell its nodes; `faults` says why.

@@ -220,7 +220,7 @@ TEST(GresConf, NamesWhatSlurmdDoesNotStartWith) {
                 "Name=gpu \\\n NodeName=n1 File=/dev/nvidia[0-7]\n"
                 "AutoDetect=off NodeName=n2\n"),
       ElementsAre(HasSubstr("gres.conf:1: a line begins with NodeName=, Name= or AutoDetect="),
-                  HasSubstr("gres.conf:2: NodeName= stands in front of all other keys"),
+                  HasSubstr("gres.conf:2: NodeName= belongs in front of all other keys"),
                   HasSubstr("gres.conf:4: AutoDetect= in front stands alone")));
   EXPECT_THAT(faults_of("Name=gpu\nName=gpu\n", "gpu:2"),
               ElementsAre(HasSubstr("gres.conf:2: Name=gpu again"), HasSubstr("no gpu")));
