@@ -17,17 +17,38 @@ Task<Result<void>> not_given_up(Bmc& bmc, Deadline deadline) {
   co_return ok();
 }
 
+/// The power state of a machine that was asked for something already: a look that fails says
+/// nothing of it, and who gave up would ask again, in the middle of its boot. Looks again, ever
+/// later. Errors: as power.state(), with how many looks in a row failed.
+Task<Result<PowerState>> look_again(Bmc& bmc, Deadline deadline, Pace pace) {
+  constexpr int kMost = 6;
+  auto pause = pace.first;
+  for (int failed = 1;; ++failed) {
+    auto now = co_await bmc.power.state(deadline);
+    if (now) co_return now->value;
+    Error error = std::move(now).error();
+    if (!is_transient(error.code) || deadline.passed() || failed == kMost) {
+      if (failed > 1)
+        error.what += "; " + std::to_string(failed) + " looks at the power state in a row failed";
+      co_return error;
+    }
+    const auto nap = std::min(pause, deadline.left());
+    CO_TRY(co_await pause_for(nap));
+    pause = std::min(pause * 2, pace.longest);
+  }
+}
+
 /// Looks until `until`; each look itself may take until `deadline`.
 Task<Result<void>> wait_until(Bmc& bmc, PowerState goal, Deadline until, Deadline deadline,
                               Pace pace) {
   auto pause = pace.first;
   std::optional<PowerState> last;
   for (;;) {
-    const auto now = co_await bmc.power.state(deadline);
+    const auto now = co_await look_again(bmc, deadline, pace);
     // A look that the deadline cut off says nothing: what the BMC reported before counts.
     const bool cut_off = !now && last && deadline.passed() && is_transient(now.error().code);
     if (!now && !cut_off) co_return now.error();
-    if (now) last = now->value;
+    if (now) last = *now;
     if (*last == goal) co_return ok();
     CO_TRY(co_await not_given_up(bmc, deadline));
     if (cut_off || until.passed())
@@ -95,7 +116,7 @@ Task<Result<bool>> wait_until_restarted(Bmc& bmc, Deadline deadline, Pace pace) 
   bool was_off = false;
   auto pause = pace.first;
   for (;;) {
-    CO_TRY(const PowerState now, co_await bmc.power.state(deadline));
+    CO_TRY(const PowerState now, co_await look_again(bmc, deadline, pace));
     if (now == PowerState::on && (was_off || settled.passed())) co_return was_off;
     CO_TRY(co_await not_given_up(bmc, deadline));
     if (now != PowerState::off) stays_off.reset();

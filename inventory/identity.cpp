@@ -109,4 +109,8 @@ bool is_no_serial(std::string_view text) {
   return bare.size() >= kShortestCount && kCounting.contains(bare);
 }
 
+std::string reported_serial(std::string_view text) {
+  return is_no_serial(text) ? std::string{} : std::string{trimmed(text)};
+}
+
 }  // namespace cupel::inventory

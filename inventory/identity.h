@@ -37,4 +37,8 @@ std::string serial_key(std::string_view serial);
 /// "To be filled by O.E.M.", "0123456789", "00000000". Empty is one, too.
 bool is_no_serial(std::string_view text);
 
+/// A serial number as a machine or a file reports it: without blanks around it, and empty where
+/// is_no_serial(). Every reader of serial numbers uses it.
+std::string reported_serial(std::string_view text);
+
 }  // namespace cupel::inventory

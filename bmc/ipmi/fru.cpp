@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "bmc/ipmi/sdr.h"
+#include "inventory/identity.h"
 
 namespace cupel::bmc::ipmi {
 namespace {
@@ -58,7 +59,8 @@ std::vector<std::string> fields_of(View bytes) {
 
 FruChassis chassis_of(View area) {
   auto fields = fields_of(area.subspan(3));
-  return {.type = area[2], .part_number = fields[0], .serial = fields[1]};
+  return {
+      .type = area[2], .part_number = fields[0], .serial = inventory::reported_serial(fields[1])};
 }
 
 FruBoard board_of(View area) {
@@ -67,7 +69,7 @@ FruBoard board_of(View area) {
   return {.made = reader.u24(),
           .manufacturer = fields[0],
           .product = fields[1],
-          .serial = fields[2],
+          .serial = inventory::reported_serial(fields[2]),
           .part_number = fields[3]};
 }
 
@@ -77,7 +79,7 @@ FruProduct product_of(View area) {
           .name = fields[1],
           .part_number = fields[2],
           .version = fields[3],
-          .serial = fields[4],
+          .serial = inventory::reported_serial(fields[4]),
           .asset_tag = fields[5]};
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "bmc/redfish/survey.h"
 #include "bmc/redfish/uri.h"
+#include "inventory/identity.h"
 
 namespace cupel::bmc::redfish {
 
@@ -96,6 +97,8 @@ std::string told(const json::value& body, std::string_view path) {
   if (readable.size() >= 8 && readable.find_first_not_of('0') == std::string::npos) return {};
   // An erased memory: bytes of 0xFF, which document.cpp replaced.
   if (readable.find_first_not_of("\uFFFD ") == std::string::npos) return {};
+  // Of Dell, SKU is the service tag.
+  if (path == "SerialNumber" || path == "SKU") return inventory::reported_serial(readable);
   return readable;
 }
 

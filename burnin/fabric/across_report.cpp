@@ -1,5 +1,7 @@
 #include "burnin/fabric/across_report.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/nccl_id.h"
 #include "base/text.h"
@@ -44,11 +46,39 @@ std::map<std::string, std::string> variables_of(const json::value& start) {
   return variables;
 }
 
+/// "NET/IB/3/GDRDMA", "NET/IB/0/GDRDMA" and "NET/IB/0(8)/GDRDMA", by the HCA of another GPU, are
+/// one way.
+std::string without_numbers(std::string_view way) {
+  std::string bare;
+  for (const auto piece : split(way, '/'))
+    if (!number<std::uint64_t>(piece.substr(0, piece.find('('))))
+      bare += (bare.empty() ? "" : "/") + std::string{piece};
+  return bare;
+}
+
+void take_transport(const json::value& line, AcrossReport& report) {
+  constexpr std::size_t kMost = 32, kLongest = 60;
+  report.channels.clear();
+  if (const auto* all = find(line, "channels"); all != nullptr && all->is_object())
+    for (const auto& [way, count] : all->get_object()) {
+      if (!count.is_int64() || count.get_int64() < 0) continue;
+      const auto name = shortened(script::clean(without_numbers(way)), kLongest);
+      if (report.channels.size() < kMost || report.channels.contains(name))
+        report.channels[name] += std::min<std::int64_t>(count.get_int64(), 1 << 20);
+    }
+  if (const auto* all = find(line, "ports"); all != nullptr && all->is_object())
+    for (const auto& [port, link] : all->get_object()) {
+      report.has_infiniband |= link == "IB";
+      report.has_roce |= link == "RoCE";
+    }
+}
+
 void take(const json::value& line, AcrossReport& report) {
   const auto kind = text_at(line, "kind").value_or("");
   if (kind == "start") report.variables = variables_of(line);
   if (kind == "joined") report.joined = true;
   if (kind == "nccl-id") report.made_id = true;
+  if (kind == "transport") take_transport(line, report);
   if (kind == "ras") report.ras = ras_words(line);
   if (kind != "ranks") return;
   report.doing = script::clean(text_at(line, "doing").value_or(""));
@@ -65,7 +95,7 @@ bool may_be_ours(std::string_view line) {
   return line.size() <= kLongestLine &&
          (line.starts_with(R"({"kind":"start")") || line.starts_with(R"({"kind":"joined")") ||
           line.starts_with(R"({"kind":"ranks")") || line.starts_with(R"({"kind":"nccl-id")") ||
-          line.starts_with(R"({"kind":"ras")"));
+          line.starts_with(R"({"kind":"transport")") || line.starts_with(R"({"kind":"ras")"));
 }
 
 }  // namespace

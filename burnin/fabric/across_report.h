@@ -27,6 +27,10 @@ struct AcrossReport {
   /// NCCL's settings on this node: its variables, and those of nccl.conf(5) that these do
   /// not hide. Clean and bounded.
   std::map<std::string, std::string> variables{};
+  /// How NCCL reached others, by its log: channels by way ("NET/IB/GDRDMA", "NET/Socket",
+  /// "P2P/CUMEM"); empty: it did not say. Clean and bounded.
+  std::map<std::string, std::int64_t> channels{};
+  bool has_infiniband = false, has_roce = false;  // HCAs that it uses, by their link layer
 };
 
 AcrossReport read_across(const Output& output);

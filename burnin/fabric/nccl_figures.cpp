@@ -30,9 +30,15 @@ constexpr std::array kPublished{
                   "coreweave/nccl-tests#43", 4},
 };
 
+/// As a whole word: "NVIDIA GH200 480GB" is no H200.
+bool names(std::string_view gpu, std::string_view generation) {
+  const auto at = gpu.find(generation);
+  return at != gpu.npos && (at == 0 || gpu[at - 1] == ' ' || gpu[at - 1] == '-');
+}
+
 /// The rows say H100 where they were measured; an H200 has the same NVLinks and HCAs.
 bool is_of(std::string_view gpu, std::string_view generation) {
-  return gpu.contains(generation) || (generation == "H100" && gpu.contains("H200"));
+  return names(gpu, generation) || (generation == "H100" && names(gpu, "H200"));
 }
 
 std::string label(const BurnResult& result, const std::string& name) {

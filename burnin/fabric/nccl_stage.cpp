@@ -11,6 +11,7 @@
 #include "burnin/fabric/across_judge.h"
 #include "burnin/fabric/bisection.h"
 #include "burnin/fabric/nccl_jobs.h"
+#include "burnin/fabric/nccl_transport.h"
 #include "burnin/fabric/what_differs.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -69,9 +70,10 @@ constexpr int kMostGpus = 64;
 
 std::span<const std::string_view> measures() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names{
-        "nccl.groups", "nccl.absent",    "nccl.errors",     "nccl.lag",          "nccl.loss",
-        "nccl.slow",   "nccl.undecided", "nccl.train.step", "nccl.train.tokens", "nccl.train.lag"};
+    std::vector<std::string> names{"nccl.groups",    "nccl.absent",     "nccl.errors",
+                                   "nccl.lag",       "nccl.loss",       "nccl.slow",
+                                   "nccl.undecided", "nccl.train.step", "nccl.train.tokens",
+                                   "nccl.train.lag", "nccl.tcp"};
     for (const auto operation : kOperations)
       for (const auto* figure : {"busbw", "latency", "published"})
         names.push_back(fmt::format("nccl.{}.{}", operation, figure));
@@ -188,7 +190,7 @@ class NcclRounds : public GroupRounds {
  public:
   NcclRounds(std::vector<Member> members, Collectives collectives, int ranks_each,
              std::vector<fabric::TeamRound> rounds, std::vector<std::string> hcas, int rails,
-             MeetingPlace place, FoundBefore found_before)
+             MeetingPlace place, FoundBefore found_before, bool has_hcas)
       : members_{std::move(members)},
         collectives_{std::move(collectives)},
         ranks_each_{ranks_each},
@@ -197,6 +199,7 @@ class NcclRounds : public GroupRounds {
         rails_{rails},
         place_{std::move(place)},
         found_before_{std::move(found_before)},
+        has_hcas_{has_hcas},
         left_(members_.size()) {
     for (const auto& member : members_) names_.push_back(member.node);
   }
@@ -265,11 +268,14 @@ class NcclRounds : public GroupRounds {
     TRY(auto found, fabric::across_findings(runs_, names_, hcas_, rails_, left_));
     const auto reports = newest_reports();
     for (std::size_t i = 0; i < found.members.size(); ++i)
-      add_facts(reports[i] == nullptr ? "" : reports[i]->burn.nccl, found.members[i]);
+      add_facts(reports[i] == nullptr ? fabric::AcrossReport{} : *reports[i], names_[i],
+                found.members[i]);
     const auto differs = fabric::what_differs(reports, names_);
     if (bisection_) add_bisection(differs, found);
     say_who_was_left_out(found);
     found.reasons.insert(found.reasons.end(), differs.begin(), differs.end());
+    for (auto& why : fabric::roce_settings_on_infiniband(reports, names_))
+      found.reasons.push_back(std::move(why));
     return found;
   }
 
@@ -418,9 +424,16 @@ class NcclRounds : public GroupRounds {
       if (!suspected[node]) put(node, "nccl.slow", 0, "%", {});
   }
 
-  /// What was set, and NCCL's version: the figures depend on both.
-  void add_facts(const std::string& version, Findings& findings) const {
-    if (!version.empty()) findings.facts["nccl.version"] = version;
+  /// What was set, NCCL's version, and what carried the bytes: the figures depend on all three.
+  void add_facts(const fabric::AcrossReport& report, const std::string& node,
+                 Findings& findings) const {
+    if (!report.burn.nccl.empty()) findings.facts["nccl.version"] = report.burn.nccl;
+    auto ways = fabric::transport_words(report);
+    // A node without HCAs has no other way, and a site that wants TCP gets it.
+    const bool is_asked = fabric::asks_for_tcp(collectives_.environment);
+    if (const auto tcp = fabric::tcp_channels(report); tcp && has_hcas_ && !is_asked)
+      findings.measurements.push_back({"nccl.tcp", node, *tcp, "count", *tcp > 0 ? ways : ""});
+    if (!ways.empty()) findings.facts["nccl.transport"] = std::move(ways);
     std::string set;
     for (const auto& [name, value] : collectives_.environment)
       set += fmt::format("{}{}={}", set.empty() ? "" : " ", name, value);
@@ -437,6 +450,7 @@ class NcclRounds : public GroupRounds {
   int rails_;
   MeetingPlace place_;
   FoundBefore found_before_;
+  bool has_hcas_;
   std::optional<Bisection> bisection_{};
   std::optional<fabric::LinkWord> links_{};  // asked for before the first halves
   std::vector<bool> left_;
@@ -457,6 +471,12 @@ double floor_of(const inventory::Profile& profile, std::string_view operations) 
         (criterion.unit.empty() || criterion.unit == "GB/s"))
       return *criterion.at_least;
   return 0;
+}
+
+bool has_hcas(const inventory::Profile& profile) {
+  return std::ranges::any_of(profile.parts, [](const auto& parts) {
+    return parts.kind == inventory::PartKind::hca && parts.count > 0;
+  });
 }
 
 Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
@@ -481,7 +501,8 @@ Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
   auto made = std::make_unique<NcclRounds>(
       std::vector<Member>{request.members.begin(), request.members.end()}, std::move(collectives),
       ranks, std::move(teams), plan ? plan->names.hcas : std::vector<std::string>{},
-      plan ? plan->wiring.rails : 0, std::move(place), request.found_before);
+      plan ? plan->wiring.rails : 0, std::move(place), request.found_before,
+      has_hcas(request.profile));
   if (bisects) made->bisect_below(floor);
   return made;
 }

@@ -14,6 +14,7 @@
 #include "burnin/gpu/nvlink.h"
 #include "burnin/gpu/smi_xml.h"
 #include "burnin/script.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -276,7 +277,7 @@ Part part_of(const Gpu& gpu) {
   part.name = gpu.name;
   part.model = told(gpu.xml, "product_name");
   part.manufacturer = "NVIDIA";
-  part.serial = told(gpu.xml, "serial");
+  part.serial = inventory::reported_serial(told(gpu.xml, "serial"));
   part.part_number = told(gpu.xml, "board_part_number");
   part.firmware = told(gpu.xml, "vbios_version");
   part.slot = gpu.address;

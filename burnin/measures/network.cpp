@@ -65,6 +65,9 @@ constexpr std::array kNetworkMeasures{
     MeasureRow{"nccl.loss", "%",
                "what the node's best group loses of what groups of its size usually reach",
                Better::less},
+    MeasureRow{"nccl.tcp", "count",
+               "channels to other nodes that NCCL runs over TCP, of a node that has HCAs",
+               Better::less},
     MeasureRow{
         "nccl.slow", "%",
         "what NCCL loses over the node, found by halves of the nodes where their links are well",

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "burnin/script.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -78,7 +79,7 @@ void add_dimm(const Block& block, const std::string& slot, Findings& findings) {
   dimm.slot = slot;
   dimm.name = dimm_name(dimm.slot);
   dimm.manufacturer = told(block, "Manufacturer");
-  dimm.serial = told(block, "Serial Number");
+  dimm.serial = inventory::reported_serial(told(block, "Serial Number"));
   dimm.part_number = told(block, "Part Number");
   dimm.model = told(block, "Type");
   dimm.size_bytes = size_of(block);

@@ -10,6 +10,7 @@
 #include "burnin/node/rdma_counters.h"
 #include "burnin/node/watch_report.h"
 #include "burnin/script.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -108,7 +109,7 @@ void add_host(const json::value& facts, Findings& findings) {
   auto system = part_of(PartKind::system, "system");
   system.manufacturer = word_at(facts, "system/vendor");
   system.model = word_at(facts, "system/product");
-  system.serial = word_at(facts, "system/serial");
+  system.serial = inventory::reported_serial(word_at(facts, "system/serial"));
   if (!system.model.empty()) findings.parts.push_back(std::move(system));
   add_firmware("bios", word_at(facts, "system/bios"), findings);
   add_firmware("kernel", word_at(facts, "kernel/release"), findings);
@@ -227,7 +228,7 @@ void add_dimms(const json::value& facts, Findings& findings) {
     part.slot = slot;
     part.model = word_at(row, "type");
     part.manufacturer = word_at(row, "manufacturer");
-    part.serial = word_at(row, "serial");
+    part.serial = inventory::reported_serial(word_at(row, "serial"));
     part.part_number = word_at(row, "part_number");
     part.size_bytes = bytes;
     add(findings, "dimm.speed", part.name, count_at(row, "speed"), "MT/s");
@@ -290,7 +291,7 @@ void add_gpus(const json::value& facts, const Names& names, Findings& findings) 
     auto part = part_of(PartKind::gpu, names.of(fmt::format("gpu{:.0f}", *index)));
     part.model = word_at(gpu, "name");
     part.manufacturer = "NVIDIA";
-    part.serial = word_at(gpu, "serial");
+    part.serial = inventory::reported_serial(word_at(gpu, "serial"));
     part.part_number = word_at(gpu, "board_part");
     part.firmware = word_at(gpu, "vbios");
     part.slot = word_at(gpu, "pci");
@@ -409,7 +410,7 @@ void add_hcas(const json::value& facts, Findings& findings) {
     auto part = part_of(PartKind::hca, name);
     part.model = word_at(hca, "type");
     part.part_number = word_at(hca, "board_id");
-    part.serial = word_at(hca, "serial");
+    part.serial = inventory::reported_serial(word_at(hca, "serial"));
     if (auto guid = word_at(hca, "node_guid"); !guid.empty()) part.macs = {std::move(guid)};
     part.firmware = word_at(hca, "firmware");
     part.slot = word_at(hca, "pci");
@@ -440,7 +441,7 @@ void add_drives(const json::value& facts, Findings& findings) {
     if (name.empty()) continue;
     auto part = part_of(PartKind::nvme, name);
     part.model = word_at(drive, "model");
-    part.serial = word_at(drive, "serial");
+    part.serial = inventory::reported_serial(word_at(drive, "serial"));
     part.firmware = word_at(drive, "firmware");
     part.slot = word_at(drive, "pci");
     part.size_bytes = count_at(drive, "bytes");

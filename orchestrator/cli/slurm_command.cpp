@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <cstdlib>
 
+#include "base/file.h"
 #include "base/for_each_of.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
@@ -9,6 +11,7 @@
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/handoff/gres_conf.h"
 #include "orchestrator/handoff/slurm_conf.h"
 
 namespace cupel::cli {
@@ -19,42 +22,122 @@ constexpr std::chrono::seconds kPatience{60};
 
 using Words = std::vector<std::string>;
 
-Task<Result<Words>> compare(handoff::Slurm& slurm, const inventory::Inventory& inventory,
-                            const inventory::Node* node) {
+/// What Slurm has of a node, and where that is not what its profile says.
+struct Compared {
+  std::optional<handoff::SlurmNode> node{};  // nothing: Slurm does not know it
+  Words disagreements{};
+};
+
+Task<Result<Compared>> compare(handoff::Slurm& slurm, const inventory::Inventory& inventory,
+                               const inventory::Node* node) {
   const auto deadline = Deadline::in(kPatience);
   auto told = co_await slurm.node(node->slurm_name, deadline);
-  if (told) co_return handoff::disagreements(inventory.profile_of(*node), *told);
+  if (told) {
+    auto words = handoff::disagreements(inventory.profile_of(*node), *told);
+    co_return Compared{*std::move(told), std::move(words)};
+  }
   // That Slurm does not know the node at all is the plainest disagreement.
   if (told.error().code == Code::kNotFound)
-    co_return Words{node->slurm_name + ": Slurm does not know it"};
+    co_return Compared{{}, {node->slurm_name + ": Slurm does not know it"}};
   co_return std::move(told).error();
 }
 
-Exit check(const Context& context, const inventory::Inventory& inventory) {
-  handoff::Slurm slurm{inventory.slurm.value_or(inventory::SlurmSite{})};
+/// gres.conf is always in the folder of slurm.conf. Source: man gres.conf. Empty: slurmrestd
+/// answers for a cluster whose files may be on another machine.
+std::string gres_beside(const inventory::SlurmSite& site) {
+  const char* named = std::getenv("SLURM_CONF");
+  const bool is_told = named != nullptr && *named != '\0';
+  if (site.rest && site.configuration.empty() && !is_told) return {};
+  const std::filesystem::path conf{!site.configuration.empty() ? site.configuration.c_str()
+                                   : is_told                   ? named
+                                                               : "/etc/slurm/slurm.conf"};
+  return (conf.parent_path() / "gres.conf").string();
+}
+
+/// What came of the file that slurmd reads.
+struct GresConf {
+  std::string file{};
+  std::string why_not{};  // empty: it was read
+  handoff::GresFindings found{};
+};
+
+/// Slurm looks for what an Include line names beside gres.conf.
+handoff::ReadIncluded included_by(const std::string& file) {
+  return [folder = std::filesystem::path{file}.parent_path()](
+             const std::string& name) -> std::optional<std::string> {
+    auto text = read_file(folder / name, handoff::kLargestGresConf);
+    return text ? std::optional{*std::move(text)} : std::nullopt;
+  };
+}
+
+/// Errors: kNotFound, kInvalid: the file that was named cannot be read. One that nobody named may
+/// be on the nodes alone.
+Result<GresConf> gres_conf_of(const inventory::SlurmSite& site, const std::string& named,
+                              std::span<const handoff::SlurmNode> nodes) {
+  GresConf conf{.file = named.empty() ? gres_beside(site) : named};
+  if (conf.file.empty()) {
+    conf.why_not = "slurmrestd does not show it";
+    return conf;
+  }
+  const auto text = read_file(conf.file, handoff::kLargestGresConf);
+  if (!text && !named.empty()) return text.error();
+  if (text)
+    conf.found = handoff::gres_findings(conf.file, *text, nodes, included_by(conf.file));
+  else
+    conf.why_not = text.error().what;
+  return conf;
+}
+
+void say_agreement(const Words& all, std::size_t nodes, const GresConf& gres) {
+  for (const auto& line : all) say("{}\n", line);
+  if (all.empty()) say("slurmctld agrees with the inventory on all {} nodes\n", nodes);
+  for (const auto& note : gres.found.notes) say("{}\n", note);
+  if (!gres.why_not.empty())
+    say("gres.conf was not compared: {}; name it with --gres FILE\n", gres.why_not);
+  else if (gres.found.faults.empty() && gres.found.is_whole)
+    say("{} fits what slurmctld has\n", gres.file);
+}
+
+Exit check(const Context& context, const inventory::Inventory& inventory,
+           const std::string& gres_file) {
+  const auto site = inventory.slurm.value_or(inventory::SlurmSite{});
+  handoff::Slurm slurm{site};
   std::vector<const inventory::Node*> nodes;
   for (const auto& node : inventory.nodes) nodes.push_back(&node);
   asio::io_context io{1};
   const auto each = [&](const inventory::Node* node) { return compare(slurm, inventory, node); };
-  const auto answers = run_to_end(io, for_each_of<Words>(std::move(nodes), kAtOnce, each));
-  boost::json::array all;
+  const auto answers = run_to_end(io, for_each_of<Compared>(std::move(nodes), kAtOnce, each));
+  Words all;
+  std::vector<handoff::SlurmNode> known;
   for (const auto& answer : answers) {
     if (!answer) return complain(context, answer.error(), Exit::unfinished);
-    for (const auto& line : *answer) all.emplace_back(line);
+    all.insert(all.end(), answer->disagreements.begin(), answer->disagreements.end());
+    if (answer->node) known.push_back(*answer->node);
   }
+  const auto gres = gres_conf_of(site, gres_file, known);
+  if (!gres) return complain(context, gres.error(), Exit::invalid);
+  all.insert(all.end(), gres->found.faults.begin(), gres->found.faults.end());
   if (context.json) {
-    std::printf("%s\n",
-                boost::json::serialize(boost::json::object{{"disagreements", all}}).c_str());
+    boost::json::object answer{{"disagreements", boost::json::value_from(all)},
+                               {"gres_conf", gres->file},
+                               {"gres_conf_notes", boost::json::value_from(gres->found.notes)}};
+    if (!gres->why_not.empty()) answer["gres_conf_not_read"] = gres->why_not;
+    std::printf("%s\n", boost::json::serialize(answer).c_str());
   } else {
-    for (const auto& line : all) say("{}\n", std::string_view{line.get_string()});
-    if (all.empty()) say("slurmctld agrees with the inventory on all {} nodes\n", answers.size());
+    say_agreement(all, answers.size(), *gres);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }
 
-Exit print_conf(const Context& context, const std::string& file, bool checking) {
-  TRY(const auto inventory, inventory_or_complain(context, file));
-  if (checking) return check(context, inventory);
+struct ConfOptions {
+  std::string inventory = default_inventory();
+  bool checks = false;
+  std::string gres{};
+};
+
+Exit print_conf(const Context& context, const ConfOptions& options) {
+  TRY(const auto inventory, inventory_or_complain(context, options.inventory));
+  if (options.checks) return check(context, inventory, options.gres);
   const auto text = handoff::slurm_conf(inventory);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(boost::json::object{{"conf", text}}).c_str());
@@ -66,15 +149,21 @@ Exit print_conf(const Context& context, const std::string& file, bool checking) 
 }  // namespace
 
 CommandRow slurm_command(Context& context) {
-  auto file = std::make_shared<std::string>(default_inventory());
-  auto checking = std::make_shared<bool>(false);
+  auto options = std::make_shared<ConfOptions>();
   CommandRow conf_row{"conf", "the NodeName, Gres and partition lines of the inventory"};
-  conf_row.footer = "Examples: cupel slurm conf\n          cupel slurm conf --check";
-  conf_row.options = {{"-i,--inventory", file.get(),
-                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
-                      {"--check", checking.get(), "say where the running slurmctld disagrees"},
-                      json_flag(context)};
-  conf_row.run = [&context, file, checking] { return print_conf(context, *file, *checking); };
+  conf_row.footer =
+      "Examples: cupel slurm conf\n          cupel slurm conf --check\n          cupel slurm conf "
+      "--check --gres /etc/slurm/gres.conf";
+  conf_row.options = {
+      {"-i,--inventory", &options->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+      {"--check", &options->checks, "say where the running slurmctld and gres.conf disagree"},
+      {"--gres",
+       &options->gres,
+       "the gres.conf to compare [beside slurm.conf]",
+       {.existing = Existing::file, .needs = {"--check"}}},
+      json_flag(context)};
+  conf_row.run = [&context, options] { return print_conf(context, *options); };
   CommandRow row{"slurm", "the lines for slurm.conf"};
   row.subcommands = {conf_row};
   return row;

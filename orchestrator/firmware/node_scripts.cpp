@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/safe_path.h"
 #include "base/text.h"
@@ -150,6 +151,47 @@ std::string flint_script(const NodeWrite& write) {
   return script;
 }
 
+/// A drive that restarts below a mounted file system, swap, RAID or LVM takes the system with it,
+/// and may stay away: such a one gets its version by a restart of the host. All of them are looked
+/// at before the first is written. The disk of a drive with two paths is not named after it: nvme3
+/// may have nvme0c3n1, whose disk is nvme0n1. Mounts are compared by number, since a root may be
+/// "/dev/root"; btrfs and ZFS show one disk of several, or none, among the mounts.
+constexpr std::string_view kInUse = R"sh(is_held() {
+  mine="/dev/$1(p[0-9]+)?([[:space:]]|\$)"
+  if grep -Eqs "^$mine" /proc/mounts /proc/swaps; then return 0; fi
+  if zpool status -LP 2>/dev/null | grep -Eq "$mine"; then return 0; fi
+  for each in "/sys/block/$1/dev" "/sys/block/$1/$1p"*/dev; do
+    if ! [ -e "$each" ]; then continue; fi
+    if grep -qs "^[0-9]* [0-9]* $(cat "$each") " /proc/self/mountinfo; then return 0; fi
+  done
+  for each in "/sys/block/$1"/holders/* "/sys/block/$1/$1p"*/holders/* \
+    /sys/fs/btrfs/*/devices/"$1" /sys/fs/btrfs/*/devices/"$1p"*; do
+    if [ -e "$each" ]; then return 0; fi
+  done
+  return 1
+}
+in_use() {
+  for path in "/sys/class/nvme/$1/nvme"*n* "/sys/block/$1n"*; do
+    if ! [ -e "$path" ]; then continue; fi
+    disk=${path##*/}
+    case $disk in nvme*c*n*) disk="${disk%c*}n${disk##*n}" ;; esac
+    if is_held "$disk"; then return 0; fi
+  done
+  return 1
+}
+)sh";
+
+std::string refuse_in_use(std::span<const Part> parts) {
+  auto script = std::string{kInUse};
+  for (const auto& part : parts)
+    script +=
+        fmt::format("if in_use {}; then\n{}fi\n", shell_quoted(part.name),
+                    gave_up(part.name + " is in use (mounted, swap, RAID, LVM, ZFS): nothing was "
+                                        "written; say follow: [host-restart] in the baseline",
+                            kDriveInUse));
+  return script;
+}
+
 /// Slot 0: the drive chooses. A commit that waits for a reset is a success, whatever its status.
 /// Source: NVM Express base specification 2.0, 5.12: action 1 replaces the slot's image, which runs
 /// after the next reset; 3 without one.
@@ -157,6 +199,7 @@ std::string nvme_script(const NodeWrite& write) {
   const bool resets = resets_device(write.expected);
   const int action = write.expected.follow.empty() ? 3 : 1;
   auto script = needs_one_of("nvme", "nvme", "nvme");
+  if (resets || action == 3) script += refuse_in_use(write.parts);
   for (const auto& part : write.parts) {
     const auto device = shell_quoted("/dev/" + part.name);
     script += fmt::format(

@@ -7,7 +7,7 @@
 namespace cupel::firmware {
 
 /// Exit status of write_script(), besides those of the tools.
-inline constexpr int kNoTool = 69, kDamagedImage = 74;
+inline constexpr int kNoTool = 69, kDamagedImage = 74, kDriveInUse = 78;
 
 struct NodeLook {
   std::string boot_id{};                 // another one later: the node was restarted

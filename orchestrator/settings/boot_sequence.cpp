@@ -90,4 +90,15 @@ std::string kinds_in(const std::vector<std::string>& order,
   return text;
 }
 
+std::size_t network_before_disk(const std::vector<std::string>& order,
+                                const std::vector<bmc::BootOption>& options) {
+  std::size_t count = 0;
+  for (const auto& reference : order) {
+    const auto kind = kind_of_reference(reference, options);
+    if (kind == "disk") return count;
+    if (kind == "pxe" || kind == "http") ++count;
+  }
+  return 0;
+}
+
 }  // namespace cupel::settings

@@ -20,4 +20,8 @@ std::vector<std::string> in_order(const std::vector<std::string>& order,
 std::string kinds_in(const std::vector<std::string>& order,
                      const std::vector<bmc::BootOption>& options);
 
+/// How many network options the firmware tries before the first disk; 0 where no disk is known.
+std::size_t network_before_disk(const std::vector<std::string>& order,
+                                const std::vector<bmc::BootOption>& options);
+
 }  // namespace cupel::settings

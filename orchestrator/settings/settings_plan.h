@@ -50,7 +50,7 @@ struct SettingItem {
   SettingState state{};
   bool needs_boot = false;  // takes effect at the next boot
   std::string refusal{};
-  std::string note{};  // what other settings have to do with it
+  std::string note{};  // what other settings have to do with it, what it gives
   friend bool operator==(const SettingItem&, const SettingItem&) = default;
 };
 

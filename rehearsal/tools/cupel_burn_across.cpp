@@ -237,6 +237,19 @@ class Across {
     co_return co_await work();
   }
 
+  /// The ways of a ring, as NCCL's log has them.
+  std::string transport() const {
+    json::object channels, ports;
+    const auto rails = hcas();
+    for (std::size_t i = 0; i < rails.size(); ++i) {
+      channels[fmt::format("NET/IB/{}/GDRDMA", i)] = 2;
+      ports[rails[i] + ":1"] = "IB";
+    }
+    if (chosen_.size() > 1) channels["P2P/CUMEM"] = 2 * (chosen_.size() - 1);
+    return line_of(
+        {{"kind", "transport"}, {"channels", std::move(channels)}, {"ports", std::move(ports)}});
+  }
+
   Task<int> stopped() {
     const auto text = end_line(false, true);
     co_await process_->say(text);
@@ -260,7 +273,7 @@ class Across {
     if (rate > 0) {
       const bool all_through = co_await wait_for_others();
       if (all_through) {
-        const auto text = (trains_ ? training(rate) : results(rate)) + end_line(true);
+        const auto text = (trains_ ? training(rate) : results(rate)) + transport() + end_line(true);
         co_await process_->say(text);
         co_return kWell;
       }

@@ -39,6 +39,7 @@ class FakeBmc final : public Bmc {
   }
   Task<Result<Protocol>> reset(ResetType type, Deadline) {
     resets.push_back(type);
+    if (fails_after_reset > 0) looks_without_answer = fails_after_reset;
     if (conflicts-- > 0) co_return Error{Code::kConflict, "not now"};
     if (busy-- > 0) co_return Error{Code::kBusy, "HTTP 503", 1000ms};
     if (refuses.contains(type)) co_return Error{Code::kUnsupported, "HTTP 501"};
@@ -60,7 +61,7 @@ class FakeBmc final : public Bmc {
   std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
   std::vector<ResetType> resets;
   int looks_until_change = 3, conflicts = 0, looks_without_answer = 0, looks_until_silent = -1;
-  int busy = 0;
+  int busy = 0, fails_after_reset = 0;
   std::set<ResetType> refuses;
   std::string why_given_up;
   bool loses_answer = false, restart_leaves_off = false, stays_in_ac_cycle = false;
@@ -134,6 +135,39 @@ TEST_F(Power, ReportsWhatTheBmcReportedLastWhereTheDeadlineCutsALookOff) {
 
   EXPECT_EQ(done.error().code, Code::kTimeout);
   EXPECT_EQ(done.error().what, "power on: accepted by the BMC, which still reports off, not on");
+}
+
+TEST_F(Power, BearsLooksThatFailOnceTheMachineWasAsked) {
+  is(PowerState::off);
+  bmc.fails_after_reset = 4;
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::on)) << "asked once";
+}
+
+TEST_F(Power, RestartsOnceThoughLooksFailAfterIt) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::force_restart};
+  bmc.fails_after_reset = 3;
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done) << done.error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_restart));
+}
+
+TEST_F(Power, SaysHowManyLooksInARowFailed) {
+  is(PowerState::off);
+  bmc.fails_after_reset = 100;
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_EQ(done.error().code, Code::kUnreachable);
+  EXPECT_EQ(done.error().what,
+            "power on: no route to the BMC; 6 looks at the power state in a row failed");
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::on));
 }
 
 TEST_F(Power, IsUnsupportedWhereNoAllowedResetTurnsTheMachineOn) {

@@ -408,10 +408,13 @@ TEST_F(Quirk, ASystemWithoutASerialNumberHasItsChassiss) {
   EXPECT_EQ(inventory().identity.serial, "1333024020524");
 }
 
-// Many: zeros for a serial number.
-TEST_F(Quirk, ASerialNumberOfZerosIsNone) {
-  at(kSystem)["SerialNumber"] = "00000000000000";
-  EXPECT_EQ(inventory().identity.serial, "");
+// Many: something else for a serial number, until the machine has been programmed or has started.
+TEST_F(Quirk, WhatStandsForASerialNumberIsNone) {
+  for (const auto* text : {"00000000000000", "NA", "Default string", "0123456789",
+                           "To be filled by O.E.M.", "System Serial Number"}) {
+    at(kSystem)["SerialNumber"] = text;
+    EXPECT_EQ(inventory().identity.serial, "") << text;
+  }
 }
 
 // Lenovo: metric reports of 5.8 MB. Nothing reads them.

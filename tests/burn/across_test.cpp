@@ -135,6 +135,11 @@ TEST(AcrossNodes, EveryNodeFindsNothingWrongAndMeasuresTheSame) {
     EXPECT_NEAR(bus / algorithm, 2.0 * 5 / 6, 1e-6) << "nccl-tests: 2(n-1)/n";
     EXPECT_GT(value_of(node, "across.time", "all_to_all", "4032"), 0) << "a whole of 6 ranks";
     EXPECT_GT(value_of(node, "across.busbw", "send_recv", "65536"), 0);
+    ASSERT_EQ(node.of_kind("transport").size(), 1);
+    EXPECT_EQ(json::serialize(node.of_kind("transport").front().at("channels")),
+              R"({"NET/Socket/0":2})")
+        << "of both ranks";
+    EXPECT_EQ(node.of_kind("transport").front().at("ports").at("mlx5_0:1"), "IB");
   }
 }
 
@@ -367,6 +372,7 @@ TEST(TrainAcrossNodes, EveryNodeDoesTheSameStepsAndTellsEachGpusOwnTime) {
     EXPECT_TRUE(node.is_complete());
     EXPECT_THAT(node.of_kind("fault"), IsEmpty());
     EXPECT_EQ(node.of_kind("joined").size(), 1);
+    EXPECT_EQ(node.of_kind("transport").size(), 1);
     EXPECT_EQ(result_of(node, "train.loss.differs", ""), 0);
     EXPECT_EQ(result_of(node, "train.steps", ""), 3) << "three to warm up";
     EXPECT_NEAR(result_of(node, "train.tokens", "") * result_of(node, "train.step", ""), 4 * 128, 1)

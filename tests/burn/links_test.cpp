@@ -305,6 +305,22 @@ TEST(Routes, WhatNcclTookIsReadFromItsLog) {
   EXPECT_THAT(taken.choices, ElementsAre(Pair("AllReduce 8589934592", "NVLS SIMPLE")));
 }
 
+TEST(Routes, TheLinksOfHcasAreReadFromItsLog) {
+  const auto single =
+      parse_log(log_of({"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_3:1/RoCE [2]mlx5_4:1/IB/SHARP [RO]; "
+                        "OOB e:1.2.3.4<0>"}));
+  const auto merged = parse_log(
+      log_of({"NET/IB : Using [0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB} ; OOB e:1.2.3.4<0>"}));
+
+  EXPECT_THAT(single.ports, ElementsAre(Pair("mlx5_0:1", "IB"), Pair("mlx5_3:1", "RoCE"),
+                                        Pair("mlx5_4:1", "IB")));
+  EXPECT_THAT(merged.ports, ElementsAre(Pair("mlx5_0:1", "IB"), Pair("mlx5_1:1", "IB")));
+  EXPECT_THAT(parse_log(log_of({"NET/IB : No device found."})).ports, ::testing::IsEmpty());
+  EXPECT_EQ(transport_line(single).object_text(),
+            R"({"kind":"transport","channels":{},"ports":{"mlx5_0:1":"IB","mlx5_3:1":"RoCE",)"
+            R"("mlx5_4:1":"IB"}})");
+}
+
 TEST(Routes, OneGpuWithoutMulticastMeansNoNvls) {
   const auto taken = parse_log(log_of({
       "NVLS multicast support is available on dev 0 (NVLS_NCHANNELS 24)",

@@ -1,12 +1,15 @@
-// What a collective's rates are shown with: nccl-tests' table and published figures.
+// What a collective's rates are shown with: nccl-tests' table, published figures, its transport.
 #include "burnin/fabric/nccl_figures.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
+
+#include "burnin/fabric/nccl_transport.h"
 
 namespace cupel::burnin::fabric {
 namespace {
@@ -57,6 +60,7 @@ TEST(NcclFigures, FindsWhatWasPublishedOfAsManyNodesOfTheGenerationAndAlgorithm)
 
   EXPECT_EQ(busbw(run_of(4, "NVIDIA H100 80GB HBM3", "", 1)), 391.1);
   EXPECT_EQ(busbw(run_of(4, "NVIDIA H200", "", 1)), 391.1);
+  EXPECT_EQ(busbw(run_of(4, "NVIDIA GH200 480GB", "", 1)), 0) << "another machine";
   EXPECT_EQ(busbw(run_of(2, "NVIDIA H100 80GB HBM3", "ring", 1)), 368);
   EXPECT_EQ(busbw(run_of(2, "NVIDIA H100 80GB HBM3", "", 1)), 479.28);
   EXPECT_EQ(busbw(run_of(3, "NVIDIA H100 80GB HBM3", "", 1)), 0);
@@ -116,6 +120,30 @@ TEST(NcclFigures, StandInTheDocumentation) {
                                                   rate.operation, rate.gpu, rate.nodes,
                                                   rate.algorithm.empty() ? "-" : rate.algorithm,
                                                   rate.busbw, rate.where, rate.source)));
+}
+
+TEST(NcclTransport, SaysThatAGidIndexIsASettingOfRoce) {
+  const auto said = [](bool infiniband, bool roce, std::string value) {
+    const AcrossReport report{.variables = {{"NCCL_IB_GID_INDEX", std::move(value)}},
+                              .has_infiniband = infiniband,
+                              .has_roce = roce};
+    const std::array reports{&report, static_cast<const AcrossReport*>(nullptr), &report};
+    const std::vector<std::string> nodes{"n1", "n2", "n3"};
+    return roce_settings_on_infiniband(reports, nodes);
+  };
+
+  EXPECT_THAT(said(true, false, "3"),
+              ElementsAre(HasSubstr("NCCL_IB_GID_INDEX=3 is set on n[1,3], whose HCAs are "
+                                    "InfiniBand")));
+  EXPECT_THAT(said(false, true, "3"), ElementsAre());
+  EXPECT_THAT(said(true, true, "3"), ElementsAre()) << "some of its HCAs are RoCE";
+  EXPECT_THAT(said(true, false, "-1"), ElementsAre()) << "NCCL chooses";
+}
+
+TEST(NcclTransport, IsTcpByWishWhereTheSiteSaysSo) {
+  EXPECT_TRUE(asks_for_tcp({{"NCCL_NET", "Socket"}}));
+  EXPECT_TRUE(asks_for_tcp({{"NCCL_IB_DISABLE", "1"}}));
+  EXPECT_FALSE(asks_for_tcp({{"NCCL_NET", "IB"}, {"NCCL_IB_DISABLE", "0"}}));
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "burnin/fabric/across_judge.h"
 #include "burnin/fabric/nccl_jobs.h"
 #include "burnin/group_stage.h"
+#include "inventory/expected_parts.h"
 #include "inventory/fabric_rule.h"
 #include "inventory/node_range.h"
+#include "inventory/part_kind.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {
@@ -126,6 +128,29 @@ Result<GroupFindings> run(int count, const Parameters& with, const Answer& answe
     (*begun)->take(outputs, left);
   }
   return (*begun)->findings();
+}
+
+/// What NCCL's log said of the ways, before the line that ends the report.
+Output with_transport(Output output, std::string_view channels, std::string_view ports,
+                      std::string_view environment) {
+  const auto at = output.text.find("{\"kind\":\"end\"");
+  output.text.insert(at, fmt::format("{{\"kind\":\"transport\",\"channels\":{{{}}},\"ports\":"
+                                     "{{{}}}}}\n",
+                                     channels, ports));
+  constexpr std::string_view kNone = "\"parameters\":{}";
+  output.text.replace(output.text.find(kNone), kNone.size(),
+                      fmt::format("\"parameters\":{{\"environment\":{{{}}}}}", environment));
+  return output;
+}
+
+inventory::Profile with_hcas() {
+  inventory::Profile profile;
+  inventory::ExpectedParts gpus, hcas;
+  gpus.kind = inventory::PartKind::gpu;
+  hcas.kind = inventory::PartKind::hca;
+  gpus.count = hcas.count = 2;
+  profile.parts = {gpus, hcas};
+  return profile;
 }
 
 std::optional<double> number_of(const Findings& findings, std::string_view name,
@@ -575,6 +600,44 @@ TEST(NcclStage, ARailsFigureBelongsToTheHca) {
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_0"), 45);
   EXPECT_EQ(number_of(found->members[1], "nccl.all_reduce.busbw", "mlx5_6"), 30);
+}
+
+TEST(NcclStage, SaysWhichTransportCarriedTheBytes) {
+  const auto answer = [](int, int node, const MemberJob&) -> std::optional<Output> {
+    return with_transport(Said{}.output(),
+                          node == 1 ? R"("NET/Socket/0":4,"P2P/CUMEM":2)"
+                                    : R"("NET/IB/0(8)/GDRDMA":2,"NET/IB/1/GDRDMA":2,"P2P/CUMEM":2)",
+                          R"("mlx5_0:1":"IB")", "");
+  };
+
+  const auto found = run(2, {}, answer, nullptr, 0, with_hcas());
+
+  ASSERT_TRUE(found);
+  const auto& verbs = found->members[0];
+  const auto& tcp = found->members[1];
+  EXPECT_EQ(verbs.facts.at("nccl.transport"), "NET/IB/GDRDMA: 4 channels, P2P/CUMEM: 2 channels");
+  EXPECT_EQ(number_of(verbs, "nccl.tcp", "n1"), 0);
+  EXPECT_EQ(number_of(tcp, "nccl.tcp", "n2"), 4);
+  EXPECT_EQ(traced(tcp, "nccl.tcp"), "NET/Socket: 4 channels, P2P/CUMEM: 2 channels");
+}
+
+TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
+  const auto untold = [](int, int, const MemberJob&) -> std::optional<Output> {
+    return with_transport(Said{}.output(), R"("P2P/CUMEM":2)", "", "");
+  };
+  const auto by_tcp = [](int, int, const MemberJob&) -> std::optional<Output> {
+    return with_transport(Said{}.output(), R"("NET/Socket/0":4)", "", "");
+  };
+
+  const auto nothing = run(2, {}, untold, nullptr, 0, with_hcas());
+  const auto no_hcas = run(2, {{"ranks", "2"}}, by_tcp);
+  const auto wanted = run(2, {{"environment", "NCCL_NET=Socket"}}, by_tcp, nullptr, 0, with_hcas());
+
+  ASSERT_TRUE(nothing && no_hcas && wanted);
+  EXPECT_EQ(number_of(nothing->members[0], "nccl.tcp", "n1"), std::nullopt) << "not zero";
+  EXPECT_EQ(number_of(no_hcas->members[0], "nccl.tcp", "n1"), std::nullopt) << "its only way";
+  EXPECT_EQ(number_of(wanted->members[0], "nccl.tcp", "n1"), std::nullopt) << "as asked";
+  EXPECT_EQ(no_hcas->members[0].facts.at("nccl.transport"), "NET/Socket: 4 channels");
 }
 
 }  // namespace

@@ -332,6 +332,14 @@ TEST_F(RunTest, SaysWhereSlurmAndTheInventoryDisagree) {
 
   EXPECT_THAT(conf.out, HasSubstr("NodeName=s01-n01"));
   EXPECT_THAT(conf.out, HasSubstr("PartitionName=gpu"));
+
+  site.write("gres.conf", "Include gpu.conf\nAutoDetect=off\n");
+  site.write("gpu.conf", "AutoDetect=nvml\n");
+  const auto compared =
+      site.run({"slurm", "conf", "--check", "--gres", (site.folder / "gres.conf").string()});
+
+  EXPECT_EQ(compared.status, 1) << compared.out << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("gres.conf:2: AutoDetect=off again"));
 }
 
 TEST_F(RunTest, RefusesAHostKeyThatChanged) {

@@ -47,5 +47,11 @@ TEST(NoSerial, IsWhatStandsWhereNobodyWroteOne) {
     EXPECT_FALSE(is_no_serial(text)) << text;
 }
 
+TEST(ReportedSerial, IsEmptyWhereItIsNone) {
+  EXPECT_EQ(reported_serial(" MT2519J002PD "), "MT2519J002PD");
+  for (const auto* text : {"NA", " n/a", "Default string", "0000000000", "To be filled by O.E.M."})
+    EXPECT_EQ(reported_serial(text), "") << text;
+}
+
 }  // namespace
 }  // namespace cupel::inventory

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "burnin/fabric/discovery/scan.h"
+#include "inventory/identity.h"
 #include "inventory/sheet.h"
 
 namespace cupel::burnin {
@@ -221,7 +222,7 @@ class Sections {
     };
     CableModule module{.vendor = word({"Vendor"}),
                        .part = word({"PN"}),
-                       .serial = word({"SN"}),
+                       .serial = inventory::reported_serial(word({"SN"})),
                        .firmware = word({"FWVersion"})};
     if (module.part.empty() && module.serial.empty()) return;
     // "42C"

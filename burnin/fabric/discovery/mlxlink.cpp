@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "burnin/fabric/discovery/scan.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -125,7 +126,7 @@ CableModule module_of(const Fields& fields) {
   CableModule module{.type = text_of(fields, "Cable Type"),
                      .vendor = text_of(fields, "Vendor Name"),
                      .part = text_of(fields, "Vendor Part Number"),
-                     .serial = text_of(fields, "Vendor Serial Number"),
+                     .serial = inventory::reported_serial(text_of(fields, "Vendor Serial Number")),
                      .firmware = text_of(fields, "FW Version"),
                      .rx_dbm = readings(text_of(fields, "Rx Power Current [dBm]"))};
   constexpr double kMostMetres = 100'000;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "inventory/identity.h"
 
 namespace cupel::burnin {
 namespace {
@@ -86,7 +87,7 @@ CableModule module_of(const State& state) {
     module.type = type_of(*state.about);
     module.vendor = field(*state.about, "manufacturer");
     module.part = field(*state.about, "model");
-    module.serial = field(*state.about, "serial");
+    module.serial = inventory::reported_serial(field(*state.about, "serial"));
   }
   if (state.firmware != nullptr) module.firmware = field(*state.firmware, "active_firmware");
   if (state.readings == nullptr) return module;

@@ -217,6 +217,20 @@ TEST(Fru, TellsMakerModelAndNumbers) {
   EXPECT_THAT(told.damaged, ElementsAre());
 }
 
+TEST(Fru, HasNoSerialNumberWhereSomethingElseStandsForOne) {
+  auto bytes = fru_bytes();
+  const auto text = std::ranges::search(bytes, from_hex("534e2d34373131"));  // "SN-4711"
+  ASSERT_FALSE(text.empty());
+  std::ranges::fill(text, std::uint8_t{'0'});
+  bytes.back() = 0;
+  bytes.back() = checksum(View{bytes}.subspan(bytes.size() - 32));
+
+  const auto fru = parse_fru(bytes);
+
+  ASSERT_TRUE(fru && fru->product) << "the area is whole";
+  EXPECT_EQ(fru->product->serial, "");
+}
+
 TEST(Fru, LosesOnlyTheAreaThatIsDamaged) {
   auto bytes = with_byte(fru_bytes(), 20, 0x00);
 

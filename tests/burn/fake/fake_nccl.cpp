@@ -183,6 +183,16 @@ void write_log() {
                                      << (fails("NVLS") ? "not " : "") << "available on dev 0\n";
 }
 
+/// Between nodes this one has TCP alone. The forms are those of libnccl 2.28.9.
+void write_far_log(int rank, int ranks) {
+  const char* const file = std::getenv("NCCL_DEBUG_FILE");
+  if (file == nullptr) return;
+  std::ofstream{file, std::ios::app}
+      << "node:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB lo:127.0.0.1<0>\n"
+      << "node:1:1 [0] NCCL INFO Channel 00/0 : " << rank << "[0] -> " << (rank + 1) % ranks
+      << "[0] [send] via NET/Socket/0\n";
+}
+
 /// A communicator that does not block has taken it, and may not say so at once.
 Status taken(const ncclComm& comm) { return comm.world->far == nullptr ? kSuccess : kInProgress; }
 
@@ -233,6 +243,7 @@ int ncclCommInitRankConfig(ncclComm** comm, int ranks, Id id, int rank, Config* 
     };
     if (world->far == nullptr) world->far = std::make_unique<FarWorld>(id.bytes, ranks, deliver);
     world->far->join(rank);
+    write_far_log(rank, ranks);
   }
   *comm = new ncclComm{world, rank, ranks};
   return world->far == nullptr ? kSuccess : kInProgress;

@@ -205,5 +205,33 @@ TEST(SettingsPlan, ChangesTheBootOrderOnlyWhereTheKindsAreInAnotherOrder) {
   EXPECT_EQ(none.items[0].refusal, "the machine has no such boot option; it has pxe, disk, shell");
 }
 
+TEST(SettingsPlan, SaysHowLongAMachineWalksItsNetworkPortsBeforeTheDisk) {
+  bmc::BootOrder walks;
+  for (int port = 1; port <= 8; ++port) {
+    walks.options.push_back(
+        {.reference = "Boot000" + std::to_string(port), .path = "MAC(5CFF35FE04B1,0x1)/IPv4(0)"});
+    walks.current.push_back(walks.options.back().reference);
+  }
+  walks.options.push_back({.reference = "Boot0009", .path = "HD(1,GPT,AB)/x.efi"});
+  walks.current.emplace_back("Boot0009");
+  walks.next = walks.current;
+  inventory::Profile profile;
+  profile.settings.boot_order = {"disk"};
+  ReportedSettings reported;
+  reported.boot_order = walks;
+
+  const auto walking = plan_settings(profile, reported);
+  profile.settings.boot_order = {"pxe", "disk"};
+  const auto wanted = plan_settings(profile, reported);
+
+  EXPECT_THAT(lines_of(walking), ElementsAre("boot_order: pxe, disk -> disk, differs"));
+  EXPECT_EQ(walking.items.front().note,
+            "8 network options before the disk: up to 8 min of each boot saved");
+  ASSERT_TRUE(walking.boot_order);
+  EXPECT_EQ(walking.boot_order->front(), "Boot0009");
+  EXPECT_TRUE(wanted.is_as_wanted());
+  EXPECT_EQ(wanted.items.front().note, "");
+}
+
 }  // namespace
 }  // namespace cupel::settings

@@ -100,6 +100,10 @@ Outcome<std::unique_ptr<Communicators>> Joining::join(const Meeting& meeting) co
   return all;
 }
 
+void Joining::tell_transport() const {
+  given_.report.say(transport_line(read_log(scratch_->log())));
+}
+
 std::uint64_t Joining::seed(const Meeting& meeting) const {
   if (given_.options.given("--seed")) return given_.options.seed();
   std::uint64_t seed = 0;

@@ -82,6 +82,9 @@ class Joining {
   Outcome<Meeting> meet() const;
   /// Errors: nccl, naming the ranks that were here.
   Outcome<std::unique_ptr<Communicators>> join(const Meeting& meeting) const;
+  /// Writes what NCCL's log says of the ways between nodes by now: it connects ranks when they
+  /// first send to each other.
+  void tell_transport() const;
   /// The same on every node: of the id, which all have, where none is given.
   std::uint64_t seed(const Meeting& meeting) const;
 

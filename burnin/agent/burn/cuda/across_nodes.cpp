@@ -55,6 +55,7 @@ Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdo
   });
   const bool whole = bench.run();  // a rank that fails has reported why
   watchdog.on_hang({});
+  joining.tell_transport();
   if (whole) return done();
   bench.tell_ranks();
   if (stop.by_signal() || stop.given_up()) return done();

@@ -1,35 +1,15 @@
 #include "burnin/agent/burn/cuda/collective_bench.h"
 
 #include <algorithm>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "burnin/agent/burn/cuda/cuda_check.h"
 #include "burnin/agent/burn/links/numa.h"
+#include "burnin/agent/burn/links/surroundings.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
-namespace {
-
-std::string read_whole(const std::string& path) {
-  constexpr std::streamsize kMost = 16 << 20;
-  std::ifstream file{path};
-  std::string text(kMost, '\0');
-  file.read(text.data(), kMost);
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-std::string json_of_counts(const std::map<std::string, int>& counts) {
-  agent::JsonLine line;
-  for (const auto& [name, count] : counts) line.add(name, count);
-  return line.object_text();
-}
-
-}  // namespace
-
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -144,13 +124,13 @@ Outcome<bool> CollectiveBench::open_channels(Member& member) {
 
 /// False: it is not, and nobody insists.
 Outcome<bool> CollectiveBench::tell_taken() {
-  const auto taken = parse_log(read_whole(given_.log));
+  const auto taken = read_log(given_.log);
   const auto& route = given_.route;
   agent::JsonLine line{"library"};
   line.add("nvls", route.nvls_word()).add("path", route.path_word());
   line.add("multicast",
            taken.nvls_told ? (taken.nvls ? "available" : "not available") : "not told");
-  line.add("network", taken.network).raw("channels", json_of_counts(taken.channels));
+  line.add("network", taken.network).raw("channels", json_of(taken.channels));
   if (is_survey_) line.raw("chosen", json_of(taken.choices));
   const auto objection = objection_to(taken, route);
   if (!objection.empty()) line.add("objection", objection);

@@ -192,6 +192,7 @@ Outcome<> run_across(const Options& options, Report& report, Stop& stop, Watchdo
   });
   run_ranks(training, watchdog);
   watchdog.on_hang({});
+  joining.tell_transport();
   if (training.ended == static_cast<int>(here)) return done();
   training.tell_ranks();
   training.nccl->abort();

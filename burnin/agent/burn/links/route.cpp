@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "burnin/agent/common/json_line.h"
-
 namespace cupel::burn {
 namespace {
 
@@ -41,6 +39,24 @@ void read_channel(std::string_view line, Taken& taken) {
   if (!via || via->empty()) return;
   const auto name = std::string{trimmed(via->substr(0, 60))};
   if (taken.channels.size() < kMostKinds || taken.channels.contains(name)) ++taken.channels[name];
+}
+
+/// "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"; HCAs that are one
+/// device: "[0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}".
+void read_ports(std::string_view line, Taken& taken) {
+  auto all = between(line, "NET/IB : Using", ";").value_or("");
+  while (!all.empty()) {
+    const auto end = std::min(all.find_first_of(" ,{}"), all.size());
+    auto word = all.substr(0, end);
+    all.remove_prefix(std::min(end + 1, all.size()));
+    word.remove_prefix(std::min(word.rfind(']') + 1, word.size()));
+    const auto colon = word.find(':');
+    const auto slash = word.find('/', std::min(colon, word.size()));
+    if (colon == word.npos || slash == word.npos || taken.ports.size() >= kMostKinds) continue;
+    const auto link = word.substr(slash + 1, word.find('/', slash + 1) - slash - 1);
+    if (link == "IB" || link == "RoCE")
+      taken.ports[std::string{word.substr(0, std::min<std::size_t>(slash, 60))}] = link;
+  }
 }
 
 /// "AllReduce: 1024 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}"
@@ -126,6 +142,18 @@ std::string json_of(const Variables& variables) {
   return line.object_text();
 }
 
+std::string json_of(const std::map<std::string, int>& counts) {
+  agent::JsonLine line;
+  for (const auto& [name, count] : counts) line.add(name, count);
+  return line.object_text();
+}
+
+agent::JsonLine transport_line(const Taken& taken) {
+  agent::JsonLine line{"transport"};
+  line.raw("channels", json_of(taken.channels)).raw("ports", json_of(taken.ports));
+  return line;
+}
+
 Taken parse_log(std::string_view log) {
   Taken taken;
   while (!log.empty()) {
@@ -134,6 +162,7 @@ Taken parse_log(std::string_view log) {
     log.remove_prefix(std::min(feed + 1, log.size()));
     read_nvls(line, taken);
     read_channel(line, taken);
+    read_ports(line, taken);
     read_choice(line, taken);
     if (const auto network = between(line, "Using network ", " "); network && network->size() < 60)
       taken.network = trimmed(*network);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/agent/common/json_line.h"
+
 namespace cupel::burn {
 
 struct Route {
@@ -47,6 +49,7 @@ struct Taken {
   std::string network{};  // "IB", "Socket"
   std::map<std::string, int>
       channels{};  // by transport: "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA"
+  std::map<std::string, std::string> ports{};    // "mlx5_0:1": "IB" or "RoCE"
   std::map<std::string, std::string> choices{};  // "AllReduce 8589934592": "NVLS Simple"
 
   friend bool operator==(const Taken&, const Taken&) = default;
@@ -55,6 +58,13 @@ struct Taken {
 /// Reads a log of NCCL_DEBUG=INFO, as versions 2.14 to 2.28 write it. What it does not know it
 /// passes over.
 Taken parse_log(std::string_view log);
+
+/// As one JSON object.
+std::string json_of(const std::map<std::string, int>& counts);
+
+/// {"kind":"transport","channels":{"NET/IB/0/GDRDMA":4},"ports":{"mlx5_0:1":"IB"}}: what carries
+/// the bytes between nodes. Channels that the log does not have are not there.
+agent::JsonLine transport_line(const Taken& taken);
 
 /// Why what was taken is not the route that was asked for; empty: it is.
 std::string objection_to(const Taken& taken, const Route& route);

@@ -12,6 +12,9 @@ namespace cupel::burn {
 /// those that this program sets.
 std::string with_environment(std::string parameters, const Variables& set);
 
+/// What NCCL's log says, of its first 16 MiB; nothing where there is none.
+Taken read_log(const std::string& path);
+
 /// A folder of its own for NCCL's log, gone with its scope.
 class Scratch {
  public:
