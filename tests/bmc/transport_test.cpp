@@ -214,7 +214,7 @@ TEST_F(Transport, LetsSlowAnswersHoldOnePlaceOnly) {
     answers = co_await for_each_of<redfish::Response>(paths, paths.size(), ask);
   };
 
-  const auto first = cancelled_after(others(), ask("/redfish/v1/Slow/1"));
+  const auto first = cancelled_after(io, others(), ask("/redfish/v1/Slow/1"));
 
   EXPECT_EQ(first.error().code, Code::kCancelled);
   ASSERT_EQ(answers.size(), paths.size());
@@ -422,8 +422,8 @@ TEST_F(Transport, BoundsItsConnectionsInAll) {
     if (!answer) waited = answer.error().code;
   };
 
-  const auto first =
-      cancelled_after(ask_second(), narrow.send(peer(), Request{.path = "/redfish/v1"}, soon()));
+  const auto first = cancelled_after(io, ask_second(),
+                                     narrow.send(peer(), Request{.path = "/redfish/v1"}, soon()));
 
   EXPECT_EQ(first.error().code, Code::kCancelled);
   EXPECT_EQ(waited, Code::kTimeout);
