@@ -2,6 +2,7 @@
 #include "orchestrator/cli/interrupt.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 
