@@ -24,13 +24,14 @@ Exit control_submitted(Context& context, bool stays) {
   }
   const auto logs = start_log(context, "stderr");
   if (!logs) return complain(context, logs.error(), Exit::invalid);
-  if (!context.json)
-    say("process {} is the controller of {}\n", ::getpid(), context.state.string());
-  std::fflush(stdout);
   TerminalFront front{context, TerminalFront::Shows::log};
   auto settings = controller_settings(context);
   settings.stays = stays;
   controller::Controller drives{front, **opened, std::move(settings)};
+  // It hears signals from here on: whoever reads the line may send one at once.
+  if (!context.json)
+    say("process {} is the controller of {}\n", ::getpid(), context.state.string());
+  std::fflush(stdout);
   const auto ran = drives.work();
   if (ran) return Exit::passed;
   return complain(context, ran.error(), Exit::unfinished);

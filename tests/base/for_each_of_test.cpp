@@ -28,9 +28,15 @@ Task<Result<int>> square(Load& load, int number) {
   co_return number* number;
 }
 
-Task<Result<int>> wait_long(int& ended, int) {
+struct LongWaits {
+  asio::steady_timer both_wait;  // cancelled where two have begun
+  int begun = 0, ended = 0;
+};
+
+Task<Result<int>> wait_long(LongWaits& waits, int) {
+  if (++waits.begun == 2) waits.both_wait.cancel();
   auto paused = co_await pause_for(1h);
-  ++ended;
+  ++waits.ended;
   co_return std::move(paused).error();
 }
 
@@ -61,27 +67,26 @@ TEST(ForEachOf, OfNothingIsNothing) {
 }
 
 // Named apart, since a deadline around it would lose the outcomes.
-Task<std::vector<Result<int>>> stopped_after_a_moment(int& ended) {
+Task<std::vector<Result<int>>> stopped_where_two_wait(LongWaits& waits) {
   const auto executor = co_await asio::this_coro::executor;
-  const auto verb = [&ended](int number) { return wait_long(ended, number); };
+  const auto verb = [&waits](int number) { return wait_long(waits, number); };
   std::optional<Result<std::vector<Result<int>>>> outcomes;
-  asio::steady_timer moment{executor, 1ms};
   auto work = as_result(for_each_of<int>(up_to(5), 2, verb));
   auto race = asio::experimental::make_parallel_group(
-      asio::co_spawn(executor, detail::run_into(outcomes, std::move(work)), asio::deferred),
-      moment.async_wait(asio::deferred));
+      waits.both_wait.async_wait(asio::deferred),
+      asio::co_spawn(executor, detail::run_into(outcomes, std::move(work)), asio::deferred));
   co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
   co_return std::move(*outcomes).value();
 }
 
 TEST(ForEachOf, CancelledItEndsWhatRunsAndStartsNothing) {
   asio::io_context io;
-  int ended = 0;
+  LongWaits waits{asio::steady_timer{io, asio::steady_timer::time_point::max()}};
 
-  const auto all = run_to_end(io, stopped_after_a_moment(ended));
+  const auto all = run_to_end(io, stopped_where_two_wait(waits));
 
   ASSERT_EQ(all.size(), 5u);
-  EXPECT_EQ(ended, 2);
+  EXPECT_EQ(waits.ended, 2);
   for (const auto& each : all) EXPECT_EQ(each.error().code, Code::kCancelled);
   EXPECT_EQ(all[4].error().what, "not started");
 }

@@ -40,6 +40,20 @@ inline redfish::SecretSource password_from(const std::string& where) {
   };
 }
 
+/// What `work` comes to when it is cancelled as soon as `other` has ended.
+template <class T>
+Result<T> cancelled_after(asio::io_context& io, Task<void> other, Task<Result<T>> work) {
+  std::optional<Result<T>> slot;
+  auto race = asio::experimental::make_parallel_group(
+      asio::co_spawn(io, std::move(other), asio::deferred),
+      asio::co_spawn(io, detail::run_into(slot, std::move(work)), asio::deferred));
+  run_to_end(io, [](auto& both) -> Task<bool> {
+    co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+    co_return true;
+  }(race));
+  return std::move(*slot);
+}
+
 class OverHttps : public ::testing::Test {
  protected:
   static constexpr const char* kSystem = "/redfish/v1/Systems/1";
@@ -66,26 +80,20 @@ class OverHttps : public ::testing::Test {
       co_return true;
     }(std::move(task)));
   }
+  /// Ends once the server has received so many requests in all, or where it is cancelled.
+  Task<void> arrived(int requests) {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    bool waits = true;
+    while (waits && server.asked().requests < requests) {
+      const auto paused = co_await pause_for(1ms);
+      waits = paused.has_value();
+    }
+  }
   /// What `work` comes to when it is cancelled as soon as the server has received `requests` in
   /// all.
   template <class T>
   Result<T> cancelled_at_request(int requests, Task<Result<T>> work) {
-    std::optional<Result<T>> slot;
-    const auto arrived = [this, requests]() -> Task<void> {
-      co_await asio::this_coro::throw_if_cancelled(false);
-      bool waits = true;
-      while (waits && server.asked().requests < requests) {
-        const auto paused = co_await pause_for(1ms);
-        waits = paused.has_value();
-      }
-    };
-    auto race = asio::experimental::make_parallel_group(
-        asio::co_spawn(io, detail::run_into(slot, std::move(work)), asio::deferred),
-        asio::co_spawn(io, arrived(), asio::deferred));
-    run([](auto& both) -> Task<void> {
-      co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-    }(race));
-    return std::move(*slot);
+    return cancelled_after(io, arrived(requests), std::move(work));
   }
   static json::value test_system() { return test::small_machine(kSystem); }
   static Deadline soon() { return Deadline::in(60s); }

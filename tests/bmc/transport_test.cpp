@@ -203,16 +203,23 @@ TEST_F(Transport, LetsSlowAnswersHoldOnePlaceOnly) {
   const auto ask = [this](std::string path) {
     Request request{.path = path};
     request.slow = path.find("Slow") != path.npos;
-    const auto patience = path.ends_with("Slow/1") ? 400ms : request.slow ? 100ms : 10s;
-    return transport.send(peer(), std::move(request), Deadline::in(patience));
+    const bool waits = request.slow && !path.ends_with("Slow/1");
+    return transport.send(peer(), std::move(request), waits ? Deadline::in(100ms) : soon());
   };
-  std::vector<std::string> paths{"/redfish/v1/Slow/1", "/redfish/v1/Slow/2", "/redfish/v1/Slow/3",
-                                 "/redfish/v1", "/redfish/v1"};
+  const std::vector<std::string> paths{"/redfish/v1/Slow/2", "/redfish/v1/Slow/3", "/redfish/v1",
+                                       "/redfish/v1"};
+  std::vector<Result<redfish::Response>> answers;
+  const auto others = [&]() -> Task<void> {
+    co_await arrived(1);
+    answers = co_await for_each_of<redfish::Response>(paths, paths.size(), ask);
+  };
 
-  auto answers = run(for_each_of<redfish::Response>(paths, 5, ask));
+  const auto first = cancelled_after(io, others(), ask("/redfish/v1/Slow/1"));
 
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i].error().code, Code::kTimeout);
-  for (std::size_t i = 3; i < 5; ++i) EXPECT_TRUE(answers[i]);
+  EXPECT_EQ(first.error().code, Code::kCancelled);
+  ASSERT_EQ(answers.size(), paths.size());
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(answers[i].error().code, Code::kTimeout);
+  for (std::size_t i = 2; i < 4; ++i) EXPECT_TRUE(answers[i]);
   EXPECT_THAT(server.asked().lines,
               UnorderedElementsAre("GET /redfish/v1/Slow/1", "GET /redfish/v1", "GET /redfish/v1"));
 }
@@ -354,10 +361,11 @@ TEST_F(Transport, CountsRequestsThatABmcAcceptedAndNeverAnswered) {
     (void)run(transport.send(peer(), Request{.path = "/redfish/v1"}, Deadline::in(100ms)));
     return transport.budget("a01-n01")->silent;
   };
-  server.misbehave({.times = 2, .kind = test::Habit::Kind::never_answer});
+  server.change([](auto& options) { options.thinking = 1h; });
 
   EXPECT_EQ(ask(), 1);
   EXPECT_EQ(ask(), 2);
+  server.change([](auto& options) { options.thinking = 0ms; });
   EXPECT_TRUE(get("/redfish/v1"));
   EXPECT_EQ(transport.budget("a01-n01")->silent, 0);
 }
@@ -383,7 +391,10 @@ TEST_F(Transport, GoesOnAfterACancelledRequest) {
 }
 
 TEST_F(Transport, AsksOneBmcTwoThingsAtATime) {
-  server.change([](auto& options) { options.thinking = 20ms; });
+  server.change([](auto& options) {
+    options.gathers = 2;
+    options.thinking = 20ms;  // for a third one to come, if it does
+  });
   const auto ask = [this](int) {
     return transport.send(peer(), Request{.path = "/redfish/v1"}, Deadline::in(60s));
   };
@@ -402,17 +413,22 @@ TEST_F(Transport, BoundsItsConnectionsInAll) {
   auto second = peer();
   second.node = "a01-n02";
   second.endpoint = other.endpoint();
-  // One for both: the place of the first is not free before the second's time is over.
-  const auto deadline = Deadline::in(80ms);
-  const auto ask = [&narrow, deadline](const redfish::Peer& whom) {
-    return narrow.send(whom, Request{.path = "/redfish/v1"}, deadline);
+  Code waited{};
+  const auto ask_second = [&]() -> Task<void> {
+    co_await arrived(1);
+    const auto answer =
+        co_await narrow.send(second, Request{.path = "/redfish/v1"}, Deadline::in(80ms));
+    EXPECT_FALSE(answer);
+    if (!answer) waited = answer.error().code;
   };
 
-  auto answers = run(for_each_of<redfish::Response>(std::vector{peer(), second}, 2, ask));
+  const auto first = cancelled_after(io, ask_second(),
+                                     narrow.send(peer(), Request{.path = "/redfish/v1"}, soon()));
 
-  EXPECT_EQ(answers[0].error().code, Code::kTimeout);
-  EXPECT_EQ(answers[1].error().code, Code::kTimeout);
-  EXPECT_EQ(server.asked().connections + other.asked().connections, 1);
+  EXPECT_EQ(first.error().code, Code::kCancelled);
+  EXPECT_EQ(waited, Code::kTimeout);
+  EXPECT_EQ(server.asked().connections, 1);
+  EXPECT_EQ(other.asked().connections, 0);
 }
 
 TEST_F(Transport, BoundsTheAnswer) {

@@ -108,6 +108,16 @@ TEST_F(HeadlessTest, AControllerThatStaysDrivesWhatIsSubmittedUntilItIsStopped) 
   EXPECT_THAT(ended.out, Not(HasSubstr("run ended"))) << "it is said once";
 }
 
+TEST_F(HeadlessTest, AControllerThatSaysThatItIsOneHearsSignals) {
+  Child controller{site.cupel({"controller", "--stay"})};
+  ASSERT_TRUE(controller.wait_for("is the controller of"));
+
+  controller.signal(SIGHUP);
+  controller.signal(SIGTERM);
+
+  EXPECT_EQ(controller.wait().status, 0);
+}
+
 TEST_F(HeadlessTest, FollowingARunThatIsOverShowsHowItEnded) {
   ASSERT_EQ(site.run({"run", "facts.yaml", "--no-console", "-n", "v01-n01"}).status, 0);
 

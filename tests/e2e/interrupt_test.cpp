@@ -2,6 +2,7 @@
 #include "orchestrator/cli/interrupt.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 
@@ -16,6 +17,22 @@ Task<int> go_on() {
   ::raise(SIGTERM);
   for (;;) [[maybe_unused]]
     const auto paused = co_await pause_for(std::chrono::hours{1});
+}
+
+/// Gets a signal before it has waited for anything.
+Task<Result<void>> signalled_at_once() {
+  ::raise(SIGTERM);
+  co_return co_await pause_for(std::chrono::hours{1});
+}
+
+TEST(Interrupt, IsHeardFromBeforeTheWorkBegins) {
+  const auto interrupted = [] {
+    asio::io_context io;
+    const auto ended = run_to_end(io, until_interrupted(signalled_at_once()));
+    ::_exit(ended.interrupted && ended.value.error().code == Code::kCancelled ? 0 : 1);
+  };
+
+  EXPECT_EXIT(interrupted(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Interrupt, LeavesWorkThatDoesNotEndAfterASignal) {

@@ -35,7 +35,7 @@ class DetachedTest : public OnANode {
   }
   JobState read(std::uint64_t out_from = 0, std::uint64_t err_from = 0,
                 std::chrono::seconds wait = 10s) {
-    auto work = read_job(*on, handle, out_from, err_from, wait, Deadline::in(wait + 10s));
+    auto work = read_job(*on, handle, out_from, err_from, wait, Deadline::in(wait + 60s));
     auto state = run_to_end(io, std::move(work));
     if (!state) throw std::runtime_error{state.error().what};
     return std::move(state).value();

@@ -21,7 +21,7 @@ TEST_F(FanOutTest, RunsOnAllAndKeepsTheirOrder) {
   auto all = targets(6);
   all[3].access.endpoint.port = 1;
   std::map<std::string, std::vector<std::string>> heard;
-  FanOut options{.width = 3, .patience = 20s};
+  FanOut options{.width = 3, .patience = 60s};
   options.line = [&](const LinePiece& piece) {
     heard[std::string{piece.node}].push_back((piece.stream == Stream::out ? "out " : "err ") +
                                              std::string{piece.text});
@@ -40,7 +40,7 @@ TEST_F(FanOutTest, RunsOnAllAndKeepsTheirOrder) {
 }
 
 TEST_F(FanOutTest, KeepsNoMoreThanItsLimit) {
-  FanOut options{.patience = 20s, .output_limit = 10};
+  FanOut options{.patience = 60s, .output_limit = 10};
 
   const auto outcomes =
       run_to_end(io, fan_out(targets(1), "head -c 100 /dev/zero", options, known));
@@ -50,7 +50,7 @@ TEST_F(FanOutTest, KeepsNoMoreThanItsLimit) {
 }
 
 TEST_F(FanOutTest, KeepsNoMoreOfAllNodesTogetherThanTheTotalLimit) {
-  FanOut options{.width = 3, .patience = 20s, .total_limit = 150};
+  FanOut options{.width = 3, .patience = 60s, .total_limit = 150};
 
   const auto outcomes =
       run_to_end(io, fan_out(targets(3), "head -c 100 /dev/zero", options, known));

@@ -248,10 +248,10 @@ TEST(ImageChecker, RefusesAnImageThatAnotherUserCanChange) {
   ImageChecker checker{site.trust()};
 
   const auto whole =
-      run_to_end(io, checker.whole(site.image(), sha256_hex(kBytes), Deadline::in(10s)));
+      run_to_end(io, checker.whole(site.image(), sha256_hex(kBytes), Deadline::in(60s)));
   io.restart();
   const auto copy = run_to_end(io, checker.copy(site.image(), sha256_hex(kBytes),
-                                                site.folder.path() / "served", Deadline::in(10s)));
+                                                site.folder.path() / "served", Deadline::in(60s)));
 
   EXPECT_THAT(site.refusal(), HasSubstr("can be changed by other users"));
   EXPECT_EQ(whole.error().code, Code::kUntrusted);

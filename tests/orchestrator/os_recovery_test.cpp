@@ -258,7 +258,7 @@ TEST_F(WaitForSystem, EndsAtItsDeadlineAndSaysWhatWasWaitedFor) {
   };
 
   os::BootRun run{doors_};
-  const auto end = run_to_end(io_, run.run(Deadline::in(std::chrono::milliseconds{200})));
+  const auto end = run_to_end(io_, run.run(Deadline::in(std::chrono::seconds{1})));
 
   ASSERT_TRUE(end) << end.error().what;
   EXPECT_EQ(end.value().how, os::BootEnd::How::needs_person);

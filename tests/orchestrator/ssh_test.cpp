@@ -36,9 +36,9 @@ std::string noise(std::size_t size) {
   return bytes;
 }
 
-/// No process with `text` in its command line lives any more, or 5 s have passed.
+/// No process with `text` in its command line lives any more, or a minute has passed.
 bool all_gone(const std::string& text) {
-  const auto end = Deadline::in(5s);
+  const auto end = Deadline::in(60s);
   while (!end.passed())
     if (processes_with(text).empty()) return true;
   return false;
@@ -117,7 +117,7 @@ Task<Result<CommandOutcome>> cancel_at_first_word(Session& on, std::string comma
   asio::steady_timer first_word{executor, asio::steady_timer::time_point::max()};
   const Sink sink = [&first_word](Stream, std::string_view) { first_word.cancel(); };
   std::optional<Result<CommandOutcome>> slot;
-  auto work = on.run(std::move(command), {}, sink, Deadline::in(30s));
+  auto work = on.run(std::move(command), {}, sink, Deadline::in(60s));
   auto race = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, detail::run_into(slot, std::move(work)), asio::deferred),
       first_word.async_wait(asio::deferred));
@@ -310,7 +310,7 @@ TEST_F(SshTest, LeavesNoDescriptorOpenHoweverASessionEnds) {
  * gone. */
 bool all_writers_gone(int pipe) {
   pollfd end{.fd = pipe, .events = 0, .revents = 0};
-  return ::poll(&end, 1, 10'000) == 1 && (end.revents & POLLHUP) != 0;
+  return ::poll(&end, 1, 60'000) == 1 && (end.revents & POLLHUP) != 0;
 }
 
 TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {

@@ -55,14 +55,13 @@ TEST(BmcWire, ANewCertificateComesWithARestartWhereItIsSo) {
 
   EXPECT_EQ(restarted.status, 204);
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-  bool gone = false, back = false;
+  bool back = false;
   while (!back && std::chrono::steady_clock::now() < until) {
-    const auto fetched = Browser{bmc.endpoint()}.ask("GET", "/redfish");
-    gone |= fetched.failure != CURLE_OK;
-    back = gone && fetched.status == 200;
+    // Before it is away, and where nobody asks in the moment that it is, the old one is shown.
+    const bool renewed = bmc.fingerprint() != before;
+    back = renewed && Browser{bmc.endpoint()}.ask("GET", "/redfish").status == 200;
   }
   EXPECT_TRUE(back);
-  EXPECT_NE(bmc.fingerprint(), before);
 }
 
 /// What a stream has said so far, and what to do about it; false: enough.
@@ -96,7 +95,7 @@ TEST(BmcWire, EventsAreStreamedAsTheyHappen) {
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
   curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Reader::read);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reader);
   const auto ended = curl_easy_perform(curl);

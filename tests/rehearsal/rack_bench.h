@@ -179,7 +179,7 @@ class Browser {
   }
 
   std::string token{};
-  long patience_ms = 20'000;
+  long patience_ms = 60'000;
   std::string ca{};  // a file: verified against it, names and all
 
  private:

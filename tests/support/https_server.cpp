@@ -114,6 +114,7 @@ struct HttpsServer::Impl final : Resources {
       }
       const auto think =
           habit && habit->kind == Habit::Kind::never_answer ? std::chrono::hours{1} : thinking();
+      while (!has_gathered()) (void)co_await pause_for(std::chrono::milliseconds{1});
       if (think.count() > 0) (void)co_await pause_for(think);
       const bool loses_answer = habit && habit->kind == Habit::Kind::act_and_reset;
       HttpResponse response = habit && !loses_answer ? badly(*habit) : properly(request);
@@ -189,6 +190,11 @@ struct HttpsServer::Impl final : Resources {
   std::chrono::milliseconds thinking() {
     const std::lock_guard lock{mutex};
     return options.thinking;
+  }
+
+  bool has_gathered() {
+    const std::lock_guard lock{mutex};
+    return asked.most_in_flight >= options.gathers;
   }
 
   std::optional<Habit> begin(const HttpRequest& request) {

@@ -189,7 +189,7 @@ bool answers(std::uint16_t port) {
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const Bytes ping{6, 0, 0xff, 6, 0, 0, 0x11, 0xbe, 0x80, 1, 0, 0};
   bool heard = false;
-  for (int tries = 0; tries < 100 && !heard; ++tries) {
+  for (int tries = 0; tries < 600 && !heard; ++tries) {
     ::sendto(fd, ping.data(), ping.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to);
     pollfd waiting{fd, POLLIN, 0};
     heard = ::poll(&waiting, 1, 100) > 0;

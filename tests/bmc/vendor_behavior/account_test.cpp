@@ -180,14 +180,18 @@ TEST_P(VendorBehaviorOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
 }
 
 TEST_P(VendorBehaviorOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
-  server().misbehave({.method = "GET", .times = 0, .late = 5ms});
   const auto one = open();
   const auto other = open();
   const auto ask = [](Bmc* bmc) { return bmc->power.state(soon()); };
   std::vector<Bmc*> asked;
   for (int i = 0; i < 6; ++i) asked.insert(asked.end(), {one.get(), other.get()});
 
-  const auto told = run(for_each_of<Sourced<PowerState>>(asked, asked.size(), ask));
+  std::vector<Result<Sourced<PowerState>>> told;
+  // So late that a second one comes meanwhile, however long its handshake takes.
+  for (auto late = 5ms; server().most_at_once() < 2 && late < 1s; late *= 4) {
+    server().misbehave({.method = "GET", .times = 0, .late = late});
+    told = run(for_each_of<Sourced<PowerState>>(asked, asked.size(), ask));
+  }
   const auto sessions = server().on([](auto&, auto& service) { return service.open_sessions(); });
   log_out(*one);
   log_out(*other);

@@ -24,7 +24,7 @@ class UpdateOfEachVendor : public OfEachVendor {
   }
   /// What the task says once it no longer runs.
   UpdateProgress followed(const UpdateTicket& ticket) {
-    const auto deadline = Deadline::in(30s);
+    const auto deadline = Deadline::in(60s);
     UpdateProgress seen{};
     const auto bmc = open();
     while (!deadline.passed()) {

@@ -209,6 +209,17 @@ class ApiTest : public ::testing::Test {
     stream.handshake(asio::ssl::stream_base::client, refused);
     return refused ? std::string{} : exchanged(stream, bytes);
   }
+  /// All of a stream, up to its end with the token that opened it. The token lasts as long as it
+  /// takes to hear `text`.
+  std::string raw_tls_until_token_ends(const std::string& target, const std::string& text,
+                                       const std::vector<std::string>& racks = {}) {
+    std::string heard;
+    for (std::chrono::milliseconds lasts{300};
+         heard.find(text) == heard.npos && lasts < std::chrono::minutes{1}; lasts *= 4)
+      heard =
+          raw_tls(request_text({.target = target, .token = token("bob", "viewer", racks, lasts)}));
+    return heard;
+  }
 
  private:
   std::filesystem::path folder_{};

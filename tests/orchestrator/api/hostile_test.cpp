@@ -181,7 +181,7 @@ TEST_F(ApiLinger, EndsWhenItsTimeIsOver) {
   EXPECT_EQ(got.ended, asio::error::eof);
   // Both directions are closed, although the client has closed neither.
   pollfd closed{socket.native_handle(), 0, 0};
-  EXPECT_EQ(::poll(&closed, 1, 10'000), 1);
+  EXPECT_EQ(::poll(&closed, 1, 60'000), 1);
   EXPECT_TRUE(closed.revents & POLLHUP);
 }
 
@@ -208,7 +208,9 @@ TEST_F(ApiHostile, CutsOffWhoSendsTooSlowly) {
 
   EXPECT_EQ(head, "");
   EXPECT_EQ(body, "");
-  expect_well();
+  // On a machine that has no time for us, a request of ours may be too slow as well.
+  const auto enough = Deadline::in(std::chrono::minutes{1});
+  while (get("/healthz").status != 200) ASSERT_FALSE(enough.passed());
 }
 
 TEST_F(ApiHostile, HoldsOutAThousandHalfOpenConnections) {

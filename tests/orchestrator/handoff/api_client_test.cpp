@@ -52,7 +52,7 @@ class ApiClientTest : public ::testing::Test {
             }};
   }
   Result<ApiAnswer> ask(ApiServer to, ApiRequest request = {},
-                        std::chrono::seconds patience = 20s) {
+                        std::chrono::seconds patience = 60s) {
     if (request.path.empty()) request.path = "/ping";
     ApiClient client{std::move(to)};
     return run_to_end(io, client.ask(std::move(request), Deadline::in(patience)));
@@ -138,7 +138,7 @@ TEST_F(ApiClientTest, AsksAgainWithANewTokenAfterARefusal) {
   }};
   ApiClient client{server(replay.url())};
   const auto again = [&] {
-    return run_to_end(io, client.ask(ApiRequest{.path = "/ping"}, Deadline::in(20s)));
+    return run_to_end(io, client.ask(ApiRequest{.path = "/ping"}, Deadline::in(60s)));
   };
 
   const auto first = again();

@@ -58,7 +58,7 @@ class UfmClientTest : public ::testing::Test {
             .ca = {},
             .where = {}};
   }
-  Result<UfmAnswers> ask(const inventory::UfmSite& of, std::chrono::milliseconds patience = 20s) {
+  Result<UfmAnswers> ask(const inventory::UfmSite& of, std::chrono::milliseconds patience = 60s) {
     UfmClient client{of};
     return run_to_end(io, client.ask(Deadline::in(patience)));
   }

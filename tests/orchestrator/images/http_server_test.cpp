@@ -39,7 +39,7 @@ TEST(HttpServer, ReportsAnAnswerWhosePeerWasGoneBeforeItsFirstByte) {
   gone.set_value();
 
   auto outcome = ended.get_future();
-  ASSERT_EQ(outcome.wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(outcome.wait_for(60s), std::future_status::ready);
   const auto sent = outcome.get();
   EXPECT_EQ(sent.bytes, 0u);
   EXPECT_FALSE(sent.whole);

@@ -289,7 +289,7 @@ TEST_F(ImageServing, SaysWhoFetchedWhatWithoutTheSecretOfTheUrl) {
   fetch(granted({}), "0-99");
   // What the server tells comes over this loop, from a thread of its own.
   const auto stays = asio::make_work_guard(io);
-  const auto deadline = Deadline::in(20s);
+  const auto deadline = Deadline::in(60s);
   while (log.empty() && !deadline.passed()) io.run_one_for(deadline.left());
 
   ASSERT_EQ(log.size(), 1u);

@@ -79,7 +79,7 @@ class Booting : public ::testing::Test {
     return text;
   }
 
-  static constexpr std::chrono::seconds kPatience{20};
+  static constexpr std::chrono::seconds kPatience{60};
   test::TemporaryFolder folder{};
   std::string images = folder.path() / "images";
   ExpectedMachine first{.node = "a01-n01",

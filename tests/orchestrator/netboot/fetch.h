@@ -2,6 +2,7 @@
 // What a machine that boots fetches and says, by curl.
 #include <curl/curl.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@ namespace cupel::test {
 struct Fetched {
   long status = 0;
   std::string head{}, body{};
+  std::chrono::microseconds first_byte{0};  // how long it took to come
 };
 
 struct Request {
@@ -50,6 +52,9 @@ inline Fetched fetch(const Request& request) {
   if (!request.from.empty()) curl_easy_setopt(handle, CURLOPT_INTERFACE, request.from.c_str());
   if (curl_easy_perform(handle) == CURLE_OK)
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &fetched.status);
+  curl_off_t first_byte = 0;
+  curl_easy_getinfo(handle, CURLINFO_STARTTRANSFER_TIME_T, &first_byte);
+  fetched.first_byte = std::chrono::microseconds{first_byte};
   return fetched;
 }
 
