@@ -44,6 +44,14 @@ bool ends_when_halted(const Context& context) {
   return context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);
 }
 
+std::string state_to_name(const Context& context) {
+  return context.state_chosen ? context.state.string() : std::string{};
+}
+
+std::string advised(const Context& context, std::string_view command) {
+  return cupel_command(command, state_to_name(context));
+}
+
 Exit complain(const Context& context, const Error& error, Exit exit) {
   std::fprintf(stderr, "cupel: %s\n", as_one_line(error.what).c_str());
   if (context.json) {

@@ -21,6 +21,7 @@ namespace cupel::cli {
 struct Context {
   std::filesystem::path state{};
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
+  bool state_chosen = false;         // by a rehearsal: no command finds it by itself
   std::string socket{};              // of the service that is asked by custom; empty: none is
   std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
@@ -37,6 +38,14 @@ struct Context {
 /// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
+
+/// The folder that commands on this state have to name; empty: they find it by themselves, or the
+/// user has named it.
+std::string state_to_name(const Context& context);
+
+/// A command that a text advises, as it is to be typed: with --state where that is needed.
+/// `command`: "cupel status".
+std::string advised(const Context& context, std::string_view command);
 
 /// `$CUPEL_INVENTORY`, ./inventory.yaml, or the package's /etc/cupel/inventory.yaml.
 std::string default_inventory();
