@@ -54,6 +54,10 @@ std::string default_inventory();
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
                                                    std::string_view cable_columns = {});
 
+/// Where only the folder of an inventory counts, or the command works without one: a file that the
+/// user named can be read. Errors: kNotFound; kInvalid.
+Result<void> check_named_inventory(bool named, const std::string& file);
+
 /// Context::ends_when_halted, as asked for or by where standard output goes.
 bool ends_when_halted(const Context& context);
 
