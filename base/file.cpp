@@ -48,6 +48,19 @@ bool brings_more(int pipe) {
   return ready > 0 || (ready < 0 && errno == EINTR);
 }
 
+/// Root may rename a file over a device: /dev/null would be a report from then on.
+Result<void> check_replaceable(const std::filesystem::path& file) {
+  struct stat found{};
+  if (::stat(file.c_str(), &found) != 0)
+    return errno == ELOOP ? Result<void>{failure(Code::kStorage, file, "cannot replace")} : ok();
+  if (S_ISREG(found.st_mode)) return ok();
+  const auto* what = S_ISDIR(found.st_mode)    ? "a folder"
+                     : S_ISFIFO(found.st_mode) ? "a pipe"
+                                               : "a device or a socket";
+  return Error{Code::kStorage, "cannot replace " + file.string() + ": it is " + what +
+                                   ", and no file: name another one"};
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
@@ -86,6 +99,7 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
 }
 
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode) {
+  TRY(check_replaceable(file));
   auto fresh = file;
   fresh += ".new-" + random_word();
   {

@@ -17,7 +17,8 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
 constexpr unsigned kReadableByAll = 0644;
 
 /// Writes the file whole or not at all: a new file beside it, fsync, rename. Without `mode` it is
-/// for its owner alone: records name machines, addresses and serials.
+/// for its owner alone: records name machines, addresses and serials. A link to a file is replaced;
+/// what is no file (a folder, a pipe, /dev/null), and a link to it, is left as it is.
 /// Errors: kStorage, with the path and the system's reason.
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes,
                         unsigned mode = 0600);

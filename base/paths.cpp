@@ -27,6 +27,13 @@ std::optional<std::string> absence(const fs::path& path) {
   return path.string() + " cannot be looked at: " + failure.message();
 }
 
+std::optional<std::string> why_no_file(const fs::path& path) {
+  if (auto why = absence(path)) return why;
+  std::error_code failure;
+  if (fs::is_regular_file(path, failure)) return std::nullopt;
+  return path.string() + " is a folder, a pipe or a device: name a file";
+}
+
 fs::path absolute_path(const fs::path& path) {
   std::error_code failure;
   auto whole = fs::absolute(path, failure);

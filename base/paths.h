@@ -19,6 +19,10 @@ bool is_pipe(const std::filesystem::path& path);
 /// Nothing where there is something.
 std::optional<std::string> absence(const std::filesystem::path& path);
 
+/// Why a program of ours, or another one that we call, cannot read it as often as it likes: it is
+/// not there, or is a folder, a pipe or a device. Nothing where it is a file.
+std::optional<std::string> why_no_file(const std::filesystem::path& path);
+
 /// From the folder that we work in; the path as it is where that folder is gone.
 std::filesystem::path absolute_path(const std::filesystem::path& path);
 

@@ -121,6 +121,16 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
+std::string cupel_command(std::string_view command, std::string_view state) {
+  constexpr std::string_view kName = "cupel";
+  constexpr std::string_view kOfAWord =  // which a shell leaves as they are
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%";
+  if (state.empty() || !command.starts_with(kName)) return std::string{command};
+  const bool whole = state.find_first_not_of(kOfAWord) == state.npos;
+  return std::string{kName} + " --state " + (whole ? std::string{state} : shell_quoted(state)) +
+         std::string{command.substr(kName.size())};
+}
+
 namespace {
 
 /// Bytes of the UTF-8 sequence that `text` begins with; 0 if it begins with none. No overlong form,

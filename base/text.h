@@ -48,6 +48,10 @@ std::optional<std::string> nearest(std::string_view typed, std::span<const std::
 /// One argument quoted so that a POSIX shell reads back exactly `text`.
 std::string shell_quoted(std::string_view text);
 
+/// A command of Cupel's own, "cupel status", as it is typed where it does not find its state folder
+/// by itself: "cupel --state FOLDER status". Unchanged where `state` is empty.
+std::string cupel_command(std::string_view command, std::string_view state);
+
 /// `text` with everything dropped that could move a terminal's cursor or break a line: what comes
 /// from BMCs and nodes is printed through this.
 std::string printable(std::string_view text);

@@ -99,7 +99,7 @@ std::string session_in(const Request& request) {
 std::variant<Identity, Problem> Authenticator::refuse(const Request& request) {
   if (request.peer.local) return refused_token();
   const auto from = network_of(request.peer.address);
-  const auto now = LoginLimits::Clock::now();
+  const auto now = limits_.now();
   if (const auto wait = limits_.wait(from, now); wait.count() > 0)
     return Problem{429, "too-many", "too many refused logins from this address", {}, wait};
   limits_.refused(from, now);

@@ -3,16 +3,23 @@
 // must wait, twice as long each time. Who shows a right secret is never slowed down: 256 bits are
 // not guessed, and others could shut them out. Bounded; used from several threads.
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace cupel::api {
 
 class LoginLimits {
  public:
   using Clock = std::chrono::steady_clock;
+  using Now = std::function<Clock::time_point()>;
 
+  /// `now`: may be called from several threads.
+  explicit LoginLimits(Now now = Clock::now) : now_{std::move(now)} {}
+
+  Clock::time_point now() const { return now_(); }
   /// How long `who` must wait; 0: it may try.
   std::chrono::seconds wait(const std::string& who, Clock::time_point now);
   void refused(const std::string& who, Clock::time_point now);
@@ -29,6 +36,7 @@ class LoginLimits {
     Clock::time_point until{};
     Clock::time_point last{};
   };
+  Now now_;
   std::mutex mutex_{};
   std::map<std::string, Record> records_{};
 };

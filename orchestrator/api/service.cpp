@@ -125,7 +125,7 @@ struct Service::Impl {
 
   ServiceOptions options;
   StaticFiles page;
-  Shared shared{};
+  Shared shared{.logins = LoginLimits{options.login_clock}};
   std::vector<std::string> addresses{};
   std::string fingerprint{};
   // All streams wake at each event: a lane of their own, so that no request waits behind them.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "orchestrator/api/listener.h"
+#include "orchestrator/api/login_limits.h"
 #include "orchestrator/api/static_files.h"
 #include "orchestrator/controller/front.h"
 
@@ -36,6 +37,7 @@ struct ServiceOptions {
   std::size_t heavy_of_one = 16;    // requests that take long, of the 64 that may wait
   /// Between two signs of life of a stream, and between two looks at its login.
   std::chrono::milliseconds heartbeat{15'000};
+  LoginLimits::Now login_clock = LoginLimits::Clock::now;  // of refused logins
 };
 
 class Service {

@@ -1,6 +1,7 @@
 // `cupel bmc NODE console`: somebody at a machine's serial console.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,11 +33,16 @@ struct Console {
 class Record {
  public:
   static Result<std::unique_ptr<Record>> open(const std::string& file) {
-    const int fd =
-        ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    // Of a pipe, open(2) would wait for a reader.
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    const int fd = ::open(file.c_str(), kFlags, 0600);
     if (fd < 0)
       return Error{Code::kInvalid, "cannot record to " + file + ": " + std::strerror(errno)};
-    return std::unique_ptr<Record>{new Record{fd}};
+    std::unique_ptr<Record> record{new Record{fd}};
+    struct stat found{};
+    if (::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode))
+      return Error{Code::kInvalid, "cannot record to " + file + ": it is a pipe or a device"};
+    return record;
   }
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;

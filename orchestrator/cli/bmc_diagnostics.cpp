@@ -66,7 +66,6 @@ Answer answer_of(const Collected& collected, const std::string& folder) {
 Task<Result<Answer>> fetch(bmc::Bmc& bmc, const Node& node, const Diagnostics& asked,
                            Deadline deadline) {
   FilesInFolder folder{asked.folder};
-  CO_TRY(folder.check());
   CO_TRY(const auto collected, co_await collect_diagnostics(bmc, node.name, asked.type,
                                                             asked.limit * kMib, folder, deadline));
   if (collected.failures.empty()) co_return answer_of(collected, asked.folder);
@@ -76,7 +75,10 @@ Task<Result<Answer>> fetch(bmc::Bmc& bmc, const Node& node, const Diagnostics& a
                   collected.files.size(), lines_of(collected, asked.folder))};
 }
 
+/// The folder is looked at before a BMC works for minutes, and again before each file.
 Exit diagnostics(const BmcCommand& command, const Diagnostics& asked) {
+  const auto usable = asked.list ? ok() : FilesInFolder{asked.folder}.check();
+  if (!usable) return complain(command.context, usable.error(), Exit::invalid);
   return ask(command, [&asked](bmc::Bmc& bmc, const Node& node, Deadline deadline) {
     return asked.list ? list_offers(bmc, deadline) : fetch(bmc, node, asked, deadline);
   });

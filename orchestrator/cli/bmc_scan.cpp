@@ -3,11 +3,13 @@
 
 #include <set>
 
+#include "base/ownership.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "bmc/ipmi/identity.h"
 #include "bmc/ipmi/ping.h"
 #include "bmc/scan/scan.h"
+#include "inventory/check_files.h"
 #include "inventory/load.h"
 #include "inventory/model.h"
 #include "inventory/read_access.h"
@@ -84,6 +86,9 @@ Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked, const BmcCom
     return Error{Code::kInvalid, "a login needs both --user and --password"};
   const auto secret = inventory::secret_of(asked.password, working_folder());
   if (!secret) return Error{Code::kInvalid, "--" + std::string{inventory::kSecretForm}};
+  if (secret->kind == inventory::SecretRef::Kind::file) {
+    TRY(inventory::check_secret_file(secret->where));
+  }
   TRY(auto proof, proof_of(asked, command));
   return bmc::scan::Login{asked.user, controller::secret_source(*secret), std::move(proof)};
 }
@@ -114,8 +119,19 @@ Task<Result<std::string>> speaks_ipmi(bmc::ipmi::Transport& transport, inventory
   co_return bmc::ipmi::vendor_of(presence.enterprise);
 }
 
+/// A CA decides which machine receives the password.
+Result<void> check_ca(const std::string& file) {
+  constexpr std::size_t kLargest = 1u << 20;
+  if (file.empty()) return ok();
+  TRY(const auto pem, read_trusted_file(file, kLargest));
+  if (pem.contains("-----BEGIN ")) return ok();
+  return Error{Code::kInvalid, file + " has no certificate in PEM"};
+}
+
 Exit scan(const BmcCommand& command, const Scan& asked) {
   const auto& context = command.context;
+  const auto ca = check_ca(asked.ca);
+  if (!ca) return complain(context, ca.error(), Exit::invalid);
   std::vector<std::string> networks;
   auto hosts = hosts_of(asked, command.asked->inventory, networks);
   if (!hosts) return complain(context, hosts.error(), Exit::invalid);

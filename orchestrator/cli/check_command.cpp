@@ -19,12 +19,12 @@ namespace {
 struct ConfAsked {
   std::string name{};
   std::string inventory = default_inventory();
+  bool inventory_named = false;
 };
 
 /// A node's profile, or one by its own name: that of the inventory's folder, else a shipped one.
 OrExit<inventory::Profile> profile_of(const Context& context, const ConfAsked& asked) {
-  const auto has_inventory = is_there(asked.inventory);
-  if (has_inventory) {
+  if (asked.inventory_named || is_there(asked.inventory)) {
     TRY(const auto site, inventory_or_complain(context, asked.inventory));
     if (const auto* node = site.node(asked.name)) return site.profile_of(*node);
   }
@@ -56,8 +56,10 @@ CommandRow check_command(Context& context) {
   CommandRow conf_row{"conf", "print what the light test compares with, from a node's profile"};
   conf_row.footer = "Example: cupel check conf dgx-h100 > check.json";
   conf_row.options = {{"NODE", &asked->name, "a node, or a profile", kRequired},
-                      {"-i,--inventory", &asked->inventory,
-                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
+                      {"-i,--inventory",
+                       &asked->inventory,
+                       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]",
+                       {.given = &asked->inventory_named}}};
   conf_row.run = [&context, asked] { return conf(context, *asked); };
   CommandRow row{"check",
                  "the light test of a node for Slurm's HealthCheckProgram, prolog and epilog"};

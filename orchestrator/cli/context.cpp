@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "inventory/load.h"
@@ -20,6 +21,8 @@ OptionRow json_flag(Context& context) {
 }
 
 namespace {
+
+constexpr std::size_t kLargestInventory = 64u << 20;  // as load_inventory() reads it
 
 /// Several problems, or what a tool wrote, as one line.
 std::string as_one_line(std::string_view text) {
@@ -42,6 +45,14 @@ inventory::NodesOfRun nodes_of_run(const Context& context) {
 
 bool ends_when_halted(const Context& context) {
   return context.ends_when_halted.value_or(::isatty(STDOUT_FILENO) != 1);
+}
+
+std::string state_to_name(const Context& context) {
+  return context.state_chosen ? context.state.string() : std::string{};
+}
+
+std::string advised(const Context& context, std::string_view command) {
+  return cupel_command(command, state_to_name(context));
 }
 
 Exit complain(const Context& context, const Error& error, Exit exit) {
@@ -85,6 +96,12 @@ std::string default_inventory() {
   if (named != nullptr && *named != '\0') return named;
   constexpr const char* kOfThePackage = "/etc/cupel/inventory.yaml";
   return !is_there("inventory.yaml") && is_there(kOfThePackage) ? kOfThePackage : "inventory.yaml";
+}
+
+Result<void> check_named_inventory(bool named, const std::string& file) {
+  if (!named) return ok();
+  TRY([[maybe_unused]] const auto text, read_file(file, kLargestInventory));
+  return ok();
 }
 
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,

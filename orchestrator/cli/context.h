@@ -21,6 +21,7 @@ namespace cupel::cli {
 struct Context {
   std::filesystem::path state{};
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
+  bool state_chosen = false;         // by a rehearsal: no command finds it by itself
   std::string socket{};              // of the service that is asked by custom; empty: none is
   std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
@@ -38,12 +39,24 @@ struct Context {
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
 
+/// The folder that commands on this state have to name; empty: they find it by themselves, or the
+/// user has named it.
+std::string state_to_name(const Context& context);
+
+/// A command that a text advises, as it is to be typed: with --state where that is needed.
+/// `command`: "cupel status".
+std::string advised(const Context& context, std::string_view command);
+
 /// `$CUPEL_INVENTORY`, ./inventory.yaml, or the package's /etc/cupel/inventory.yaml.
 std::string default_inventory();
 
 /// Loads it, or complains. `cable_columns`: as of load_inventory().
 OrExit<inventory::Inventory> inventory_or_complain(const Context& context, const std::string& file,
                                                    std::string_view cable_columns = {});
+
+/// Where only the folder of an inventory counts, or the command works without one: a file that the
+/// user named can be read. Errors: kNotFound; kInvalid.
+Result<void> check_named_inventory(bool named, const std::string& file);
 
 /// Context::ends_when_halted, as asked for or by where standard output goes.
 bool ends_when_halted(const Context& context);

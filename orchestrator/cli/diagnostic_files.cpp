@@ -157,7 +157,14 @@ Task<Result<Collected>> collect_diagnostics(const bmc::Bmc& bmc, std::string nod
   co_return Error{Code::kFailed, fmt::format("{}", fmt::join(all.failures, "; "))};
 }
 
-Result<void> FilesInFolder::check() const { return check_ownership(folder_); }
+Result<void> FilesInFolder::check() const {
+  TRY(check_ownership(folder_));
+  struct stat found{};
+  const bool there = ::stat(folder_.c_str(), &found) == 0;
+  if (there && !S_ISDIR(found.st_mode)) errno = ENOTDIR;
+  if (there ? S_ISDIR(found.st_mode) : errno == ENOENT) return ok();
+  return cannot("use the folder", folder_);
+}
 
 Result<void> FilesInFolder::begin(const std::string& name) {
   drop();

@@ -62,7 +62,7 @@ class FilesInFolder final : public DiagnosticFiles {
   FilesInFolder& operator=(const FilesInFolder&) = delete;
   ~FilesInFolder() override { drop(); }
 
-  /// Whether the folder may be written to. Errors: as check_ownership().
+  /// Whether the folder may be written to, or made. Errors: as check_ownership(); kStorage.
   Result<void> check() const;
   Result<void> begin(const std::string& name) override;
   Result<void> add(std::string_view piece) override;

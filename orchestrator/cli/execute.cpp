@@ -45,19 +45,17 @@ Cost cost() {
           seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }
 
-/// Of a run that is over, what a person does now. The state folder is named where the rehearsal
-/// chose it, and not the person.
+/// Of a run that is over, what a person does now.
 std::string next_commands(const Context& context, const report::RunSummary& summary) {
   if (summary.run.phase != RunPhase::ended) return {};
-  const bool chosen = summary.rehearsal && !context.state_named;
-  const auto cupel =
-      chosen ? fmt::format("cupel --state {}", context.state.string()) : std::string{"cupel"};
   const bool all_pass = summary.count(burnin::Decision::pass) == summary.nodes.size();
-  const auto hands =
-      all_pass ? std::string{}
-               : fmt::format("what to do at the nodes: {} actions {}; ", cupel, summary.run.id);
-  return fmt::format("  next          {}the report: {} report {} --html run-{}.html\n", hands,
-                     cupel, summary.run.id, summary.run.id);
+  const auto id = summary.run.id;
+  const auto actions = all_pass
+                           ? std::string{}
+                           : fmt::format("what to do at the nodes: {}; ",
+                                         advised(context, fmt::format("cupel actions {}", id)));
+  return fmt::format("  next          {}the report: {}\n", actions,
+                     advised(context, fmt::format("cupel report {0} --html run-{0}.html", id)));
 }
 
 /// `spent`: of the controller, where that is this process. What a process needs that looks on says
@@ -73,7 +71,7 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
           {"peak_memory_bytes", spent->peak_memory_bytes}, {"cpu_seconds", spent->cpu_seconds}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else {
-    std::fputs(report::to_text(*summary).c_str(), stdout);
+    std::fputs(report::to_text(*summary, false, state_to_name(context)).c_str(), stdout);
     if (spent)
       say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
           spent->peak_memory_bytes / (1 << 20), spent->cpu_seconds);
@@ -90,14 +88,14 @@ Exit exit_of(const store::Store& store, engine::RunId run) {
 }
 
 /// That a run which was stopped has left its settings on nodes; empty where it has not.
-std::string still_set(const store::Store& store, engine::RunId run) {
+std::string still_set(const Context& context, const store::Store& store, engine::RunId run) {
   const auto events = store.events(run);
   if (!events) return {};
   const auto count = report::leftovers(*events).set.size();
   if (count == 0) return {};
-  return fmt::format(
-      "; {} node{} its settings until then, or until `cupel cancel {}` puts them back", count,
-      count == 1 ? " keeps" : "s keep", run);
+  return fmt::format("; {} node{} its settings until then, or until `{}` puts them back", count,
+                     count == 1 ? " keeps" : "s keep",
+                     advised(context, fmt::format("cupel cancel {}", run)));
 }
 
 /// Why it is halted, by step; "": its canary.
@@ -115,9 +113,9 @@ Exit complain_of_halts(const Context& context, engine::RunId run,
     why += fmt::format("{}{}{}", why.empty() ? "" : "; ", step.empty() ? "" : step + ": ", each);
   return complain(context,
                   Error{Code::kCancelled,
-                        fmt::format("run {0} is halted: {1}. See what is wrong: cupel actions {0}; "
-                                    "then: cupel continue {0}{2}",
-                                    run, why, then)},
+                        fmt::format("run {} is halted: {}. See what is wrong: {}; then: {}{}", run,
+                                    why, advised(context, fmt::format("cupel actions {}", run)),
+                                    advised(context, fmt::format("cupel continue {}", run)), then)},
                   Exit::halted);
 }
 
@@ -129,15 +127,16 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   print_summary(context, store, id, spent);
   const auto phase = run->phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
+  const auto resume = advised(context, fmt::format("cupel resume {}", id));
   if (phase == RunPhase::interrupted)
     if (const auto halts = halts_of(store, id); !halts.empty())
       return complain_of_halts(context, id, halts,
-                               fmt::format(", and cupel resume {}{}", id, still_set(store, id)));
+                               fmt::format(", and {}{}", resume, still_set(context, store, id)));
   const auto what =
       phase == RunPhase::cancelled
           ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))
-          : fmt::format("run {} was stopped; go on with: cupel resume {}{}", id, id,
-                        still_set(store, id));
+          : fmt::format("run {} was stopped; go on with: {}{}", id, resume,
+                        still_set(context, store, id));
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 
@@ -169,9 +168,9 @@ Exit conclude_waiting(const Context& context, const store::Store& store, engine:
   if (const auto halts = halts_of(store, id); !halts.empty())
     return complain_of_halts(context, id, halts, {});
   if (!context.json)
-    say("run {0} stays open for nodes that wait for repair: cupel actions {0}; see it: cupel "
-        "follow {0} --on-halt wait\n",
-        id);
+    say("run {} stays open for nodes that wait for repair: {}; see it: {}\n", id,
+        advised(context, fmt::format("cupel actions {}", id)),
+        advised(context, fmt::format("cupel follow {} --on-halt wait", id)));
   return exit_of(store, id);
 }
 
@@ -186,16 +185,16 @@ std::optional<Exit> watched(const Context& context, store::Store& store, const P
     case Followed::left:
       return complain(
           context,
-          Error{Code::kCancelled, fmt::format("run {0} goes on without this terminal; see cupel "
-                                              "status, or end it with: cupel cancel {0}",
-                                              run)},
+          Error{Code::kCancelled,
+                fmt::format("run {} goes on without this terminal; see {}, or end it with: {}", run,
+                            advised(context, "cupel status"),
+                            advised(context, fmt::format("cupel cancel {}", run)))},
           Exit::unfinished);
     case Followed::abandoned:
       return complain(context,
                       Error{Code::kUnreachable,
-                            fmt::format("the controller of run {0} is gone; go on with: cupel "
-                                        "resume {0}",
-                                        run)},
+                            fmt::format("the controller of run {} is gone; go on with: {}", run,
+                                        advised(context, fmt::format("cupel resume {}", run)))},
                       Exit::unfinished);
     case Followed::never_begun:
       return std::nullopt;
@@ -236,9 +235,11 @@ Exit detached(const Context& context, const store::Store& store, engine::RunId r
                             boost::json::object{{"run", run}, {"pid", *process}, {"log", log}})
                             .c_str());
   else
-    say("run {0} goes on in the background: process {1}{2}\n"
-        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run, *process, is_there(log) ? ", log " + log : std::string{});
+    say("run {} goes on in the background: process {}{}\n"
+        "see it: {}    end it: {}\n",
+        run, *process, is_there(log) ? ", log " + log : std::string{},
+        advised(context, fmt::format("cupel follow {}", run)),
+        advised(context, fmt::format("cupel cancel {}", run)));
   return Exit::passed;
 }
 
@@ -279,9 +280,10 @@ Exit execute_elsewhere(Context& context, store::Store& store, const Planned& pla
   if (const auto exit = watched(context, store, planned, run.id)) return *exit;
   return complain(
       context,
-      Error{Code::kUnreachable, fmt::format("run {0} was submitted, and no controller lives: cupel "
-                                            "resume {0}, or cupel controller",
-                                            run.id)},
+      Error{Code::kUnreachable,
+            fmt::format("run {} was submitted, and no controller lives: {}, or {}", run.id,
+                        advised(context, fmt::format("cupel resume {}", run.id)),
+                        advised(context, "cupel controller"))},
       Exit::unfinished);
 }
 

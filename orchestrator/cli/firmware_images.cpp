@@ -56,9 +56,9 @@ struct FileDigest {
 };
 
 Result<FileDigest> digest_of(const std::string& file) {
+  if (const auto why = why_no_file(file)) return Error{Code::kInvalid, *why};
   std::ifstream stream{file, std::ios::binary};
-  if (!stream || is_folder(file))
-    return Error{Code::kNotFound, file + ": there is no such file, or it cannot be read"};
+  if (!stream) return Error{Code::kInvalid, file + ": cannot be read"};
   std::vector<char> piece(1u << 20);
   Sha256 sum;
   FileDigest digest;

@@ -59,7 +59,7 @@ Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan,
 Followed follow(const Context& context, store::Store& store, const playbooks::Plan& plan,
                 engine::RunId run) {
   asio::io_context io{1};
-  const auto progress = make_progress(plan, run, context.json);
+  const auto progress = make_progress(context, plan, run);
   progress->listen(io.get_executor());
   auto looking = look_until_over(store, plan, run, *progress, ends_when_halted(context));
   const auto ended = run_to_end(io, until_interrupted(std::move(looking)));

@@ -103,11 +103,20 @@ Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& fold
   return manifest;
 }
 
+/// Scripts of ours and their tools read them: one that waits for a pipe would wait for ever.
+Result<void> check_inputs(std::initializer_list<std::string> files) {
+  for (const auto& file : files)
+    if (const auto why = file.empty() ? std::nullopt : why_no_file(file))
+      return Error{Code::kInvalid, *why};
+  return ok();
+}
+
 Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
   if (!asked.boot_host.empty() && images::allows_http(asked.cmdline))
     return Error{Code::kInvalid,
                  "--boot-host beside cupel.http=yes in --cmdline: by plain HTTP each server can "
                  "have that address. Leave one of them out"};
+  TRY(check_inputs({asked.ca, asked.key, asked.cert}));
   TRY(const auto script, program_named(context, "ram/build"));
   const bool own = asked.arch == ssh::kOwnMachine;
   TRY(const auto program, program_named(context, own ? "cupel-node" : asked.arch + "/cupel-node"));
@@ -181,6 +190,7 @@ struct InstallerAsked {
 
 Result<Image> keep_installer(const Context& context, const InstallerAsked& asked,
                              const fs::path& folder) {
+  TRY(check_inputs({asked.kernel, asked.initrd}));
   TRY(const auto script, program_named(context, "ram/installer"));
   const bool own = asked.arch == ssh::kOwnMachine;
   TRY(const auto program, program_named(context, own ? "cupel-node" : asked.arch + "/cupel-node"));

@@ -33,7 +33,8 @@ Size terminal_size() {
 
 class LiveTable final : public RunView {
  public:
-  LiveTable(const playbooks::Plan& plan, engine::RunId run) : plan_{plan}, run_{run} {}
+  LiveTable(const Context& context, const playbooks::Plan& plan, engine::RunId run)
+      : context_{context}, plan_{plan}, run_{run} {}
 
   void on_event(const Event& event, const RunState& state) override {
     const auto node = state.nodes.find(event.node);
@@ -46,7 +47,7 @@ class LiveTable final : public RunView {
     draw_soon();
   }
   void waits_for_repair(std::optional<engine::WallTime> until) override {
-    told_ = words_of_wait(until, run_);
+    told_ = words_of_wait(context_, until, run_);
   }
   void hold(report::NodeWords held) override { held_ = std::move(held); }
   void listen(const boost::asio::any_io_executor& executor) override {
@@ -134,6 +135,7 @@ class LiveTable final : public RunView {
     // terminals, and the cursor needs a row of its own.
     const auto rows = std::max<std::size_t>(size_.rows, 2) - 1;
     const auto columns = std::max<std::size_t>(size_.columns, 9) - 1;
+    const auto folder = state_to_name(context_);
     const report::RunTable table{.run = run_,
                                  .plan = plan_,
                                  .state = *state_,
@@ -141,7 +143,8 @@ class LiveTable final : public RunView {
                                  .held = held_,
                                  .note = told_,
                                  .now = report::wall_now(),
-                                 .view = view_};
+                                 .view = view_,
+                                 .state_to_name = folder};
     const auto drawn = report::drawn(table, rows, columns);
     for (const auto& line : drawn.lines) text += line + "\n";
     view_.first = drawn.first;
@@ -152,6 +155,7 @@ class LiveTable final : public RunView {
     drawn_ = table.now;
   }
 
+  const Context& context_;
   const playbooks::Plan& plan_;
   engine::RunId run_;
   const RunState* state_ = nullptr;
@@ -169,8 +173,9 @@ class LiveTable final : public RunView {
 
 }  // namespace
 
-std::unique_ptr<RunView> make_live_table(const playbooks::Plan& plan, engine::RunId run) {
-  return std::make_unique<LiveTable>(plan, run);
+std::unique_ptr<RunView> make_live_table(const Context& context, const playbooks::Plan& plan,
+                                         engine::RunId run) {
+  return std::make_unique<LiveTable>(context, plan, run);
 }
 
 }  // namespace cupel::cli

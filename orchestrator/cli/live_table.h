@@ -7,6 +7,8 @@
 namespace cupel::cli {
 
 /// Node, step, elapsed, what it waits for, ETA; redrawn in place, as many rows as the terminal has.
-std::unique_ptr<RunView> make_live_table(const playbooks::Plan& plan, engine::RunId run);
+/// `context` and `plan` must outlive it.
+std::unique_ptr<RunView> make_live_table(const Context& context, const playbooks::Plan& plan,
+                                         engine::RunId run);
 
 }  // namespace cupel::cli

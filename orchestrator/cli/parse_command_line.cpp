@@ -187,10 +187,14 @@ Exit refused(CLI::App& app, const CommandRow& program, const CLI::ParseError& er
     print_help(stderr, app, program);
     return Exit::invalid;
   }
+  if (error.get_exit_code() == 0) {  // --version
+    app.exit(error);
+    return Exit::passed;
+  }
   const auto words = plain_words(app, error);
   const bool is_own = words == error.what();
-  if (is_own && app.exit(error) == 0) return Exit::passed;  // --version
-  if (!is_own) fmt::print(stderr, "cupel: {}\n", words);
+  fmt::print(stderr, "cupel: {}\n{}", printable(words),
+             is_own ? "Run with --help for more information.\n" : "");
   if (json) {
     const boost::json::object object{{"error", valid_utf8(words)},
                                      {"code", to_string(Code::kInvalid)}};

@@ -71,9 +71,12 @@ Exit check(const Context& context, const std::vector<std::string>& files) {
 
 struct ShowAsked {
   std::string name{}, inventory = default_inventory();
+  bool inventory_named = false;
 };
 
 OrExit<Profile> profile_or_complain(const Context& context, const ShowAsked& asked) {
+  const auto readable = check_named_inventory(asked.inventory_named, asked.inventory);
+  if (!readable) return complain(context, readable.error(), Exit::invalid);
   const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
   const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
@@ -163,8 +166,11 @@ Exit show(const Context& context, const ShowAsked& asked) {
 }
 
 /// The site's own, beside the inventory, and the shipped ones.
-Exit list(const Context& context, const std::string& inventory) {
-  const inventory::ProfileSource source{absolute_path(inventory).parent_path() / "profiles"};
+Exit list(const Context& context, const ShowAsked& asked) {
+  const auto readable = check_named_inventory(asked.inventory_named, asked.inventory);
+  if (!readable) return complain(context, readable.error(), Exit::invalid);
+  const auto folder = absolute_path(asked.inventory).parent_path() / "profiles";
+  const inventory::ProfileSource source{folder};
   std::vector<Problem> problems;
   std::vector<Row> rows{{"profile", "from", "is"}};
   boost::json::array all;
@@ -184,13 +190,15 @@ Exit list(const Context& context, const std::string& inventory) {
 }
 
 CommandRow list_profiles_command(Context& context) {
-  auto file = std::make_shared<std::string>(default_inventory());
+  auto asked = std::make_shared<ShowAsked>();
   CommandRow row{"list", "the profiles beside the inventory, and those that are part of cupel"};
   row.footer = "Example: cupel profile list";
-  row.options = {{"-i,--inventory", file.get(),
-                  "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+  row.options = {{"-i,--inventory",
+                  &asked->inventory,
+                  "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]",
+                  {.given = &asked->inventory_named}},
                  json_flag(context)};
-  row.run = [&context, file] { return list(context, *file); };
+  row.run = [&context, asked] { return list(context, *asked); };
   return row;
 }
 
@@ -242,8 +250,10 @@ CommandRow show_profile_command(Context& context) {
   row.footer = "Example: cupel profile show dgx-h100";
   row.options = {
       {"NAME", &asked->name, "of profiles/ beside the inventory, or a shipped one", kRequired},
-      {"-i,--inventory", &asked->inventory,
-       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+      {"-i,--inventory",
+       &asked->inventory,
+       "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]",
+       {.given = &asked->inventory_named}},
       json_flag(context)};
   row.run = [&context, asked] { return show(context, *asked); };
   return row;

@@ -23,7 +23,7 @@ using engine::RunState;
 /// reports are: in UTC.
 class PlainLines final : public RunView {
  public:
-  explicit PlainLines(engine::RunId run) : run_{run} {}
+  PlainLines(const Context& context, engine::RunId run) : context_{context}, run_{run} {}
   void on_event(const Event& event, const RunState&) override {
     const auto words = controller::words_of(event);
     if (words.empty()) return;
@@ -37,7 +37,7 @@ class PlainLines final : public RunView {
     const bool news = until && !waits_;
     waits_ = until.has_value();
     if (!news) return;
-    say("{} {}\n", report::utc(report::wall_now()), words_of_wait(until, run_));
+    say("{} {}\n", report::utc(report::wall_now()), words_of_wait(context_, until, run_));
     std::fflush(stdout);
   }
   void announce(controller::Weight weight, const std::string& line) override {
@@ -45,6 +45,7 @@ class PlainLines final : public RunView {
   }
 
  private:
+  const Context& context_;
   engine::RunId run_;
   bool waits_ = false;
 };
@@ -81,18 +82,19 @@ std::string announced(controller::Weight weight, const std::string& line) {
   return (warns ? "cupel: " : "") + printable(line);
 }
 
-std::string words_of_wait(std::optional<engine::WallTime> until, engine::RunId run) {
+std::string words_of_wait(const Context& context, std::optional<engine::WallTime> until,
+                          engine::RunId run) {
   if (!until) return {};
-  return fmt::format(
-      "waits until {} for repairs: cupel actions {}; Ctrl-C ends the wait, and cupel resume "
-      "{} goes on",
-      report::utc(*until), run, run);
+  return fmt::format("waits until {} for repairs: {}; Ctrl-C ends the wait, and {} goes on",
+                     report::utc(*until), advised(context, fmt::format("cupel actions {}", run)),
+                     advised(context, fmt::format("cupel resume {}", run)));
 }
 
-std::unique_ptr<RunView> make_progress(const playbooks::Plan& plan, engine::RunId run, bool json) {
-  if (json) return std::make_unique<JsonLines>(run);
-  if (::isatty(STDOUT_FILENO) == 1) return make_live_table(plan, run);
-  return std::make_unique<PlainLines>(run);
+std::unique_ptr<RunView> make_progress(const Context& context, const playbooks::Plan& plan,
+                                       engine::RunId run) {
+  if (context.json) return std::make_unique<JsonLines>(run);
+  if (::isatty(STDOUT_FILENO) == 1) return make_live_table(context, plan, run);
+  return std::make_unique<PlainLines>(context, run);
 }
 
 }  // namespace cupel::cli

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/catalogue_run.h"
 #include "orchestrator/cli/commands.h"
@@ -131,7 +132,8 @@ Exit rehearse(Context& context, Options options) {
   if (many) return rehearse_all(context, options);
   // A rehearsal is no record of real machines: its journal lies with the rack, or where --state
   // says, and never where $CUPEL_STATE does.
-  if (!context.state_named) context.state = fs::path{source.folder} / "state";
+  context.state_chosen = !context.state_named;
+  if (context.state_chosen) context.state = fs::path{source.folder} / "state";
   const auto kept = store::keep_for_rehearsals(context.state);
   if (!kept) return complain(context, kept.error(), Exit::invalid);
   if (options.empty_disks) {
@@ -160,7 +162,8 @@ Exit rehearse(Context& context, Options options) {
   expect_faster(planned->plan, rack->speed);
   const auto exit = execute_new(context, std::move(planned));
   if (!context.json)
-    say("rehearsed in {}: cupel --state {} status\n", source.folder, context.state.string());
+    say("rehearsed in {}: {}\n", source.folder,
+        cupel_command("cupel status", context.state.string()));
   return exit;
 }
 

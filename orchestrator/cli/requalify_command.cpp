@@ -180,9 +180,10 @@ Exit carry_out_there(const Context& context, const api::ServiceClient& client,
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"run", run}}));
   else
-    say("run {0} was submitted, and the service drives it\n"
-        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run);
+    say("run {} was submitted, and the service drives it\n"
+        "see it: {}    end it: {}\n",
+        run, advised(context, fmt::format("cupel follow {}", run)),
+        advised(context, fmt::format("cupel cancel {}", run)));
   return Exit::passed;
 }
 

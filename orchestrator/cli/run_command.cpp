@@ -64,9 +64,10 @@ Exit follow_there(const Context& context, const api::ServiceClient& client, engi
   if (context.json && leaves)
     say("{}\n", boost::json::serialize(boost::json::object{{"run", run}}));
   else if (!context.json && leaves)
-    say("run {0} was submitted, and the service drives it\n"
-        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run);
+    say("run {} was submitted, and the service drives it\n"
+        "see it: {}    end it: {}\n",
+        run, advised(context, fmt::format("cupel follow {}", run)),
+        advised(context, fmt::format("cupel cancel {}", run)));
   else if (!context.json)
     say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
         "leaves it going\n",

@@ -21,7 +21,7 @@ std::unique_ptr<RunView> TerminalFront::view(const playbooks::Plan& plan, engine
   const bool in_log = shows_ == Shows::log;
   if (origin == Origin::submitted && !in_log) return nullptr;
   if (!context_.json && (in_log || in_log_)) return nullptr;
-  return make_progress(plan, run, context_.json);
+  return make_progress(context_, plan, run);
 }
 
 void TerminalFront::announce(Weight weight, const std::string& line) {
@@ -39,8 +39,8 @@ void TerminalFront::outlast(engine::RunId ended, const std::vector<engine::RunId
   if (shows_ == Shows::log || in_log_) return;
   say(stderr,
       "cupel: run {} is over; this process also drives what was submitted meanwhile, and stays "
-      "until it is over: run {}. Ctrl-C stops it; go on then with: cupel resume RUN\n",
-      ended, fmt::join(others, ", "));
+      "until it is over: run {}. Ctrl-C stops it; go on then with: {}\n",
+      ended, fmt::join(others, ", "), advised(context_, "cupel resume RUN"));
 }
 
 bool TerminalFront::hang_up() {
@@ -53,8 +53,8 @@ bool TerminalFront::hang_up() {
     [[maybe_unused]] const auto started = log::to_file(controller::controller_log(context_.state));
   }
   if (shows_ == Shows::log || in_log_) return was_shown;
-  say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: cupel status\n",
-      ::getpid());
+  say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: {}\n", ::getpid(),
+      advised(context_, "cupel status"));
   return was_shown;
 }
 

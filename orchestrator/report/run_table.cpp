@@ -79,11 +79,16 @@ std::size_t partners_to_come(const RunTable& table, std::size_t node, std::size_
   return 0;
 }
 
+/// `command` names the run: "cupel continue {}".
+std::string advised(const RunTable& table, fmt::format_string<const engine::RunId&> command) {
+  return cupel_command(fmt::format(command, table.run), table.state_to_name);
+}
+
 /// Of a node that has not begun: the canary, or no place. Empty where neither holds it.
 std::string before_its_beginning(const RunTable& table, std::size_t node) {
   const auto wave = static_cast<std::size_t>(table.state.wave);
   if (!table.plan.canary.empty() && node >= wave) {
-    if (table.state.halts.contains("")) return fmt::format("halted: cupel continue {}", table.run);
+    if (table.state.halts.contains("")) return "halted: " + advised(table, "cupel continue {}");
     return fmt::format("canary: the first {} of {}", std::max<std::size_t>(wave, 1),
                        table.plan.nodes.size());
   }
@@ -326,11 +331,11 @@ std::string at_work(const RunTable& table) {
 }
 
 /// Who types "q" wants to leave, and must know what that does to the run.
-std::string keys_of(engine::RunId run) {
+std::string keys_of(const RunTable& table) {
   return fmt::format(
       "keys: arrows, PgUp, PgDn, Home, End scroll, s sorts, ? hides this; Ctrl-C ends this table, "
-      "and interrupts a run that this process drives (cupel resume {} goes on)",
-      run);
+      "and interrupts a run that this process drives ({} goes on)",
+      advised(table, "cupel resume {}"));
 }
 
 void add_wrapped(std::vector<std::string>& lines, const std::string& text, std::size_t wide) {
@@ -355,10 +360,10 @@ std::string waits_for(const RunTable& table, std::size_t node) {
   if (what.kind == engine::Next::Kind::nothing) return {};
   const auto& step = (*plan.steps)[what.step].name;
   if (what.kind == engine::Next::Kind::await_approval)
-    return fmt::format("approval: cupel approve {}", table.run);
-  if (table.state.paused) return fmt::format("paused: cupel unpause {}", table.run);
+    return "approval: " + advised(table, "cupel approve {}");
+  if (table.state.paused) return "paused: " + advised(table, "cupel unpause {}");
   if (table.state.halts.contains(step))
-    return fmt::format("halted: cupel continue {} {}", table.run, step);
+    return "halted: " + advised(table, "cupel continue {} ") + step;
   if (is_fresh(state))
     if (auto why = before_its_beginning(table, node); !why.empty()) return why;
   if (auto why = find_words(table.held, plan.node->name); !why.empty()) return why;
@@ -369,16 +374,16 @@ std::string waits_for(const RunTable& table, std::size_t node) {
 
 std::vector<std::string> notes_of(const RunTable& table) {
   std::vector<std::string> notes;
-  if (table.state.paused) notes.push_back(fmt::format("paused: cupel unpause {}", table.run));
+  if (table.state.paused) notes.push_back("paused: " + advised(table, "cupel unpause {}"));
   for (const auto& [step, why] : table.state.halts)
-    notes.push_back(fmt::format("halted {}: {}; look, then: cupel continue {}{}",
-                                step.empty() ? "behind the canary" : "at " + step, why, table.run,
-                                step.empty() ? "" : " " + step));
+    notes.push_back(fmt::format(
+        "halted {}: {}; look, then: {}{}", step.empty() ? "behind the canary" : "at " + step, why,
+        advised(table, "cupel continue {}"), step.empty() ? "" : " " + step));
   for (const auto& [step, nodes] : approvals_of(table)) {
     const auto say = say_of(table.plan, step);
-    notes.push_back(fmt::format("{} node{} wait{} for approval: {}cupel approve {} {}", nodes,
-                                s_of(nodes), nodes == 1 ? "s" : "", say.empty() ? say : say + ": ",
-                                table.run, step));
+    notes.push_back(fmt::format("{} node{} wait{} for approval: {}{}{}", nodes, s_of(nodes),
+                                nodes == 1 ? "s" : "", say.empty() ? say : say + ": ",
+                                advised(table, "cupel approve {} "), step));
   }
   std::map<std::string, std::vector<std::string>> blocked;
   for (const auto& [node, why] : table.held) blocked[why].push_back(node);
@@ -397,7 +402,7 @@ DrawnTable drawn(const RunTable& table, std::size_t rows, std::size_t columns) {
   auto& lines = told.lines;
   add_wrapped(lines, printable(heading(table)), columns);
   if (const auto work = at_work(table); !work.empty()) add_wrapped(lines, work, columns);
-  if (table.view.help && table.view.has_keys) add_wrapped(lines, keys_of(table.run), columns);
+  if (table.view.help && table.view.has_keys) add_wrapped(lines, keys_of(table), columns);
   for (const auto& note : notes_of(table)) add_wrapped(lines, note, columns);
   // A few nodes are shown in any case: what is said of the whole run is cut before them.
   const std::size_t least = std::min<std::size_t>(table.plan.nodes.size() + 1, rows / 3);

@@ -3,6 +3,7 @@
 // a row for each node with what it does or waits for. Pure text: whoever draws it is in cli/.
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orchestrator/engine/run_state.h"
@@ -43,6 +44,7 @@ struct RunTable {
   std::string note{};      // of the run as a whole, by whoever drives it
   engine::WallTime now{};
   TableView view{};
+  std::string_view state_to_name{};  // that commands have to name; empty: they find it
 };
 
 /// What a node that does nothing waits for, and the command that continues where there is one.

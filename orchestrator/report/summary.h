@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "burnin/fabric/link_history.h"
@@ -98,6 +99,8 @@ std::string span_text(std::chrono::milliseconds span);
 
 /// A few lines for the end of a run on a terminal: what many nodes have in common comes first, and
 /// nodes of which the same is to be said are one. `all`: however many lines that is.
-std::string to_text(const RunSummary& summary, bool all = false);
+/// `state_to_name`: the folder that its commands have to name; empty: they find it.
+std::string to_text(const RunSummary& summary, bool all = false,
+                    std::string_view state_to_name = {});
 
 }  // namespace cupel::report

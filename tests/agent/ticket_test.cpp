@@ -66,6 +66,25 @@ TEST_F(BootTicketOf, ASystemThatIsBuiltForOneServerTakesNoneOfAnotherHolderOfACe
   EXPECT_EQ(found(), std::string{"dhcp https://10.0.0.1:8081"} + kTicket);
 }
 
+TEST_F(BootTicketOf, AUrlThatIsTypedIsTakenByTheSameRules) {
+  const auto typed = [this](const std::string& server) {
+    const auto ticket = ticket_of(node_.tree(), server + kTicket + "ram.efi");
+    return ticket ? ticket->url : ticket.error().text;
+  };
+  EXPECT_EQ(typed("http://10.0.0.66:8080"), std::string{"http://10.0.0.66:8080"} + kTicket);
+  EXPECT_THAT(typed("http://10.0.0.66:8080/x"), HasSubstr("--url is not the URL of a boot ticket"));
+
+  node_.write("/etc/cupel/ca.pem", "-----BEGIN CERTIFICATE-----\n");
+  EXPECT_THAT(typed("http://10.0.0.66:8080"), HasSubstr("one of plain HTTP"));
+  EXPECT_EQ(typed("https://10.0.0.66:8081"), std::string{"https://10.0.0.66:8081"} + kTicket);
+
+  node_.write("/etc/cupel/boot-host", "10.0.0.1");
+  EXPECT_THAT(typed("https://10.0.0.66:8081"),
+              HasSubstr("in --url (which has https://10.0.0.66:8081, and this system was built for "
+                        "the boot server 10.0.0.1 alone (--boot-host))"));
+  EXPECT_EQ(typed("https://10.0.0.1:8081"), std::string{"https://10.0.0.1:8081"} + kTicket);
+}
+
 TEST_F(BootTicketOf, ASystemThatIsBuiltForAnIpv6ServerComparesTheAddressInItsBrackets) {
   node_.write("/etc/cupel/boot-host", "2001:db8::1");
   lease("https://[2001:db8::1]:8081");

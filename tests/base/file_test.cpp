@@ -64,6 +64,24 @@ TEST_F(FileTest, AFailedWriteLeavesTheOldFile) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(FileTest, ReplacesNoPipeNoDeviceAndNoLoop) {
+  const auto pipe = folder_ / "pipe", device = folder_ / "device", loop = folder_ / "loop";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("/dev/full", device);
+  fs::create_symlink("loop", loop);
+
+  for (const auto& file : {pipe, device, loop}) {
+    const auto written = write_file(file, "report");
+    ASSERT_FALSE(written) << file;
+    EXPECT_EQ(written.error().code, Code::kStorage);
+    EXPECT_NE(written.error().what.find(file.string()), std::string::npos);
+  }
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_TRUE(fs::is_symlink(device));
+  EXPECT_TRUE(fs::is_symlink(loop));
+  EXPECT_EQ(files(), 3u);
+}
+
 TEST_F(FileTest, ReadsNoMoreThanItsLimit) {
   const auto file = folder_ / "a";
   ASSERT_TRUE(write_file(file, "12345"));

@@ -170,5 +170,13 @@ TEST(Text, AShellReadsBackWhatWasQuoted) {
   EXPECT_EQ(shell_quoted("it's $HOME"), "'it'\\''s $HOME'");
 }
 
+TEST(Text, ACommandNamesAStateFolderThatItDoesNotFind) {
+  EXPECT_EQ(cupel_command("cupel actions 1", ""), "cupel actions 1");
+  EXPECT_EQ(cupel_command("cupel actions 1", "/tmp/cupel-1/state"),
+            "cupel --state /tmp/cupel-1/state actions 1");
+  EXPECT_EQ(cupel_command("cupel status", "/tmp/my rack/state"),
+            "cupel --state '/tmp/my rack/state' status");
+}
+
 }  // namespace
 }  // namespace cupel

@@ -119,6 +119,38 @@ TEST_F(DoneRehearsal, LeavesTheStoreOfRealMachinesAloneThatTheEnvironmentNames) 
   EXPECT_NE(rehearsed->pinned("bmc:a01-n2"), std::nullopt);
 }
 
+TEST_F(DoneRehearsal, NamesItsStateFolderInTheCommandsAtItsEnd) {
+  const auto named = "cupel --state " + (beside->folder / "rack/state").string() + " ";
+
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(": " + named + "actions 1; "),
+                             HasSubstr(": " + named + "report 1 --html run-1.html\n"),
+                             HasSubstr(": " + named + "status\n")));
+  EXPECT_THAT(ran.out, Not(HasSubstr(": cupel actions")));
+}
+
+TEST_F(RehearsalState, IsNamedByTheCommandsOfARunThatIsHalted) {
+  const auto parts = write("parts.yaml", R"(playbook: parts
+canary: [1]
+steps:
+  - step: power-on
+  - step: bmc-facts
+  - step: audit
+  - step: verdict
+)");
+  const auto faults =
+      write("faults.yaml", "faults: [{node: a01-n1, fault: psu-missing, part: psu2}]\n");
+
+  const auto halted =
+      cupel({"rehearse", parts, "--inventory", inventory, "--folder", (folder / "rack").string(),
+             "--scenario", faults, "--speed", "200", "--wait-for-repair", "0s"});
+
+  const auto named = "cupel --state " + (folder / "rack/state").string() + " ";
+  EXPECT_EQ(halted.status, 4) << halted.out << halted.err;
+  EXPECT_THAT(halted.err, AllOf(HasSubstr("See what is wrong: " + named + "actions 1; then: " +
+                                          named + "continue 1, and " + named + "resume 1"),
+                                Not(HasSubstr(" cupel continue"))));
+}
+
 TEST_F(RehearsalState, RefusesAStateThatIsOrContainsOneOfRealMachines) {
   for (const auto& state : {real(), folder, real() / "inside"}) {
     auto words = std::vector<std::string>{"--state", state.string()};

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <tuple>
 
 #include "inventory/node.h"
 #include "playbooks/plan.h"
@@ -20,6 +21,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -80,6 +82,30 @@ TEST(RunTable, NamesTheCommandThatReleasesAHalt) {
               ElementsAre("halted at power-on: 2 of 4 nodes failed; look, then: cupel continue 5 "
                           "power-on"));
   EXPECT_EQ(waits_for(bench.table(), 0), "halted: cupel continue 5 power-on");
+}
+
+TEST(RunTable, NamesTheStateFolderThatCommandsDoNotFind) {
+  Bench halted{2}, canary{6}, approval{2}, paused{2};
+  halted.state.halts["power-on"] = "2 of 4 nodes failed";
+  canary.plan.canary = {1};
+  canary.state.wave = 1;
+  canary.state.halts[""] = "1 of 1 nodes of the canary failed";
+  approval.at(0, 0).phase = Phase::done;
+  paused.state.paused = true;
+
+  for (const auto& [bench, node, command] :
+       {std::tuple{&halted, 0U, "cupel --state /r/state continue 5 power-on"},
+        {&canary, 1U, "cupel --state /r/state continue 5"},
+        {&approval, 0U, "cupel --state /r/state approve 5"},
+        {&paused, 0U, "cupel --state /r/state unpause 5"}}) {
+    auto table = bench->table();
+    table.state_to_name = "/r/state";
+    table.view = {.has_keys = true, .help = true};
+    EXPECT_THAT(waits_for(table, node), EndsWith(command));
+    EXPECT_THAT(notes_of(table), Contains(HasSubstr(command)));
+    EXPECT_THAT(drawn(table, 23, 300).lines,
+                Contains(HasSubstr("(cupel --state /r/state resume 5 goes on)")));
+  }
 }
 
 TEST(RunTable, ShowsWhoWaitsForTheCanaryAndThatItHasHalted) {

@@ -40,7 +40,8 @@ class BootRun {
   explicit BootRun(const BootDoors& doors) : doors_{doors}, run_{doors.server.run} {}
 
   Outcome<void> run() {
-    TRY(const auto ticket, ticket_of());
+    const auto& url = doors_.server.url;
+    TRY(const auto ticket, url.empty() ? find_ticket(doors_.tree) : ticket_of(doors_.tree, url));
     say("ticket from " + std::string{ticket.from});
     auto settings = doors_.server;
     settings.url = ticket.url;
@@ -69,13 +70,6 @@ class BootRun {
   }
 
  private:
-  Outcome<BootTicket> ticket_of() const {
-    if (doors_.server.url.empty()) return find_ticket(doors_.tree);
-    auto base = ticket_base(doors_.server.url);
-    if (!base) return Failure{Cause::kNoTicket, "--url is not the URL of a boot ticket"};
-    return BootTicket{std::move(*base), "cmdline"};
-  }
-
   Outcome<Order> greet(const BootTicket& ticket, const std::vector<Disk>& disks) {
     auto body = hello(doors_.tree, ticket, disks, run_);
     TRY(const auto reply, server_->post("hello", body));

@@ -160,4 +160,12 @@ Outcome<BootTicket> find_ticket(const Tree& tree) {
                                        ". Boot this machine by the URL that Cupel gave it"};
 }
 
+Outcome<BootTicket> ticket_of(const Tree& tree, std::string_view url) {
+  auto base = ticket_base(url);
+  if (!base) return Failure{Cause::kNoTicket, "--url is not the URL of a boot ticket"};
+  if (const auto bad = why_not(tree, *base); !bad.empty())
+    return Failure{Cause::kNoTicket, "no ticket of a boot server in --url (" + bad + ")"};
+  return BootTicket{std::move(*base), "cmdline"};
+}
+
 }  // namespace cupel::agent::boot

@@ -26,4 +26,8 @@ std::optional<std::string> ticket_base(std::string_view url);
 /// takes a URL of that address alone. Errors: kNoTicket, saying what each way had.
 Outcome<BootTicket> find_ticket(const Tree& tree);
 
+/// Of a URL that somebody types at the console (--url): by the same rules, since who reads it out
+/// may be another server's. Errors: kNoTicket.
+Outcome<BootTicket> ticket_of(const Tree& tree, std::string_view url);
+
 }  // namespace cupel::agent::boot
