@@ -8,6 +8,8 @@
 namespace cupel::settings {
 namespace {
 
+constexpr std::string_view kDisk = "disk";
+
 struct Sign {
   std::string_view part;  // of a text, lower case
   std::string_view kind;
@@ -20,16 +22,16 @@ constexpr std::array<Sign, 13> kInPath{{{"/uri(", "http"},
                                         {"cdrom(", "cd"},
                                         {"usbclass(", "usb"},
                                         {"usb(", "usb"},
-                                        {"hd(", "disk"},
-                                        {"hd_", "disk"},
-                                        {"nvme(", "disk"},
-                                        {"sata(", "disk"},
-                                        {"scsi(", "disk"},
-                                        {"sas(", "disk"},
-                                        {"emmc(", "disk"},
-                                        {"vendisk(", "disk"}}};
+                                        {"hd(", kDisk},
+                                        {"hd_", kDisk},
+                                        {"nvme(", kDisk},
+                                        {"sata(", kDisk},
+                                        {"scsi(", kDisk},
+                                        {"sas(", kDisk},
+                                        {"emmc(", kDisk},
+                                        {"vendisk(", kDisk}}};
 constexpr std::array<Sign, 5> kAliases{
-    {{"uefihttp", "http"}, {"pxe", "pxe"}, {"hdd", "disk"}, {"cd", "cd"}, {"usb", "usb"}}};
+    {{"uefihttp", "http"}, {"pxe", "pxe"}, {"hdd", kDisk}, {"cd", "cd"}, {"usb", "usb"}}};
 constexpr std::array<Sign, 10> kInName{{{"shell", "shell"},
                                         {"http", "http"},
                                         {"pxe", "pxe"},
@@ -38,8 +40,8 @@ constexpr std::array<Sign, 10> kInName{{{"shell", "shell"},
                                         {"dvd", "cd"},
                                         {"cd-rom", "cd"},
                                         {"usb", "usb"},
-                                        {"harddisk", "disk"},
-                                        {"hard disk", "disk"}}};
+                                        {"harddisk", kDisk},
+                                        {"hard disk", kDisk}}};
 
 template <class Signs>
 std::string_view found_in(const std::string& text, const Signs& signs) {
@@ -95,7 +97,7 @@ std::size_t network_before_disk(const std::vector<std::string>& order,
   std::size_t count = 0;
   for (const auto& reference : order) {
     const auto kind = kind_of_reference(reference, options);
-    if (kind == "disk") return count;
+    if (kind == kDisk) return count;
     if (kind == "pxe" || kind == "http") ++count;
   }
   return 0;
