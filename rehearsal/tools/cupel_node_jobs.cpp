@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cupel_node.h"
+#include "rehearsal/tools/nap.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
@@ -14,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr VirtualTime kGraceAtLimit{10}, kGraceAtStop{5}, kBetweenBeats{10};
+constexpr VirtualTime kGraceAtLimit{10}, kGraceAtStop{5}, kBetweenBeats{10}, kBetweenLooks{1};
 constexpr int kTerm = 15, kKill = 9, kEndedByLimit = 124, kUsage = 64;
 
 struct Asked {
@@ -210,11 +211,6 @@ Look look(Process& process, const std::string& folder) {
   return seen;
 }
 
-/// As long as a script waits before it looks again.
-VirtualTime nap_of(const Process& process) {
-  return std::max(VirtualTime{1}, process.host.machine().clock().shortest_nap());
-}
-
 std::string piece_of(Process& process, const std::string& path, double from, std::uint64_t size,
                      double most) {
   const auto first = static_cast<std::uint64_t>(from);
@@ -268,7 +264,7 @@ Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments) {
     const bool news = seen.state != "running" || static_cast<double>(seen.out) > from ||
                       static_cast<double>(seen.err) > errors_from;
     if (news || process->fatal() != 0) break;
-    co_await process->sleep(nap_of(*process));
+    co_await process->sleep(nap_of(process->host.machine(), kBetweenLooks));
     seen = look(*process, folder);
   }
   const auto out = piece_of(*process, folder + "/out", from, seen.out, most);
@@ -297,7 +293,7 @@ Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments) {
     if (keeper) process->host.signal(*keeper, kTerm);
     constexpr int kMostNaps = 20;
     for (int naps = 0; naps < kMostNaps && seen.state == "running"; ++naps) {
-      co_await process->sleep(nap_of(*process));
+      co_await process->sleep(nap_of(process->host.machine(), kBetweenLooks));
       seen = look(*process, folder);
     }
   }

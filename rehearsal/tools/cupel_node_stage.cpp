@@ -7,6 +7,7 @@
 #include "burnin/agent/node/stages/stage.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cupel_node.h"
+#include "rehearsal/tools/nap.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -134,9 +135,9 @@ class VirtualPrograms final : public agent::Programs {
   }
   bool begin_first_end(std::chrono::milliseconds span,
                        agent::Wait<std::optional<agent::Ended>>& wait) override {
-    const auto& clock = process_->host.machine().clock();
-    const auto least = first_ended(0) != 0 ? VirtualTime{} : clock.shortest_nap();
-    asked_ = {.until = now() + std::max(VirtualTime{span}, least), .first = &wait};
+    const bool is_over = first_ended(0) != 0;
+    const auto pause = is_over ? VirtualTime{} : nap_of(process_->host.machine(), span);
+    asked_ = {.until = now() + pause, .first = &wait};
     return false;
   }
 
@@ -344,9 +345,7 @@ Task<bool> go_on(ProcessPtr process, VirtualPrograms& programs, VirtualClock& cl
   const bool waited = co_await programs.go_on();
   if (!waited)
     if (auto* pause = std::exchange(clock.wait, nullptr)) {
-      const auto span =
-          std::max(VirtualTime{clock.span}, process->host.machine().clock().shortest_nap());
-      co_await process->sleep(span);
+      co_await process->sleep(nap_of(process->host.machine(), clock.span));
       if (process->fatal() == 0) pause->resume();
     }
   co_return process->fatal() == 0;

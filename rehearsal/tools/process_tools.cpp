@@ -5,6 +5,7 @@
 #include "rehearsal/shell/builtins.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/shell/shell.h"
+#include "rehearsal/tools/nap.h"
 #include "rehearsal/tools/sets.h"
 
 namespace cupel::rehearsal {
@@ -38,10 +39,7 @@ Task<int> sleep(ProcessPtr process, Arguments arguments) {
     }
     span += *one;
   }
-  // As long as scripts wait before they look again, and no stage's own time.
-  constexpr VirtualTime kNap{10};
-  if (span <= kNap) span = std::max(span, process->host.machine().clock().shortest_nap());
-  co_await process->sleep(span);
+  co_await process->sleep(nap_of(process->host.machine(), span));
   co_return 0;
 }
 

@@ -183,15 +183,6 @@ TEST(Traps, HealthyGpusDifferByATwentiethAndASickOneByMoreThanAFifth) {
               ::testing::ElementsAre(HasSubstr("gpu5 gemm.below_best 22.3529 %, at most 22 %")));
 }
 
-TEST(Traps, CopyEnginesAreAskedForByName) {
-  const auto script = prepared("nvbandwidth")->script;
-
-  for (const auto* name : {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
-                           "device_to_device_memcpy_write_ce", "device_to_device_memcpy_read_ce"})
-    EXPECT_THAT(script, HasSubstr(name));
-  EXPECT_THAT(script, Not(HasSubstr("_sm")));
-}
-
 TEST(Traps, AFloorOfBandwidthIsNeverWrittenInAnotherUnit) {
   // 2333 GB/s where MB/s was expected let every H200 pass.
   for (const auto& name : kProfiles)

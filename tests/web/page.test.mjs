@@ -68,6 +68,14 @@ function run(words, its = state) {
   return ran;
 }
 
+/// The programs for nodes: a virtual node takes an ELF file of such a name for the program.
+function programsIn(where) {
+  const programs = join(where, 'programs');
+  mkdirSync(programs, {recursive: true});
+  for (const name of ['cupel-node', 'cupel-burn']) writeFileSync(join(programs, name), '\x7fELF', {mode: 0o755});
+  return programs;
+}
+
 /// What a service has that has stood for a while: two schedules, of which one was refused, and two hooks, of which one fails.
 function settings() {
   const now = Date.now(), hour = 3_600_000;
@@ -93,7 +101,7 @@ before(async () => {
   const ran = run(['rehearse', join(here, 'page.yaml'), '--speed', '30', '--rack', join(here, 'page_rack.yaml'), '--folder', join(folder, 'rack')]);
   assert.equal(ran.status, 1, `two nodes fail: ${ran.stdout}${ran.stderr}`);
   settings();
-  server = spawn(cupel, ['--state', state, 'serve', '--config', join(folder, 'service.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  server = spawn(cupel, ['--state', state, '--programs', programsIn(folder), 'serve', '--config', join(folder, 'service.yaml'), '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
   address = await ready(server);
   token = tokenOf('alice');
   browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
@@ -449,7 +457,7 @@ test('a page that slept for a day shows what happened meanwhile', {timeout: 200_
   await context.setOffline(true);
   await page.clock.fastForward('24:00:00');
   await page.locator('.l-lost').waitFor();
-  const submitted = run(['run', 'audit', '--inventory', join(folder, 'rack/inventory.yaml'), '--nodes', 'w01-n3', '--detach']);
+  const submitted = run(['--programs', programsIn(folder), 'run', 'audit', '--inventory', join(folder, 'rack/inventory.yaml'), '--nodes', 'w01-n3', '--detach']);
   const number = /run (\d+)/.exec(submitted.stdout + submitted.stderr)?.[1];
   assert.ok(number, submitted.stdout + submitted.stderr);
   assert.equal(run(['cancel', number, '--reason', 'while the page slept']).status, 0);
@@ -461,10 +469,7 @@ test('a page that slept for a day shows what happened meanwhile', {timeout: 200_
 
 /// One machine that stands, with a service of its own: what was tested of it is void by a new GPU.
 async function repaired(own) {
-  const its = join(own, 'state'), inventory = join(own, 'rack/inventory.yaml'), programs = join(own, 'programs');
-  mkdirSync(programs, {recursive: true});
-  // A virtual node takes an ELF file of such a name for the program.
-  for (const name of ['cupel-node', 'cupel-burn']) writeFileSync(join(programs, name), '\x7fELF', {mode: 0o755});
+  const its = join(own, 'state'), inventory = join(own, 'rack/inventory.yaml');
   writeFileSync(join(own, 'rack.yaml'), `rack: w02
 profile: dgx-h100
 nodes: w02-n[1-1]
@@ -486,7 +491,7 @@ steps:
   await ready(rack, /w02-n1/);
   const ran = run(['run', join(own, 'qualify.yaml'), '--inventory', inventory, '--no-console', '--programs-on-nodes', '--wait-for-repair', '0s'], its);
   assert.equal(ran.status, 0, ran.stdout + ran.stderr);
-  const service = spawn(cupel, ['--state', its, '--programs', programs, 'serve', '--inventory', inventory, '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  const service = spawn(cupel, ['--state', its, '--programs', programsIn(own), 'serve', '--inventory', inventory, '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
   return {rack, service, at: await ready(service), by: tokenOf('bob', its)};
 }
 
