@@ -469,7 +469,7 @@ test('a page that slept for a day shows what happened meanwhile', {timeout: 200_
 
 /// One machine that stands, with a service of its own: what was tested of it is void by a new GPU.
 async function repaired(own) {
-  const its = join(own, 'state'), inventory = join(own, 'rack/inventory.yaml');
+  const its = join(own, 'state'), inventory = join(own, 'rack/inventory.yaml'), programs = programsIn(own);
   writeFileSync(join(own, 'rack.yaml'), `rack: w02
 profile: dgx-h100
 nodes: w02-n[1-1]
@@ -491,7 +491,7 @@ steps:
   await ready(rack, /w02-n1/);
   const ran = run(['run', join(own, 'qualify.yaml'), '--inventory', inventory, '--no-console', '--programs-on-nodes', '--wait-for-repair', '0s'], its);
   assert.equal(ran.status, 0, ran.stdout + ran.stderr);
-  const service = spawn(cupel, ['--state', its, '--programs', programsIn(own), 'serve', '--inventory', inventory, '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
+  const service = spawn(cupel, ['--state', its, '--programs', programs, 'serve', '--inventory', inventory, '--listen', '127.0.0.1:0'], {stdio: ['ignore', 'pipe', 'pipe']});
   return {rack, service, at: await ready(service), by: tokenOf('bob', its)};
 }
 
