@@ -102,11 +102,11 @@ std::string why_no_dimms(std::string_view text) {
   std::string_view last;
   for (const auto line : lines(text)) {
     if (!line.starts_with(kMark)) {
-      last = line;
+      if (!trimmed(line).empty()) last = line;
       continue;
     }
     const auto why = script::clean(line.substr(kMark.size()));
-    const bool said = why == "not readable" && !trimmed(last).empty();
+    const bool said = why == "not readable" && !last.empty();
     return said ? why + ": " + script::clean(last) : why;
   }
   return "dmidecode lists none";

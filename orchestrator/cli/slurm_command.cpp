@@ -161,7 +161,7 @@ CommandRow slurm_command(Context& context) {
       {"--gres",
        &options->gres,
        "the gres.conf to compare [beside slurm.conf]",
-       {.existing = Existing::file, .needs = {"--check"}}},
+       {.needs = {"--check"}}},
       json_flag(context)};
   conf_row.run = [&context, options] { return print_conf(context, *options); };
   CommandRow row{"slurm", "the lines for slurm.conf"};

@@ -157,6 +157,7 @@ const std::set<std::string>& elsewhere() {
       "cupel rehearse --slurm",             // the same
       "cupel rehearse PLAYBOOK",            // that of `plan` reads it
       "cupel serve --socket",               // it serves
+      "cupel slurm conf --gres",            // behind the answers of slurmctld
       "cupel verdict recompute --criteria"  // behind the inventory of a run
   };
   return all;
