@@ -522,7 +522,8 @@ TEST(LoadedStage, PsuProvesNothingWhereItsLoadEndsEarly) {
 }
 
 /// stress-ng of the test's own on a node of so many logical CPUs.
-burnin::Output with_real_tools(const std::string& stress, int cpus, const std::string& limit) {
+burnin::Output with_real_tools(const std::string& stress, int cpus, const std::string& limit,
+                               const std::string& before = {}) {
   const burnin::FakeTools tools;
   const NodeTree files;
   std::string cpuinfo;
@@ -533,7 +534,7 @@ burnin::Output with_real_tools(const std::string& stress, int cpus, const std::s
   return burnin::run_script(
       "printf '%s' " + shell_quoted(order) + " | " NODE_BINARY " stage cpu --root " + files.root(),
       "LEFT=" + tools.folder() + "/left\nexport LEFT\nPATH=" + tools.folder() +
-          ":$PATH\nexport PATH\n");
+          ":$PATH\nexport PATH\n" + before);
 }
 
 /// The second tool ends when nothing is left of the first one; without that, at its limit.
@@ -564,6 +565,15 @@ TEST(NodeStage, ReadsAllOfSeveralToolsThatPrintMuch) {
     ++whole;
   EXPECT_EQ(whole, 8u);
   EXPECT_THAT(output.text, HasSubstr(R"("status":0,"cut":true,"late":false)"));
+}
+
+/// Each needs three files. A round of poll(2) with more entries than files may be open is refused:
+/// none would be seen to end before its limit.
+TEST(NodeStage, SeesSeveralToolsEndWhereFewFilesMayBeOpen) {
+  const auto output = with_real_tools("echo ended", 20, "60", "ulimit -n 72\n");
+
+  EXPECT_THAT(output.text, AllOf(HasSubstr(R"("part":"19")"), HasSubstr(R"("out":"ended\n")"),
+                                 Not(HasSubstr(R"("late":true)"))));
 }
 
 TEST(NodeStage, CpuFindsNothingWrongWithThisMachine) {
