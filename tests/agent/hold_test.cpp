@@ -218,6 +218,23 @@ TEST_F(Nvme, NeverWritesWhereAToolCannotTellWhatTheDriveHolds) {
   }
 }
 
+TEST_F(Nvme, LeavesNoDriveOutInSilenceOfWhichLsblkCannotTell) {
+  const FileDrive node;
+  node.tools.add("lsblk", "echo 'not a block device' >&2; exit 32");
+
+  EXPECT_THAT(why_not_burned(node.test(kDefault)),
+              HasSubstr("lsblk cannot tell whether it is mounted"));
+}
+
+TEST_F(Nvme, TestsADriveOnceHoweverOftenItIsNamed) {
+  const FileDrive node;
+  const auto text = node.run(R"({"drives":["nvme0","nvme0"],"raw":"no")").text;
+
+  const std::string untested = R"("name":"untested")";
+  ASSERT_THAT(text, HasSubstr(untested));
+  EXPECT_EQ(text.find(untested), text.rfind(untested));
+}
+
 TEST_F(Nvme, NeverWritesToADriveWhoseSerialNumberIsNotItsNames) {
   const std::string of_drive = "/sys/class/nvme/nvme0/serial",
                     of_space = "/sys/block/nvme0n1/device/serial";

@@ -83,7 +83,9 @@ class TimedPrograms final : public Programs {
     return found == tools_.end() ? none : *found;
   }
   bool begin(const Command& command, Wait<Ran>& wait) override {
-    wait.answer(find(command).ran);
+    const auto& tool = find(command);
+    clock_.time += std::min(tool.lasts, command.limit);
+    wait.answer(tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran);
     return true;
   }
   bool begin_first_end(milliseconds span, Wait<std::optional<Ended>>& wait) override {
@@ -519,6 +521,29 @@ TEST(LoadedStage, PsuProvesNothingWhereItsLoadEndsEarly) {
   EXPECT_THAT(bench.lines.text, HasSubstr("the load ended early: gpu3 is in use"));
   EXPECT_EQ(none.run("psu", psu_order("cpu")), 2);
   EXPECT_THAT(none.lines.text, HasSubstr("stress-ng is not installed on the node"));
+}
+
+/// Of a node whose one NVMe drive is nvme0.
+std::string nvme_lines(LoadBench& bench, const std::string& mount, const std::string& raw) {
+  bench.files.write("/proc/mounts", "/dev/md0 / ext4 rw 0 0");
+  bench.files.write("/sys/class/nvme/nvme0/serial", "S64H0001");
+  bench.files.write("/sys/block/nvme0n1/device/serial", "S64H0001");
+  for (const auto* tool : {"fio", "blkid", "wipefs"}) bench.programs.add(tool, {.status = 0});
+  bench.programs.add("lsblk", {.status = 0, .out = "MOUNTPOINT=\"" + mount + "\"\n"});
+  bench.run("nvme",
+            R"({"drives":[],"raw":")" + raw + R"(","runtime":1,"bytes":16777216,"limit":900})");
+  return bench.lines.text;
+}
+
+TEST(LoadedStage, NvmeTakesNoToolThatHangsForOneThatFoundNothing) {
+  LoadBench mounted, pooled;
+  mounted.programs.add("smartctl", {.status = 0}, seconds{5000});
+  pooled.programs.add("zpool", {.status = 0}, seconds{5000});
+
+  nvme_lines(mounted, "/raid", "no");
+
+  EXPECT_GE(mounted.clock.time, seconds{900}) << "a job that hangs ends at its limit";
+  EXPECT_THAT(nvme_lines(pooled, "", "yes"), HasSubstr("zpool cannot tell"));
 }
 
 /// stress-ng of the test's own on a node of so many logical CPUs.
