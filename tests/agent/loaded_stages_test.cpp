@@ -236,14 +236,17 @@ TEST(LoadedStage, CpuNamesTheOneOnWhichTheToolFailsAndLeavesTheSparedAlone) {
   LoadBench bench;
   add_cpus(bench);
   bench.programs.add("nice -n 19 stress-ng --cpu 1 --taskset 3",
-                     {.status = 2, .out = "stress-ng: fail:  [9] cpu: error\n"}, seconds{1});
+                     {.status = 2,
+                      .out = "stress-ng: fail:  [9] cpu: error\nstress-ng: fail:  [9] cpu: more\n",
+                      .err = "a line without its end"},
+                     seconds{1});
   bench.programs.add("nice -n 19 stress-ng", {.status = 0, .out = stress_text("cpu")}, seconds{2});
   bench.programs.add("stress-ng", {});
 
   const auto found = bench.found("cpu", cpu_order(8));
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu1 core 4"), 1);
+  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu1 core 4"), 2);
   EXPECT_EQ(value_of(*found, "cpu.failures", "cpu0 core 0"), 0);
   EXPECT_EQ(bench.programs.asked.size(), 3u) << "a quarter of them is left to others, however many";
   EXPECT_THAT(bench.programs.asked.front(), HasSubstr("--taskset 1"));
