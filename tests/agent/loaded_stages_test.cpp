@@ -7,7 +7,7 @@
 #include "burnin/agent/node/stages/cpu_lists.h"
 #include "burnin/agent/node/stages/stage.h"
 #include "burnin/agent_stage.h"
-#include "tests/agent/node_tree.h"
+#include "tests/agent/load_bench.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/burnin/tools.h"
 #include "tests/support/real_part.h"
@@ -22,124 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
-
-class WaitedClock final : public StageClock {
- public:
-  milliseconds now() const override { return time; }
-  milliseconds time{};
-
- private:
-  bool begin(milliseconds span, Wait<Passed>& wait) override {
-    time += span;
-    wait.answer({});
-    return true;
-  }
-};
-
-/// Answers by how a command line begins, when that tool's time has passed: time passes only while
-/// the stage waits.
-class TimedPrograms final : public Programs {
- public:
-  explicit TimedPrograms(WaitedClock& clock) : clock_{clock} {}
-
-  /// In place of what the same line gave before.
-  void add(const std::string& begins, Ran ran, seconds lasts = {}) {
-    std::erase_if(tools_, [&](const Tool& each) { return each.begins == begins; });
-    tools_.push_back({begins, std::move(ran), lasts});
-  }
-  std::string folder_of(const std::string& name) const override {
-    const bool known = std::ranges::any_of(
-        tools_, [&](const Tool& each) { return (each.begins + " ").starts_with(name + " "); });
-    return known ? "/usr/bin" : "";
-  }
-  int start(const Command& command) override {
-    const auto& tool = find(command);
-    running_.push_back({++last_, clock_.time + tool.lasts, tool.ran});
-    if (command.shorten) command.shorten(running_.back().ran.out);
-    return last_;
-  }
-  std::vector<std::string> asked{};
-  std::function<void()> passes = [] {};  // whenever time has passed
-
- private:
-  struct Tool {
-    std::string begins{};
-    Ran ran{.status = 127};
-    seconds lasts{};
-  };
-  struct Running {
-    int number = 0;
-    milliseconds end{};
-    Ran ran{};
-  };
-
-  const Tool& find(const Command& command) {
-    static const Tool none;
-    std::string line;
-    for (const auto& word : command.argv) line += (line.empty() ? "" : " ") + word;
-    asked.push_back(line);
-    const auto found = std::ranges::find_if(
-        tools_, [&](const Tool& each) { return line.starts_with(each.begins); });
-    return found == tools_.end() ? none : *found;
-  }
-  bool begin(const Command& command, Wait<Ran>& wait) override {
-    const auto& tool = find(command);
-    clock_.time += std::min(tool.lasts, command.limit);
-    wait.answer(tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran);
-    return true;
-  }
-  bool begin_first_end(milliseconds span, Wait<std::optional<Ended>>& wait) override {
-    const auto first = std::ranges::min_element(running_, {}, &Running::end);
-    const bool ends = first != running_.end() && first->end < clock_.time + span;
-    clock_.time = ends ? std::max(clock_.time, first->end) : clock_.time + span;
-    passes();
-    if (!ends) return true;
-    wait.answer(Ended{first->number, std::move(first->ran)});
-    running_.erase(first);
-    return true;
-  }
-
-  bool begin_stop(int number, Wait<Ran>& wait) override {
-    const auto found = std::ranges::find(running_, number, &Running::number);
-    EXPECT_NE(found, running_.end()) << "it has ended before";
-    if (found != running_.end()) running_.erase(found);
-    wait.answer({.status = 137});
-    return true;
-  }
-
-  WaitedClock& clock_;
-  std::vector<Tool> tools_{};
-  std::vector<Running> running_{};
-  int last_ = 0;
-};
-
-class PrintedLines final : public StageLines {
- public:
-  void write(const JsonLine& line) override { text += line.text(); }
-  std::string text{};
-};
-
-struct LoadBench {
-  NodeTree files{};
-  WaitedClock clock{};
-  TimedPrograms programs{clock};
-  PrintedLines lines{};
-
-  std::string job{};
-
-  int run(const std::string& stage, const std::string& order) {
-    const auto tree = files.tree();
-    Node node{tree, programs, clock, lines};
-    node.job = job;
-    auto work = run_stage(node, stage, order);
-    work.start();
-    return work.result();
-  }
-  Result<burnin::Findings> found(const std::string& stage, const std::string& order) {
-    const int status = run(stage, order);
-    return burnin::parsed(stage, {lines.text, "", status});
-  }
-};
 
 /// "cpu.slowest cpu1 100 (cpu1 core 4)", sorted.
 std::vector<std::string> measured(const Result<burnin::Findings>& found) {
@@ -547,6 +429,28 @@ TEST(LoadedStage, NvmeTakesNoToolThatHangsForOneThatFoundNothing) {
 
   EXPECT_GE(mounted.clock.time, seconds{900}) << "a job that hangs ends at its limit";
   EXPECT_THAT(nvme_lines(pooled, "", "yes"), HasSubstr("zpool cannot tell"));
+}
+
+/// Of a file system that the kernel made read-only after errors.
+class ReadOnlyScratch final : public Scratch {
+ public:
+  std::optional<Room> look(const std::string& folder) const override {
+    return Room{.path = folder, .free_kib = 1u << 30};
+  }
+  Made make(const Room& room, std::string_view) override {
+    return {nullptr, "make the folder " + room.below("x") + ": Read-only file system"};
+  }
+  Held hold(const std::string&, const std::string&) override { return {nullptr, "it is no disk"}; }
+};
+
+TEST(LoadedStage, NvmeReportsAFileSystemThatTakesNoFileAndTestsTheOthers) {
+  LoadBench bench;
+  ReadOnlyScratch scratch;
+  bench.scratch = &scratch;
+
+  EXPECT_THAT(nvme_lines(bench, "/raid", "no"),
+              AllOf(HasSubstr(R"("name":"short","part":"/raid")"),
+                    HasSubstr("Read-only file system"), Not(HasSubstr("gave-up"))));
 }
 
 /// stress-ng of the test's own on a node of so many logical CPUs.
