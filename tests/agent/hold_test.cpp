@@ -415,6 +415,27 @@ TEST_F(Hold, OfTheStageLastsWhileFioWrites) {
   EXPECT_THAT(*read_file(mark, 4096), HasSubstr("apparently in use by the system"));
 }
 
+TEST_F(Hold, OfTheStageBeginsBeforeItLooksForTheLastTime) {
+  const auto mark = drive.tools.folder() + "/said", before = drive.tools.folder() + "/before";
+  // Somebody makes a file system when the last question of the second look is asked.
+  drive.tools.add("lsblk",
+                  "case $* in\n"
+                  "  *FSTYPE*)\n"
+                  "    if [ -e " +
+                      before + " ]; then mke2fs -q " + drive.loop() + " 2>" + mark +
+                      "; fi\n"
+                      "    : >" +
+                      before +
+                      "\n"
+                      "    echo 'FSTYPE=\"\" PTTYPE=\"\"' ;;\n"
+                      "  *) echo 'MOUNTPOINT=\"\"' ;;\n"
+                      "esac");
+
+  drive.run(kYes);
+
+  EXPECT_THAT(*read_file(mark, 4096), HasSubstr("apparently in use by the system"));
+}
+
 TEST_F(Hold, LetsTheStageWriteAnEmptyDrive) {
   const auto output = drive.run(kYes);
 

@@ -218,17 +218,17 @@ void start_file(const Node& node, const Order& order, const std::string& engine,
   tests.folders.push_back(std::move(made.folder));
 }
 
-/// Everything that speaks against writing is asked again, right before the first write; then the
-/// device is opened exclusively, and stays so until fio has ended.
+/// The device is opened exclusively, and stays so until fio has ended. Everything that speaks
+/// against writing is asked again while nobody else can mount it or make a file system on it.
 Work<bool> start_device(Node& node, const Order& order, std::string engine, Target target,
                         Tests& tests) {
   const auto& [name, space, device] = target.drive;
+  auto held = node.scratch.hold("/dev/" + space, target.serial);
   const auto refusal = co_await refusal_of(node, target.drive, target.serial, order.raw);
   if (!refusal.why.empty()) {
     report_untested(node, name, true, refusal.why);
     co_return false;
   }
-  auto held = node.scratch.hold("/dev/" + space, target.serial);
   if (!held.device) {
     report_untested(node, name, true, device + " is not touched: " + held.why);
     co_return false;
