@@ -136,7 +136,7 @@ CpuReports reports_of(const AgentOutput& output) {
     const auto cpu = tool.name == kTool ? number<int>(tool.part) : std::nullopt;
     if (!cpu || reports.size() == kMostCpus) continue;
     // It prints all on standard error in some versions, on standard output in others.
-    reports.try_emplace(*cpu, read_stress_report(tool.errors + tool.out), tool.status);
+    reports.try_emplace(*cpu, read_stress_report(printed_by(tool).text), tool.status);
   }
   return reports;
 }

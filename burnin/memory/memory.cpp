@@ -145,7 +145,7 @@ Report report_of(const AgentOutput& output) {
           {.name = tool.part, .asked_kib = script::finite(tool.out).value_or(0)});
     auto* node = node_named(report, tool.part);
     if (node != nullptr && (tool.name == "vm" || tool.name == "stream"))
-      add_stress(tool.name, *node, read_stress_report(tool.errors + tool.out), tool.status);
+      add_stress(tool.name, *node, read_stress_report(printed_by(tool).text), tool.status);
   }
   report.most = resident(samples, true);
   return report;

@@ -326,7 +326,7 @@ Printed printed_by(const AgentOutput& output, const Profile& profile) {
           .thresholds = output.text_of("thresholds"),
           .inlet = output.text_of("inlet after"),
           .load = load == nullptr ? std::nullopt
-                                  : std::optional{Printed::Load{load->errors + load->out,  //
+                                  : std::optional{Printed::Load{printed_by(*load).text,  //
                                                                 load->status}},
           .names = ToolGpus{profile, output}};
 }

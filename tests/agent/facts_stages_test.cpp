@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "burnin/agent/node/stages/counters.h"
 #include "burnin/agent/node/stages/stage.h"
 #include "tests/agent/node_tree.h"
 #include "tests/burnin/node_text.h"
@@ -375,6 +376,20 @@ TEST(FactsStages, GpuFactsSaysThatNvidiaSmiIsNotInstalled) {
   EXPECT_EQ(found.error().code, Code::kNoMeasurement);
   EXPECT_EQ(found.error().what, "nvidia-smi is not installed on the node");
   EXPECT_THAT(bench.tools.asked, IsEmpty());
+}
+
+/// 768 CPUs have 8 KiB in each line, and the line of machine checks is one of the last.
+TEST(FactsStages, CountersHaveTheMachineChecksOfANodeWithManyCpusAndInterrupts) {
+  FactsBench bench;
+  bench.files.write("/proc/interrupts",
+                    std::string(17u << 20, '0') + "\nMCE:  4  0  Machine check exceptions");
+  StoppedClock clock;
+  const auto tree = bench.files.tree();
+  Node node{tree, bench.tools, clock, bench.lines};
+
+  print_counters(node, "before");
+
+  EXPECT_THAT(bench.lines.text, HasSubstr("/proc/interrupts:MCE:  4  0"));
 }
 
 /// The page's list of what `facts` does not report is complete: each measure of the two stages is

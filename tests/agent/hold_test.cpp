@@ -218,6 +218,23 @@ TEST_F(Nvme, NeverWritesWhereAToolCannotTellWhatTheDriveHolds) {
   }
 }
 
+TEST_F(Nvme, LeavesNoDriveOutInSilenceOfWhichLsblkCannotTell) {
+  const FileDrive node;
+  node.tools.add("lsblk", "echo 'not a block device' >&2; exit 32");
+
+  EXPECT_THAT(why_not_burned(node.test(kDefault)),
+              HasSubstr("lsblk cannot tell whether it is mounted"));
+}
+
+TEST_F(Nvme, TestsADriveOnceHoweverOftenItIsNamed) {
+  const FileDrive node;
+  const auto text = node.run(R"({"drives":["nvme0","nvme0"],"raw":"no")").text;
+
+  const std::string untested = R"("name":"untested")";
+  ASSERT_THAT(text, HasSubstr(untested));
+  EXPECT_EQ(text.find(untested), text.rfind(untested));
+}
+
 TEST_F(Nvme, NeverWritesToADriveWhoseSerialNumberIsNotItsNames) {
   const std::string of_drive = "/sys/class/nvme/nvme0/serial",
                     of_space = "/sys/block/nvme0n1/device/serial";
@@ -392,6 +409,27 @@ TEST_F(Hold, OfTheStageLastsWhileFioWrites) {
   // In the place of the first job: whether another may have the device now.
   drive.tools.add(
       "fio", "case $* in --enghelp) ;; *) mke2fs -q " + drive.loop() + " 2>" + mark + " ;; esac");
+
+  drive.run(kYes);
+
+  EXPECT_THAT(*read_file(mark, 4096), HasSubstr("apparently in use by the system"));
+}
+
+TEST_F(Hold, OfTheStageBeginsBeforeItLooksForTheLastTime) {
+  const auto mark = drive.tools.folder() + "/said", before = drive.tools.folder() + "/before";
+  // Somebody makes a file system when the last question of the second look is asked.
+  drive.tools.add("lsblk",
+                  "case $* in\n"
+                  "  *FSTYPE*)\n"
+                  "    if [ -e " +
+                      before + " ]; then mke2fs -q " + drive.loop() + " 2>" + mark +
+                      "; fi\n"
+                      "    : >" +
+                      before +
+                      "\n"
+                      "    echo 'FSTYPE=\"\" PTTYPE=\"\"' ;;\n"
+                      "  *) echo 'MOUNTPOINT=\"\"' ;;\n"
+                      "esac");
 
   drive.run(kYes);
 

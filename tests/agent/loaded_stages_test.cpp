@@ -7,7 +7,7 @@
 #include "burnin/agent/node/stages/cpu_lists.h"
 #include "burnin/agent/node/stages/stage.h"
 #include "burnin/agent_stage.h"
-#include "tests/agent/node_tree.h"
+#include "tests/agent/load_bench.h"
 #include "tests/burnin/host_texts.h"
 #include "tests/burnin/tools.h"
 #include "tests/support/real_part.h"
@@ -22,122 +22,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
-
-class WaitedClock final : public StageClock {
- public:
-  milliseconds now() const override { return time; }
-  milliseconds time{};
-
- private:
-  bool begin(milliseconds span, Wait<Passed>& wait) override {
-    time += span;
-    wait.answer({});
-    return true;
-  }
-};
-
-/// Answers by how a command line begins, when that tool's time has passed: time passes only while
-/// the stage waits.
-class TimedPrograms final : public Programs {
- public:
-  explicit TimedPrograms(WaitedClock& clock) : clock_{clock} {}
-
-  /// In place of what the same line gave before.
-  void add(const std::string& begins, Ran ran, seconds lasts = {}) {
-    std::erase_if(tools_, [&](const Tool& each) { return each.begins == begins; });
-    tools_.push_back({begins, std::move(ran), lasts});
-  }
-  std::string folder_of(const std::string& name) const override {
-    const bool known = std::ranges::any_of(
-        tools_, [&](const Tool& each) { return (each.begins + " ").starts_with(name + " "); });
-    return known ? "/usr/bin" : "";
-  }
-  int start(const Command& command) override {
-    const auto& tool = find(command);
-    running_.push_back({++last_, clock_.time + tool.lasts, tool.ran});
-    if (command.shorten) command.shorten(running_.back().ran.out);
-    return last_;
-  }
-  std::vector<std::string> asked{};
-  std::function<void()> passes = [] {};  // whenever time has passed
-
- private:
-  struct Tool {
-    std::string begins{};
-    Ran ran{.status = 127};
-    seconds lasts{};
-  };
-  struct Running {
-    int number = 0;
-    milliseconds end{};
-    Ran ran{};
-  };
-
-  const Tool& find(const Command& command) {
-    static const Tool none;
-    std::string line;
-    for (const auto& word : command.argv) line += (line.empty() ? "" : " ") + word;
-    asked.push_back(line);
-    const auto found = std::ranges::find_if(
-        tools_, [&](const Tool& each) { return line.starts_with(each.begins); });
-    return found == tools_.end() ? none : *found;
-  }
-  bool begin(const Command& command, Wait<Ran>& wait) override {
-    wait.answer(find(command).ran);
-    return true;
-  }
-  bool begin_first_end(milliseconds span, Wait<std::optional<Ended>>& wait) override {
-    const auto first = std::ranges::min_element(running_, {}, &Running::end);
-    const bool ends = first != running_.end() && first->end < clock_.time + span;
-    clock_.time = ends ? std::max(clock_.time, first->end) : clock_.time + span;
-    passes();
-    if (!ends) return true;
-    wait.answer(Ended{first->number, std::move(first->ran)});
-    running_.erase(first);
-    return true;
-  }
-
-  bool begin_stop(int number, Wait<Ran>& wait) override {
-    const auto found = std::ranges::find(running_, number, &Running::number);
-    EXPECT_NE(found, running_.end()) << "it has ended before";
-    if (found != running_.end()) running_.erase(found);
-    wait.answer({.status = 137});
-    return true;
-  }
-
-  WaitedClock& clock_;
-  std::vector<Tool> tools_{};
-  std::vector<Running> running_{};
-  int last_ = 0;
-};
-
-class PrintedLines final : public StageLines {
- public:
-  void write(const JsonLine& line) override { text += line.text(); }
-  std::string text{};
-};
-
-struct LoadBench {
-  NodeTree files{};
-  WaitedClock clock{};
-  TimedPrograms programs{clock};
-  PrintedLines lines{};
-
-  std::string job{};
-
-  int run(const std::string& stage, const std::string& order) {
-    const auto tree = files.tree();
-    Node node{tree, programs, clock, lines};
-    node.job = job;
-    auto work = run_stage(node, stage, order);
-    work.start();
-    return work.result();
-  }
-  Result<burnin::Findings> found(const std::string& stage, const std::string& order) {
-    const int status = run(stage, order);
-    return burnin::parsed(stage, {lines.text, "", status});
-  }
-};
 
 /// "cpu.slowest cpu1 100 (cpu1 core 4)", sorted.
 std::vector<std::string> measured(const Result<burnin::Findings>& found) {
@@ -234,14 +118,17 @@ TEST(LoadedStage, CpuNamesTheOneOnWhichTheToolFailsAndLeavesTheSparedAlone) {
   LoadBench bench;
   add_cpus(bench);
   bench.programs.add("nice -n 19 stress-ng --cpu 1 --taskset 3",
-                     {.status = 2, .out = "stress-ng: fail:  [9] cpu: error\n"}, seconds{1});
+                     {.status = 2,
+                      .out = "stress-ng: fail:  [9] cpu: error\nstress-ng: fail:  [9] cpu: more\n",
+                      .err = "a line without its end"},
+                     seconds{1});
   bench.programs.add("nice -n 19 stress-ng", {.status = 0, .out = stress_text("cpu")}, seconds{2});
   bench.programs.add("stress-ng", {});
 
   const auto found = bench.found("cpu", cpu_order(8));
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu1 core 4"), 1);
+  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu1 core 4"), 2);
   EXPECT_EQ(value_of(*found, "cpu.failures", "cpu0 core 0"), 0);
   EXPECT_EQ(bench.programs.asked.size(), 3u) << "a quarter of them is left to others, however many";
   EXPECT_THAT(bench.programs.asked.front(), HasSubstr("--taskset 1"));
@@ -521,8 +408,54 @@ TEST(LoadedStage, PsuProvesNothingWhereItsLoadEndsEarly) {
   EXPECT_THAT(none.lines.text, HasSubstr("stress-ng is not installed on the node"));
 }
 
+/// Of a node whose one NVMe drive is nvme0.
+std::string nvme_lines(LoadBench& bench, const std::string& mount, const std::string& raw) {
+  bench.files.write("/proc/mounts", "/dev/md0 / ext4 rw 0 0");
+  bench.files.write("/sys/class/nvme/nvme0/serial", "S64H0001");
+  bench.files.write("/sys/block/nvme0n1/device/serial", "S64H0001");
+  for (const auto* tool : {"fio", "blkid", "wipefs"}) bench.programs.add(tool, {.status = 0});
+  bench.programs.add("lsblk", {.status = 0, .out = "MOUNTPOINT=\"" + mount + "\"\n"});
+  bench.run("nvme",
+            R"({"drives":[],"raw":")" + raw + R"(","runtime":1,"bytes":16777216,"limit":900})");
+  return bench.lines.text;
+}
+
+TEST(LoadedStage, NvmeTakesNoToolThatHangsForOneThatFoundNothing) {
+  LoadBench mounted, pooled;
+  mounted.programs.add("smartctl", {.status = 0}, seconds{5000});
+  pooled.programs.add("zpool", {.status = 0}, seconds{5000});
+
+  nvme_lines(mounted, "/raid", "no");
+
+  EXPECT_GE(mounted.clock.time, seconds{900}) << "a job that hangs ends at its limit";
+  EXPECT_THAT(nvme_lines(pooled, "", "yes"), HasSubstr("zpool cannot tell"));
+}
+
+/// Of a file system that the kernel made read-only after errors.
+class ReadOnlyScratch final : public Scratch {
+ public:
+  std::optional<Room> look(const std::string& folder) const override {
+    return Room{.path = folder, .free_kib = 1u << 30};
+  }
+  Made make(const Room& room, std::string_view) override {
+    return {nullptr, "make the folder " + room.below("x") + ": Read-only file system"};
+  }
+  Held hold(const std::string&, const std::string&) override { return {nullptr, "it is no disk"}; }
+};
+
+TEST(LoadedStage, NvmeReportsAFileSystemThatTakesNoFileAndTestsTheOthers) {
+  LoadBench bench;
+  ReadOnlyScratch scratch;
+  bench.scratch = &scratch;
+
+  EXPECT_THAT(nvme_lines(bench, "/raid", "no"),
+              AllOf(HasSubstr(R"("name":"short","part":"/raid")"),
+                    HasSubstr("Read-only file system"), Not(HasSubstr("gave-up"))));
+}
+
 /// stress-ng of the test's own on a node of so many logical CPUs.
-burnin::Output with_real_tools(const std::string& stress, int cpus, const std::string& limit) {
+burnin::Output with_real_tools(const std::string& stress, int cpus, const std::string& limit,
+                               const std::string& before = {}) {
   const burnin::FakeTools tools;
   const NodeTree files;
   std::string cpuinfo;
@@ -533,7 +466,7 @@ burnin::Output with_real_tools(const std::string& stress, int cpus, const std::s
   return burnin::run_script(
       "printf '%s' " + shell_quoted(order) + " | " NODE_BINARY " stage cpu --root " + files.root(),
       "LEFT=" + tools.folder() + "/left\nexport LEFT\nPATH=" + tools.folder() +
-          ":$PATH\nexport PATH\n");
+          ":$PATH\nexport PATH\n" + before);
 }
 
 /// The second tool ends when nothing is left of the first one; without that, at its limit.
@@ -564,6 +497,15 @@ TEST(NodeStage, ReadsAllOfSeveralToolsThatPrintMuch) {
     ++whole;
   EXPECT_EQ(whole, 8u);
   EXPECT_THAT(output.text, HasSubstr(R"("status":0,"cut":true,"late":false)"));
+}
+
+/// Each needs three files. A round of poll(2) with more entries than files may be open is refused:
+/// none would be seen to end before its limit.
+TEST(NodeStage, SeesSeveralToolsEndWhereFewFilesMayBeOpen) {
+  const auto output = with_real_tools("echo ended", 20, "60", "ulimit -n 72\n");
+
+  EXPECT_THAT(output.text, AllOf(HasSubstr(R"("part":"19")"), HasSubstr(R"("out":"ended\n")"),
+                                 Not(HasSubstr(R"("late":true)"))));
 }
 
 TEST(NodeStage, CpuFindsNothingWrongWithThisMachine) {

@@ -276,6 +276,19 @@ TEST(NodeStorage, WritesAndVerifiesAndCountsItsNeighbours) {
   EXPECT_EQ(node.left(), 2) << "not its own";
 }
 
+TEST(NodeStorage, CountsNoNeighboursInAFolderWithMoreNamesThanItReads) {
+  const ScratchNode node;
+  node.mount("nfs4");
+  node.tools.add("fio", "exit 1");
+  for (std::size_t i = 0; i < Tree::kMostNames; ++i)
+    std::ofstream{node.scratch() / std::to_string(i)};
+
+  const auto output = node.storage(R"(["nfs","nfs4"])");
+
+  EXPECT_THAT(output.text, AllOf(HasSubstr(R"({"kind":"unmeasured","name":"storage.nodes")"),
+                                 HasSubstr("/scratch has 8192 names or more")));
+}
+
 TEST(NodeStorage, FindsALocalDiskWhereASharedOneWasDueAndWritesNothingToIt) {
   const ScratchNode node;
   node.tools.add("fio", "echo it ran");

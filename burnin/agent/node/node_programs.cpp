@@ -227,8 +227,6 @@ void allow_many_files() {
 /// One command and its streams. All that it prints is read when poll(2) shows some of it.
 class NodePrograms::Running {
  public:
-  static constexpr std::size_t kPolled = 4;
-
   Running(const Command& command, int number)
       : mark{std::string{kMark} + "=" + std::to_string(::getpid()) + "." + std::to_string(number)},
         limit{std::chrono::steady_clock::now() + command.limit},
@@ -241,9 +239,11 @@ class NodePrograms::Running {
 
   bool ended() const { return ended_; }
 
+  /// The process comes first, then its streams that are open: poll(2) refuses more entries than the
+  /// process may open files, closed ones included.
   void add_to(std::vector<pollfd>& all) const {
     const auto add = [&](const Descriptor& one, short events) {
-      all.push_back({one.number(), events, 0});
+      if (one) all.push_back({one.number(), events, 0});
     };
     add(handle_, POLLIN);
     add(streams_.out.reading, POLLIN);
@@ -403,14 +403,17 @@ std::optional<Moment> NodePrograms::end_at_limits() {
 void NodePrograms::serve(Moment until) {
   std::vector<pollfd> all;
   std::vector<int> numbers;
+  std::vector<std::size_t> begins;  // of each in `all`
   for (const auto& [number, one] : running_) {
     if (one->ended()) continue;
-    one->add_to(all);
     numbers.push_back(number);
+    begins.push_back(all.size());
+    one->add_to(all);
   }
+  begins.push_back(all.size());
   ::poll(all.data(), all.size(), left_until(until));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto shown = std::span{all}.subspan(i * Running::kPolled, Running::kPolled);
+    const auto shown = std::span{all}.subspan(begins[i], begins[i + 1] - begins[i]);
     if (std::ranges::all_of(shown, [](const pollfd& each) { return each.revents == 0; })) continue;
     running_.at(numbers[i])->serve();
     if (shown.front().revents != 0) finish(numbers[i], std::nullopt);

@@ -3,6 +3,13 @@
 #include "burnin/agent/node/stages/file_lines.h"
 
 namespace cupel::agent {
+namespace {
+
+/// Of /proc/interrupts: a line has 11 bytes of each CPU, some thousand lines on a large node, and
+/// machine checks come last.
+constexpr std::size_t kMostInterrupts = 128u << 20;
+
+}  // namespace
 
 void print_counters(Node& node, std::string_view when) {
   const std::string memory = "/sys/devices/system/edac/mc", cpus = "/sys/devices/system/cpu";
@@ -18,8 +25,7 @@ void print_counters(Node& node, std::string_view when) {
     for (const auto* file :
          {"/topology/physical_package_id", "/thermal_throttle/package_throttle_count"})
       files.add(cpus + "/" + cpu + file);
-  // A line of it has a column for each CPU.
-  files.add_with("/proc/interrupts", {"MCE:"}, 16u << 20);
+  files.add_with("/proc/interrupts", {"MCE:"}, kMostInterrupts);
   files.add_with("/proc/vmstat", {"oom_kill "});
   files.print(node.lines, "counters", when);
 }

@@ -60,7 +60,8 @@ bool is_drive_name(std::string_view name) {
          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Empty where the order has no list of drives' names.
+/// Each once: the second fio of one drive would find it held by the first. Nothing where the order
+/// has no list of drives' names.
 std::optional<std::vector<std::string>> drives_of(const JsonValue& order) {
   const auto* list = order.find("drives");
   const auto* all = list == nullptr ? nullptr : list->array();
@@ -68,7 +69,7 @@ std::optional<std::vector<std::string>> drives_of(const JsonValue& order) {
   std::vector<std::string> drives;
   for (const auto& each : *all) {
     if (each.text() == nullptr || !is_drive_name(*each.text())) return std::nullopt;
-    drives.push_back(*each.text());
+    if (std::ranges::find(drives, *each.text()) == drives.end()) drives.push_back(*each.text());
   }
   return drives;
 }
@@ -132,7 +133,11 @@ Work<bool> plan_drive(Node& node, const Order& order, std::string name, Plan& pl
     co_return false;
   }
   const auto mounts = co_await mounts_on(node, drive);
-  if (const auto place = place_of(mounts); !place.empty()) {
+  if (!mounts) {
+    report_untested(node, name, true, "lsblk cannot tell whether it is mounted");
+    co_return false;
+  }
+  if (const auto place = place_of(*mounts); !place.empty()) {
     plan.mounts.insert(place);
     node.lines.note("place " + name, place);
     co_return true;
@@ -149,11 +154,12 @@ Work<bool> plan_drive(Node& node, const Order& order, std::string name, Plan& pl
   co_return true;
 }
 
-Work<bool> read_health(Node& node, const Plan& plan, std::string evidence) {
+/// A drive that does not answer is a finding: the job ends at its own limit.
+Work<bool> read_health(Node& node, const Plan& plan, const Order& order, std::string evidence) {
   if (!node.programs.has("smartctl")) co_return false;
   for (const auto& drive : plan.drives) {
     const Command command{.argv = {"smartctl", "-j", "-A", node.tree.real("/dev/" + drive)},
-                          .limit = kAskLimit};
+                          .limit = order.limit};
     const auto ran = co_await node.programs.run(command);
     node.lines.evidence(evidence, drive, command, ran);
   }
@@ -191,36 +197,38 @@ void start(const Node& node, Tests& tests, std::string name, std::string part, C
   tests.started.push_back({number, std::move(name), std::move(part), std::move(command)});
 }
 
-/// Why the stage ends; a file system that is too small is that drive's alone.
-GaveUp start_file(const Node& node, const Order& order, const std::string& engine,
-                  const std::string& mount, Tests& tests) {
+Scratch::Made make_folder(const Node& node, const Order& order, const std::string& mount) {
   const auto room = node.scratch.look(mount);
-  auto small = room ? too_small(*room, order.bytes) : "there is no folder " + mount;
-  if (!small.empty()) {
-    node.lines.evidence("short", mount, {}, {.status = 0, .out = std::move(small)});
-    return {};
-  }
-  auto made = node.scratch.make(*room, "cupel-nvme");
-  if (!made.folder) return made.why;
-  const bool direct = made.folder->takes_direct();
-  if (!made.folder->enter()) return "the scratch folder in " + mount + " cannot be entered";
+  if (!room) return {nullptr, "there is no folder " + mount};
+  if (auto why = too_small(*room, order.bytes); !why.empty()) return {nullptr, std::move(why)};
+  return node.scratch.make(*room, "cupel-nvme");
+}
+
+/// A file system that is full, or that the kernel made read-only, is its drives' alone.
+void start_file(const Node& node, const Order& order, const std::string& engine,
+                const std::string& mount, Tests& tests) {
+  auto made = make_folder(node, order, mount);
+  const bool direct = made.folder && made.folder->takes_direct();
+  if (made.folder && !made.folder->enter())
+    made = {nullptr, "the scratch folder in " + mount + " cannot be entered"};
+  if (!made.folder)
+    return node.lines.evidence("short", mount, {}, {.status = 0, .out = std::move(made.why)});
   start(node, tests, direct ? "fio" : "fio-cached", mount,
         writing(order, engine, "./file", direct, true));
   tests.folders.push_back(std::move(made.folder));
-  return {};
 }
 
-/// Everything that speaks against writing is asked again, right before the first write; then the
-/// device is opened exclusively, and stays so until fio has ended.
+/// The device is opened exclusively, and stays so until fio has ended. Everything that speaks
+/// against writing is asked again while nobody else can mount it or make a file system on it.
 Work<bool> start_device(Node& node, const Order& order, std::string engine, Target target,
                         Tests& tests) {
   const auto& [name, space, device] = target.drive;
+  auto held = node.scratch.hold("/dev/" + space, target.serial);
   const auto refusal = co_await refusal_of(node, target.drive, target.serial, order.raw);
   if (!refusal.why.empty()) {
     report_untested(node, name, true, refusal.why);
     co_return false;
   }
-  auto held = node.scratch.hold("/dev/" + space, target.serial);
   if (!held.device) {
     report_untested(node, name, true, device + " is not touched: " + held.why);
     co_return false;
@@ -249,19 +257,18 @@ Work<std::string> engine_of(Node& node) {
   co_return engines.out.contains("libaio") ? "libaio" : "psync";
 }
 
-Work<GaveUp> burn(Node& node, const Order& order, const Plan& plan) {
+Work<bool> burn(Node& node, const Order& order, const Plan& plan) {
   const auto engine = co_await engine_of(node);
   node.lines.asked("many-in-flight", engine == "libaio" ? 1 : 0);
-  co_await read_health(node, plan, "smart-before");
+  co_await read_health(node, plan, order, "smart-before");
   Tests tests;
-  for (const auto& mount : plan.mounts)
-    if (auto why = start_file(node, order, engine, mount, tests); !why.empty()) co_return why;
+  for (const auto& mount : plan.mounts) start_file(node, order, engine, mount, tests);
   for (const auto& target : plan.writes) co_await start_device(node, order, engine, target, tests);
   for (const auto& drive : plan.reads)
     start(node, tests, "read", drive.name, reading(order, engine, drive.device));
   co_await wait_for_all(node, order, tests);
-  co_await read_health(node, plan, "smart-after");
-  co_return {};
+  co_await read_health(node, plan, order, "smart-after");
+  co_return true;
 }
 
 /// Which of the tools without which nothing is proven the node lacks.
@@ -294,7 +301,8 @@ Work<GaveUp> run_nvme(Node& node, const JsonValue& json) {
   Plan plan{.drives = order.drives.empty() ? all_drives(node) : order.drives};
   if (plan.drives.empty()) co_return "the node has no NVMe drive";
   for (const auto& name : plan.drives) co_await plan_drive(node, order, name, plan);
-  co_return co_await burn(node, order, plan);
+  co_await burn(node, order, plan);
+  co_return {};
 }
 
 }  // namespace cupel::agent

@@ -85,11 +85,13 @@ Work<Ran> ask_for_mounts(Node& node, std::string device) {
   return ask(node, {"lsblk", "-n", "-P", "-o", "MOUNTPOINT"}, std::move(device));
 }
 
-/// ZFS alone leaves no holder in /sys.
+/// ZFS alone leaves no holder in /sys. Where its module is not loaded `zpool` fails, and no pool is
+/// imported; where it waits for an answer of the kernel there may be one.
 Work<std::string> pool_of(Node& node, std::string device) {
   if (!node.programs.has("zpool")) co_return {};
   const auto status =
       co_await node.programs.run({.argv = {"zpool", "status", "-LP"}, .limit = kAskLimit});
+  if (status.late) co_return "zpool cannot tell whether it belongs to a pool: it does not answer";
   for (const auto word : words(status.out))
     if (is_of(word, device)) co_return "it belongs to a ZFS pool that is imported";
   co_return {};
@@ -153,8 +155,9 @@ Work<std::string> content(Node& node, NvmeDrive drive) {
   co_return {};
 }
 
-Work<std::vector<std::string>> mounts_on(Node& node, NvmeDrive drive) {
+Work<std::optional<std::vector<std::string>>> mounts_on(Node& node, NvmeDrive drive) {
   const auto told = co_await ask_for_mounts(node, drive.device);
+  if (told.status != 0) co_return std::nullopt;
   std::vector<std::string> places;
   for (const auto line : lines(told.out)) places.emplace_back(quoted_in(line));
   std::ranges::sort(places);

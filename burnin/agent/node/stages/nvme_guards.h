@@ -27,7 +27,7 @@ Work<std::string> in_use(Node& node, NvmeDrive drive);
 /// nothing, and speaks against writing.
 Work<std::string> content(Node& node, NvmeDrive drive);
 
-/// Where its file systems are mounted, in order, each once.
-Work<std::vector<std::string>> mounts_on(Node& node, NvmeDrive drive);
+/// Where its file systems are mounted, in order, each once. Nothing where lsblk cannot tell.
+Work<std::optional<std::vector<std::string>>> mounts_on(Node& node, NvmeDrive drive);
 
 }  // namespace cupel::agent

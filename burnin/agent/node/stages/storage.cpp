@@ -15,8 +15,14 @@ constexpr std::chrono::seconds kAskLimit{60};
 /// Folders of nodes that began when this one did. An earlier run may have left its own behind.
 void count_nodes(const Node& node, const std::string& directory, const std::string& ours) {
   const auto now = ScratchName::read(ours, kKind);
+  const auto names = node.tree.names(directory);
+  if (names.size() == Tree::kMostNames)
+    return node.lines.unmeasured(
+        "storage.nodes", "ls",
+        directory + " has " + std::to_string(Tree::kMostNames) +
+            " names or more: make an empty folder, and name that as directory");
   int count = 0;
-  for (const auto& name : node.tree.names(directory)) {
+  for (const auto& name : names) {
     const auto each = ScratchName::read(name, kKind);
     if (now && each && each->seconds + kOfThisRun > now->seconds) ++count;
   }

@@ -1,0 +1,133 @@
+#pragma once
+// A stage that starts several tools at once, on a node of a test's own: tools that take time, and a
+// clock on which time passes only while the stage waits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "burnin/agent/node/stages/stage.h"
+#include "tests/agent/node_tree.h"
+#include "tests/burnin/stages.h"
+
+namespace cupel::agent {
+
+class WaitedClock final : public StageClock {
+ public:
+  std::chrono::milliseconds now() const override { return time; }
+  std::chrono::milliseconds time{};
+
+ private:
+  bool begin(std::chrono::milliseconds span, Wait<Passed>& wait) override {
+    time += span;
+    wait.answer({});
+    return true;
+  }
+};
+
+/// Answers by how a command line begins, when that tool's time has passed: time passes only while
+/// the stage waits.
+class TimedPrograms final : public Programs {
+ public:
+  explicit TimedPrograms(WaitedClock& clock) : clock_{clock} {}
+
+  /// In place of what the same line gave before.
+  void add(const std::string& begins, Ran ran, std::chrono::seconds lasts = {}) {
+    std::erase_if(tools_, [&](const Tool& each) { return each.begins == begins; });
+    tools_.push_back({begins, std::move(ran), lasts});
+  }
+  std::string folder_of(const std::string& name) const override {
+    const bool known = std::ranges::any_of(
+        tools_, [&](const Tool& each) { return (each.begins + " ").starts_with(name + " "); });
+    return known ? "/usr/bin" : "";
+  }
+  int start(const Command& command) override {
+    const auto& tool = find(command);
+    running_.push_back({++last_, clock_.time + tool.lasts, tool.ran});
+    if (command.shorten) command.shorten(running_.back().ran.out);
+    return last_;
+  }
+  std::vector<std::string> asked{};
+  std::function<void()> passes = [] {};  // whenever time has passed
+
+ private:
+  struct Tool {
+    std::string begins{};
+    Ran ran{.status = 127};
+    std::chrono::seconds lasts{};
+  };
+  struct Running {
+    int number = 0;
+    std::chrono::milliseconds end{};
+    Ran ran{};
+  };
+
+  const Tool& find(const Command& command) {
+    static const Tool none;
+    std::string line;
+    for (const auto& word : command.argv) line += (line.empty() ? "" : " ") + word;
+    asked.push_back(line);
+    const auto found = std::ranges::find_if(
+        tools_, [&](const Tool& each) { return line.starts_with(each.begins); });
+    return found == tools_.end() ? none : *found;
+  }
+  bool begin(const Command& command, Wait<Ran>& wait) override {
+    const auto& tool = find(command);
+    clock_.time += std::min(tool.lasts, command.limit);
+    wait.answer(tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran);
+    return true;
+  }
+  bool begin_first_end(std::chrono::milliseconds span, Wait<std::optional<Ended>>& wait) override {
+    const auto first = std::ranges::min_element(running_, {}, &Running::end);
+    const bool ends = first != running_.end() && first->end < clock_.time + span;
+    clock_.time = ends ? std::max(clock_.time, first->end) : clock_.time + span;
+    passes();
+    if (!ends) return true;
+    wait.answer(Ended{first->number, std::move(first->ran)});
+    running_.erase(first);
+    return true;
+  }
+
+  bool begin_stop(int number, Wait<Ran>& wait) override {
+    const auto found = std::ranges::find(running_, number, &Running::number);
+    EXPECT_NE(found, running_.end()) << "it has ended before";
+    if (found != running_.end()) running_.erase(found);
+    wait.answer({.status = 137});
+    return true;
+  }
+
+  WaitedClock& clock_;
+  std::vector<Tool> tools_{};
+  std::vector<Running> running_{};
+  int last_ = 0;
+};
+
+class PrintedLines final : public StageLines {
+ public:
+  void write(const JsonLine& line) override { text += line.text(); }
+  std::string text{};
+};
+
+struct LoadBench {
+  NodeTree files{};
+  WaitedClock clock{};
+  TimedPrograms programs{clock};
+  PrintedLines lines{};
+  std::string job{};
+  Scratch* scratch = &no_scratch();
+
+  int run(const std::string& stage, const std::string& order) {
+    const auto tree = files.tree();
+    Node node{tree, programs, clock, lines, *scratch};
+    node.job = job;
+    auto work = run_stage(node, stage, order);
+    work.start();
+    return work.result();
+  }
+  Result<burnin::Findings> found(const std::string& stage, const std::string& order) {
+    const int status = run(stage, order);
+    return burnin::parsed(stage, {lines.text, "", status});
+  }
+};
+
+}  // namespace cupel::agent
