@@ -135,9 +135,7 @@ class VirtualPrograms final : public agent::Programs {
   }
   bool begin_first_end(std::chrono::milliseconds span,
                        agent::Wait<std::optional<agent::Ended>>& wait) override {
-    const bool is_over = first_ended(0) != 0;
-    const auto pause = is_over ? VirtualTime{} : nap_of(process_->host.machine(), span);
-    asked_ = {.until = now() + pause, .first = &wait};
+    asked_ = {.until = now() + VirtualTime{span}, .first = &wait};
     return false;
   }
 
