@@ -233,9 +233,9 @@ Exit write_bundle(const Context& context, const RmaAsked& asked) {
     return complain(context, files.error(),
                     files.error().code == Code::kCancelled ? Exit::unfinished : Exit::invalid);
   const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
-  const auto tar = rma::tar_of(*files, ended);
-  if (!tar) return complain(context, tar.error(), Exit::invalid);
   const auto file = file_of(asked);
+  auto tar = rma::tar_of(*files, ended);
+  if (!tar) return complain(context, std::move(tar).error().within(file), Exit::invalid);
   const auto written = write_file(file, *tar, 0600);
   if (!written) return complain(context, written.error(), Exit::unfinished);
   const auto digest = sha256_hex(*tar);

@@ -122,6 +122,12 @@ Result<JournalFile> write_journal(const Store& store, RunId run,
 }
 
 Result<JournalFile> check_journal(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(file, unknown).type();
+  // Of a pipe or a device, opening or reading may never end.
+  if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::not_found)
+    return Error{Code::kInvalid,
+                 "cannot read " + file.string() + ": it is no file, or cannot be looked at"};
   std::ifstream in{file, std::ios::binary};
   if (!in) return Error{Code::kNotFound, "cannot read " + file.string()};
   JournalFile end;
