@@ -37,6 +37,7 @@ test_packages=(
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
   btrfs-progs  # a root as fedora lays it out
   jq  # scripts/sbom
+  ansible-core  # reads cupel inventory ansible
 )
 # For what scripts/test --all runs beside the rest: images made whole, machines with Arm processors.
 long_packages=(mmdebstrap squashfs-tools qemu-system-arm qemu-efi-aarch64)

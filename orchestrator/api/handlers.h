@@ -75,4 +75,7 @@ Reply read_health(Desk& desk, const Call& call);
 // metrics.cpp
 Reply read_metrics(Desk& desk, const Call& call);
 
+// targets.cpp
+Reply list_targets(Desk& desk, const Call& call);
+
 }  // namespace cupel::api

@@ -55,6 +55,9 @@ constexpr std::array kResult{
     text("node", {}, true), whole("run", "of which the state is", true),
     whole("newest", "a newer run, which judged nothing"),
     text("state", "pass, fail, inconclusive; ended: nothing was judged", true), text("cause")};
+constexpr std::array kTarget{
+    of("targets", Kind::texts, "one: address and port", true),
+    of("labels", Kind::any, "node, rack, profile, __meta_cupel_verdict, __meta_cupel_run", true)};
 constexpr std::array kPastRun{
     whole("run", {}, true), text("playbook", {}, true), of("began", Kind::time, {}, true),
     text("state", "the verdict; without one inconclusive where a step failed, or as the run", true),
@@ -289,6 +292,7 @@ constexpr Named kSchemas[] = {
     {"Inventory", kInventory},
     {"Node", kNodeFields},
     {"Result", kResult},
+    {"Target", kTarget},
     {"PastRun", kPastRun},
     {"Found", kFound},
     {"Playbook", kPlaybook},
@@ -361,7 +365,10 @@ json::array parameters_of(const Operation& operation) {
 
 json::object responses_of(const Operation& operation) {
   json::object good{{"description", "done"}};
-  if (!operation.answer.empty())
+  if (operation.is_array)
+    good["content"] = content(
+        operation.type, json::object{{"type", "array"}, {"items", reference(operation.answer)}});
+  else if (!operation.answer.empty())
     good["content"] = content(operation.type, operation.is_list ? list_of(operation.answer)
                                                                 : reference(operation.answer));
   else if (operation.status != 204)

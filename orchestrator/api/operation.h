@@ -49,6 +49,7 @@ struct Operation {
   std::string_view type = "application/json";
   unsigned status = 200;          // where it goes well
   bool is_list = false;           // {"items": [...], "next": "..."}
+  bool is_array = false;          // [...]: for clients that want nothing around it
   bool login = false;             // asks for no login, and needs no idempotency key
   bool keeps_reply = true;        // of a POST; false: it changes nothing, and is done each time
   std::string_view two_person{};  // what a site may want two people for

@@ -53,6 +53,9 @@ constexpr std::array kCablesQuery{kCursor, kLargeLimit};
 constexpr std::array kNodesQuery{
     kOnlyRack, Field{"profile", Kind::name, "of this profile alone"},
     Field{"q", Kind::text, "text in name or serial number", false, 0, 100}, kCursor, kLimit};
+constexpr std::array kTargetsQuery{
+    Field{"port", Kind::integer, "that the exporter listens on [9100]", false, 1, 65535}, kOnlyRack,
+    Field{"profile", Kind::name, "of this profile alone"}};
 constexpr std::array kSearchQuery{
     Field{"q", Kind::text, "text of at least 2 characters, in whatever case", true, 0, 100},
     kLimit};
@@ -575,6 +578,15 @@ constexpr Operation kOperations[] = {
      .what = "For Prometheus",
      .type = "text/plain",
      .handle = read_metrics},
+    {.method = "GET",
+     .path = "/metrics/targets",
+     .id = "listTargets",
+     .what = "The nodes, for http_sd_configs of Prometheus",
+     .lane = Lane::heavy,
+     .query = kTargetsQuery,
+     .answer = "Target",
+     .is_array = true,
+     .handle = list_targets},
 };
 
 }  // namespace

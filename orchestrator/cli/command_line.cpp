@@ -140,9 +140,23 @@ bool is_one_of(std::span<const std::string_view> commands, const CommandRow& pro
 }
 
 /// Commands that a service answers as the state folder would.
-constexpr std::string_view kOfServicesToo[] = {
-    "actions", "approve", "cancel", "continue", "follow", "pause",  "report", "requalify",
-    "resume",  "retry",   "run",    "show",     "skip",   "status", "unpause"};
+constexpr std::string_view kOfServicesToo[] = {"actions",
+                                               "approve",
+                                               "cancel",
+                                               "continue",
+                                               "follow",
+                                               "inventory ansible",
+                                               "inventory prometheus",
+                                               "pause",
+                                               "report",
+                                               "requalify",
+                                               "resume",
+                                               "retry",
+                                               "run",
+                                               "show",
+                                               "skip",
+                                               "status",
+                                               "unpause"};
 
 /// Commands on records that no service gives away, or that only its own machine may change.
 constexpr std::string_view kHereAlone[] = {"audit",

@@ -49,6 +49,8 @@ const std::vector<Row>& rows() {
       {"cupel cancel", same, {"cancel 1", "cancel 7", "cancel 1 --json"}},
       {"cupel continue", same, {"continue 1", "continue 7"}},
       {"cupel follow", same, {"follow 1", "follow 7", "follow 1 --on-halt wait"}},
+      {"cupel inventory ansible", same, {"inventory ansible", "inventory ansible n9"}},
+      {"cupel inventory prometheus", same, {"inventory prometheus --port 9400"}},
       {"cupel pause", same, {"pause", "pause 7", "pause 1 --reason noise"}},
       {"cupel report", same, {"report", "report 1 --csv", "report 1 --json", "report 7"}},
       {"cupel requalify", same, {"requalify n1 --plan"}},

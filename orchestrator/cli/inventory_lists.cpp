@@ -1,0 +1,151 @@
+#include "orchestrator/cli/inventory_lists.h"
+
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "inventory/model.h"
+#include "inventory/select.h"
+#include "orchestrator/api/node_results.h"
+#include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/run_copy.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/report/site_lists.h"
+
+namespace cupel::cli {
+namespace {
+
+using report::NodeVerdict;
+using report::NodeVerdicts;
+
+constexpr std::size_t kMostResults = 200'000;
+
+struct ListWish {
+  std::string file = default_inventory(), nodes = "all";
+  std::string host{};         // Ansible's --host
+  bool list = false;          // Ansible's --list, which is what happens without it, too
+  std::uint16_t port = 9100;  // Prometheus' node exporter
+};
+
+struct Known {
+  NodeVerdicts verdicts{};
+  bool rehearsal = false;
+};
+
+Result<Known> known_there(const api::ServiceClient& client) {
+  Known known;
+  TRY(const auto status, client.get("/api/v1/status"));
+  known.rehearsal = flag_at(status, "rehearsal") == true;
+  TRY(const auto items, client.list("/api/v1/results", kMostResults));
+  for (const auto& each : items) {
+    const auto node = text_at(each, "node"), state = text_at(each, "state");
+    const auto run = number_at(each, "run");
+    if (!node || !state || !run)
+      return Error{Code::kMalformed,
+                   "the service's list of results has an item without node, "
+                   "state or run"};
+    known.verdicts.emplace(*node, NodeVerdict{static_cast<engine::RunId>(*run), std::string{*state},
+                                              std::string{text_at(each, "cause").value_or("")}});
+  }
+  return known;
+}
+
+Result<Known> known_here(const Context& context, const inventory::Inventory& inventory) {
+  Known known;
+  TRY(const auto store, store::Store::open(context.state));
+  TRY(const auto journal, store::JournalReader::open(context.state));
+  api::NodeResults::SiteNodes nodes;
+  for (const auto& each : inventory.nodes) nodes.emplace(each.name, &each);
+  api::NodeResults results;
+  for (bool complete = false; !complete;) {
+    TRY(complete, results.catch_up(journal, nodes));
+  }
+  for (const auto& [name, result] : results.all())
+    known.verdicts.emplace(name, NodeVerdict{result.run, result.state, result.cause});
+  known.rehearsal = !rehearsal_line(context.state).empty();
+  return known;
+}
+
+struct Listed {
+  inventory::Inventory inventory;
+  report::ListedNodes nodes{};  // of `inventory`
+  Known known{};
+};
+
+OrExit<std::unique_ptr<Listed>> listed_or_complain(const Context& context, const ListWish& wish) {
+  const auto service = service_to_ask(context);
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  TRY(auto inventory, inventory_or_complain(context, wish.file));
+  auto listed = std::make_unique<Listed>(Listed{.inventory = std::move(inventory)});
+  auto nodes = inventory::select(listed->inventory, wish.nodes, inventory::RackScope::all(),
+                                 nodes_of_run(context));
+  if (!nodes) return complain(context, nodes.error(), Exit::invalid);
+  listed->nodes.assign(nodes->begin(), nodes->end());
+  auto known = *service ? known_there(**service) : known_here(context, listed->inventory);
+  if (!known && *service) return complain_of_service(context, known.error());
+  if (!known) return complain(context, known.error(), Exit::unfinished);
+  listed->known = std::move(*known);
+  return listed;
+}
+
+/// Ansible wants an empty object for a host that is not there.
+boost::json::object variables_of_host(const boost::json::object& all, const std::string& host) {
+  const auto& variables = all.at("_meta").at("hostvars").as_object();
+  const auto* of = variables.if_contains(host);
+  return of == nullptr ? boost::json::object{} : of->as_object();
+}
+
+Exit ansible(const Context& context, const ListWish& wish) {
+  TRY(const auto listed, listed_or_complain(context, wish));
+  const auto all = report::ansible_inventory(listed->inventory, listed->nodes,
+                                             listed->known.verdicts, listed->known.rehearsal);
+  say("{}\n", boost::json::serialize(wish.host.empty() ? all : variables_of_host(all, wish.host)));
+  return Exit::passed;
+}
+
+Exit prometheus(const Context& context, const ListWish& wish) {
+  TRY(const auto listed, listed_or_complain(context, wish));
+  say("{}\n", boost::json::serialize(
+                  report::prometheus_targets(listed->nodes, listed->known.verdicts, wish.port)));
+  return Exit::passed;
+}
+
+std::vector<OptionRow> options_of(ListWish& wish) {
+  return {{"NODES", &wish.nodes, "as with run --nodes [all]"},
+          {"-i,--inventory", &wish.file,
+           "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"}};
+}
+
+}  // namespace
+
+CommandRow ansible_row(Context& context) {
+  auto wish = std::make_shared<ListWish>();
+  CommandRow row{"ansible", "the nodes as a dynamic inventory of Ansible, with the last verdict"};
+  row.footer =
+      "Example: printf '#!/bin/sh\\nexec cupel inventory ansible \"$@\"\\n' > site && chmod +x "
+      "site\n"
+      "         ansible -i site verdict_pass -m ping";
+  row.options = options_of(*wish);
+  row.options.push_back({"--list", &wish->list, "as without it: Ansible asks so"});
+  row.options.push_back(
+      {"--host", &wish->host, "the variables of this node alone", {.excludes = {"--list"}}});
+  row.run = [&context, wish] { return ansible(context, *wish); };
+  return row;
+}
+
+CommandRow prometheus_row(Context& context) {
+  auto wish = std::make_shared<ListWish>();
+  CommandRow row{"prometheus", "the nodes as targets for file_sd_configs of Prometheus"};
+  row.footer =
+      "Example: cupel inventory prometheus --port 9400 > dcgm.json\n"
+      "A service has the same for http_sd_configs: https://HOST:8443/metrics/targets?port=9400";
+  row.options = options_of(*wish);
+  row.options.push_back({"--port",
+                         &wish->port,
+                         "that the exporter listens on [9100]",
+                         {.range = NumberRange{1, 65535}}});
+  row.run = [&context, wish] { return prometheus(context, *wish); };
+  return row;
+}
+
+}  // namespace cupel::cli
