@@ -162,7 +162,7 @@ void check_kubernetes_name(const Inventory& inventory, const Node& node, bool fr
                            Problems& problems) {
   const auto& name = node.kubernetes_name;
   if (fresh || name != node.name) names.use(name, lower_case(name), node);
-  if (!inventory.kubernetes || is_subdomain(name)) return;
+  if (!inventory.is_of_kubernetes(node) || is_subdomain(name)) return;
   problems.push_back({node.where, fmt::format("Kubernetes name '{}' must be small letters, digits, "
                                               "'-' and '.' (kubernetes_name gives another)",
                                               printable(name))});
@@ -191,8 +191,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     const bool fresh = names.use(node.name, lower_case(node.name), node);
     if (fresh || node.slurm_name != node.name)
       slurm_names.use(node.slurm_name, lower_case(node.slurm_name), node);
-    if (const auto fault =
-            inventory.slurm ? fault_in_name(Named::slurm_node, node.slurm_name) : std::nullopt)
+    if (const auto fault = inventory.is_of_slurm(node)
+                               ? fault_in_name(Named::slurm_node, node.slurm_name)
+                               : std::nullopt)
       problems.push_back({node.where, *fault + " (slurm_name gives another)"});
     check_kubernetes_name(inventory, node, fresh, kubernetes_names, problems);
     check_addresses(node, ssh_hosts, problems);

@@ -11,6 +11,14 @@ const Node* Inventory::node(std::string_view name) const {
   return found == nodes.end() ? nullptr : &*found;
 }
 
+bool Inventory::is_of_slurm(const Node& node) const {
+  return slurm && (node.schedulers.slurm || !node.schedulers.kubernetes);
+}
+
+bool Inventory::is_of_kubernetes(const Node& node) const {
+  return kubernetes && (node.schedulers.kubernetes || !node.schedulers.slurm);
+}
+
 std::vector<const Node*> Inventory::nodes_of_bmc(const Node& node) const {
   if (node.bmc.shared_as.empty()) return {&node};
   std::vector<const Node*> all;

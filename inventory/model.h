@@ -49,14 +49,17 @@ struct Inventory {
   std::map<std::string, std::vector<std::string>, std::less<>> groups{};
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
-  std::optional<KubernetesSite> kubernetes{};  // of these two one at most
-  std::optional<ImageTrust> images{};          // nothing: no firmware is written
-  std::optional<BootSite> boot{};              // nothing: no machine is booted over the network
-  std::optional<FabricSite> fabric{};          // nothing: cables are not compared
-  std::vector<std::string> bmc_networks{};     // "10.0.1.0/24": where a BMC that moved may be found
+  std::optional<KubernetesSite> kubernetes{};
+  std::optional<ImageTrust> images{};       // nothing: no firmware is written
+  std::optional<BootSite> boot{};           // nothing: no machine is booted over the network
+  std::optional<FabricSite> fabric{};       // nothing: cables are not compared
+  std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }
+  /// Whether the site's Slurm, or its Kubernetes, gives the node to jobs.
+  bool is_of_slurm(const Node& node) const;
+  bool is_of_kubernetes(const Node& node) const;
   /// The nodes that have the same BMC as this one, with itself, in the order of the file.
   std::vector<const Node*> nodes_of_bmc(const Node& node) const;
   /// The PDU that a breaker hangs on; nullptr where it switches nothing.

@@ -13,6 +13,12 @@ namespace cupel::inventory {
 /// For sites whose machines call themselves otherwise than the inventory does.
 constexpr std::string_view kAnyHostName = "any";
 
+/// Which schedulers give the node to jobs. None: the one that the site has.
+struct NodeSchedulers {
+  bool slurm = false;
+  bool kubernetes = false;
+};
+
 struct Node {
   std::string name;
   std::string profile;
@@ -24,6 +30,7 @@ struct Node {
   BmcAccess bmc;
   SshAccess ssh;
   std::string serial{};           // of the system, where the operators know it
+  NodeSchedulers schedulers{};    // that the operators name
   std::string slurm_name{};       // NodeName in Slurm; default: the node's name
   std::string kubernetes_name{};  // of its Node in Kubernetes; the same
   std::string host_name{};        // empty: one of the two above; kAnyHostName: not checked

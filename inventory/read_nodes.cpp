@@ -18,10 +18,10 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
 
-constexpr std::array<std::string_view, 15> kNodeKeys{
-    "name", "profile", "rack",   "unit",      "breaker",       "second_breaker", "outlet",
-    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name",     "kubernetes_name",
-    "boot"};
+constexpr std::array<std::string_view, 16> kNodeKeys{
+    "name", "profile",  "rack",   "unit",      "breaker",       "second_breaker", "outlet",
+    "bmc",  "ssh",      "serial", "host_name", "second_outlet", "slurm_name",     "kubernetes_name",
+    "boot", "scheduler"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -97,6 +97,7 @@ class NodeReader {
     const Zipped serial{fields_, "serial", count};
     const Zipped slurm{fields_, "slurm_name", count, Named::slurm_node};
     const Zipped kubernetes{fields_, "kubernetes_name", count, Named::node};
+    const auto schedulers = read_schedulers_of_node();
     const auto host_name = host_names(count);
     const auto feeds = read_feeds(count);
     const auto profile = fields_.text("profile").value_or(default_text("profile"));
@@ -128,6 +129,7 @@ class NodeReader {
       read_secrets_of_node(node.bmc, node.name, fields_.place("name"), problems_);
       node.ssh = ssh[i];
       node.serial = serial.at(i);
+      node.schedulers = schedulers;
       node.slurm_name = slurm.empty() ? node.name : slurm.at(i);
       node.kubernetes_name = kubernetes.empty() ? node.name : kubernetes.at(i);
       node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
@@ -165,6 +167,33 @@ class NodeReader {
     if (!fault) return names;
     fields_.report(fields_.place("name"), *fault);
     return {};
+  }
+  /// Where the site has both, each node names one of them or both: none is meant by chance.
+  NodeSchedulers read_schedulers_of_node() {
+    auto names = fields_.texts("scheduler");
+    if (names.empty() && defaults_ != nullptr)
+      names = YamlFields{*defaults_, "defaults", into_.file, problems_}.texts("scheduler");
+    NodeSchedulers schedulers;
+    const auto place = fields_.place(fields_.has("scheduler") ? "scheduler" : "name");
+    for (const auto& name : names) {
+      const bool slurm = name == "slurm";
+      if (!slurm && name != "kubernetes") {
+        fields_.report(place, fmt::format("scheduler is slurm, kubernetes or [slurm, kubernetes], "
+                                          "not '{}'",
+                                          printable(name)));
+        continue;
+      }
+      if (slurm ? !into_.slurm : !into_.kubernetes)
+        fields_.report(place, fmt::format("the inventory has no {0} section: add {0}: or name "
+                                          "another scheduler",
+                                          name));
+      (slurm ? schedulers.slurm : schedulers.kubernetes) = true;
+    }
+    if (names.empty() && into_.slurm && into_.kubernetes)
+      fields_.report(place,
+                     "the inventory has slurm and kubernetes: the node, or defaults, needs "
+                     "scheduler: slurm, kubernetes or [slurm, kubernetes]");
+    return schedulers;
   }
   Zipped host_names(std::size_t count) {
     const auto any =
@@ -212,7 +241,7 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
                 Inventory& into, Problems& problems) {
   if (defaults != nullptr) {
     YamlFields known{*defaults, "defaults", into.file, problems};
-    for (const auto key : {"profile", "bmc", "ssh"}) known.has(key);
+    for (const auto key : {"profile", "bmc", "ssh", "scheduler"}) known.has(key);
     if (const auto name = known.text("host_name"); name && *name != kAnyHostName)
       known.report(known.place("host_name"),
                    fmt::format("host_name in defaults can only be '{}': a name is one node's",

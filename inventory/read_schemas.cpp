@@ -34,7 +34,7 @@ criteria: {node-facts: [{measure: memory.total, at_least: 1, unit: GiB, remedy: 
 
 constexpr std::string_view kWholeInventory = R"(site: everything
 slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf, reservation: true, rest: {url: "https://x", user: x, token: "env:X", ca: x.pem}}
-kubernetes: {server: "https://x", token: "env:X", ca: x.pem, label: x=y, taint: x}
+kubernetes: {server: "https://x", token: "env:X", ca: x.pem, label: x=y, taint: x, condition: X}
 rooms: [{name: hall, watts: 1000000}]
 racks:
   - name: a01
@@ -64,6 +64,7 @@ fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: N
 groups: [{name: canary, nodes: all}]
 defaults:
   profile: dgx-h100
+  scheduler: slurm
   bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}
   ssh: {user: root, key: agent, host_key: first-use, sudo: false}
 nodes:
@@ -76,6 +77,7 @@ nodes:
     second_breaker: p2/b1
     second_outlet: B1
     serial: X
+    scheduler: [slurm]
     slurm_name: n1
     kubernetes_name: n1
     host_name: any

@@ -122,6 +122,11 @@ void read_kubernetes(const YamlValue& value, const Folder& folder, Inventory& in
   if (!is_kubernetes_key(kubernetes.taint))
     fields.report(fields.place("taint"),
                   "taint is a key as Kubernetes takes them, such as cupel/not-qualified");
+  kubernetes.condition = fields.text("condition").value_or("");
+  // A condition's type is a qualified name, as a key is. Source: Kubernetes API conventions.
+  if (!kubernetes.condition.empty() && !is_kubernetes_key(kubernetes.condition))
+    fields.report(fields.place("condition"),
+                  "condition is a type as Kubernetes takes them, such as CupelQualified");
   fields.finish();
   into.kubernetes = std::move(kubernetes);
 }
@@ -193,10 +198,6 @@ std::string server_ca_of(YamlFields& fields, const Folder& folder) {
 void read_schedulers(YamlFields& site, const Folder& folder, Inventory& into, Problems& problems) {
   if (const auto* value = site.value("slurm")) read_slurm(*value, folder, into, problems);
   if (const auto* value = site.value("kubernetes")) read_kubernetes(*value, folder, into, problems);
-  if (into.slurm && into.kubernetes)
-    site.report(site.place("kubernetes"),
-                "the nodes of an inventory are Slurm's or Kubernetes': leave out slurm or "
-                "kubernetes");
 }
 
 }  // namespace cupel::inventory

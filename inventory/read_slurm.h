@@ -7,7 +7,7 @@
 
 namespace cupel::inventory {
 
-/// Both sections of `site`, into `into`. An inventory has one of them at most.
+/// Both sections of `site`, into `into`.
 void read_schedulers(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
                      std::vector<Problem>& problems);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Who gives the site's nodes to jobs, and how it is asked: Slurm or Kubernetes. Read by
-// read_slurm.h.
+// Who gives the site's nodes to jobs, and how it is asked: Slurm, Kubernetes, or each its own
+// nodes. Read by read_slurm.h.
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +38,7 @@ struct KubernetesSite {
   std::string label{};   // key of what is set on nodes that pass; empty: nothing is
   std::string label_value{};
   std::string taint = "cupel/not-qualified";  // key, with the effect NoSchedule
+  std::string condition{};  // type of a node condition, "CupelQualified"; empty: none is written
   Place where{};
 };
 

@@ -8,6 +8,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/ownership.h"
@@ -20,6 +21,7 @@
 #include "inventory/node_range.h"
 #include "inventory/slurm_site.h"
 #include "orchestrator/cli/sim_program.h"
+#include "orchestrator/handoff/kubernetes.h"
 #include "orchestrator/handoff/slurm.h"
 #include "orchestrator/handoff/slurm_rights.h"
 #include "orchestrator/ssh/programs.h"
@@ -242,9 +244,12 @@ AdminCheck slurm_nodes_check(const inventory::Inventory& inventory,
   std::set<std::string> names;
   for (const auto& each : *known) names.insert(each.name);
   std::vector<std::string> unknown;
-  for (const auto& node : inventory.nodes)
+  std::size_t all = 0;
+  for (const auto& node : inventory.nodes) {
+    if (!inventory.is_of_slurm(node)) continue;
+    ++all;
     if (!names.contains(node.slurm_name)) unknown.push_back(node.slurm_name);
-  const auto all = inventory.nodes.size();
+  }
   if (unknown.empty()) return fine("Slurm nodes", fmt::format("Slurm knows all {}", all));
   return {Level::warning, "Slurm nodes",
           fmt::format("Slurm does not know {} of {}: {}", unknown.size(), all,
@@ -288,11 +293,17 @@ Checks slurm_checks(const inventory::Inventory& inventory) {
   return checks;
 }
 
-/// Asks for the first node: the server, the token and its rights in one.
+/// Asks for its first node: the server, the token and its rights in one.
 AdminCheck kubernetes_check(const inventory::Inventory& inventory) {
+  const auto first = std::ranges::find_if(inventory.nodes, [&](const inventory::Node& each) {
+    return inventory.is_of_kubernetes(each);
+  });
+  if (first == inventory.nodes.end())
+    return {Level::warning, "Kubernetes", "it has none of the nodes",
+            "name it in scheduler: of nodes, or leave out kubernetes: in the inventory"};
   asio::io_context io{1};
-  const auto scheduler = handoff::scheduler_of(inventory, "cupel");
-  const auto& node = inventory.nodes.front();
+  const auto scheduler = std::make_shared<handoff::Kubernetes>(*inventory.kubernetes);
+  const auto& node = *first;
   const auto deadline = Deadline::in(std::chrono::seconds{20});
   const auto state = run_to_end(io, scheduler->look(node, inventory.profile_of(node), deadline));
   if (state) return fine("Kubernetes", "answers for " + state->name);

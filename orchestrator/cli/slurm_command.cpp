@@ -103,7 +103,8 @@ Exit check(const Context& context, const inventory::Inventory& inventory,
   const auto site = inventory.slurm.value_or(inventory::SlurmSite{});
   handoff::Slurm slurm{site};
   std::vector<const inventory::Node*> nodes;
-  for (const auto& node : inventory.nodes) nodes.push_back(&node);
+  for (const auto& node : inventory.nodes)
+    if (!inventory.kubernetes || inventory.is_of_slurm(node)) nodes.push_back(&node);
   asio::io_context io{1};
   const auto each = [&](const inventory::Node* node) { return compare(slurm, inventory, node); };
   const auto answers = run_to_end(io, for_each_of<Compared>(std::move(nodes), kAtOnce, each));

@@ -63,13 +63,13 @@ Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::No
 
 steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShelf> programs) {
   const bool rehearsal = store::purpose_of(store_.folder()) == store::Purpose::rehearsal;
-  auto scheduler = handoff::scheduler_of(inventory_, rehearsal ? "cupel REHEARSAL" : "cupel");
+  auto scheduler_of = handoff::scheduler_of(inventory_, rehearsal ? "cupel REHEARSAL" : "cupel");
   steps::StepEnvironment environment{
       inventory_,
       store_,
       [this](const inventory::Node& node) { return bmc(node); },
       [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
-      std::move(scheduler),
+      std::move(scheduler_of),
       [this](const inventory::Node& node, const inventory::FactoryLogin& login) {
         return bmc_as(node, login);
       },

@@ -1,5 +1,6 @@
 #include "orchestrator/handoff/kubernetes.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +32,18 @@ bool is_ready(const json::value& answer) {
   return list != nullptr && std::ranges::any_of(*list, [](const json::value& each) {
            return text_at(each, "type") == "Ready" && text_at(each, "status") == "True";
          });
+}
+
+void read_condition(const json::value& answer, std::string_view type, KubernetesNode& node) {
+  const auto* conditions = find(answer, "status/conditions");
+  const auto* list = conditions == nullptr ? nullptr : conditions->if_array();
+  if (list == nullptr || type.empty()) return;
+  for (const auto& each : *list) {
+    if (text_at(each, "type") != type) continue;
+    node.condition = text_at(each, "status").value_or("");
+    node.condition_says = text_at(each, "message").value_or("");
+    node.condition_since = text_at(each, "lastTransitionTime").value_or("");
+  }
 }
 
 bool ends_by_itself(const json::value& pod) {
@@ -74,6 +87,7 @@ Result<KubernetesNode> parse_kubernetes_node(const json::value& answer,
     return Error{Code::kMalformed, "the API server answers with no Node"};
   node.cordoned = flag_at(answer, "spec/unschedulable") == true;
   node.ready = is_ready(answer);
+  read_condition(answer, site.condition, node);
   node.cordoned_by_us = text_under(answer, "metadata/annotations", kCordonedBy).value_or("");
   node.labelled =
       !site.label.empty() && text_under(answer, "metadata/labels", site.label) == site.label_value;
@@ -113,6 +127,21 @@ json::object uncordon_patch(const KubernetesNode& node, const inventory::Kuberne
   }
   if (!site.label.empty()) metadata["labels"] = {{site.label, site.label_value}};
   return patch_of(node, std::move(metadata), std::move(spec), node.other_taints);
+}
+
+json::object condition_patch(const KubernetesNode& node, const inventory::KubernetesSite& site,
+                             bool qualified, std::string_view message, std::time_t now) {
+  const std::string status = qualified ? "True" : "False";
+  const auto time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+  const bool stays = node.condition == status && !node.condition_since.empty();
+  return {{"status",
+           {{"conditions",
+             json::array{{{"type", site.condition},
+                          {"status", status},
+                          {"reason", qualified ? "Qualified" : "NotQualified"},
+                          {"message", valid_utf8(message)},
+                          {"lastHeartbeatTime", time},
+                          {"lastTransitionTime", stays ? node.condition_since : time}}}}}}};
 }
 
 Result<bool> has_jobs(const json::value& pods) {
@@ -190,6 +219,22 @@ Task<Result<KubernetesNode>> Kubernetes::change(std::string name, Patch patch, D
                                            client_.server().who(), name, kMostTries)};
 }
 
+Task<Result<void>> Kubernetes::set_condition(std::string name, bool qualified, std::string message,
+                                             Deadline deadline) {
+  if (site_.condition.empty()) co_return ok();
+  CO_TRY(const auto node, co_await read(name, deadline));
+  if (node.condition == (qualified ? "True" : "False") && node.condition_says == message)
+    co_return ok();
+  ApiRequest request;
+  request.method = "PATCH";
+  request.path = "/api/v1/nodes/" + name + "/status";
+  request.content_type = "application/strategic-merge-patch+json";
+  request.body =
+      json::serialize(condition_patch(node, site_, qualified, message, std::time(nullptr)));
+  CO_TRY(co_await ask(std::move(request), name, deadline));
+  co_return ok();
+}
+
 Task<Result<NodeState>> Kubernetes::look(const inventory::Node& asked,
                                          const inventory::Profile& profile, Deadline deadline) {
   const auto name = asked.kubernetes_name;
@@ -217,7 +262,7 @@ Task<Result<void>> Kubernetes::hold(const inventory::Node& node, std::string rea
     return so ? json::object{} : cordon_patch(now, site_, reason);
   };
   CO_TRY(co_await change(node.kubernetes_name, patch, deadline));
-  co_return ok();
+  co_return co_await set_condition(node.kubernetes_name, false, std::move(reason), deadline);
 }
 
 Task<Result<std::string>> Kubernetes::release(const inventory::Node& node, Deadline deadline) {
@@ -226,6 +271,8 @@ Task<Result<std::string>> Kubernetes::release(const inventory::Node& node, Deadl
     const bool so = labelled && !now.tainted && now.cordoned_by_us.empty();
     return so ? json::object{} : uncordon_patch(now, site_);
   };
+  // Before pods may come: what waits for the condition acts on it first.
+  CO_TRY(co_await set_condition(node.kubernetes_name, true, signature_ + ": qualified", deadline));
   CO_TRY(const auto now, co_await change(node.kubernetes_name, patch, deadline));
   if (!now.cordoned) co_return std::string{};
   co_return fmt::format("another user has cordoned {}: kubectl uncordon {}", now.name, now.name);

@@ -1,7 +1,11 @@
 #pragma once
 // Kubernetes by its API server, with a service account's token: a node is cordoned and tainted
 // while it is tested; then it is labelled and uncordoned. A node that somebody else has cordoned
-// stays so: what Cupel has cordoned is marked by an annotation. Pods are not evicted.
+// stays so: what Cupel has cordoned is marked by an annotation. Where the site names a condition,
+// programs that watch conditions (Node Readiness Controller, Node Problem Detector) see the same
+// there. Pods are not evicted.
+#include <ctime>
+
 #include "base/json.h"
 #include "inventory/fwd.h"
 #include "orchestrator/handoff/api_client.h"
@@ -15,14 +19,17 @@ inline constexpr std::string_view kCordonedBy = "cupel/cordoned";
 /// What the API server says of a node. Source: Kubernetes API reference, Node v1.
 struct KubernetesNode {
   std::string name{};
-  std::string version{};         // metadata.resourceVersion
-  bool cordoned = false;         // spec.unschedulable
-  bool tainted = false;          // with the site's taint
-  bool labelled = false;         // the site's label has its value
-  bool ready = false;            // condition Ready
-  std::string cordoned_by_us{};  // the annotation's value
-  json::array other_taints{};    // as they are, without the site's
-  int gpus = 0;                  // capacity, nvidia.com/gpu
+  std::string version{};          // metadata.resourceVersion
+  bool cordoned = false;          // spec.unschedulable
+  bool tainted = false;           // with the site's taint
+  bool labelled = false;          // the site's label has its value
+  bool ready = false;             // condition Ready
+  std::string condition{};        // status of the site's condition: "True", "False"; "": none
+  std::string condition_says{};   // its message
+  std::string condition_since{};  // lastTransitionTime, RFC 3339
+  std::string cordoned_by_us{};   // the annotation's value
+  json::array other_taints{};     // as they are, without the site's
+  int gpus = 0;                   // capacity, nvidia.com/gpu
 };
 
 /// Errors: kMalformed.
@@ -35,6 +42,11 @@ json::object cordon_patch(const KubernetesNode& node, const inventory::Kubernete
                           std::string_view reason);
 json::object uncordon_patch(const KubernetesNode& node, const inventory::KubernetesSite& site);
 
+/// The patch of the node's status that sets the site's condition: conditions are merged by their
+/// type. `now`: in seconds since the epoch. Source: Kubernetes API reference, NodeCondition v1.
+json::object condition_patch(const KubernetesNode& node, const inventory::KubernetesSite& site,
+                             bool qualified, std::string_view message, std::time_t now);
+
 /// Whether a pod of this list keeps its node busy: it has not ended, and is neither a DaemonSet's
 /// nor the kubelet's own (a mirror pod). Errors: kMalformed.
 Result<bool> has_jobs(const json::value& pods);
@@ -44,7 +56,7 @@ class Kubernetes : public Scheduler {
   explicit Kubernetes(inventory::KubernetesSite site, std::string signature = "cupel");
 
   std::string_view name() const override { return "Kubernetes"; }
-  std::string_view key() const override { return "kubernetes"; }
+  std::vector<std::string_view> keys() const override { return {"kubernetes"}; }
   const std::string& signature() const override { return signature_; }
   Task<Result<NodeState>> look(const inventory::Node& node, const inventory::Profile& profile,
                                Deadline deadline) override;
@@ -57,6 +69,9 @@ class Kubernetes : public Scheduler {
 
   Task<Result<json::value>> ask(ApiRequest request, std::string node, Deadline deadline);
   Task<Result<KubernetesNode>> read(std::string name, Deadline deadline);
+  /// Nothing where the site asks for no condition, or it is so already.
+  Task<Result<void>> set_condition(std::string name, bool qualified, std::string message,
+                                   Deadline deadline);
   /// Again from what is read anew where somebody else changed the node meanwhile. `patch` returns
   /// nothing where it is so already.
   Task<Result<KubernetesNode>> change(std::string name, Patch patch, Deadline deadline);

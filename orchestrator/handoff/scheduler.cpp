@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "inventory/model.h"
+#include "orchestrator/handoff/both_schedulers.h"
 #include "orchestrator/handoff/kubernetes.h"
 #include "orchestrator/handoff/slurm.h"
 
@@ -38,12 +39,17 @@ std::string one_line_reason(std::string_view text) {
   return shortened(line, kLongestReason);
 }
 
-std::shared_ptr<Scheduler> scheduler_of(const inventory::Inventory& inventory,
-                                        std::string signature) {
+SchedulerOf scheduler_of(const inventory::Inventory& inventory, const std::string& signature) {
+  std::shared_ptr<Scheduler> slurm, kubernetes, both;
+  if (inventory.slurm) slurm = std::make_shared<Slurm>(*inventory.slurm, signature);
   if (inventory.kubernetes)
-    return std::make_shared<Kubernetes>(*inventory.kubernetes, std::move(signature));
-  if (inventory.slurm) return std::make_shared<Slurm>(*inventory.slurm, std::move(signature));
-  return nullptr;
+    kubernetes = std::make_shared<Kubernetes>(*inventory.kubernetes, signature);
+  if (slurm && kubernetes) both = std::make_shared<BothSchedulers>(slurm, kubernetes);
+  return [&inventory, slurm, kubernetes, both](const inventory::Node& node) {
+    const bool of_slurm = inventory.is_of_slurm(node);
+    if (of_slurm && inventory.is_of_kubernetes(node)) return both;
+    return of_slurm ? slurm : kubernetes;
+  };
 }
 
 }  // namespace cupel::handoff

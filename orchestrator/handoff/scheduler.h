@@ -1,7 +1,8 @@
 #pragma once
 // Who gives the site's nodes to jobs, as the steps see it: a node is held back while it is tested,
-// and given back with its proof. Slurm (slurm.h) or Kubernetes (kubernetes.h). Never decides
-// whether a node is good.
+// and given back with its proof. Slurm (slurm.h), Kubernetes (kubernetes.h), or both
+// (both_schedulers.h). Never decides whether a node is good.
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ class Scheduler {
 
   /// "Slurm"
   virtual std::string_view name() const = 0;
-  /// Of its findings in the journal: "slurm".
-  virtual std::string_view key() const = 0;
+  /// Of its findings in the journal: "slurm". Of both: two of them.
+  virtual std::vector<std::string_view> keys() const = 0;
   /// What every reason that Cupel writes begins with: "cupel".
   virtual const std::string& signature() const = 0;
 
@@ -62,8 +63,10 @@ std::string with_short_urls(std::string_view text);
 /// A reason that fits into the tools of both: one line, no quotes, at most kLongestReason.
 std::string one_line_reason(std::string_view text);
 
-/// The inventory's; nullptr where it has none. `signature`: as Scheduler::signature.
-std::shared_ptr<Scheduler> scheduler_of(const inventory::Inventory& inventory,
-                                        std::string signature);
+/// A node's; nullptr where the inventory has none.
+using SchedulerOf = std::function<std::shared_ptr<Scheduler>(const inventory::Node&)>;
+
+/// `signature`: as Scheduler::signature. The inventory must outlive it.
+SchedulerOf scheduler_of(const inventory::Inventory& inventory, const std::string& signature);
 
 }  // namespace cupel::handoff

@@ -47,7 +47,7 @@ class Slurm : public Scheduler {
   Task<Result<std::string>> ping(Deadline deadline);
 
   std::string_view name() const override { return "Slurm"; }
-  std::string_view key() const override { return "slurm"; }
+  std::vector<std::string_view> keys() const override { return {"slurm"}; }
   const std::string& signature() const override { return signature_; }
   Task<Result<NodeState>> look(const inventory::Node& node, const inventory::Profile& profile,
                                Deadline deadline) override;

@@ -66,7 +66,9 @@ SlurmLine slurm_line(const inventory::Profile& profile) {
 
 std::string slurm_conf(const inventory::Inventory& inventory) {
   std::map<std::string, std::vector<const inventory::Node*>, std::less<>> by_profile;
-  for (const auto& node : inventory.nodes) by_profile[node.profile].push_back(&node);
+  for (const auto& node : inventory.nodes)
+    if (!inventory.kubernetes || inventory.is_of_slurm(node))
+      by_profile[node.profile].push_back(&node);
   std::string text = "# slurm.conf\nGresTypes=gpu\n";
   std::string gres = "# gres.conf\n";
   std::vector<std::string> all;

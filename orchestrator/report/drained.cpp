@@ -18,10 +18,14 @@ std::string handed(const engine::Event& end) {
 
 /// Which of the two it is that the run's nodes were taken from.
 std::string_view scheduler_of(std::span<const engine::Event> events) {
-  const bool kubernetes = std::ranges::any_of(events, [](const engine::Event& event) {
-    return event.data.contains("kubernetes") || text_in(event, "scheduler") == "Kubernetes";
-  });
-  return kubernetes ? "Kubernetes" : "Slurm";
+  const auto is_named = [&](std::string_view key, std::string_view name) {
+    return std::ranges::any_of(events, [&](const engine::Event& event) {
+      return event.data.contains(key) ||
+             text_in(event, "scheduler").find(name) != std::string::npos;
+    });
+  };
+  if (!is_named("kubernetes", "Kubernetes")) return "Slurm";
+  return is_named("slurm", "Slurm") ? "Slurm and Kubernetes" : "Kubernetes";
 }
 
 }  // namespace

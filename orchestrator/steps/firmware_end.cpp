@@ -33,8 +33,9 @@ boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
 }
 
 Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request) {
-  if (!environment.scheduler) co_return ok();
-  auto& scheduler = *environment.scheduler;
+  const auto found = environment.scheduler_for(request.node);
+  if (!found) co_return ok();
+  auto& scheduler = *found;
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto node, co_await scheduler.look(request.node, profile, request.deadline));
   if (node.drained && !node.busy) co_return ok();

@@ -31,8 +31,8 @@ struct StepEnvironment {
   store::Store& store;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
   std::function<Task<Result<std::unique_ptr<ssh::Session>>>(const inventory::Node&, Deadline)> ssh;
-  /// nullptr: the inventory has neither Slurm nor Kubernetes.
-  std::shared_ptr<handoff::Scheduler> scheduler;
+  /// Empty: neither Slurm nor Kubernetes gives the nodes to jobs.
+  handoff::SchedulerOf scheduler_of;
   /// The same BMC as somebody else. Empty: there is no such door, and no password is changed.
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&, const inventory::FactoryLogin&)>
       bmc_as{};
@@ -67,6 +67,11 @@ struct StepEnvironment {
   /// Of this run alone.
   std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
   std::shared_ptr<FleetBoard> fleet = std::make_shared<FleetBoard>();
+
+  /// Who gives the node to jobs; nullptr: nobody.
+  std::shared_ptr<handoff::Scheduler> scheduler_for(const inventory::Node& node) const {
+    return scheduler_of ? scheduler_of(node) : nullptr;
+  }
 };
 
 struct StepType;

@@ -114,11 +114,46 @@ TEST(ReadSlurm, NamesEveryFaultWithItsPlace) {
               HasSubstr("label is KEY=VALUE"));
   EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', taint: -x}")),
               HasSubstr("taint is a key"));
-  EXPECT_THAT(told(site("slurm: {}\nkubernetes: {server: 'https://x', token: 'env:X'}")),
-              HasSubstr("leave out slurm or kubernetes"));
+  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', condition: 'a b'}")),
+              HasSubstr("condition is a type"));
   EXPECT_THAT(
       told(site("kubernetes: {server: 'https://x', token: 'env:X'}", ", kubernetes_name: Node_1")),
       HasSubstr("Kubernetes name 'Node_1'"));
+}
+
+constexpr const char* kBoth = "slurm: {}\nkubernetes: {server: 'https://x', token: 'env:X'}";
+
+TEST(ReadSlurm, EachNodeOfASiteWithBothNamesItsScheduler) {
+  const auto kubernetes = read(site(kBoth, ", scheduler: kubernetes"));
+  const auto both = read(site(kBoth, ", scheduler: [slurm, kubernetes]"));
+  const auto alone = read(site("slurm: {}"));
+
+  EXPECT_FALSE(kubernetes.is_of_slurm(kubernetes.nodes.front()));
+  EXPECT_TRUE(kubernetes.is_of_kubernetes(kubernetes.nodes.front()));
+  EXPECT_TRUE(both.is_of_slurm(both.nodes.front()));
+  EXPECT_TRUE(both.is_of_kubernetes(both.nodes.front()));
+  EXPECT_TRUE(alone.is_of_slurm(alone.nodes.front()));
+  EXPECT_FALSE(alone.is_of_kubernetes(alone.nodes.front()));
+}
+
+TEST(ReadSlurm, TheSchedulerOfDefaultsIsThatOfNodesWhichNameNone) {
+  auto text = site(kBoth);
+  text.insert(text.find("  bmc:"), "  scheduler: slurm\n");
+  const auto by_default = read(text);
+  auto other = site(kBoth, ", scheduler: kubernetes");
+  other.insert(other.find("  bmc:"), "  scheduler: slurm\n");
+  const auto own = read(other);
+
+  EXPECT_FALSE(by_default.is_of_kubernetes(by_default.nodes.front()));
+  EXPECT_FALSE(own.is_of_slurm(own.nodes.front()));
+}
+
+TEST(ReadSlurm, ASchedulerThatIsMissingOrUnknownIsAnError) {
+  EXPECT_THAT(told(site(kBoth)), HasSubstr("needs scheduler: slurm, kubernetes or"));
+  EXPECT_THAT(told(site(kBoth, ", scheduler: nomad")), HasSubstr("not 'nomad'"));
+  EXPECT_THAT(told(site("slurm: {}", ", scheduler: kubernetes")),
+              HasSubstr("has no kubernetes section"));
+  EXPECT_THAT(told(site("", ", scheduler: slurm")), HasSubstr("has no slurm section"));
 }
 
 TEST(ReadSlurm, NeverShowsATokenThatStandsInTheFile) {

@@ -25,6 +25,16 @@ TEST(Drained, NamesTheNodesThatTheRunDrainedAndHasNotResumed) {
   EXPECT_EQ(still_drained(events), "; a01-n[02-03] stay drained in Slurm");
 }
 
+TEST(Drained, NamesTheSchedulersOfTheRun) {
+  const std::vector<engine::Event> both{
+      done_on("a01-n01", {{"reason_before", ""}, {"scheduler", "Slurm"}}),
+      done_on("a01-n02", {{"reason_before", ""}, {"scheduler", "Kubernetes"}})};
+  const std::vector<engine::Event> kubernetes{done_on("a01-n01", {{"kubernetes", "drained"}})};
+
+  EXPECT_EQ(still_drained(both), "; a01-n[01-02] stay drained in Slurm and Kubernetes");
+  EXPECT_EQ(still_drained(kubernetes), "; a01-n01 stays drained in Kubernetes");
+}
+
 TEST(Drained, SaysNothingOfARunThatDrainedNothing) {
   const std::vector<engine::Event> events{done_on("a01-n01", {{"detail", "on"}})};
 

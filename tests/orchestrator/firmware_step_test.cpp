@@ -32,7 +32,7 @@ class OneNode final : public handoff::Scheduler {
   handoff::NodeState state{.name = "n1", .drained = true};
 
   std::string_view name() const override { return "Slurm"; }
-  std::string_view key() const override { return "slurm"; }
+  std::vector<std::string_view> keys() const override { return {"slurm"}; }
   const std::string& signature() const override { return signature_; }
   Task<Result<handoff::NodeState>> look(const inventory::Node&, const inventory::Profile&,
                                         Deadline) override {
@@ -89,7 +89,7 @@ class FirmwareStep : public ::testing::Test {
         nullptr};
     world.ask_update_every = 0ms;
     world.pace.until_restart_shows = 0ms;
-    world.scheduler = scheduler_;
+    world.scheduler_of = [this](const inventory::Node&) { return scheduler_; };
     world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
                               Deadline) -> Task<Result<bmc::UpdateOrder>> {
       co_return bmc::UpdateOrder{.name = update.replaces.front().id + "=" + update.version};

@@ -455,7 +455,9 @@ class HandOff : public StageOnANode {
   }
   std::string hand_off(engine::RunId id) {
     auto way = doors();
-    way.scheduler = std::make_shared<handoff::Slurm>(inventory::SlurmSite{});
+    way.scheduler_of = [](const inventory::Node&) {
+      return std::make_shared<handoff::Slurm>(inventory::SlurmSite{});
+    };
     NodeSteps steps{std::move(way)};
     auto asked = request(20s);
     asked.run = id;

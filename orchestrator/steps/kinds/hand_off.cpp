@@ -42,7 +42,7 @@ std::string reason_for(std::string_view signature, const burnin::Verdict& verdic
 /// RESUME makes slurmctld ask the node's slurmd for a sign of life; until it comes no job starts
 /// there, and the node is not really handed over. The same with a kubelet.
 Task<Result<void>> wait_until_ready(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler;
+  auto& scheduler = *environment.scheduler_for(request.node);
   const auto& profile = environment.inventory.profile_of(request.node);
   const auto deadline = request.deadline.sooner(kSignOfLife);
   for (;;) {
@@ -60,22 +60,29 @@ Task<Result<void>> wait_until_ready(StepEnvironment& environment, const StepRequ
   }
 }
 
+boost::json::object found_in(const handoff::Scheduler& scheduler, std::string_view state) {
+  boost::json::object found;
+  for (const auto key : scheduler.keys()) found[key] = state;
+  return found;
+}
+
 StepEnd kept(const handoff::Scheduler& scheduler, const std::string& reason) {
-  return done(fmt::format("kept drained in {}: {}", scheduler.name(), reason),
-              {{scheduler.key(), "drained"}, {"reason", reason}});
+  auto found = found_in(scheduler, "drained");
+  found["reason"] = reason;
+  return done(fmt::format("kept drained in {}: {}", scheduler.name(), reason), std::move(found));
 }
 
 Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler;
+  auto& scheduler = *environment.scheduler_for(request.node);
   CO_TRY(const auto left, co_await scheduler.release(request.node, request.deadline));
   if (!left.empty()) co_return kept(scheduler, left);
   CO_TRY(co_await wait_until_ready(environment, request));
-  co_return done(fmt::format("resumed in {}", scheduler.name()), {{scheduler.key(), "resumed"}});
+  co_return done(fmt::format("resumed in {}", scheduler.name()), found_in(scheduler, "resumed"));
 }
 
 Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& request,
                            const burnin::Verdict& verdict) {
-  auto& scheduler = *environment.scheduler;
+  auto& scheduler = *environment.scheduler_for(request.node);
   const auto& profile = environment.inventory.profile_of(request.node);
   const auto reason = handoff::one_line_reason(
       handoff::with_short_urls(reason_for(scheduler.signature(), verdict, request.run)));
@@ -90,8 +97,8 @@ Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& requ
 /// Its reservation ends with the run, whatever became of the node.
 Task<Result<StepEnd>> hand_over(StepEnvironment& environment, const StepRequest& request,
                                 const burnin::Verdict& verdict) {
-  CO_TRY(co_await environment.scheduler->unreserve(request.node, fmt::to_string(request.run),
-                                                   request.deadline));
+  auto& scheduler = *environment.scheduler_for(request.node);
+  CO_TRY(co_await scheduler.unreserve(request.node, fmt::to_string(request.run), request.deadline));
   if (verdict.decision == burnin::Decision::pass) co_return co_await give(environment, request);
   co_return co_await keep(environment, request, verdict);
 }
@@ -147,7 +154,7 @@ Task<Result<std::vector<burnin::Cause>>> changes_left(StepEnvironment& environme
 }
 
 Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.scheduler) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler_for(request.node)) co_return done("the inventory has no Slurm");
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});

@@ -29,8 +29,8 @@ std::string jobs_text(const std::vector<std::string>& jobs) {
 Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepRequest& request) {
   const auto& profile = environment.inventory.profile_of(request.node);
   for (;;) {
-    CO_TRY(const auto now,
-           co_await environment.scheduler->look(request.node, profile, request.deadline));
+    CO_TRY(const auto now, co_await environment.scheduler_for(request.node)
+                               ->look(request.node, profile, request.deadline));
     if (!now.busy) co_return ok();
     request.waiting(jobs_text(now.jobs));
     CO_TRY(co_await pause_for(kJobsPoll));
@@ -39,7 +39,7 @@ Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepReque
 
 /// Sets the drain, and waits for no job. Returns what the step tells.
 Task<Result<StepEnd>> hold(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler;
+  auto& scheduler = *environment.scheduler_for(request.node);
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto before, co_await scheduler.look(request.node, profile, request.deadline));
   const auto reason = fmt::format("{}: not qualified (run {})", scheduler.signature(), request.run);
@@ -70,7 +70,7 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
 using Act = Task<Result<StepEnd>> (*)(StepEnvironment&, const StepRequest&);
 
 Task<Result<StepEnd>> perform(Act act, StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.scheduler) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler_for(request.node)) co_return done("the inventory has no Slurm");
   auto ended = co_await act(environment, request);
   if (ended) co_return ended;
   co_return ended_by(std::move(ended).error());

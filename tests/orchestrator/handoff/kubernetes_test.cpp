@@ -73,6 +73,8 @@ class FakeKubernetes {
                              "nodes \"n1.lab\" is forbidden: User "
                              "\"system:serviceaccount:ops:cupel\" cannot get")};
     if (asked.path.starts_with("/api/v1/pods?")) return {.body = pods};
+    if (asked.path == std::string{kNodePath} + "/status" && asked.method == "PATCH")
+      return patched_status(asked);
     if (asked.path != kNodePath)
       return {.status = 404, .body = status(404, "NotFound", "nodes \"n9\" not found")};
     if (asked.method == "GET") return {.body = json::serialize(node)};
@@ -91,9 +93,27 @@ class FakeKubernetes {
   json::object node = parse_json(kNode).value().as_object();
   std::string pods{kNoPods};
   bool forbids = false;
+  bool may_write_status = true;
   int conflicts = 0;
 
  private:
+  /// The API server merges conditions by their type (patchMergeKey of NodeStatus.conditions).
+  Answer patched_status(const Asked& asked) {
+    if (!may_write_status)
+      return {.status = 403,
+              .body = status(403, "Forbidden", "cannot patch resource \"nodes/status\"")};
+    const auto patch = parse_json(asked.body).value();
+    auto& conditions = node.at("status").at("conditions").as_array();
+    for (const auto& each : patch.at("status").at("conditions").as_array()) {
+      const auto known = std::ranges::find_if(
+          conditions, [&](const json::value& one) { return one.at("type") == each.at("type"); });
+      if (known == conditions.end())
+        conditions.push_back(each);
+      else
+        *known = each;
+    }
+    return {.body = json::serialize(node)};
+  }
   void count_version() {
     auto& version = node.at("metadata").as_object().at("resourceVersion");
     version = std::to_string(std::stoi(version.as_string().c_str()) + 1);
@@ -118,12 +138,19 @@ class KubernetesTest : public ::testing::Test {
   }
   void TearDown() override { ::unsetenv(kVariable); }
 
+  /// What the node's condition says, with the kubelet's own beside it.
+  json::value qualified() const {
+    for (const auto& each : fake.node.at("status").at("conditions").as_array())
+      if (each.at("type") == "CupelQualified") return each;
+    return nullptr;
+  }
   inventory::KubernetesSite site() const {
     inventory::KubernetesSite site;
     site.server = server.url();
     site.token = {inventory::SecretRef::Kind::env, kVariable};
     site.label = "cupel/qualified";
     site.label_value = "yes";
+    site.condition = condition;
     return site;
   }
   /// The server's lock before and after: what `fake` has is then this thread's.
@@ -151,6 +178,7 @@ class KubernetesTest : public ::testing::Test {
         server.asked(), [](const Asked& one) { return one.method == "PATCH"; }));
   }
 
+  std::string condition{};
   asio::io_context io{1};
   FakeKubernetes fake{};
   ReplayServer server{std::ref(fake)};
@@ -199,6 +227,42 @@ TEST_F(KubernetesTest, TakesTheLabelFromANodeThatIsTestedAgain) {
 
   EXPECT_EQ(json::serialize(fake.node.at("metadata").at("labels")),
             R"({"kubernetes.io/os":"linux"})");
+}
+
+TEST_F(KubernetesTest, SetsTheConditionThatTheSiteNamesAndNoOther) {
+  condition = "CupelQualified";
+
+  ASSERT_TRUE(hold("cupel: not qualified (run 3)"));
+  const auto held = qualified();
+  ASSERT_TRUE(hold("cupel: fail: gpu3 (run 3)"));
+  const auto failed = qualified();
+  const auto left = release();
+  const auto free = qualified();
+  const auto before = patches();
+  ASSERT_TRUE(release());
+
+  ASSERT_TRUE(left) << left.error().what;
+  EXPECT_EQ(held.at("status"), "False");
+  EXPECT_EQ(held.at("message"), "cupel: not qualified (run 3)");
+  EXPECT_EQ(failed.at("message"), "cupel: fail: gpu3 (run 3)");
+  EXPECT_EQ(failed.at("lastTransitionTime"), held.at("lastTransitionTime"));
+  EXPECT_EQ(free.at("status"), "True");
+  EXPECT_EQ(free.at("reason"), "Qualified");
+  EXPECT_EQ(fake.node.at("status").at("conditions").as_array().size(), 3u);
+  EXPECT_EQ(patches(), before) << "it is so already";
+}
+
+TEST_F(KubernetesTest, ANodeWhoseConditionCannotBeSetIsNotGivenAway) {
+  ASSERT_TRUE(hold("cupel: x"));
+  condition = "CupelQualified";
+  fake.may_write_status = false;
+
+  const auto left = release();
+
+  ASSERT_FALSE(left);
+  EXPECT_EQ(left.error().code, Code::kRefused);
+  EXPECT_THAT(left.error().what, HasSubstr("nodes/status"));
+  EXPECT_TRUE(fake.cordoned());
 }
 
 TEST_F(KubernetesTest, LeavesANodeCordonedThatSomebodyElseCordoned) {
@@ -292,17 +356,6 @@ TEST(ParseKubernetesNode, IsReadOrRefusedHoweverItWasDamaged) {
       EXPECT_FALSE(node->version.empty());
     }
   }
-}
-
-TEST(SchedulerOf, IsTheInventorys) {
-  inventory::Inventory inventory;
-  EXPECT_EQ(scheduler_of(inventory, "cupel"), nullptr);
-  inventory.slurm.emplace();
-  EXPECT_EQ(scheduler_of(inventory, "cupel")->name(), "Slurm");
-  inventory.slurm.reset();
-  inventory.kubernetes.emplace();
-  EXPECT_EQ(scheduler_of(inventory, "cupel REHEARSAL")->name(), "Kubernetes");
-  EXPECT_EQ(scheduler_of(inventory, "cupel REHEARSAL")->signature(), "cupel REHEARSAL");
 }
 
 }  // namespace
