@@ -79,6 +79,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/store", {"base", "inventory", "bmc", "orchestrator/engine"}},
       {"orchestrator/ssh", {"base", "inventory"}},
       {"orchestrator/handoff", {"base", "inventory", "bmc"}},
+      {"orchestrator/dcim", {"base", "inventory", "orchestrator/handoff"}},
       {"orchestrator/console", {"base", "inventory", "bmc"}},
       {"orchestrator/firmware", {"base", "inventory", "bmc", "orchestrator/images"}},
       {"orchestrator/images", {"base"}},

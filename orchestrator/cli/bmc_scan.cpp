@@ -15,6 +15,7 @@
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/ca_file.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
@@ -119,18 +120,9 @@ Task<Result<std::string>> speaks_ipmi(bmc::ipmi::Transport& transport, inventory
   co_return bmc::ipmi::vendor_of(presence.enterprise);
 }
 
-/// A CA decides which machine receives the password.
-Result<void> check_ca(const std::string& file) {
-  constexpr std::size_t kLargest = 1u << 20;
-  if (file.empty()) return ok();
-  TRY(const auto pem, read_trusted_file(file, kLargest));
-  if (pem.contains("-----BEGIN ")) return ok();
-  return Error{Code::kInvalid, file + " has no certificate in PEM"};
-}
-
 Exit scan(const BmcCommand& command, const Scan& asked) {
   const auto& context = command.context;
-  const auto ca = check_ca(asked.ca);
+  const auto ca = check_ca_file(asked.ca);
   if (!ca) return complain(context, ca.error(), Exit::invalid);
   std::vector<std::string> networks;
   auto hosts = hosts_of(asked, command.asked->inventory, networks);

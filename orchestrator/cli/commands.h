@@ -19,6 +19,7 @@ CommandRow continue_command(Context& context);
 CommandRow controller_command(Context& context);
 CommandRow doctor_command(Context& context);
 CommandRow exec_command(Context& context);
+CommandRow export_command(Context& context);
 CommandRow fabric_command(Context& context);
 CommandRow firmware_command(Context& context);
 CommandRow follow_command(Context& context);

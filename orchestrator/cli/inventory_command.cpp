@@ -10,6 +10,7 @@
 #include "inventory/select.h"
 #include "orchestrator/cli/commands.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/dcim_command.h"
 #include "orchestrator/cli/inventory_lists.h"
 #include "orchestrator/cli/plan_images.h"
 #include "orchestrator/cli/say.h"
@@ -98,7 +99,8 @@ CommandRow inventory_command(Context& context) {
                       json_flag(context)};
   list_row.run = [&context, asked] { return list(context, *asked); };
   CommandRow row{"inventory", "the expected machines"};
-  row.subcommands = {check_row, list_row, ansible_row(context), prometheus_row(context)};
+  row.subcommands = {check_row, list_row, ansible_row(context), prometheus_row(context),
+                     import_row(context)};
   return row;
 }
 

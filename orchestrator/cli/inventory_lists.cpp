@@ -2,23 +2,16 @@
 
 #include <boost/json.hpp>
 
-#include "base/json.h"
 #include "inventory/model.h"
 #include "inventory/select.h"
-#include "orchestrator/api/node_results.h"
 #include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/newest_verdicts.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/cli/site_store.h"
 #include "orchestrator/report/site_lists.h"
 
 namespace cupel::cli {
 namespace {
-
-using report::NodeVerdict;
-using report::NodeVerdicts;
-
-constexpr std::size_t kMostResults = 200'000;
 
 struct ListWish {
   std::string file = default_inventory(), nodes = "all";
@@ -27,49 +20,10 @@ struct ListWish {
   std::uint16_t port = 9100;  // Prometheus' node exporter
 };
 
-struct Known {
-  NodeVerdicts verdicts{};
-  bool rehearsal = false;
-};
-
-Result<Known> known_there(const api::ServiceClient& client) {
-  Known known;
-  TRY(const auto status, client.get("/api/v1/status"));
-  known.rehearsal = flag_at(status, "rehearsal") == true;
-  TRY(const auto items, client.list("/api/v1/results", kMostResults));
-  for (const auto& each : items) {
-    const auto node = text_at(each, "node"), state = text_at(each, "state");
-    const auto run = number_at(each, "run");
-    if (!node || !state || !run)
-      return Error{Code::kMalformed,
-                   "the service's list of results has an item without node, "
-                   "state or run"};
-    known.verdicts.emplace(*node, NodeVerdict{static_cast<engine::RunId>(*run), std::string{*state},
-                                              std::string{text_at(each, "cause").value_or("")}});
-  }
-  return known;
-}
-
-Result<Known> known_here(const Context& context, const inventory::Inventory& inventory) {
-  Known known;
-  TRY(const auto store, store::Store::open(context.state));
-  TRY(const auto journal, store::JournalReader::open(context.state));
-  api::NodeResults::SiteNodes nodes;
-  for (const auto& each : inventory.nodes) nodes.emplace(each.name, &each);
-  api::NodeResults results;
-  for (bool complete = false; !complete;) {
-    TRY(complete, results.catch_up(journal, nodes));
-  }
-  for (const auto& [name, result] : results.all())
-    known.verdicts.emplace(name, NodeVerdict{result.run, result.state, result.cause});
-  known.rehearsal = !rehearsal_line(context.state).empty();
-  return known;
-}
-
 struct Listed {
   inventory::Inventory inventory;
   report::ListedNodes nodes{};  // of `inventory`
-  Known known{};
+  NewestVerdicts known{};
 };
 
 OrExit<std::unique_ptr<Listed>> listed_or_complain(const Context& context, const ListWish& wish) {
@@ -81,7 +35,7 @@ OrExit<std::unique_ptr<Listed>> listed_or_complain(const Context& context, const
                                  nodes_of_run(context));
   if (!nodes) return complain(context, nodes.error(), Exit::invalid);
   listed->nodes.assign(nodes->begin(), nodes->end());
-  auto known = *service ? known_there(**service) : known_here(context, listed->inventory);
+  auto known = *service ? newest_verdicts(**service) : newest_verdicts(context, listed->inventory);
   if (!known && *service) return complain_of_service(context, known.error());
   if (!known) return complain(context, known.error(), Exit::unfinished);
   listed->known = std::move(*known);

@@ -73,6 +73,7 @@ const std::vector<Row>& rows() {
       {"cupel backup", refused, {"backup FOLDER/copy"}},
       {"cupel certificate", refused, {"certificate 1 --key k"}},
       {"cupel controller", refused, {"controller"}},
+      {"cupel export netbox", refused, {"export netbox --url http://127.0.0.1:9 --token env:X"}},
       {"cupel fabric after-swap", refused, {"fabric after-swap"}},
       {"cupel fabric health", refused, {"fabric health now"}},
       {"cupel fabric history", refused, {"fabric history"}},
@@ -135,6 +136,10 @@ const std::vector<Row>& rows() {
       {"cupel image mirror-conf", indifferent, {"image mirror-conf"}},
       {"cupel image verify", indifferent, {"image verify"}},
       {"cupel inventory check", indifferent, {"inventory check"}},
+      {"cupel inventory import netbox",
+       indifferent,
+       {"inventory import netbox --url http://127.0.0.1:9 --token env:X --base FOLDER/none --out "
+        "FOLDER/made"}},
       {"cupel inventory list", indifferent, {"inventory list"}},
       {"cupel manual", indifferent, {"manual status"}},
       {"cupel plan", indifferent, {"plan nothing"}},

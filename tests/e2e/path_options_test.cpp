@@ -105,6 +105,23 @@ const std::vector<Row>& rows() {
       {"cupel inventory check --inventory", file, "inventory check -i VALUE"},
       {"cupel inventory check FILE", file, "inventory check VALUE"},
       {"cupel inventory ansible --inventory", file, "inventory ansible -i VALUE"},
+      {"cupel export netbox --ca", file,
+       "export netbox --url https://127.0.0.1:9 --token env:PATH --ca VALUE", true},
+      {"cupel export netbox --inventory", file,
+       "export netbox --url http://127.0.0.1:9 --token env:PATH -i VALUE"},
+      {"cupel export netbox --token", file,
+       "export netbox --url http://127.0.0.1:9 --token file:VALUE", true},
+      {"cupel inventory import netbox --base", file,
+       "inventory import netbox --url http://127.0.0.1:9 --token env:PATH --out FOLDER/made/x "
+       "--base VALUE"},
+      {"cupel inventory import netbox --ca", file,
+       "inventory import netbox --url https://127.0.0.1:9 --token env:PATH --out FOLDER/x --base "
+       "FOLDER/judge.yaml --ca VALUE",
+       true},
+      {"cupel inventory import netbox --token", file,
+       "inventory import netbox --url http://127.0.0.1:9 --out FOLDER/x --base FOLDER/judge.yaml "
+       "--token file:VALUE",
+       true},
       {"cupel inventory list --inventory", file, "inventory list -i VALUE"},
       {"cupel inventory prometheus --inventory", file, "inventory prometheus -i VALUE"},
       {"cupel manual --folder", output_folder, "manual --folder VALUE"},
@@ -146,22 +163,23 @@ const std::vector<Row>& rows() {
 /// service and of verdicts have them.
 const std::set<std::string>& elsewhere() {
   static const std::set<std::string> all{
-      "cupel boot dhcp --lease-file",       // of dnsmasq
-      "cupel boot dhcp --tftp",             // the same
-      "cupel rack serve --folder",          // of cupel-sim
-      "cupel rack serve --inventory",       // the same
-      "cupel rack serve --scenario",        // the same
-      "cupel rack serve --slurm",           // the same
-      "cupel rack serve RACK",              // the same
-      "cupel rehearse --folder",            // the same
-      "cupel rehearse --inventory",         // the same
-      "cupel rehearse --rack",              // the same
-      "cupel rehearse --scenario",          // the same
-      "cupel rehearse --slurm",             // the same
-      "cupel rehearse PLAYBOOK",            // that of `plan` reads it
-      "cupel serve --socket",               // it serves
-      "cupel slurm conf --gres",            // behind the answers of slurmctld
-      "cupel verdict recompute --criteria"  // behind the inventory of a run
+      "cupel boot dhcp --lease-file",         // of dnsmasq
+      "cupel boot dhcp --tftp",               // the same
+      "cupel inventory import netbox --out",  // behind the answers of NetBox
+      "cupel rack serve --folder",            // of cupel-sim
+      "cupel rack serve --inventory",         // the same
+      "cupel rack serve --scenario",          // the same
+      "cupel rack serve --slurm",             // the same
+      "cupel rack serve RACK",                // the same
+      "cupel rehearse --folder",              // the same
+      "cupel rehearse --inventory",           // the same
+      "cupel rehearse --rack",                // the same
+      "cupel rehearse --scenario",            // the same
+      "cupel rehearse --slurm",               // the same
+      "cupel rehearse PLAYBOOK",              // that of `plan` reads it
+      "cupel serve --socket",                 // it serves
+      "cupel slurm conf --gres",              // behind the answers of slurmctld
+      "cupel verdict recompute --criteria"    // behind the inventory of a run
   };
   return all;
 }
@@ -176,6 +194,12 @@ const std::set<std::string>& no_paths() {
                                          "--component",
                                          "--efi",
                                          "--escape",
+                                         "--failed",
+                                         "--filter",
+                                         "--host",
+                                         "--passed",
+                                         "--profile",
+                                         "--url",
                                          "--expires",
                                          "--from",
                                          "--interval",

@@ -10,7 +10,7 @@
 
 #include "base/base64.h"
 #include "orchestrator/handoff/token_claims.h"
-#include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/captures.h"
 #include "tests/support/damage.h"
 

@@ -11,7 +11,7 @@
 #include "inventory/node.h"
 #include "inventory/part_kind.h"
 #include "inventory/profile.h"
-#include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/damage.h"
 
 namespace cupel::handoff {

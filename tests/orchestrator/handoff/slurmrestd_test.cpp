@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "inventory/node.h"
 #include "orchestrator/handoff/slurm.h"
-#include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/child.h"
 #include "tests/support/damage.h"
 #include "tests/support/real_part.h"

@@ -12,7 +12,7 @@
 
 #include "base/base64.h"
 #include "burnin/fabric/discovery/ufm_rest.h"
-#include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/captures.h"
 
 namespace cupel::handoff {

@@ -1,4 +1,4 @@
-#include "tests/orchestrator/handoff/replay_server.h"
+#include "tests/support/replay_server.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

@@ -1,0 +1,10 @@
+#pragma once
+// `cupel inventory import netbox` and `cupel export netbox`: NetBox or Nautobot, where a site keeps
+// its machines.
+#include "orchestrator/cli/context.h"
+
+namespace cupel::cli {
+
+CommandRow import_row(Context& context);
+
+}  // namespace cupel::cli

@@ -1,0 +1,147 @@
+// `cupel inventory import netbox` and `cupel export netbox`, as an operator uses them.
+#include "tests/support/netbox.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/child.h"
+
+namespace cupel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class NetboxCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string made = (fs::temp_directory_path() / "cupel-netbox-XXXXXX").string();
+    folder_ = ::mkdtemp(made.data());
+    write("token", "secret\n");
+    fs::permissions(folder_ / "token", fs::perms::owner_read | fs::perms::owner_write);
+    write("base.yaml", "site: oslo-1\ndefaults: {bmc: {user: a, password: \"cmd:echo x\"}}\n");
+    fs::create_directory(folder_ / "profiles");
+    write("profiles/mine.yaml", "profile: mine\npower: {idle: 1, loaded: 2}\n");
+    write("judge.yaml", "playbook: judge\nsteps: [{step: verdict}]\n");
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder_ / name} << text;
+  }
+  std::string text_of(const std::string& name) const {
+    std::ifstream stream{folder_ / name};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+  }
+  Ran cupel(std::vector<std::string> words) const {
+    words.insert(words.begin(), {CUPEL_BINARY, "--state", file("state")});
+    return run(std::move(words));
+  }
+  Ran import(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"inventory",
+                                   "import",
+                                   "netbox",
+                                   "--url",
+                                   server.url(),
+                                   "--token",
+                                   "file:" + file("token"),
+                                   "--profile",
+                                   "dgx-h100=mine",
+                                   "--base",
+                                   file("base.yaml"),
+                                   "--out",
+                                   file("site.yaml")};
+    words.insert(words.end(), more.begin(), more.end());
+    return cupel(std::move(words));
+  }
+  Ran exported(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"export", "netbox",     "-i",      file("site.yaml"),
+                                   "--url",  server.url(), "--token", "file:" + file("token")};
+    words.insert(words.end(), more.begin(), more.end());
+    return cupel(std::move(words));
+  }
+  int changes() const {
+    return static_cast<int>(std::ranges::count_if(
+        server.asked(), [](const test::Asked& one) { return one.method != "GET"; }));
+  }
+
+  test::FakeNetbox fake = test::netbox_4_2();
+  test::ReplayServer server{std::ref(fake)};
+
+ private:
+  fs::path folder_{};
+};
+
+TEST_F(NetboxCommands, AnInventoryComesOutAndItsResultsGoBack) {
+  const auto imported = import();
+  const auto again = import({"--check"});
+  ASSERT_EQ(imported.status, 0) << imported.out << imported.err;
+  const auto checked = cupel({"inventory", "check", file("site.yaml")});
+  const auto judged = cupel({"run", file("judge.yaml"), "-i", file("site.yaml"), "--nodes",
+                             "a01-n02", "--no-console", "--wait-for-repair", "0s"});
+  const auto planned = exported();
+  const auto before = changes();
+  const auto written = exported({"--yes"});
+  const auto second = exported({"--yes"});
+
+  EXPECT_THAT(imported.out, HasSubstr("NetBox 4.2.6: 3 devices"));
+  EXPECT_EQ(again.status, 0) << again.out;
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+  ASSERT_EQ(judged.status, 1) << judged.out << judged.err;
+  EXPECT_EQ(planned.status, 1);
+  EXPECT_THAT(planned.out, AllOf(HasSubstr("a01-n02: journal: run 1 inconclusive"),
+                                 HasSubstr("--yes writes it")));
+  EXPECT_EQ(before, 0) << "nothing is written that nobody wants";
+  EXPECT_EQ(written.status, 0) << written.out << written.err;
+  EXPECT_EQ(second.status, 0) << second.out << second.err;
+  EXPECT_EQ(changes(), 1) << "a run has one entry";
+  EXPECT_THAT(text_of("site.yaml.lock.json"),
+              AllOf(HasSubstr(R"("a01-n02":{"id":"11")"), HasSubstr(R"("version":"4.2.6")")));
+  for (const auto& all : {imported.out + imported.err, planned.out, text_of("site.yaml")})
+    EXPECT_THAT(all, Not(HasSubstr("secret"))) << "the token";
+}
+
+TEST_F(NetboxCommands, AFileThatWasChangedByHandIsNotReplaced) {
+  ASSERT_EQ(import().status, 0);
+  write("site.yaml", text_of("site.yaml") + "# by hand\n");
+
+  const auto refused = import();
+  const auto kept = text_of("site.yaml");
+  const auto replaced = import({"--overwrite"});
+
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
+  EXPECT_THAT(kept, HasSubstr("# by hand"));
+  EXPECT_EQ(replaced.status, 0) << replaced.err;
+  EXPECT_THAT(replaced.out, HasSubstr("- # by hand"));
+}
+
+TEST_F(NetboxCommands, WrongInputListsAllOfItAndWritesNothing) {
+  write("base.yaml", "site: oslo-1\nnodes: []\n");
+  const auto with_nodes = import();
+  write("base.yaml", "site: oslo-1\n");
+  const auto without_login = import();
+  const auto words = cupel({"inventory", "import", "netbox", "--url", "ftp://x", "--token", "t",
+                            "--base", file("base.yaml"), "--out", file("site.yaml")});
+  const auto never_imported = exported();
+
+  EXPECT_EQ(with_nodes.status, 2);
+  EXPECT_THAT(with_nodes.err, HasSubstr("base.yaml:2:"));
+  EXPECT_EQ(without_login.status, 2) << without_login.out;
+  EXPECT_EQ(words.status, 2);
+  EXPECT_THAT(words.err, HasSubstr("--url"));
+  EXPECT_EQ(never_imported.status, 2);
+  EXPECT_FALSE(fs::exists(file("site.yaml")));
+  EXPECT_FALSE(fs::exists(file("site.yaml.lock.json")));
+}
+
+}  // namespace
+}  // namespace cupel::testing
