@@ -37,7 +37,7 @@ constexpr RowOfCommand kCommands[] = {
     slurm_command,      rehearse_command,  rack_command,        store_command,
     image_command,      boot_command,      serve_command,       token_command,
     backup_command,     restore_command,   doctor_command,      manual_command,
-    completion_command, export_command,
+    completion_command, export_command,    compliance_command,
 };
 
 constexpr const char* kFooter =
@@ -159,11 +159,22 @@ constexpr std::string_view kOfServicesToo[] = {"actions",
                                                "unpause"};
 
 /// Commands on records that no service gives away, or that only its own machine may change.
-constexpr std::string_view kHereAlone[] = {"audit",         "backup",         "certificate",
-                                           "controller",    "export",         "fabric after-swap",
-                                           "fabric health", "fabric history", "fabric repaired",
-                                           "parts",         "profile learn",  "restore",
-                                           "rma",           "store",          "token",
+constexpr std::string_view kHereAlone[] = {"audit",
+                                           "backup",
+                                           "certificate",
+                                           "compliance",
+                                           "controller",
+                                           "export",
+                                           "fabric after-swap",
+                                           "fabric health",
+                                           "fabric history",
+                                           "fabric repaired",
+                                           "parts",
+                                           "profile learn",
+                                           "restore",
+                                           "rma",
+                                           "store",
+                                           "token",
                                            "verdict"};
 
 bool is_set(const char* variable) {

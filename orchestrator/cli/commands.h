@@ -15,6 +15,7 @@ CommandRow cancel_command(Context& context);
 CommandRow certificate_command(Context& context);
 CommandRow check_command(Context& context);
 CommandRow completion_command(Context& context);
+CommandRow compliance_command(Context& context);
 CommandRow continue_command(Context& context);
 CommandRow controller_command(Context& context);
 CommandRow doctor_command(Context& context);

@@ -72,6 +72,7 @@ const std::vector<Row>& rows() {
       {"cupel audit diff", refused, {"audit diff 1 2"}},
       {"cupel backup", refused, {"backup FOLDER/copy"}},
       {"cupel certificate", refused, {"certificate 1 --key k"}},
+      {"cupel compliance", refused, {"compliance --against clustermax"}},
       {"cupel controller", refused, {"controller"}},
       {"cupel export netbox", refused, {"export netbox --url http://127.0.0.1:9 --token env:X"}},
       {"cupel fabric after-swap", refused, {"fabric after-swap"}},
