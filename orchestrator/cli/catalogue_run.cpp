@@ -1,6 +1,7 @@
 #include "orchestrator/cli/catalogue_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/json.hpp>
 #include <cmath>
@@ -11,12 +12,14 @@
 #include "base/process.h"
 #include "burnin/consequences.h"
 #include "burnin/verdict_text.h"
+#include "inventory/shipped.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/rehearsal_images.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/report/detection.h"
+#include "orchestrator/report/part_shares.h"
 
 namespace cupel::cli {
 namespace {
@@ -343,6 +346,19 @@ void print(const report::Score& score, const std::vector<NodeSummary>& healthy) 
   say("  not looked for yet: {}\n", score.not_yet);
 }
 
+constexpr std::string_view kShares = "rehearsal/weights.yaml";
+
+void print(const report::PartShares& shares, const report::Weighed& weighed) {
+  std::vector<Row> rows{{"PART", "SHARE", "FAULTS", "SHOWN", "ESCAPED"}};
+  for (const auto& each : weighed.parts)
+    rows.push_back({each.part, fmt::format("{:g}", each.share), std::to_string(each.tried),
+                    each.tried == 0 ? "not run" : std::to_string(each.shown),
+                    fmt::format("{}", fmt::join(each.escaped, " "))});
+  say("\n{}\n  {}: {:.1f} are shown by their part", table(rows), shares.title, weighed.shown);
+  if (weighed.untried > 0) say("; of {:g} none of the faults was run", weighed.untried);
+  say("\n");
+}
+
 /// Many virtual racks and their controllers end then.
 constexpr std::chrono::minutes kCleanUpOfRuns{2};
 
@@ -351,6 +367,9 @@ constexpr std::chrono::minutes kCleanUpOfRuns{2};
 Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options) {
   Rehearsal rehearsal{options};
   std::vector<inventory::Problem> problems;
+  const auto* file = inventory::shipped_file(kShares);
+  const auto shares = report::parse_part_shares(file->text, std::string{kShares}, problems);
+  if (!shares) return complain(context, problems);
   const auto planned = rehearsal.plan(problems);
   if (!problems.empty()) return complain(context, problems);
   if (!planned) return complain(context, planned.error(), Exit::invalid);
@@ -363,11 +382,13 @@ Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options)
   if (context.json) {
     for (const auto& each : detections)
       std::printf("%s\n", boost::json::serialize(report::to_json(each)).c_str());
-    const boost::json::object last{{"score", report::to_json(score)}};
+    boost::json::object last{{"score", report::to_json(score)}};
+    if (options.weights) last["weights"] = report::to_json(report::weigh(*shares, detections));
     std::printf("%s\n", boost::json::serialize(last).c_str());
   } else {
     if (!detections.empty()) print(detections);
     print(score, healthy);
+    if (options.weights) print(*shares, report::weigh(*shares, detections));
     say("  {} racks, {}; journals lie in {}\n", rehearsal.racks(),
         fmt::format("{} times faster than life", options.speed), options.folder);
   }

@@ -16,6 +16,7 @@ struct CatalogueOptions {
   int healthy_seeds = 0;                // not the catalogue: so many racks without a fault
   std::string scenario{};               // of those: a file, or a shipped one by its name
   std::vector<std::string> settings{};  // of new-rack: NAME=VALUE
+  bool weights = false;                 // also by how often parts fail in fleets
 };
 
 /// `passed` where every fault that stages look for was found and named right, what is to be borne

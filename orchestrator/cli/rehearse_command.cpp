@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  bool catalogue = false;
+  bool catalogue = false, weights = false;
   int healthy = 0;  // racks without a fault
   std::vector<std::string> only{};
   std::size_t rack_nodes = 24;
@@ -113,6 +113,7 @@ Exit rehearse_all(const Context& context, const Options& options) {
   how.healthy_seeds = options.healthy;
   how.scenario = options.source.scenario;
   how.settings = options.settings;
+  how.weights = options.weights;
   return rehearse_catalogue(context, how);
 }
 
@@ -211,6 +212,10 @@ CommandRow rehearse_command(Context& context) {
          "this many racks without faults, each with another seed; any finding is a false positive",
          {.range = NumberRange{1, 1000}, .excludes = {"--catalogue"}}},
         {"--only", &options->only, "of the catalogue, these faults", {.needs = {"--catalogue"}}},
+        {"--weights",
+         &options->weights,
+         "also weigh what was found by how often parts fail in fleets",
+         {.needs = {"--catalogue"}}},
         {"--rack-nodes",
          &options->rack_nodes,
          "nodes of each such rack [24]",

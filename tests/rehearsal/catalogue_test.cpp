@@ -7,6 +7,8 @@
 #include <set>
 
 #include "inventory/load_profile.h"
+#include "inventory/shipped.h"
+#include "inventory/yaml.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -42,6 +44,27 @@ TEST(Catalogue, IsShippedWithoutAnErrorAndHasEveryKindOfFault) {
   EXPECT_EQ(names.size(), all.size());
   for (const auto& row : fault_table())
     EXPECT_TRUE(kinds.contains(row.kind)) << row.name << " is in no entry";
+}
+
+TEST(Catalogue, HasTheFaultsThatStandForPartsInTheFileOfWeights) {
+  std::set<std::string, std::less<>> names;
+  for (const auto& entry : shipped()) names.insert(entry.name);
+  const auto* file = inventory::shipped_file("rehearsal/weights.yaml");
+  ASSERT_NE(file, nullptr);
+  std::vector<inventory::Problem> problems;
+  const auto document = inventory::parse_yaml(file->text, "weights.yaml", problems);
+  ASSERT_TRUE(document) << to_string(problems);
+
+  inventory::YamlFields shares{document->root, "shares", document->file, problems};
+  std::size_t faults = 0;
+  for (const auto& item : shares.list("parts"))
+    for (const auto& fault :
+         inventory::YamlFields{item, "part", document->file, problems}.texts("faults")) {
+      EXPECT_TRUE(names.contains(fault)) << fault;
+      ++faults;
+    }
+
+  EXPECT_GT(faults, 200u);
 }
 
 /// They meet every limit of the profile, and their machine is whole: what names them is a
