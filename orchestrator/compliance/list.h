@@ -1,5 +1,6 @@
 #pragma once
 // A list of demands, each with what would prove it: a YAML file, shipped or a site's own.
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -47,8 +47,10 @@ std::string id_of(const json::object& item) {
   if (const auto* number = found->if_int64()) id = std::to_string(*number);
   if (const auto* number = found->if_uint64()) id = std::to_string(*number);
   if (const auto* text = found->if_string()) id = std::string{*text};
-  const bool fits = id.size() <= kLongestId &&
-                    std::ranges::all_of(id, [](char c) { return c == '-' || is_alphanumeric(c); });
+  // Nothing that means something in a path: no dot, no slash.
+  const bool fits = id.size() <= kLongestId && std::ranges::all_of(id, [](char c) {
+    return c != '.' && c != '~' && is_unreserved(c);
+  });
   return fits ? id : std::string{};
 }
 

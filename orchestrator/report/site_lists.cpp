@@ -122,7 +122,8 @@ json::array prometheus_targets(const ListedNodes& nodes, const NodeVerdicts& ver
                         {"__meta_cupel_verdict", state_of(verdicts, node->name)}};
     if (const auto known = verdicts.find(node->name); known != verdicts.end())
       labels["__meta_cupel_run"] = std::to_string(known->second.run);
-    all.push_back({{"targets", json::array{inventory::to_string({node->ssh.endpoint.host, port})}},
+    all.push_back({{"targets", json::array{inventory::to_string(
+                                   inventory::Endpoint{node->ssh.endpoint.host, port})}},
                    {"labels", std::move(labels)}});
   }
   return all;

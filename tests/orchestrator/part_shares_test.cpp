@@ -12,7 +12,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Detection detection(const std::string& fault, bool right, const std::string& needs = {}) {
-  return {.planted = {.fault = fault, .needs = needs}, .found = right, .right = right};
+  Detection one{.planted = {.fault = fault, .node = "n1"}};
+  one.planted.needs = needs;
+  one.found = one.right = right;
+  return one;
 }
 
 const PartShares kTwo{.parts = {{.part = "GPU", .share = 60, .faults = {"lost", "hot", "idle"}},

@@ -2,6 +2,7 @@
 // A NetBox or Nautobot that answers as the documentation of its version shows: pages, brief related
 // objects, filters by id. It keeps what is written to it. Shares no code with the client.
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "base/json.h"
