@@ -41,7 +41,7 @@ class AgentReader {
   /// What was printed by tools that had not ended when the output was cut.
   void end() {
     for (auto& [name, text] : pieces_)
-      output.tools.push_back({.name = name, .out = std::move(text), .cut = true});
+      output.tools.push_back({name, "", std::move(text), "", -1, true});
     output.whole = ended;
   }
 
