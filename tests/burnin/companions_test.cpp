@@ -1,6 +1,7 @@
 // What works on the host beside a stage of the GPUs: how it is started, and told apart again.
 #include "burnin/companions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/burnin/stages.h"
