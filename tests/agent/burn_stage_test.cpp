@@ -212,12 +212,12 @@ TEST(BurnStage, RefusesAnOrderWithWordsThatAreNoOptions) {
   };
   for (const auto* arguments :
        {R"(["--types"])", R"(["types","bf16"])", R"(["--types","-x"])", R"(["--types",""])",
-        R"(["--output","bf16"])", R"(["--types","bf16; reboot"])", R"(["--types",3])", R"("x")"})
+        R"(["--types","/etc/x"])", R"(["--types","bf16; reboot"])", R"(["--types",3])", R"("x")"})
     EXPECT_THAT(refused(R"("self-test":["--types","bf16,fp8"])",
                         R"("self-test":)" + std::string{arguments}),
                 HasSubstr("lists of cupel-burn's options"));
   EXPECT_THAT(refused(R"("command":"gemm")", R"("command":"nccl-id")"),
-              HasSubstr("command that this stage knows"));
+              HasSubstr("no command of cupel-burn"));
   EXPECT_THAT(refused(R"("seconds":60)", R"("seconds":0)"), HasSubstr("seconds from 1"));
   EXPECT_THAT(refused(R"("period":5)", R"("period":0)"), HasSubstr("period from 1"));
   for (const auto* beside : {R"("cpu")", "[]", R"(["cpu"])", R"([{"stage":"cpu"}])",

@@ -2,7 +2,6 @@
 // it planted itself. The driver's sensors meanwhile, and what the kernel wrote of GPUs until then.
 // Source: nvidia-smi(1), --help-query-gpu.
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "burnin/agent/node/stages/idle_gpus.h"
@@ -16,12 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 6> kCommands{"gemm", "hbm",        "pcie",
-                                                    "p2p",  "collective", "train"};
-/// What may stand behind them is cupel-burn's own business.
-constexpr std::array<std::string_view, 9> kOptions{
-    "--types", "--pattern", "--hertz", "--patterns", "--ops", "--min", "--max", "--nvls", "--path"};
-constexpr std::size_t kLongestValue = 200;
+constexpr std::size_t kLongestWord = 200, kMostWords = 32;
 constexpr std::uint64_t kLongestBurn = 7 * 86'400, kLongestPeriod = 3600;  // seconds
 constexpr const char* kSelfTest = "60";      // seconds that it may take
 constexpr const char* kSelfTestEnds = "50";  // after so many it reports itself that it was too slow
@@ -34,13 +28,19 @@ struct BurnOrder {
   std::vector<std::string> arguments{}, of_self_test{};
 };
 
-bool is_value(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == ',' || c == '_' ||
-           c == '-';
-  };
-  return !text.empty() && text.size() <= kLongestValue && !text.starts_with('-') &&
-         std::ranges::all_of(text, is_plain);
+/// Lower case, digits and these others, not one of them first: no path, and no option in the place
+/// of a value. Which words cupel-burn takes it checks itself.
+bool is_plain(std::string_view text, std::string_view others) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kLongestWord && is_letter(text.front()) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || others.contains(c); });
+}
+
+/// Empty where the order has none.
+std::string command_in(const JsonValue& order) {
+  const auto* value = order.find("command");
+  const auto* word = value == nullptr ? nullptr : value->text();
+  return word != nullptr && is_plain(*word, "") ? *word : std::string{};
 }
 
 /// Of a list of options, each with its value; nothing where it is none.
@@ -50,15 +50,15 @@ std::optional<std::vector<std::string>> options_in(const JsonValue& order, std::
   std::vector<std::string> words;
   for (const auto& each : *list->array()) {
     const auto* word = each.text();
+    if (word == nullptr || words.size() == kMostWords) return std::nullopt;
+    const std::string_view text{*word};
     const bool is_name = words.size() % 2 == 0;
     const bool fits =
-        word != nullptr &&
-        (is_name ? std::ranges::find(kOptions, *word) != kOptions.end() : is_value(*word));
+        is_name ? text.starts_with("--") && is_plain(text.substr(2), "-") : is_plain(text, ".,_-");
     if (!fits) return std::nullopt;
     words.push_back(*word);
   }
-  if (words.size() % 2 != 0 || words.size() > 2 * kOptions.size()) return std::nullopt;
-  return words;
+  return words.size() % 2 == 0 ? std::optional{std::move(words)} : std::nullopt;
 }
 
 /// "bf16,fp8"; empty where the command takes none.
@@ -147,9 +147,10 @@ Work<bool> burn(Node& node, const BurnOrder& order, const std::string& reasons) 
 
 Work<GaveUp> burn_idle_gpus(Node& node, const JsonValue& asked) {
   OrderReader read{asked};
-  BurnOrder order{read.word("command", kCommands), read.amount("seconds", 1, kLongestBurn),
+  BurnOrder order{command_in(asked), read.amount("seconds", 1, kLongestBurn),
                   read.amount("period", 1, kLongestPeriod), read.amount("limit", 1, kLongestLimit)};
   if (!read.why().empty()) co_return read.why();
+  if (order.command.empty()) co_return "the order has no command of cupel-burn";
   auto arguments = options_in(asked, "arguments"), of_self_test = options_in(asked, "self-test");
   if (!arguments || !of_self_test)
     co_return "the order has no arguments and self-test that are lists of cupel-burn's options";
