@@ -23,11 +23,12 @@ class AgentReader {
   AgentReader(std::string_view stage, std::span<const std::string_view> measures)
       : stage_{stage}, measures_{measures} {}
 
-  /// A line of its own: whatever is no object of a known kind is none of ours.
+  /// A line of its own: whatever is no object of a known kind is none of ours, and a companion's
+  /// is its own.
   void read(std::string_view line) {
     if (!line.starts_with('{')) return;
     const auto value = parse_json(line);
-    if (!value) return;
+    if (!value || find(*value, "of") != nullptr) return;
     const auto kind = text_at(*value, "kind").value_or("");
     if (kind == "stage") {
       begun = begun || (text_at(*value, "stage") == stage_ &&
@@ -35,6 +36,13 @@ class AgentReader {
     } else if (begun && !ended) {
       read_kind(kind, *value);
     }
+  }
+
+  /// What was printed by tools that had not ended when the output was cut.
+  void end() {
+    for (auto& [name, text] : pieces_)
+      output.tools.push_back({name, "", std::move(text), "", -1, true});
+    output.whole = ended;
   }
 
   bool begun = false, ended = false;
@@ -46,6 +54,7 @@ class AgentReader {
     if (kind == "asked") take_asked(line);
     if (kind == "measured") take_measured(line);
     if (kind == "unmeasured") take_unmeasured(line);
+    if (kind == "piece") pieces_[word(line, "name")] += raw(line, "out");
     if (kind == "evidence") take_evidence(line);
     if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
     if (kind == "facts" && !output.facts) output.facts = line;
@@ -81,23 +90,54 @@ class AgentReader {
     output.unmeasured.push_back({word(line, "name"), word(line, "part"), word(line, "why")});
   }
 
+  /// As it is, blanks included.
+  static std::string raw(const json::value& line, std::string_view key) {
+    const auto* text = find(line, key);
+    return text == nullptr || !text->is_string() ? std::string{} : std::string{text->get_string()};
+  }
+
   void take_evidence(const json::value& line) {
     const auto* out = find(line, "out");
-    const auto* errors = find(line, "err");
     if (out == nullptr || !out->is_string()) return;
     const auto status = number_at(line, "status").value_or(-1);
-    output.tools.push_back({word(line, "name"), word(line, "part"), std::string{out->get_string()},
-                            errors != nullptr && errors->is_string()
-                                ? std::string{errors->get_string()}
-                                : std::string{},
-                            status >= 0 && status < 256 ? static_cast<int>(status) : -1,
-                            flag_at(line, "cut").value_or(true)});
+    ToolOutput tool{word(line, "name"),
+                    word(line, "part"),
+                    raw(line, "out"),
+                    raw(line, "err"),
+                    status >= 0 && status < 256 ? static_cast<int>(status) : -1,
+                    flag_at(line, "cut").value_or(true)};
+    if (auto pieces = pieces_.extract(tool.name)) tool.out.insert(0, pieces.mapped());
+    output.tools.push_back(std::move(tool));
   }
 
   std::string_view stage_;
   std::span<const std::string_view> measures_;
   std::set<std::pair<std::string, std::string>> seen_{};
+  std::map<std::string, std::string, std::less<>> pieces_{};  // by the tool's name
 };
+
+struct ReadSoFar {
+  std::optional<AgentOutput> output{};
+  bool has_too_many_lines = false;
+};
+
+Result<ReadSoFar> read_lines(std::string_view stage, const Output& output,
+                             std::span<const std::string_view> measures) {
+  TRY(script::check_gave_up(output));
+  AgentReader reader{stage, measures};
+  std::size_t count = 0;
+  // A last line without an end may still be under way.
+  for (auto rest = std::string_view{output.text}; count < kMostLines; ++count) {
+    const auto end = rest.find('\n');
+    if (end == rest.npos) break;
+    reader.read(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  if (!reader.begun) return ReadSoFar{};
+  if (!reader.gave_up.empty()) return Error{Code::kNoMeasurement, reader.gave_up};
+  reader.end();
+  return ReadSoFar{std::move(reader.output), count == kMostLines};
+}
 
 }  // namespace
 
@@ -108,6 +148,10 @@ Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seco
   return Job{
       std::move(script),      expected, limit, std::move(order.tools), std::move(order.helpful),
       std::move(order.folder)};
+}
+
+Job agent_job(AgentWork work) {
+  return agent_job(std::move(work.order), work.expected, work.limit);
 }
 
 std::optional<double> AgentOutput::amount(std::string_view name) const {
@@ -133,27 +177,34 @@ std::string AgentOutput::text_of(std::string_view name) const {
   return text;
 }
 
+Result<std::optional<AgentOutput>> read_agent_so_far(std::string_view stage, const Output& output,
+                                                     std::span<const std::string_view> measures) {
+  TRY(auto read, read_lines(stage, output, measures));
+  return std::move(read.output);
+}
+
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures) {
-  TRY(script::check_gave_up(output));
-  AgentReader reader{stage, measures};
-  std::size_t count = 0;
-  // A last line without an end may still be under way.
-  for (auto rest = std::string_view{output.text}; count < kMostLines; ++count) {
-    const auto end = rest.find('\n');
-    if (end == rest.npos) break;
-    reader.read(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  if (!reader.begun) return std::optional<AgentOutput>{};
-  if (!reader.gave_up.empty()) return Error{Code::kNoMeasurement, reader.gave_up};
-  if (!reader.ended)
+  TRY(auto read, read_lines(stage, output, measures));
+  if (read.output && !read.output->whole)
     return Error{
         Code::kNoMeasurement,
         fmt::format("the output of cupel-node stage {} has no end: {}", stage,
-                    count == kMostLines ? fmt::format("it has more than {} lines", kMostLines)
-                                        : "it was cut")};
-  return std::optional{std::move(reader.output)};
+                    read.has_too_many_lines ? fmt::format("it has more than {} lines", kMostLines)
+                                            : "it was cut")};
+  return std::move(read.output);
+}
+
+std::optional<CompanionLine> companion_line(std::string_view line) {
+  constexpr std::string_view kOf = R"(,"of":")", kEnd = R"("})";
+  if (!line.starts_with('{') || !line.ends_with(kEnd)) return std::nullopt;
+  const auto at = line.rfind(kOf);
+  if (at == line.npos) return std::nullopt;
+  const auto name = line.substr(at + kOf.size(), line.size() - at - kOf.size() - kEnd.size());
+  const bool is_name =
+      !name.empty() && std::ranges::all_of(name, [](char c) { return c >= 'a' && c <= 'z'; });
+  if (!is_name) return std::nullopt;
+  return CompanionLine{name, std::string{line.substr(0, at)} + "}"};
 }
 
 Output printed_by(const ToolOutput& tool) {

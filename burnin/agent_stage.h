@@ -23,8 +23,15 @@ struct AgentOrder {
   std::string folder{};                // where one of them may lie, if PATH has it not
 };
 
+/// With the times of its job.
+struct AgentWork {
+  AgentOrder order{};
+  std::chrono::seconds expected{}, limit{};
+};
+
 /// Reaches cupel-node on its standard input: every user of a node can read command lines.
 Job agent_job(AgentOrder order, std::chrono::seconds expected, std::chrono::seconds limit);
+Job agent_job(AgentWork work);
 
 /// The raw output of one tool.
 struct ToolOutput {
@@ -32,7 +39,7 @@ struct ToolOutput {
   std::string part;  // clean; empty: the node as a whole
   std::string out;
   std::string errors;
-  int status = -1;
+  int status = -1;   // also of one that still ran when the output was cut
   bool cut = false;  // there was more than the node kept
 };
 
@@ -44,6 +51,7 @@ struct AgentOutput {
   std::vector<ToolOutput> tools{};
   std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
   std::optional<json::value> facts{};                       // the document that node-facts prints
+  bool whole = false;                                       // it came to its end
 
   /// What this run was to do; nothing where that was not reported.
   std::optional<double> amount(std::string_view name) const;
@@ -61,6 +69,19 @@ struct AgentOutput {
 /// the end is missing: half an output proves nothing.
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures);
+
+/// The same where half an output counts: of a tool that found a fault the fault, however it ended.
+/// Errors: kNoMeasurement in the node's words where it gave up, and where cupel-node did not begin.
+Result<std::optional<AgentOutput>> read_agent_so_far(std::string_view stage, const Output& output,
+                                                     std::span<const std::string_view> measures);
+
+/// Which companion printed a line ("cpu": it ends with "of"), and the line as that one wrote it;
+/// nothing of the stage's own. Source: agent/node/stages/together.h.
+struct CompanionLine {
+  std::string_view name;
+  std::string line;
+};
+std::optional<CompanionLine> companion_line(std::string_view line);
 
 /// The phase that a line of a running stage reports: cupel-node's, or "cupel-phase: idle 3" of the
 /// script of an earlier version; clean.

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "base/text.h"
+#include "burnin/cpu/cpu.h"
+#include "burnin/memory/memory.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -14,7 +16,11 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 2> kCompanions{"cpu", "memory"};
+struct Companion {
+  std::string_view name;
+  Result<AgentWork> (*work)(const Parameters& with);
+};
+constexpr std::array kCompanions{Companion{"cpu", cpu_work}, Companion{"memory", memory_work}};
 constexpr std::string_view kStream = "stream";
 
 /// Of each NUMA node: cupel-burn has a thread or two for each GPU, and NCCL some of its own.
@@ -26,30 +32,13 @@ constexpr seconds kLongestStream{30}, kShortestStream{5};
 
 constexpr std::string_view kMark = "cupel-companion: ", kErrors = "cupel-companion-errors: ";
 
-constexpr std::string_view kBegin = R"sh(beside=
-sides=
-end_sides() {
-  for each in $sides; do kill "${each#*:}" 2>/dev/null; done
-}
-trap 'end_sides; rm -rf "$beside"' EXIT
-trap 'exit 143' HUP INT TERM
-beside=$(mktemp -d "${TMPDIR:-/tmp}/cupel-beside.XXXXXX") || exit 73
-)sh";
+/// As cupel-node notes which stages it runs beside the one that the job is about.
+constexpr std::string_view kNote = R"({"kind":"note","name":"beside","text":")";
 
-/// Where the GPUs' part ends early, nothing is left to work beside.
-constexpr std::string_view kEnd = R"sh(status=$?
-if [ $((until - $(date +%s))) -gt 60 ]; then end_sides; fi
-for each in $sides; do
-  wait "${each#*:}"
-  echo "cupel-companion: ${each%%:*} $?"
-  cat "$beside/${each%%:*}"
-  echo "cupel-companion-errors: ${each%%:*}"
-  head -n 20 "$beside/${each%%:*}.errors"
-done
-sides=
-echo "cupel-companion: end $status"
-exit $status
-)sh";
+const Companion* companion_named(std::string_view name) {
+  const auto* found = std::ranges::find(kCompanions, name, &Companion::name);
+  return found == kCompanions.end() ? nullptr : found;
+}
 
 bool takes(const Stage& stage, std::string_view parameter) {
   return std::ranges::find(stage.parameters, parameter, &ParameterRow::name) !=
@@ -74,8 +63,30 @@ struct Said {
   Output output{};
 };
 
-/// "cupel-companion: cpu 0", what it printed, "cupel-companion-errors: cpu", its complaints; the
-/// stage's own text stands before all of them.
+/// Of cupel-node: their lines stand between the stage's own, and each names its stage.
+std::vector<Said> part_lines(Output& output) {
+  std::vector<Said> said;
+  std::string own;
+  const auto whole = output.text.rfind('\n') + 1;  // a line without an end is cut, and stays it
+  for (const auto line : lines(std::string_view{output.text}.substr(0, whole))) {
+    const auto named = companion_line(line);
+    if (!named) {
+      own.append(line).push_back('\n');
+      continue;
+    }
+    auto found = std::ranges::find(said, named->name, &Said::name);
+    if (found == said.end()) {
+      if (companion_named(named->name) == nullptr) continue;
+      found = said.insert(said.end(), {std::string{named->name}, {}});
+    }
+    found->output.text.append(named->line).push_back('\n');
+  }
+  output.text = own.append(output.text, whole);
+  return said;
+}
+
+/// Of an earlier version's script: "cupel-companion: cpu 0", what it printed,
+/// "cupel-companion-errors: cpu", its complaints; the stage's own text stands before all of them.
 std::vector<Said> split_off(Output& output) {
   std::vector<Said> said;
   const std::string text = output.text;
@@ -85,8 +96,7 @@ std::vector<Said> split_off(Output& output) {
     const bool begins = line.starts_with(kMark);
     if (begins) own = std::min(own, static_cast<std::size_t>(line.data() - text.data()));
     const auto cells = words(line.substr(std::min(line.size(), kMark.size())));
-    const bool known = begins && cells.size() == 2 &&
-                       std::ranges::find(kCompanions, cells[0]) != kCompanions.end() &&
+    const bool known = begins && cells.size() == 2 && companion_named(cells[0]) != nullptr &&
                        said.size() < kCompanions.size();
     if (known) {
       said.push_back({std::string{cells[0]}, {}});
@@ -104,12 +114,12 @@ std::vector<Said> split_off(Output& output) {
   return said;
 }
 
-/// What the script was to run beside the stage.
-std::vector<std::string> asked_for(std::string_view text) {
+/// What was to be run beside the stage: "cpu memory".
+std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
-  for (const auto word : words(script::said_in(text, "cupel-beside: ").value_or("")))
-    if (std::ranges::find(kCompanions, word) != kCompanions.end()) names.emplace_back(word);
-  if (names.size() > kCompanions.size()) names.resize(kCompanions.size());
+  for (const auto word : words(text))
+    if (companion_named(word) != nullptr && names.size() < kCompanions.size())
+      names.emplace_back(word);
   return names;
 }
 
@@ -128,8 +138,8 @@ Result<std::vector<const Stage*>> companions(const Stage& one, const Parameters&
   for (const auto piece : split(written, ',')) {
     const auto word = trimmed(piece);
     const auto* companion = stage(word);
-    const bool fits = std::ranges::find(kCompanions, word) != kCompanions.end() &&
-                      std::ranges::find(found, companion) == found.end();
+    const bool fits =
+        companion_named(word) != nullptr && std::ranges::find(found, companion) == found.end();
     if (!fits)
       return Error{Code::kInvalid, fmt::format("beside must be none, or some of cpu, memory, each "
                                                "once, parted by commas, not '{}'",
@@ -139,32 +149,30 @@ Result<std::vector<const Stage*>> companions(const Stage& one, const Parameters&
   return found;
 }
 
-Result<Job> with_companions(const Stage& one, const inventory::Profile& profile,
-                            const Parameters& with, seconds duration, Job job) {
+Result<Job> with_companions(const Stage& one, const Parameters& with, seconds duration,
+                            AgentWork work) {
   TRY(const auto found, companions(one, with));
-  if (found.empty()) return job;
-  std::string names, parts;
+  if (found.empty()) return agent_job(std::move(work));
+  json::array beside;
   for (const auto* each : found) {
-    TRY(const auto theirs, each->prepare(profile, words_for(*each, duration)));
-    names += fmt::format(" {}", each->name);
-    parts += fmt::format(
-        "(\n{0}) >\"$beside/{1}\" 2>\"$beside/{1}.errors\" &\nsides=\"$sides {1}:$!\"\n",
-        theirs.script, each->name);
-    add_all(job.tools, theirs.tools);
-    add_all(job.helpful, theirs.helpful);
-    job.expected = std::max(job.expected, theirs.expected);
-    job.limit = std::max(job.limit, theirs.limit);
+    TRY(auto theirs, companion_named(each->name)->work(words_for(*each, duration)));
+    beside.push_back(json::object{{"stage", each->name}, {"order", std::move(theirs.order.order)}});
+    add_all(work.order.tools, theirs.order.tools);
+    add_all(work.order.helpful, theirs.order.helpful);
+    work.expected = std::max(work.expected, theirs.expected);
+    work.limit = std::max(work.limit, theirs.limit);
   }
-  job.script =
-      fmt::format("{}echo 'cupel-beside:{}'\n{}until=$(($(date +%s) + {}))\n{}(\n{})\n{}",
-                  script::head(), names, kBegin, duration.count(), parts, job.script, kEnd);
-  return job;
+  work.order.order["limit"] = work.limit.count();
+  work.order.order["beside"] = std::move(beside);
+  return agent_job(std::move(work));
 }
 
 std::vector<CompanionFindings> take_companions(const inventory::Profile& profile, Output& output) {
-  const auto asked = asked_for(output.text);
+  const auto noted = script::said_in(output.text, kNote);
+  const auto asked = names_in(noted ? noted->substr(0, noted->find('"'))
+                                    : script::said_in(output.text, "cupel-beside: ").value_or(""));
   if (asked.empty()) return {};
-  const auto said = split_off(output);
+  const auto said = noted ? part_lines(output) : split_off(output);
   std::vector<CompanionFindings> all;
   for (const auto& name : asked) {
     auto& one = all.emplace_back(CompanionFindings{name});

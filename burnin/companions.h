@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "burnin/stage.h"
+#include "burnin/agent_stage.h"
 #include "inventory/fwd.h"
 
 namespace cupel::burnin {
@@ -21,9 +21,9 @@ inline constexpr ParameterRow kBesideParameter{
 Result<std::vector<const Stage*>> companions(const Stage& stage, const Parameters& with);
 
 /// The job of a stage that works for `duration` on its GPUs, with its companions'. They leave CPUs
-/// and memory to it, end with it, and print what they found behind it. Errors: as companions().
-Result<Job> with_companions(const Stage& stage, const inventory::Profile& profile,
-                            const Parameters& with, std::chrono::seconds duration, Job job);
+/// and memory to it, and end with it. Errors: as companions().
+Result<Job> with_companions(const Stage& stage, const Parameters& with,
+                            std::chrono::seconds duration, AgentWork work);
 
 struct CompanionFindings {
   std::string name;     // of the stage: "cpu"

@@ -41,21 +41,8 @@ constexpr long kMostSamples = 400, kFewSamples = 100;
 constexpr std::size_t kMostCpus = 4096;
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
-  TRY(const auto spare, spare_parameter(kParameters, parameters));
-  // Beside another stage that lasts for hours fewer samples say the same.
-  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
-  const auto interval =
-      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
-  const auto limit = duration + duration / 4 + seconds{300};
-  return agent_job({.stage = kStage,
-                    .order = {{"seconds", duration.count()},
-                              {"interval", interval},
-                              {"samples", samples},
-                              {"spare", spare},
-                              {"limit", limit.count()}},
-                    .tools = {std::string{kTool}}},
-                   duration + seconds{10}, limit);
+  TRY(auto work, cpu_work(parameters));
+  return agent_job(std::move(work));
 }
 
 struct Place {
@@ -344,6 +331,25 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }
 
 }  // namespace
+
+Result<AgentWork> cpu_work(const Parameters& parameters) {
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto spare, spare_parameter(kParameters, parameters));
+  // Beside another stage that lasts for hours fewer samples say the same.
+  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
+  const auto interval =
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
+  const auto limit = duration + duration / 4 + seconds{300};
+  return AgentWork{.order = {.stage = kStage,
+                             .order = {{"seconds", duration.count()},
+                                       {"interval", interval},
+                                       {"samples", samples},
+                                       {"spare", spare},
+                                       {"limit", limit.count()}},
+                             .tools = {std::string{kTool}}},
+                   .expected = duration + seconds{10},
+                   .limit = limit};
+}
 
 Stage cpu() {
   return {"cpu",

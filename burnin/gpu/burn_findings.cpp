@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/gpu/burn_output.h"
 #include "burnin/gpu/burn_rows.h"
-#include "burnin/gpu/burn_script.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/idle_gpus.h"
 #include "burnin/gpu/nvlink.h"
@@ -127,12 +127,10 @@ std::optional<double> stamp_of(std::string_view line) {
 /// Of the kernel's log what was written while the stage ran.
 void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport& run,
                 std::span<const std::string> places, Findings& findings) {
-  const auto& log = said.lines_of("kernel");
-  const bool told = std::ranges::find(log, "cupel-kernel-log: told") != log.end();
-  if (said.whole) add(findings, "kernel_log.readable", "", told ? 1 : 0, "");
+  if (said.whole) add(findings, "kernel_log.readable", "", said.reads_kernel ? 1 : 0, "");
   std::string fresh;
   const auto before = stamp_of(said.kernel_before);
-  for (const auto line : log) {
+  for (const auto line : said.lines_of("kernel")) {
     const auto at = stamp_of(trimmed(line));
     const bool is_old = at && before && *at <= *before;
     if (!is_old) fresh += std::string{line} + "\n";
@@ -399,10 +397,9 @@ Result<void> check_self_test(const BurnReport& test, int status, std::string_vie
 }
 
 Result<void> check_all(const BurnOutput& said, const BurnReport& test, const BurnReport& run,
-                       const BurnStage& stage, const Output& output) {
-  const auto complaint = script::complaint(output);
-  TRY(check_self_test(test, said.self_test_status, complaint));
-  TRY(check_whole(run, said.run_status, complaint));
+                       const BurnStage& stage) {
+  TRY(check_self_test(test, said.self_test_status, said.self_test_complaint));
+  TRY(check_whole(run, said.run_status, said.run_complaint));
   if (run.command != stage.name)
     return Error{Code::kNoMeasurement,
                  fmt::format("cupel-burn did {}, not {}", run.command, stage.name)};
@@ -431,8 +428,7 @@ std::span<const std::string_view> burn_measures() { return kMeasures; }
 
 Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
                                const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto said = read_burn_output(output.text);
+  TRY(const auto said, read_burn_output(output));
   auto test = read_burn(said.text_of("self-test"));
   // What it planted is no fault of the machine's.
   test.faults_by_part.clear();
@@ -449,7 +445,7 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   }
   add_kernel(said, names, numbering, gpu_places(profile), findings);
   add_samples(said, names, findings);
-  auto whole = check_all(said, test, run, stage, output);
+  auto whole = check_all(said, test, run, stage);
   if (whole) whole = check_types(said.types, profile, run, findings);
   const auto faults = faults_of(stage, run, names);
   const bool hung = !run.hangs.empty() || !test.hangs.empty();

@@ -1,7 +1,7 @@
 #pragma once
 // From what cupel-burn and the tools beside it said to measurements of the profile's parts: one way
 // for every stage that runs cupel-burn. Pure. What the stages are called, take and measure:
-// burn_stages.cpp; the script: burn_script.h.
+// burn_stages.cpp; how it is run: burn_output.h.
 #include <span>
 #include <string>
 #include <string_view>

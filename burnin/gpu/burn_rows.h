@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "burnin/gpu/burn_script.h"
+#include "burnin/gpu/burn_output.h"
 #include "burnin/gpu/cupel_burn.h"
 #include "inventory/fwd.h"
 

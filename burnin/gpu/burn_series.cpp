@@ -39,10 +39,11 @@ void add_row(const std::vector<std::string>& row, const std::string& gpu, double
 }  // namespace
 
 void burn_series(const inventory::Profile& profile, const Output& output, SeriesRecorder& into) {
-  const auto asked = script::asked(output, "seconds");
-  if (!asked || *asked < 1 || *asked > kLongestBurn) return;
-  const auto period = sampling_period(std::chrono::seconds{static_cast<std::int64_t>(*asked)});
-  const auto said = read_burn_output(output.text);
+  const auto read = read_burn_output(output);
+  if (!read || !read->seconds || *read->seconds < 1 || *read->seconds > kLongestBurn) return;
+  const auto& said = *read;
+  const auto period =
+      sampling_period(std::chrono::seconds{static_cast<std::int64_t>(*said.seconds)});
   const auto names = names_of(profile, said, read_burn(said.text_of("run")));
   std::set<std::string> seen, held;
   double seconds = 0;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "burnin/companions.h"
 #include "burnin/gpu/burn_findings.h"
-#include "burnin/gpu/burn_script.h"
+#include "burnin/gpu/burn_output.h"
 #include "burnin/parameters.h"
 
 namespace cupel::burnin {
@@ -19,7 +19,7 @@ using inventory::Profile;
 using std::chrono::seconds;
 using Kind = ParameterRow::Kind;
 
-constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
+constexpr std::array<std::string_view, 2> kPrograms{"cupel-node", "cupel-burn"};
 constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};
 constexpr std::array<std::string_view, 3> kLoads{"steady", "square", "ramp"};
 constexpr std::array<std::string_view, 5> kMemoryPatterns{"address", "walking", "inversions",
@@ -186,22 +186,13 @@ Result<std::string> list_parameter(ParameterRows rows, const Parameters& paramet
   return fmt::format("{}", fmt::join(chosen, ","));
 }
 
-Result<Job> job(std::string_view command, ParameterRows rows, const Parameters& parameters,
-                const std::string& more, const std::string& of_self_test = {}) {
-  TRY(const auto duration, duration_parameter(rows, parameters, "duration"));
-  return burn_job(command, fmt::format("--seconds {}{}", duration.count(), more), of_self_test,
-                  duration);
+/// With what works on the host at the same time, where the stage takes that.
+Result<Job> job(BurnWork work, ParameterRows rows, const Parameters& parameters) {
+  TRY(work.duration, duration_parameter(rows, parameters, "duration"));
+  return with_companions(*stage(work.command), parameters, work.duration, agent_work(work));
 }
 
-/// With what works on the host at the same time.
-Result<Job> together(std::string_view name, ParameterRows rows, const Profile& profile,
-                     const Parameters& parameters, Result<Job> alone) {
-  if (!alone) return alone;
-  TRY(const auto duration, duration_parameter(rows, parameters, "duration"));
-  return with_companions(*stage(name), profile, parameters, duration, *std::move(alone));
-}
-
-Result<Job> prepare_gemm(const Profile& profile, const Parameters& parameters) {
+Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
   TRY(const auto types, list_parameter(kGemmParameters, parameters, "types", kTypes));
   TRY(const auto pattern, word_parameter(kGemmParameters, parameters, "pattern"));
   const auto written = text_parameter(kGemmParameters, parameters, "hertz");
@@ -209,24 +200,25 @@ Result<Job> prepare_gemm(const Profile& profile, const Parameters& parameters) {
   if (!hertz || !(*hertz >= 0.1 && *hertz <= 10))
     return Error{Code::kInvalid, fmt::format("hertz must be 0.1 to 10, not '{}'",
                                              shortened(printable(written), 80))};
-  auto more = fmt::format(" --types {} --pattern {}", types, pattern);
-  if (pattern == "square") more += fmt::format(" --hertz {}", *hertz);
-  return together("gemm", kGemmParameters, profile, parameters,
-                  job("gemm", kGemmParameters, parameters, more, " --types " + types));
+  BurnWork work{.command = "gemm",
+                .arguments = {"--types", types, "--pattern", std::string{pattern}},
+                .of_self_test = {"--types", types}};
+  if (pattern == "square")
+    work.arguments.insert(work.arguments.end(), {"--hertz", fmt::format("{}", *hertz)});
+  return job(std::move(work), kGemmParameters, parameters);
 }
 
-Result<Job> prepare_hbm(const Profile& profile, const Parameters& parameters) {
+Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {
   TRY(const auto patterns, list_parameter(kHbmParameters, parameters, "patterns", kMemoryPatterns));
-  return together("hbm", kHbmParameters, profile, parameters,
-                  job("hbm", kHbmParameters, parameters, " --patterns " + patterns));
+  return job({.command = "hbm", .arguments = {"--patterns", patterns}}, kHbmParameters, parameters);
 }
 
 Result<Job> prepare_pcie(const Profile&, const Parameters& parameters) {
-  return job("pcie", kPcieParameters, parameters, "");
+  return job({.command = "pcie"}, kPcieParameters, parameters);
 }
 
 Result<Job> prepare_p2p(const Profile&, const Parameters& parameters) {
-  return job("p2p", kP2pParameters, parameters, "");
+  return job({.command = "p2p"}, kP2pParameters, parameters);
 }
 
 Result<Job> prepare_collective(const Profile&, const Parameters& parameters) {
@@ -236,14 +228,15 @@ Result<Job> prepare_collective(const Profile&, const Parameters& parameters) {
   TRY(const auto most, size_parameter(kRows, parameters, "max", least));
   TRY(const auto switched, word_parameter(kRows, parameters, "nvls"));
   TRY(const auto path, word_parameter(kRows, parameters, "path"));
-  return job("collective", kRows, parameters,
-             fmt::format(" --ops {} --min {:.0f} --max {:.0f} --nvls {} --path {}", operations,
-                         least, most, switched, path));
+  return job({.command = "collective",
+              .arguments = {"--ops", operations, "--min", fmt::format("{:.0f}", least), "--max",
+                            fmt::format("{:.0f}", most), "--nvls", std::string{switched}, "--path",
+                            std::string{path}}},
+             kRows, parameters);
 }
 
-Result<Job> prepare_train(const Profile& profile, const Parameters& parameters) {
-  return together("train", kTrainParameters, profile, parameters,
-                  job("train", kTrainParameters, parameters, ""));
+Result<Job> prepare_train(const Profile&, const Parameters& parameters) {
+  return job({.command = "train"}, kTrainParameters, parameters);
 }
 
 }  // namespace

@@ -62,27 +62,8 @@ Result<int> percent_of(const Parameters& parameters) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
-  TRY(const auto stream, duration_parameter(kParameters, parameters, "stream"));
-  TRY(const auto percent, percent_of(parameters));
-  TRY(const auto spare, spare_parameter(kParameters, parameters));
-  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
-  const auto interval =
-      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
-  const auto work = duration + stream;
-  // Giving terabytes to a program and back to the kernel takes its time.
-  const auto limit = work + work / 4 + seconds{600};
-  return agent_job({.stage = kStage,
-                    .order = {{"seconds", duration.count()},
-                              {"stream", stream.count()},
-                              {"percent", percent},
-                              {"interval", interval},
-                              {"samples", samples},
-                              {"spare", spare},
-                              {"limit", limit.count()}},
-                    .tools = {"stress-ng"},
-                    .helpful = {"numactl"}},
-                   work + seconds{15}, limit);
+  TRY(auto work, memory_work(parameters));
+  return agent_job(std::move(work));
 }
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
@@ -266,6 +247,31 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }
 
 }  // namespace
+
+Result<AgentWork> memory_work(const Parameters& parameters) {
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto stream, duration_parameter(kParameters, parameters, "stream"));
+  TRY(const auto percent, percent_of(parameters));
+  TRY(const auto spare, spare_parameter(kParameters, parameters));
+  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
+  const auto interval =
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
+  const auto work = duration + stream;
+  // Giving terabytes to a program and back to the kernel takes its time.
+  const auto limit = work + work / 4 + seconds{600};
+  return AgentWork{.order = {.stage = kStage,
+                             .order = {{"seconds", duration.count()},
+                                       {"stream", stream.count()},
+                                       {"percent", percent},
+                                       {"interval", interval},
+                                       {"samples", samples},
+                                       {"spare", spare},
+                                       {"limit", limit.count()}},
+                             .tools = {"stress-ng"},
+                             .helpful = {"numactl"}},
+                   .expected = work + seconds{15},
+                   .limit = limit};
+}
 
 Stage memory() {
   return {"memory",

@@ -5,6 +5,8 @@
 
 namespace cupel::burnin {
 
+struct AgentWork;  // burnin/agent_stage.h
+
 /// Parameters: `duration` of writing and comparing (10m; 1s to 168h), `memory` (80%; 1% to 95% of
 /// each NUMA node), `stream` for how long bandwidth is measured (30s; 5s to 1h), `spare` (0). Each
 /// NUMA node that has CPUs is a part of its own ("numa1"), bound with numactl where that is
@@ -12,5 +14,9 @@ namespace cupel::burnin {
 /// memory.binding). Source: stress-ng(1), numactl(8); Documentation/admin-guide/mm/numaperf of
 /// Linux.
 Stage memory();
+
+/// What cupel-node is to do of it, also beside another stage. Errors: kInvalid, naming the
+/// parameter.
+Result<AgentWork> memory_work(const Parameters& parameters);
 
 }  // namespace cupel::burnin

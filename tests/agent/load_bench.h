@@ -34,8 +34,14 @@ class TimedPrograms final : public Programs {
   /// In place of what the same line gave before.
   void add(const std::string& begins, Ran ran, std::chrono::seconds lasts = {}) {
     std::erase_if(tools_, [&](const Tool& each) { return each.begins == begins; });
-    tools_.push_back({begins, std::move(ran), lasts});
+    tools_.push_back({begins, std::move(ran), lasts, {}});
   }
+  /// What the one that was added last prints so long after its start, behind what it prints at
+  /// once.
+  void prints(std::chrono::seconds after, std::string text) {
+    tools_.back().later.push_back({after, std::move(text)});
+  }
+  bool is_idle() const { return running_.empty(); }
   std::string folder_of(const std::string& name) const override {
     const bool known = std::ranges::any_of(
         tools_, [&](const Tool& each) { return (each.begins + " ").starts_with(name + " "); });
@@ -43,8 +49,13 @@ class TimedPrograms final : public Programs {
   }
   int start(const Command& command) override {
     const auto& tool = find(command);
-    running_.push_back({++last_, clock_.time + tool.lasts, tool.ran});
-    if (command.shorten) command.shorten(running_.back().ran.out);
+    const bool late = tool.lasts > command.limit;
+    Running one{++last_,  clock_.time,     clock_.time + std::min(tool.lasts, command.limit),
+                tool.ran, command.shorten, tool.later};
+    if (late) one.ran.status = 124;
+    one.ran.late = one.ran.late || late;
+    if (one.shorten) one.shorten(one.ran.out);
+    running_.push_back(std::move(one));
     return last_;
   }
   std::vector<std::string> asked{};
@@ -55,11 +66,14 @@ class TimedPrograms final : public Programs {
     std::string begins{};
     Ran ran{.status = 127};
     std::chrono::seconds lasts{};
+    std::vector<std::pair<std::chrono::seconds, std::string>> later{};
   };
   struct Running {
     int number = 0;
-    std::chrono::milliseconds end{};
+    std::chrono::milliseconds begin{}, end{};
     Ran ran{};
+    std::function<void(std::string& out)> shorten{};
+    std::vector<std::pair<std::chrono::seconds, std::string>> later{};
   };
 
   const Tool& find(const Command& command) {
@@ -81,6 +95,7 @@ class TimedPrograms final : public Programs {
     const auto first = std::ranges::min_element(running_, {}, &Running::end);
     const bool ends = first != running_.end() && first->end < clock_.time + span;
     clock_.time = ends ? std::max(clock_.time, first->end) : clock_.time + span;
+    for (auto& each : running_) print_later(each);
     passes();
     if (!ends) return true;
     wait.answer(Ended{first->number, std::move(first->ran)});
@@ -91,9 +106,18 @@ class TimedPrograms final : public Programs {
   bool begin_stop(int number, Wait<Ran>& wait) override {
     const auto found = std::ranges::find(running_, number, &Running::number);
     EXPECT_NE(found, running_.end()) << "it has ended before";
-    if (found != running_.end()) running_.erase(found);
-    wait.answer({.status = 137});
+    if (found == running_.end()) return true;
+    found->ran.status = 137;
+    wait.answer(std::move(found->ran));
+    running_.erase(found);
     return true;
+  }
+  void print_later(Running& one) const {
+    while (!one.later.empty() && one.begin + one.later.front().first <= clock_.time) {
+      one.ran.out += one.later.front().second;
+      one.later.erase(one.later.begin());
+      if (one.shorten) one.shorten(one.ran.out);
+    }
   }
 
   WaitedClock& clock_;

@@ -46,8 +46,7 @@ class TableOfPrograms final : public Programs {
   bool suspends = false;
   Wait<Ran>* waiting = nullptr;
   int start(const Command& command) override {
-    asked.push_back(line_of(command));
-    started_.push_back({++last_, next(asked.back())});
+    started_.push_back({++last_, ran_of(command)});
     return last_;
   }
 
@@ -66,14 +65,17 @@ class TableOfPrograms final : public Programs {
     return true;
   }
   bool begin(const Command& command, Wait<Ran>& wait) override {
+    wait.answer(ran_of(command));
+    waiting = &wait;
+    return !suspends;
+  }
+  Ran ran_of(const Command& command) {
     asked.push_back(line_of(command));
     cpus = command.cpus;
     auto ran = next(asked.back());
     if (command.shorten) command.shorten(ran.out);
     ran.cpus = cpus.empty() ? cpus : given.value_or(cpus);
-    wait.answer(std::move(ran));
-    waiting = &wait;
-    return !suspends;
+    return ran;
   }
   Ran next(const std::string& line) {
     for (auto& [begins, all] : answers_) {

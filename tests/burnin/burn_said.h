@@ -44,25 +44,43 @@ struct Said {
         command, list);
   }
 
-  std::string text() const {
-    std::string all = "cupel-asked-seconds: 60\n", samples;
-    if (command == "gemm") all += "cupel-arguments: --seconds 60 --types " + types + "\n";
-    all += "cupel-section: gpus\n";
-    for (const auto* bus : std::span{kBuses}.first(installed)) {
+  std::string gpus_text() const {
+    std::string all;
+    for (const auto* bus : std::span{kBuses}.first(installed))
       all += fmt::format("00000000:{}:00.0, 0\n", bus);
+    return all;
+  }
+  std::string samples_text() const {
+    std::string all;
+    for (const auto* bus : std::span{kBuses}.first(installed)) {
       const auto own = power_of.find(bus);
-      samples += fmt::format("00000000:{}:00.0, {}, 70, {}, {}\n", bus, celsius, reasons,
-                             own == power_of.end() ? power : own->second);
+      all += fmt::format("00000000:{}:00.0, {}, 70, {}, {}\n", bus, celsius, reasons,
+                         own == power_of.end() ? power : own->second);
     }
-    all += "cupel-section: apps\n" + apps + "cupel-busy: " + busy + "\n";
+    return all;
+  }
+  std::string self_test_text() const {
+    return start() + "\n" + self_test + "\n" +
+           R"({"kind":"end","seconds":2,"faults":0,"complete":true,"stopped":false})"
+           "\n";
+  }
+  std::string run_text() const {
+    return start() + "\n" + R"({"kind":"progress","seconds":10,"of":60,"round":17,"doing":"x"})" +
+           "\n" + lines + end + "\n";
+  }
+
+  /// As a script of an earlier version printed it.
+  std::string text() const {
+    std::string all = "cupel-asked-seconds: 60\n";
+    if (command == "gemm") all += "cupel-arguments: --seconds 60 --types " + types + "\n";
+    all += "cupel-section: gpus\n" + gpus_text() + "cupel-section: apps\n" + apps +
+           "cupel-busy: " + busy + "\n";
     if (busy == "yes") return all;
-    all += "cupel-kernel-before: [   12.500000\ncupel-section: self-test\n" + start() + "\n" +
-           self_test + "\n" +
-           R"({"kind":"end","seconds":2,"faults":0,"complete":true,"stopped":false})" +
-           fmt::format("\ncupel-self-test-status: {}\ncupel-section: run\n", self_test_status);
-    all += start() + "\n" + R"({"kind":"progress","seconds":10,"of":60,"round":17,"doing":"x"})" +
-           "\n" + lines + end + fmt::format("\ncupel-run-status: {}\n", status);
-    return all + "cupel-section: samples\n" + samples +
+    all += "cupel-kernel-before: [   12.500000\ncupel-section: self-test\n" + self_test_text() +
+           fmt::format("cupel-self-test-status: {}\n", self_test_status);
+    if (self_test_status == 0)
+      all += "cupel-section: run\n" + run_text() + fmt::format("cupel-run-status: {}\n", status);
+    return all + "cupel-section: samples\n" + (self_test_status == 0 ? samples_text() : "") +
            "cupel-section: kernel\ncupel-kernel-log: told\n" + kernel + "cupel-section: end\n";
   }
 

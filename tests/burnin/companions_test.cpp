@@ -1,6 +1,7 @@
 // What works on the host beside a stage of the GPUs: how it is started, and told apart again.
 #include "burnin/companions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/burnin/stages.h"
@@ -31,13 +32,17 @@ TEST(Companions, WorkAsLongAsTheGpusAndLeaveThemCpusAndMemory) {
     const auto alone = job_of(name, {{"duration", "12h"}}), both = job_of(name, kBoth);
 
     EXPECT_THAT(both.script,
-                AllOf(HasSubstr(R"("seconds":43200,"interval")"), HasSubstr(R"("percent":70)"),
-                      HasSubstr(R"("seconds":43170,"stream":30)"), HasSubstr(R"("spare":8)"),
-                      HasSubstr("cupel-node stage cpu"), HasSubstr("cupel-node stage memory")));
+                AllOf(HasSubstr(R"("beside":[{"stage":"cpu","order":{"seconds":43200,"interval")"),
+                      HasSubstr(R"({"stage":"memory","order":{"seconds":43170,"stream":30,)"
+                                R"("percent":70)"),
+                      HasSubstr(R"("spare":8)")));
     EXPECT_THAT(both.tools, Contains("stress-ng"));
-    EXPECT_THAT(alone.script, Not(HasSubstr("cupel-node stage")));
+    EXPECT_THAT(alone.script, Not(HasSubstr("beside")));
     EXPECT_THAT(alone.tools, Not(Contains("stress-ng")));
     EXPECT_GE(both.limit, hours{15}) << "what memory alone is given for as long";
+    EXPECT_THAT(both.script,
+                HasSubstr(fmt::format(R"("limit":{},"arguments")", both.limit.count())))
+        << "no tool is killed before the job is";
     EXPECT_GE(both.expected, alone.expected);
   }
 }
@@ -78,6 +83,45 @@ TEST(Companions, AreToldApartFromTheStageAndFromEachOther) {
   EXPECT_EQ(found[0].findings.unknown[0].why, "/proc/cpuinfo is gone");
   ASSERT_THAT(found[1].findings.unknown, SizeIs(1));
   EXPECT_THAT(found[1].findings.unknown[0].why, HasSubstr("mktemp: no space"));
+}
+
+constexpr std::string_view kNoted = R"({"kind":"note","name":"beside","text":"cpu memory"})";
+
+TEST(Companions, LinesOfCupelNodeAreToldApartByTheStageThatTheyName) {
+  const auto text = std::string{kNoted} +
+                    "\n"
+                    R"({"kind":"stage","stage":"cupel-burn","protocol":1})"
+                    "\n"
+                    R"({"kind":"stage","stage":"cpu","protocol":1,"of":"cpu"})"
+                    "\n"
+                    R"({"kind":"evidence","name":"run","out":"\n{\"a\":1,\"of\":\"cpu\"}"})"
+                    "\n"
+                    R"({"kind":"gave-up","why":"/proc/cpuinfo is gone","of":"cpu"})"
+                    "\n"
+                    R"({"kind":"done","status":2,"of":"cpu"})"
+                    "\n"
+                    R"({"kind":"done","of":"disk"})"
+                    "\n"
+                    R"({"kind":"done","status":0})"
+                    "\n"
+                    R"({"kind":"cut)";
+  Output output{text, "", 0};
+
+  const auto found = take_companions(profile(), output);
+
+  EXPECT_EQ(output.text,
+            std::string{kNoted} +
+                "\n"
+                R"({"kind":"stage","stage":"cupel-burn","protocol":1})"
+                "\n"
+                R"({"kind":"evidence","name":"run","out":"\n{\"a\":1,\"of\":\"cpu\"}"})"
+                "\n"
+                R"({"kind":"done","status":0})"
+                "\n"
+                R"({"kind":"cut)");
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].findings.unknown.at(0).why, "/proc/cpuinfo is gone");
+  EXPECT_EQ(found[1].findings.unknown.at(0).why, "it did not come to its end");
 }
 
 TEST(Companions, ThatSaidNothingAreNotForgotten) {

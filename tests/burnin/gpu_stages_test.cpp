@@ -220,15 +220,6 @@ TEST(GpuStages, CountWhatOtherGpusReportWhereOneHangsAndTheyNeedNothingOfIt) {
   EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu3"), std::nullopt);
 }
 
-TEST(GpuStages, TestThemselvesInTheTypesOfTheRunAndWithinATimeOfTheirOwn) {
-  const auto script = prepared("gemm", {{"types", "bf16,fp8"}, {"duration", "1h"}})->script;
-
-  EXPECT_THAT(script,
-              HasSubstr("timeout 60 cupel-burn gemm --seconds 50 --types bf16,fp8 --self-test\n"));
-  EXPECT_THAT(prepared("hbm")->script,
-              HasSubstr("timeout 60 cupel-burn hbm --seconds 50 --self-test\n"));
-}
-
 TEST(GpuStages, NameNoGpuOfAHangWhereOneOfSeveralMayBeTheCause) {
   auto said = good();
   said.command = "collective";
@@ -514,55 +505,6 @@ TEST(GpuStages, RefuseParametersThatNoCommandTakes) {
   EXPECT_THAT(why("train", {{"duration", "169h"}}), HasSubstr("duration must be"));
   EXPECT_EQ(why("gemm", {{"types", "bf16, fp8"}, {"pattern", "square"}, {"hertz", "0.5"}}),
             "taken");
-}
-
-/// Programs of the test's own in front of PATH.
-std::string with_tools(const test::TemporaryFolder& folder, const std::string& smi,
-                       const std::string& burn) {
-  for (const auto& [name, body] : {std::pair{"nvidia-smi", smi}, {"cupel-burn", burn}}) {
-    const auto path = folder.path() / name;
-    std::ofstream{path} << "#!/bin/sh\n" << body;
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  }
-  return "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";
-}
-
-constexpr auto kSmi = R"(case $1 in
-  *compute-apps*) ;;
-  *utilization*) echo '00000000:1B:00.0, 0' ;;
-  *temperature*) echo '00000000:1B:00.0, 61, 66, 0x0000000000000004, 690.10' ;;
-esac
-)";
-
-TEST(GpuStages, RunInARealShell) {
-  const test::TemporaryFolder folder;
-  auto said = good();
-  said.gpus = {0};
-  const auto burn = "echo \"$*\" >&2\ncat <<'END'\n" + said.start() + "\n" + said.self_test + "\n" +
-                    result("gemm.rate", "gpu0", 700, "TFLOP/s", R"({"type":"bf16"})") + said.end +
-                    "\nEND\n";
-
-  const auto output =
-      run_script(prepared("gemm", {{"duration", "7s"}})->script, with_tools(folder, kSmi, burn));
-
-  const auto found = stage("gemm")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.error().what << output.text;
-  EXPECT_EQ(output.errors,
-            "gemm --seconds 50 --types bf16 --self-test\n"
-            "gemm --seconds 7 --types bf16 --pattern steady\n");
-  EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu0"), 700);
-  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu0"), 1);
-  EXPECT_EQ(value_of(*found, "burn.complete"), 1);
-}
-
-TEST(GpuStages, RunNothingAfterASelfTestThatFailed) {
-  const test::TemporaryFolder folder;
-
-  const auto output =
-      run_script(prepared("hbm")->script, with_tools(folder, kSmi, "echo \"$*\" >&2\nexit 1\n"));
-
-  EXPECT_EQ(output.errors, "hbm --seconds 50 --self-test\n");
-  EXPECT_FALSE(stage("hbm")->parse(profile(), output));
 }
 
 }  // namespace

@@ -18,23 +18,39 @@ const address = (text: string) => text.trim().toLowerCase().replace(/^0+(?=[0-9a
 
 const kMostSamples = 200_000;
 
+/// What cupel-node reported of these tools, one text each: pieces while they ran, and the rest as evidence. Lines with `of` are
+/// those of stages beside this one.
+function printedBy(lines: string[], tools: string[]): string {
+  let text = '';
+  for (const line of lines) {
+    if (!line.startsWith('{"kind":"piece"') && !line.startsWith('{"kind":"evidence"')) continue;
+    try {
+      const value = JSON.parse(line);
+      if (!('of' in value) && tools.includes(value.name) && typeof value.out === 'string') text += value.out;
+    } catch { /* a line that was cut off */ }
+  }
+  return text;
+}
+
 /// `places`: the machine's GPUs by their PCI address. Programs number only the GPUs that they see.
 export function telemetryOf(stage: string, evidence: string, places: [address: string, name: string][] = []): Telemetry | undefined {
-  const lines = evidence.split('\n');
-  const output = lines.indexOf('# standard output');
-  const begin = lines.indexOf('cupel-section: samples', Math.max(0, output));
-  if (begin < 0) return undefined;
-  const period = Number(/^period=(\d+)$/m.exec(evidence)?.[1] ?? 5) || 5;
+  const all = evidence.split('\n');
+  const output = all.slice(Math.max(0, all.indexOf('# standard output')));
+  // A shell script of earlier versions printed sections.
+  const section = output.indexOf('cupel-section: samples');
+  const lines = section < 0 ? printedBy(output, ['samples']).split('\n') : output.slice(section + 1);
+  const before = section < 0 ? printedBy(output, ['self-test', 'run']).split('\n') : output.slice(0, section);
+  const period = Number(/^period=(\d+)$/m.exec(evidence)?.[1] ?? /"period":(\d+)/.exec(evidence)?.[1] ?? 5) || 5;
   const names = new Map<string, string>();
   for (const [where, name] of places) names.set(address(where), name);
-  for (const line of places.length ? [] : lines.slice(Math.max(0, output), begin)) {
+  for (const line of places.length ? [] : before) {
     if (!line.startsWith('{"kind":"start"')) continue;
     try {
       for (const gpu of JSON.parse(line).gpus ?? []) names.set(address(String(gpu.pci)), `gpu${Number(gpu.index)}`);
     } catch { /* a line that was cut off */ }
   }
   const found = new Map<string, Telemetry['gpus'][number]>();
-  for (let i = begin + 1; i < lines.length && i - begin < kMostSamples && !lines[i]!.startsWith('cupel-'); ++i) {
+  for (let i = 0; i < lines.length && i < kMostSamples && !lines[i]!.startsWith('cupel-'); ++i) {
     const fields = lines[i]!.split(',').map((field) => field.trim());
     if (fields.length < 7) continue;
     const where = address(fields[0]!);

@@ -1,7 +1,7 @@
 // CPUs and memory under load, each result compared, by stress-ng.
 #include "base/text.h"
 #include "burnin/agent/node/stages/order.h"
-#include "burnin/agent/node/stages/stage.h"
+#include "burnin/agent/node/stages/reported.h"
 
 namespace cupel::agent {
 namespace {
@@ -38,9 +38,8 @@ Work<GaveUp> run_cpu_memory(Node& node, const JsonValue& order) {
                std::to_string(memory) + (is_share ? "%" : ""), "--vm-method", "all", "--verify",
                "--metrics", "--timeout", std::to_string(seconds) + "s"},
       .limit = std::chrono::seconds{limit}};
-  const auto ran = co_await node.programs.run(command);
+  co_await run_reported(node, "stress-ng", command);
   note_kills(node, "after");
-  node.lines.evidence("stress-ng", "", command, ran);
   co_return {};
 }
 

@@ -1,6 +1,7 @@
 // NVIDIA's own diagnosis: dcgmi diag on GPUs that are idle and whole.
 #include "burnin/agent/node/stages/idle_gpus.h"
 #include "burnin/agent/node/stages/order.h"
+#include "burnin/agent/node/stages/pinned.h"
 
 namespace cupel::agent {
 namespace {
@@ -15,15 +16,13 @@ Work<GaveUp> run_dcgm_diag(Node& node, const JsonValue& order) {
   const auto limit = read.amount("limit", 1, kLongestLimit);
   if (!read.why().empty()) co_return read.why();
   if (!node.programs.has("dcgmi")) co_return "dcgmi is not installed on the node";
-  auto why = co_await wait_for_idle_gpus(node);
-  if (!why.empty()) co_return why;
+  const auto pin = co_await pin_on_idle_gpus(node, order);
+  if (!pin) co_return std::string{pin.error().what};
   node.lines.asked("level", static_cast<double>(level));
   const Command command{.argv = {"dcgmi", "diag", "-r", std::to_string(level), "-j"},
                         .environment = {cuda_order()},
                         .limit = std::chrono::seconds{limit}};
-  const auto ran = co_await node.programs.run(command);
-  node.lines.evidence("dcgmi", "", command, ran);
-  co_return {};
+  co_return co_await run_pinned(node, *pin, "dcgmi", command);
 }
 
 }  // namespace cupel::agent

@@ -48,9 +48,7 @@ Work<GaveUp> run_gpu_burn(Node& node, const JsonValue& order) {
   if (!read.why().empty()) co_return read.why();
   const auto tool = site_tool(node, folder, "gpu_burn");
   if (!tool) co_return std::string{tool.error().what};
-  auto why = co_await wait_for_idle_gpus(node);
-  if (!why.empty()) co_return why;
-  const auto pin = pin_of(node, order);
+  const auto pin = co_await pin_on_idle_gpus(node, order);
   if (!pin) co_return std::string{pin.error().what};
   node.lines.asked("seconds", static_cast<double>(seconds));
   node.lines.note("precision", precision);

@@ -1,9 +1,6 @@
 // What the driver reports of each GPU at rest, of its NVLinks and of the fabric manager, and what
 // the kernel's log has of GPUs and NVSwitches since the boot. Nothing is run on the GPUs.
-#include <deque>
-
-#include "base/text.h"
-#include "burnin/agent/node/stages/stage.h"
+#include "burnin/agent/node/stages/kernel_events.h"
 
 namespace cupel::agent {
 namespace {
@@ -13,7 +10,6 @@ namespace {
 constexpr std::chrono::hours kJobsLimit{24};
 /// nvidia-smi lists every process of every GPU.
 constexpr std::size_t kMostPrinted = 16u << 20;
-constexpr std::size_t kMostLog = 32u << 20, kMostEvents = 400;
 constexpr std::size_t kMostGpus = 256;
 
 /// Its exit status.
@@ -58,27 +54,6 @@ Work<bool> ask_fabric_manager(Node& node) {
   co_return true;
 }
 
-/// The latest Xids and SXids.
-std::string events_in(std::string_view log) {
-  std::deque<std::string_view> latest;
-  for (const auto line : lines(log)) {
-    if (!line.contains("NVRM: Xid") && !line.contains("SXid")) continue;
-    latest.push_back(line);
-    if (latest.size() > kMostEvents) latest.pop_front();
-  }
-  std::string text;
-  for (const auto line : latest) text.append(line).append("\n");
-  return text;
-}
-
-Work<bool> ask_kernel(Node& node) {
-  const Command command{.argv = {"dmesg"}, .limit = kJobsLimit, .most = kMostLog};
-  auto ran = co_await node.programs.run(command);
-  ran.out = events_in(ran.out);
-  node.lines.evidence("dmesg", "", command, ran);
-  co_return true;
-}
-
 }  // namespace
 
 Work<GaveUp> run_gpu_facts(Node& node, const JsonValue&) {
@@ -86,7 +61,7 @@ Work<GaveUp> run_gpu_facts(Node& node, const JsonValue&) {
   co_await ask_gpus(node);
   co_await ask_nvlinks(node);
   co_await ask_fabric_manager(node);
-  co_await ask_kernel(node);
+  co_await report_kernel_events(node, "dmesg", kJobsLimit);
   co_return {};
 }
 

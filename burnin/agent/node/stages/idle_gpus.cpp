@@ -18,11 +18,6 @@ constexpr seconds kPatience{60}, kBetweenLooks{4};
 constexpr int kMostLooks = 16;
 constexpr std::string_view kNoHeader = "csv,noheader", kBare = "csv,noheader,nounits";
 
-struct Use {
-  bool busy = false;
-  int holders = 0;  // programs that hold memory of a GPU
-};
-
 Command query(std::string_view what, std::string_view format, seconds limit) {
   return {.argv = {"nvidia-smi", std::string{what}, "--format=" + std::string{format}},
           .limit = limit};
@@ -46,15 +41,13 @@ bool shows_work(std::string_view line) {
   return percent && *percent > burnin::kBusyPercent;
 }
 
-Work<Use> look(Node& node) {
-  const auto work =
-      co_await node.programs.run(query("--query-gpu=pci.bus_id,utilization.gpu", kBare, kAskLimit));
-  const auto holding = co_await node.programs.run(
-      query("--query-compute-apps=gpu_bus_id,pid,process_name", kBare, kAskLimit));
-  Use use;
-  const auto apps = lines(holding.out);
-  use.holders = static_cast<int>(std::ranges::count_if(apps, names_a_holder));
-  use.busy = use.holders > 0 || std::ranges::any_of(lines(work.out), shows_work);
+Work<GpuUse> look(Node& node) {
+  GpuUse use;
+  use.gpus = co_await node.programs.run(ask_gpu_use());
+  use.programs = co_await node.programs.run(ask_gpu_programs());
+  const auto holding = lines(use.programs.out);
+  use.holders = static_cast<int>(std::ranges::count_if(holding, names_a_holder));
+  use.busy = use.holders > 0 || std::ranges::any_of(lines(use.gpus.out), shows_work);
   co_return use;
 }
 
@@ -69,6 +62,22 @@ Work<bool> is_mig_on(Node& node) {
 
 std::pair<std::string, std::string> cuda_order() { return {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}; }
 
+Command ask_gpu_use() { return query("--query-gpu=pci.bus_id,utilization.gpu", kBare, kAskLimit); }
+
+Command ask_gpu_programs() {
+  return query("--query-compute-apps=gpu_bus_id,pid,process_name", kBare, kAskLimit);
+}
+
+Work<GpuUse> wait_until_unused(Node& node) {
+  const auto until = node.clock.now() + kPatience;
+  auto use = co_await look(node);
+  for (int i = 1; use.busy && i < kMostLooks && node.clock.now() < until; ++i) {
+    co_await node.clock.pause(kBetweenLooks);
+    use = co_await look(node);
+  }
+  co_return use;
+}
+
 Work<GaveUp> wait_for_idle_gpus(Node& node) {
   if (!node.programs.has("nvidia-smi")) co_return "nvidia-smi is not installed on the node";
   const auto list = query("--query-gpu=index,pci.bus_id", kNoHeader, kJobsLimit);
@@ -76,12 +85,7 @@ Work<GaveUp> wait_for_idle_gpus(Node& node) {
   node.lines.evidence("gpus", "", list, listed);
   const bool mig = co_await is_mig_on(node);
   if (mig) co_return "MIG is on: no tool sees whole GPUs";
-  const auto until = node.clock.now() + kPatience;
-  auto use = co_await look(node);
-  for (int i = 1; use.busy && i < kMostLooks && node.clock.now() < until; ++i) {
-    co_await node.clock.pause(kBetweenLooks);
-    use = co_await look(node);
-  }
+  const auto use = co_await wait_until_unused(node);
   if (!use.busy) co_return {};
   if (use.holders == 0) co_return "GPUs are busy, and no program is listed that makes them so";
   co_return "GPUs are in use: " + std::to_string(use.holders) +

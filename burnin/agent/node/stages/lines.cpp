@@ -22,6 +22,10 @@ void StageLines::phase(std::string_view name, double seconds) {
   write(JsonLine{"phase"}.add("name", name).add("seconds", seconds));
 }
 
+void StageLines::piece(std::string_view name, std::string_view out) {
+  write(JsonLine{"piece"}.add("name", name).add("out", out));
+}
+
 void StageLines::evidence(std::string_view name, std::string_view part, const Command& command,
                           const Ran& ran) {
   JsonLine line{"evidence"};

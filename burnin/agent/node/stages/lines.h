@@ -26,6 +26,9 @@ class StageLines {
   void note(std::string_view name, std::string_view text);
   /// Which part of its work it does now, for whoever reads meanwhile; `seconds`: for how long.
   void phase(std::string_view name, double seconds);
+  /// What a tool that still runs has printed since the last piece of it, for the evidence of that
+  /// name.
+  void piece(std::string_view name, std::string_view out);
   /// A tool's raw output, for the controller to parse. `name`: what the reader looks for.
   void evidence(std::string_view name, std::string_view part, const Command& command,
                 const Ran& ran);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "burnin/agent/node/stages/idle_gpus.h"
 #include "burnin/agent/node/stages/order.h"
 #include "burnin/agent/node/stages/pinned.h"
 #include "burnin/agent/node/stages/site_tool.h"
@@ -46,9 +45,7 @@ Work<GaveUp> run_nccl_tests(Node& node, const JsonValue& order) {
   if (!read.why().empty()) co_return read.why();
   const auto tool = site_tool(node, folder, operation + "_perf");
   if (!tool) co_return std::string{tool.error().what};
-  auto why = co_await wait_for_idle_gpus(node);
-  if (!why.empty()) co_return why;
-  const auto pin = pin_of(node, order);
+  const auto pin = co_await pin_on_idle_gpus(node, order);
   if (!pin) co_return std::string{pin.error().what};
   node.lines.asked("bytes", static_cast<double>(bytes));
   node.lines.note("operation", operation);

@@ -20,9 +20,7 @@ Work<GaveUp> run_nvbandwidth(Node& node, const JsonValue& order) {
   const auto limit = read.amount("limit", 1, kLongestLimit);
   if (!read.why().empty()) co_return read.why();
   if (!node.programs.has("nvbandwidth")) co_return "nvbandwidth is not installed on the node";
-  auto why = co_await wait_for_idle_gpus(node);
-  if (!why.empty()) co_return why;
-  const auto pin = pin_of(node, order);
+  const auto pin = co_await pin_on_idle_gpus(node, order);
   if (!pin) co_return std::string{pin.error().what};
   // 0.4 knows no JSON and refuses the option.
   const Command ask{.argv = {"nvbandwidth", "--help"}};

@@ -15,6 +15,10 @@ struct Pin {
 /// Errors: kInvalid where the order cannot be read; kNoMeasurement where the node has no such CPUs.
 Result<Pin> pin_of(const Node& node, const JsonValue& order);
 
+/// Waits until the GPUs are idle (idle_gpus.h), and reads where the tool may run on them. Errors:
+/// as those two.
+Work<Result<Pin>> pin_on_idle_gpus(Node& node, const JsonValue& order);
+
 /// Runs it there, reports what it printed as evidence of that name, and the note "pinned". Not
 /// empty: it was not run, because the kernel gives it other CPUs.
 Work<GaveUp> run_pinned(Node& node, Pin pin, std::string name, Command command);

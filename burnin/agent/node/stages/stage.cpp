@@ -25,7 +25,8 @@ constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
                              StageRow{"gpu-facts", run_gpu_facts},
                              StageRow{"disk", run_disk},
                              StageRow{"storage", run_storage},
-                             StageRow{"nvme", run_nvme}};
+                             StageRow{"nvme", run_nvme},
+                             StageRow{"cupel-burn", run_cupel_burn}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {
@@ -47,6 +48,14 @@ int refuse(StageLines& lines, const std::string& why) {
 std::span<const StageRow> stage_rows() { return kStages; }
 
 Work<int> run_stage(Node& node, std::string name, std::string order) {
+  auto read =
+      order.size() <= kMostOrder
+          ? JsonValue::parse(order)
+          : Error{Code::kMalformed, "it is longer than " + std::to_string(kMostOrder) + " bytes"};
+  co_return co_await run_stage(node, std::move(name), std::move(read));
+}
+
+Work<int> run_stage(Node& node, std::string name, Result<JsonValue> order) {
   const auto* row = std::ranges::find(kStages, std::string_view{name}, &StageRow::name);
   JsonLine header{"stage"};
   header.add("stage", std::string_view{name}).add("protocol", kLinesProtocol);
@@ -54,15 +63,11 @@ Work<int> run_stage(Node& node, std::string name, std::string order) {
   if (row == kStages.end())
     co_return refuse(node.lines, "cupel-node has no stage '" + shortened(printable(name), 80) +
                                      "': bring the cupel-node of this controller's version");
-  if (order.size() > kMostOrder)
-    co_return refuse(node.lines,
-                     "the order is longer than " + std::to_string(kMostOrder) + " bytes");
-  const auto read = JsonValue::parse(order);
-  if (!read || read->object() == nullptr)
+  if (!order || order->object() == nullptr)
     co_return refuse(node.lines,
                      "the order is no JSON object" +
-                         (read ? std::string{} : ": " + std::string{read.error().what}));
-  const auto why = co_await row->run(node, *read);
+                         (order ? std::string{} : ": " + std::string{order.error().what}));
+  const auto why = co_await row->run(node, *order);
   if (!why.empty()) give_up(node.lines, why);
   co_return end(node.lines, why.empty() ? kDone : kFoundOutNothing);
 }

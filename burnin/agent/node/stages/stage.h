@@ -51,6 +51,7 @@ Work<GaveUp> run_psu(Node& node, const JsonValue& order);
 Work<GaveUp> run_disk(Node& node, const JsonValue& order);
 Work<GaveUp> run_storage(Node& node, const JsonValue& order);
 Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
+Work<GaveUp> run_cupel_burn(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
@@ -61,5 +62,7 @@ inline constexpr std::size_t kMostOrder = 64 * 1024;
 /// kDone, kFoundOutNothing where it gave up, kUsage where there is no such stage or the order
 /// cannot be read.
 Work<int> run_stage(Node& node, std::string name, std::string order);
+/// The same by an order that was read, or why it could not be.
+Work<int> run_stage(Node& node, std::string name, Result<JsonValue> order);
 
 }  // namespace cupel::agent
