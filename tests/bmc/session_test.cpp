@@ -550,7 +550,9 @@ TEST_F(Session, AsksOneThingAtATimeOfABmcThatRefusesTwo) {
     co_await arrived(before + 2);
     answer_first(before + 1);
     const auto end = soon();
-    while (at_once.width() > 1 && !end.passed()) CO_TRY(co_await pause_for(1ms));
+    while (at_once.width() > 1 && !end.passed()) {
+      CO_TRY(co_await pause_for(1ms));
+    }
     answer_first({});
     co_return true;
   };
