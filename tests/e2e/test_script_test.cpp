@@ -132,11 +132,16 @@ TEST(TestScript, WhatPassedIsDueAgainWhereItsFilesHaveChanged) {
   const OneTest other{"exit 0"};
   const auto of_other =
       other.parts(std::string{kRepository} + kProve + "is_due aarch64 base && echo due; true");
+  const OneTest without{"exit 0"};
+  const auto left_out = without.parts(std::string{kRepository} + kProve +
+                                      "mkdir $root/base/out; echo 2 > $root/base/out/b; "
+                                      "is_due machines base ':!base/out' && echo due; true");
 
   EXPECT_THAT(never.out, HasSubstr("due\n"));
   EXPECT_THAT(since.out, AllOf(HasSubstr("machines: not due, since nothing in base has changed"),
                                Not(HasSubstr("\ndue\n"))));
   EXPECT_THAT(after.out, HasSubstr("\ndue\n"));
+  EXPECT_THAT(left_out.out, Not(HasSubstr("\ndue\n")));
   EXPECT_THAT(of_other.out, HasSubstr("\ndue\n")) << "one part proves nothing of another";
 }
 
