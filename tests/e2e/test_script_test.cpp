@@ -17,7 +17,7 @@ struct OneTest {
     std::filesystem::create_directories(build);
     std::ofstream{build / "CTestTestfile.cmake"}
         << "add_test([=[Some.Test]=] /bin/sh -c [=[runs=" << runs_file() << "; echo run >> $runs; "
-        << script << "]=])\n";
+        << script << "]=])\nset_tests_properties(Some.Test PROPERTIES LABELS whole)\n";
   }
 
   std::string runs_file() const { return (folder.path() / "runs").string(); }
@@ -75,6 +75,8 @@ TEST(TestScript, PassesWhereAllTestsPassAndSaysWhatTheyTook) {
 
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, ::testing::ContainsRegex("the tests +[0-9]+ s +[0-9]+ s of CPU\nmore "));
+  EXPECT_THAT(ran.out,
+              ::testing::ContainsRegex("of label whole .some. +[0-9]+ s of processes, 1 t"));
 }
 
 TEST(TestScript, FailsWhereNoTestIsThere) {
