@@ -4,13 +4,13 @@
 # Runs the tests of PRESET, once: a test that fails beside others and passes alone is a defect like any other. Some wait
 # for minutes while they compute nothing (a GPU that hangs is named after 20 s), hence more at once than there are processors.
 run_tests() { # PRESET [CTEST OPTION...]
-  local preset=$1
+  local preset=$1 said=$root/build/$1/tests.log status=0
   shift
   say "testing ($preset)"
-  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) * 5 / 2))" "$@" || {
-    failures=$root/build/$preset/Testing/Temporary/LastTest.log
-    return 1
-  }
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) * 5 / 2))" "$@" | tee "$said" || status=1
+  # As ctest ends: "whole = 7105.20 sec*proc (177 tests)".
+  labels_took+=$(sed -nE "s/^ *([^ ]+) += +([0-9]+)\..* sec\*proc \((.*)\)$/\1 ($preset)|\2|\3/p" "$said")$'\n'
+  [ "$status" = 0 ] || { failures=$root/build/$preset/Testing/Temporary/LastTest.log; return 1; }
 }
 
 # ASAN_OPTIONS: a quarantine that fits the processor's cache, and short stacks of allocations, halve the CPU of a rehearsal.
@@ -36,6 +36,8 @@ targets_of_tests() { # REGEX
     }' | sort -u
 }
 
+# What the tests of each label took: LABEL (PRESET)|SECONDS OF ALL PROCESSES|COUNT, a line each.
+labels_took=
 # What each part took: NAME|WALL SECONDS|CPU SECONDS. A part that fails ends the script (set -e), which then names it.
 parts=()
 running=
@@ -89,6 +91,9 @@ print_parts() {
     IFS='|' read -r name wall cpu <<< "$line"
     printf '%-36s %5d s %6d s of CPU\n' "$name" "$wall" "$cpu"
   done
+  while IFS='|' read -r name wall cpu; do
+    [ ! "$name" ] || printf '  of label %-25s %5d s of processes, %s\n' "$name" "$wall" "$cpu"
+  done <<< "$labels_took"
   [ ! "$failures" ] || say_failures "$failures"
   [ "$status" = 0 ] || echo "scripts/test: failed${running:+ in: $running}" >&2
   return "$status"

@@ -90,10 +90,19 @@ class OverHttps : public ::testing::Test {
     }
   }
   /// What `work` comes to when it is cancelled as soon as the server has received `requests` in
-  /// all.
+  /// all, of which it answers the last one after that.
   template <class T>
   Result<T> cancelled_at_request(int requests, Task<Result<T>> work) {
-    return cancelled_after(io, arrived(requests), std::move(work));
+    answer_first(requests - 1);
+    return cancelled_after(io, arrived_and_answered(requests), std::move(work));
+  }
+  /// The others wait at the server until it may answer more.
+  void answer_first(std::optional<int> requests) {
+    server.change([requests](auto& options) { options.answers = requests; });
+  }
+  Task<void> arrived_and_answered(int requests) {
+    co_await arrived(requests);
+    answer_first({});
   }
   static json::value test_system() { return test::small_machine(kSystem); }
   static Deadline soon() { return Deadline::in(60s); }

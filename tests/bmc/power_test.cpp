@@ -604,6 +604,7 @@ TEST_P(UnreadableChassis, DoesNotKeepAMachineFromBeingTurnedOffAndOn) {
 
 TEST_P(UnreadableChassis, LeavesAMachineOnThatWasToBeCycledByItsChassis) {
   const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power.state(soon())));
 
   const auto done = run(ac_cycle(*bmc, 0ms, Deadline::in(1s), kQuick));
   run(bmc->log_out());

@@ -17,7 +17,7 @@ steps:
   - step: bmc-facts
   - step: power-on
   - step: ssh-wait
-    deadline: 4s
+    deadline: 12s
 )";
 
 constexpr const char* kParts = R"(playbook: parts
@@ -52,8 +52,8 @@ class ActionsTest : public ::testing::Test {
     return told.get();
   }
   Child begin(const std::string& playbook, const std::string& patience) {
-    return Child{site.cupel({"run", playbook, "--json", "--no-console", "--recheck-interval", "1s",
-                             "--wait-for-repair", patience})};
+    return Child{site.cupel({"run", playbook, "-n", "v01-n02", "--json", "--no-console",
+                             "--recheck-interval", "1s", "--wait-for-repair", patience})};
   }
   std::size_t count(EventKind kind) const {
     const auto store = store::Store::open(site.file("state"));

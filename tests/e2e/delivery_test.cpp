@@ -130,7 +130,7 @@ TEST_F(DeliveryTest, BringsTheProgramRunsItDetachedAndJudgesWhatItSaid) {
 }
 
 TEST_F(DeliveryTest, LosesNothingWhenItsConnectionIsKilledInTheMiddle) {
-  watch_for("6s");
+  watch_for("15s");
   Child cupel{with_programs({"run", "look.yaml", "--json"})};
   const auto job = job_under_way();
   ASSERT_FALSE(job.empty()) << cupel.wait(std::chrono::seconds{0}).err;
@@ -144,7 +144,7 @@ TEST_F(DeliveryTest, LosesNothingWhenItsConnectionIsKilledInTheMiddle) {
 }
 
 TEST_F(DeliveryTest, IsFoundAgainByTheNextControllerAndNotStartedASecondTime) {
-  watch_for("6s");
+  watch_for("15s");
   Child first{with_programs({"run", "look.yaml", "--json"})};
   const auto job = job_under_way();
   ASSERT_FALSE(job.empty()) << first.wait(std::chrono::seconds{0}).err;

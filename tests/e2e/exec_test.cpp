@@ -166,10 +166,10 @@ TEST_F(ExecTest, GivesItsInputToEveryNode) {
 }
 
 TEST_F(ExecTest, EndsACommandAtItsTimeLimit) {
-  const auto ran = exec({"--timeout", "2s", "a01-n[01-02]", "--", "sleep 30011"});
+  const auto ran = exec({"--timeout", "12s", "a01-n[01-02]", "--", "sleep 30011"});
 
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_EQ(ran.error, "cupel: a01-n[01-02] (2): ended after 2s, its time limit\n");
+  EXPECT_EQ(ran.error, "cupel: a01-n[01-02] (2): ended after 12s, its time limit\n");
   EXPECT_TRUE(processes_with("sleep 30011").empty());
 }
 

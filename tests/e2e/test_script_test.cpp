@@ -17,7 +17,7 @@ struct OneTest {
     std::filesystem::create_directories(build);
     std::ofstream{build / "CTestTestfile.cmake"}
         << "add_test([=[Some.Test]=] /bin/sh -c [=[runs=" << runs_file() << "; echo run >> $runs; "
-        << script << "]=])\n";
+        << script << "]=])\nset_tests_properties(Some.Test PROPERTIES LABELS whole)\n";
   }
 
   std::string runs_file() const { return (folder.path() / "runs").string(); }
@@ -75,6 +75,8 @@ TEST(TestScript, PassesWhereAllTestsPassAndSaysWhatTheyTook) {
 
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, ::testing::ContainsRegex("the tests +[0-9]+ s +[0-9]+ s of CPU\nmore "));
+  EXPECT_THAT(ran.out,
+              ::testing::ContainsRegex("of label whole .some. +[0-9]+ s of processes, 1 t"));
 }
 
 TEST(TestScript, FailsWhereNoTestIsThere) {
@@ -132,11 +134,16 @@ TEST(TestScript, WhatPassedIsDueAgainWhereItsFilesHaveChanged) {
   const OneTest other{"exit 0"};
   const auto of_other =
       other.parts(std::string{kRepository} + kProve + "is_due aarch64 base && echo due; true");
+  const OneTest without{"exit 0"};
+  const auto left_out = without.parts(std::string{kRepository} + kProve +
+                                      "mkdir $root/base/out; echo 2 > $root/base/out/b; "
+                                      "is_due machines base ':!base/out' && echo due; true");
 
   EXPECT_THAT(never.out, HasSubstr("due\n"));
   EXPECT_THAT(since.out, AllOf(HasSubstr("machines: not due, since nothing in base has changed"),
                                Not(HasSubstr("\ndue\n"))));
   EXPECT_THAT(after.out, HasSubstr("\ndue\n"));
+  EXPECT_THAT(left_out.out, Not(HasSubstr("\ndue\n")));
   EXPECT_THAT(of_other.out, HasSubstr("\ndue\n")) << "one part proves nothing of another";
 }
 

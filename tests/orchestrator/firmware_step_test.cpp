@@ -266,7 +266,7 @@ TEST_F(FirmwareStep, APowerStepWaitsWhileFirmwareIsWritten) {
   const auto ask = [&] {
     asio::io_context io;
     return run_to_end(
-        io, steps.perform({1, node_, {}, off, 1, {}, Deadline::in(5s), stop, {}, [](auto) {}}));
+        io, steps.perform({1, node_, {}, off, 1, {}, Deadline::in(60s), stop, {}, [](auto) {}}));
   };
 
   const auto held = ask();
@@ -295,7 +295,7 @@ TEST_F(FirmwareStep, WhatWouldDisturbAnUpdateWaitsForItOfWhateverNodeOfTheBmc) {
       const auto ended = run_to_end(
           io,
           steps.perform(
-              {1, node_, {}, step, 1, {}, Deadline::in(5s), engine::Stop::no, {}, [](auto) {}}));
+              {1, node_, {}, step, 1, {}, Deadline::in(60s), engine::Stop::no, {}, [](auto) {}}));
       ASSERT_TRUE(store::release_power(*store_, held));
 
       ASSERT_TRUE(ended);

@@ -74,6 +74,11 @@ void Child::signal(int number) const {
   ::syscall(SYS_pidfd_send_signal, pidfd_, number, nullptr, 0);
 }
 
+bool Child::has_ended() const {
+  pollfd ended{pidfd_, POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 1;
+}
+
 bool Child::wait_for(const std::string& text, std::chrono::seconds patience) {
   std::unique_lock lock{mutex_};
   const auto said = [&] {

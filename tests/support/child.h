@@ -31,6 +31,8 @@ class Child {
   pid_t pid() const { return pid_; }
   void signal(int number) const;
 
+  bool has_ended() const;
+
   /// True once its standard output or error holds `text`.
   bool wait_for(const std::string& text, std::chrono::seconds patience = std::chrono::seconds{60});
 

@@ -99,6 +99,7 @@ struct HttpsServer::Impl final : Resources {
       auto [failure, size] = co_await http::async_read(stream, buffer, request, kAwait);
       if (failure) co_return;
       const auto habit = begin(request);
+      const auto number = this->number();
       if (!habit && request.target() == kEventStream && is_allowed(request)) {
         end();
         co_await stream_events(stream);
@@ -114,7 +115,8 @@ struct HttpsServer::Impl final : Resources {
       }
       const auto think =
           habit && habit->kind == Habit::Kind::never_answer ? std::chrono::hours{1} : thinking();
-      while (!has_gathered()) (void)co_await pause_for(std::chrono::milliseconds{1});
+      while (!has_gathered() || !may_answer(number))
+        (void)co_await pause_for(std::chrono::milliseconds{1});
       if (think.count() > 0) (void)co_await pause_for(think);
       const bool loses_answer = habit && habit->kind == Habit::Kind::act_and_reset;
       HttpResponse response = habit && !loses_answer ? badly(*habit) : properly(request);
@@ -195,6 +197,17 @@ struct HttpsServer::Impl final : Resources {
   bool has_gathered() {
     const std::lock_guard lock{mutex};
     return asked.most_in_flight >= options.gathers;
+  }
+
+  bool may_answer(int number) {
+    const std::lock_guard lock{mutex};
+    return !options.answers || number <= *options.answers;
+  }
+
+  /// Of the request that came last.
+  int number() {
+    const std::lock_guard lock{mutex};
+    return asked.requests;
   }
 
   std::optional<Habit> begin(const HttpRequest& request) {

@@ -66,6 +66,7 @@ class HttpsServer {
     std::string password = "open sesame";   // of user "admin"
     std::chrono::milliseconds thinking{0};  // before each answer
     int gathers = 0;                        // requests that are in flight together once, before it
+    std::optional<int> answers{};           // the first so many requests of all; others wait
     int looks_until_power_changes = 0;      // reads of the system after a reset
     bool sessions_exhausted = false;        // 503 RAC0218 to every login
     bool wants_if_match = false;            // 428 without, 412 with another ETag

@@ -49,7 +49,7 @@ void succeed(std::vector<std::string> words) {
   if (ran.status != 0) throw std::runtime_error{"PostgreSQL: " + ran.out + ran.err};
 }
 
-/// A port on the loopback that nobody has.
+/// A port on the loopback that nobody has just now.
 int free_port() {
   const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -100,18 +100,24 @@ Postgresql::Postgresql() {
   write_for_server(folder_ / "data/server.crt", made.certificate_pem);
   write_for_server(folder_ / "data/pg_hba.conf",
                    "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n");
+  // Another process may take the port before the server does.
+  for (int tries = 1; !start(); ++tries)
+    if (tries == 4) throw std::runtime_error{"PostgreSQL did not start: " + server_->wait().err};
+  ask("public", "ALTER ROLE cupel PASSWORD 'it''s \\ secret'");
+}
+
+bool Postgresql::start() {
   port_ = free_port();
-  std::vector<std::string> words{(kPrograms / "postgres").string(), "-D", data};
+  std::vector<std::string> words{(kPrograms / "postgres").string(), "-D",
+                                 (folder_ / "data").string()};
   for (const auto& setting :
-       {"unix_socket_directories=" + name, std::string{"listen_addresses=127.0.0.1"},
+       {"unix_socket_directories=" + folder_.string(), std::string{"listen_addresses=127.0.0.1"},
         "port=" + std::to_string(port_), std::string{"ssl=on"}, std::string{"fsync=off"},
         std::string{"autovacuum=off"}, std::string{"jit=off"}, std::string{"shared_buffers=32MB"},
         std::string{"max_connections=40"}, std::string{"log_min_messages=log"}})
     words.insert(words.end(), {"-c", setting});
   server_ = std::make_unique<Child>(as_user(words));
-  if (!server_->wait_for("ready to accept connections"))
-    throw std::runtime_error{"PostgreSQL did not start: " + server_->wait().err};
-  ask("public", "ALTER ROLE cupel PASSWORD 'it''s \\ secret'");
+  return server_->wait_for("ready to accept connections");
 }
 
 Postgresql::~Postgresql() {

@@ -40,6 +40,8 @@ class Postgresql {
 
  private:
   Postgresql();
+  /// On a port that is free just now; false where it did not come up.
+  bool start();
 
   std::filesystem::path folder_;
   int port_ = 0;

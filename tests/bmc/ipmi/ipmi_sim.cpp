@@ -180,8 +180,8 @@ std::string chassis_script(const fs::path& folder) {
          "echo $3 > " + at + "/power;;\nesac\n";
 }
 
-/// Presence pings until it answers one; each waits for its answer, or for 100 ms.
-bool answers(std::uint16_t port) {
+/// Presence pings until it answers one, or has ended; each waits for its answer, or for 100 ms.
+bool answers(std::uint16_t port, testing::Child& child) {
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -189,7 +189,7 @@ bool answers(std::uint16_t port) {
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const Bytes ping{6, 0, 0xff, 6, 0, 0, 0x11, 0xbe, 0x80, 1, 0, 0};
   bool heard = false;
-  for (int tries = 0; tries < 600 && !heard; ++tries) {
+  for (int tries = 0; tries < 600 && !heard && !child.has_ended(); ++tries) {
     ::sendto(fd, ping.data(), ping.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to);
     pollfd waiting{fd, POLLIN, 0};
     heard = ::poll(&waiting, 1, 100) > 0;
@@ -216,23 +216,31 @@ bool IpmiSim::installed() {
   return ::access(kProgram, X_OK) == 0 && ::access("/usr/bin/ipmitool", X_OK) == 0;
 }
 
-IpmiSim::IpmiSim(std::uint16_t console_port) : port_{free_udp_port()} {
+IpmiSim::IpmiSim(std::uint16_t console_port) {
   char name[] = "/tmp/cupel-ipmi-XXXXXX";
   folder_ = ::mkdtemp(name);
   fs::create_directory(folder_ / "state");
-  std::ofstream{folder_ / "lan.conf"} << configuration(folder_, port_, console_port);
   std::ofstream{folder_ / "machine.emu"} << machine();
   std::ofstream{folder_ / "chassis"} << chassis_script(folder_);
   std::ofstream{folder_ / "power"} << "1\n";
   fs::permissions(folder_ / "chassis", fs::perms::owner_all);
-  start();
+  for (int tries = 1; port_ == 0; ++tries) {
+    const auto port = free_udp_port();
+    std::ofstream{folder_ / "lan.conf"} << configuration(folder_, port, console_port);
+    try {
+      start(port);
+      port_ = port;
+    } catch (const std::runtime_error&) {
+      if (tries == 4) throw;  // another process may take the port first, but not four times
+    }
+  }
 }
 
-void IpmiSim::start() {
+void IpmiSim::start(std::uint16_t port) {
   child_ = std::make_unique<testing::Child>(std::vector<std::string>{
       kProgram, "-c", (folder_ / "lan.conf").string(), "-f", (folder_ / "machine.emu").string(),
       "-s", (folder_ / "state").string(), "-n"});
-  if (answers(port_)) return;
+  if (answers(port, *child_)) return;
   child_->signal(SIGKILL);
   const auto ran = child_->wait();
   throw std::runtime_error{"ipmi_sim does not answer: " + ran.out + ran.err};

@@ -30,7 +30,7 @@ class IpmiSim {
   std::string calls() const;
 
   void stop();
-  void start();
+  void start() { start(port_); }
 
   /// What ipmitool prints for it: -C 3, as admin.
   testing::Ran ipmitool(std::vector<std::string> command,
@@ -40,12 +40,14 @@ class IpmiSim {
   static constexpr const char* kPassword = "open-sesame";
 
  private:
+  void start(std::uint16_t port);
+
   std::filesystem::path folder_;
   std::uint16_t port_ = 0;
   std::unique_ptr<testing::Child> child_;
 };
 
-/// A UDP port of loopback that nobody has.
+/// A UDP port of loopback that nobody has just now.
 std::uint16_t free_udp_port();
 
 }  // namespace cupel::bmc::ipmi
