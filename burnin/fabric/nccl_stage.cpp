@@ -67,6 +67,7 @@ constexpr std::array kParameters{
                  kYesOrNo},
 };
 constexpr int kMostGpus = 64;
+constexpr std::size_t kLongestNames = 200;
 
 std::span<const std::string_view> measures() {
   static const std::vector<std::string> kNames = [] {
@@ -267,8 +268,12 @@ class NcclRounds : public GroupRounds {
   Result<GroupFindings> findings() const override {
     TRY(auto found, fabric::across_findings(runs_, names_, hcas_, rails_, left_));
     const auto reports = newest_reports();
+    const auto by_tcp = fabric::set_to_tcp(reports, names_);
+    // A node without HCAs has no other way, and a site that wants TCP gets it.
+    const bool judges_tcp =
+        has_hcas_ && by_tcp.empty() && !fabric::asks_for_tcp(collectives_.environment);
     for (std::size_t i = 0; i < found.members.size(); ++i)
-      add_facts(reports[i] == nullptr ? fabric::AcrossReport{} : *reports[i], names_[i],
+      add_facts(reports[i] == nullptr ? fabric::AcrossReport{} : *reports[i], names_[i], judges_tcp,
                 found.members[i]);
     const auto differs = fabric::what_differs(reports, names_);
     if (bisection_) add_bisection(differs, found);
@@ -276,6 +281,11 @@ class NcclRounds : public GroupRounds {
     found.reasons.insert(found.reasons.end(), differs.begin(), differs.end());
     for (auto& why : fabric::roce_settings_on_infiniband(reports, names_))
       found.reasons.push_back(std::move(why));
+    if (has_hcas_ && !by_tcp.empty())
+      found.reasons.push_back(fmt::format(
+          "NCCL is set to TCP by its environment or nccl.conf on {}: which transport carried the "
+          "bytes is not judged; look for NCCL_NET and NCCL_IB_DISABLE there if that is not meant",
+          shortened(inventory::fold(by_tcp), kLongestNames)));
     return found;
   }
 
@@ -425,13 +435,11 @@ class NcclRounds : public GroupRounds {
   }
 
   /// What was set, NCCL's version, and what carried the bytes: the figures depend on all three.
-  void add_facts(const fabric::AcrossReport& report, const std::string& node,
+  void add_facts(const fabric::AcrossReport& report, const std::string& node, bool judges_tcp,
                  Findings& findings) const {
     if (!report.burn.nccl.empty()) findings.facts["nccl.version"] = report.burn.nccl;
     auto ways = fabric::transport_words(report);
-    // A node without HCAs has no other way, and a site that wants TCP gets it.
-    const bool is_asked = fabric::asks_for_tcp(collectives_.environment);
-    if (const auto tcp = fabric::tcp_channels(report); tcp && has_hcas_ && !is_asked)
+    if (const auto tcp = fabric::tcp_channels(report); tcp && judges_tcp)
       findings.measurements.push_back({"nccl.tcp", node, *tcp, "count", *tcp > 0 ? ways : ""});
     if (!ways.empty()) findings.facts["nccl.transport"] = std::move(ways);
     std::string set;

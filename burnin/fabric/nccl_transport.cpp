@@ -43,6 +43,19 @@ bool asks_for_tcp(const std::map<std::string, std::string>& environment) {
   return is("NCCL_NET", "socket") || is("NCCL_IB_DISABLE", "1");
 }
 
+std::vector<std::string> set_to_tcp(std::span<const AcrossReport* const> reports,
+                                    std::span<const std::string> nodes) {
+  std::vector<std::string> set;
+  std::size_t reported = 0;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (reports[i] == nullptr) continue;
+    ++reported;
+    if (asks_for_tcp(reports[i]->variables)) set.push_back(nodes[i]);
+  }
+  if (4 * set.size() < 3 * reported) set.clear();
+  return set;
+}
+
 std::vector<std::string> roce_settings_on_infiniband(std::span<const AcrossReport* const> reports,
                                                      std::span<const std::string> nodes) {
   constexpr std::size_t kLongest = 200, kMost = 8;

@@ -640,5 +640,28 @@ TEST(NcclStage, CallsNoTransportTcpThatWasNotTold) {
   EXPECT_EQ(no_hcas->members[0].facts.at("nccl.transport"), "NET/Socket: 4 channels");
 }
 
+// By the nccl.conf of the image that all nodes run.
+TEST(NcclStage, FailsNoNodeForTcpThatMostNodesAreSetTo) {
+  const auto set_on = [](int last) {
+    return [last](int, int node, const MemberJob&) -> std::optional<Output> {
+      return with_transport(Said{}.output(), R"("NET/Socket/0":4)", "",
+                            node <= last ? R"("NCCL_NET":"Socket")" : "");
+    };
+  };
+
+  const auto all = run(4, {}, set_on(3), nullptr, 0, with_hcas());
+  const auto one = run(4, {}, set_on(0), nullptr, 0, with_hcas());
+
+  ASSERT_TRUE(all && one);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(
+        number_of(all->members[static_cast<std::size_t>(i)], "nccl.tcp", fmt::format("n{}", i + 1)),
+        std::nullopt);
+  EXPECT_THAT(all->reasons, Contains(HasSubstr("NCCL is set to TCP by its environment or nccl.conf "
+                                               "on n[1-4]")));
+  EXPECT_EQ(number_of(one->members[0], "nccl.tcp", "n1"), 4) << "one node's fault";
+  EXPECT_THAT(one->reasons, Not(Contains(HasSubstr("NCCL is set to TCP"))));
+}
+
 }  // namespace
 }  // namespace cupel::burnin
