@@ -256,8 +256,9 @@ Result<void> copy_to_server(const Server& server, const fs::path& from, const fs
     TRY(const auto ground, claim_for_copy(to, server, state));
     if (ground == Ground::whole)
       return Error{Code::kConflict,
-                   fmt::format("the schema {} of the database {} holds records already: name "
-                               "another one in {}",
+                   fmt::format("the schema {0} of the database {1} holds records already: name "
+                               "another one in {2}, or remove this one, if nobody wants it: psql "
+                               "-c 'DROP SCHEMA {0} CASCADE' {1}",
                                server.schema, server.database, server_file(state).string())};
     if (ground == Ground::begun) clear_tables(to);
     TRY(migrate(to, from));

@@ -91,7 +91,7 @@ Error half_copied(const Server& server, const Owner& owner) {
 }
 
 /// Whoever comes first has it; it is his already where he had it.
-void bind(soci::session& sql, const std::string& id, const fs::path& state) {
+void bind_to_folder(soci::session& sql, const std::string& id, const fs::path& state) {
   const auto place = place_of(state);
   sql << "UPDATE writing SET folder = :id, place = :place WHERE folder = ''", soci::use(id),
       soci::use(place);
@@ -135,7 +135,7 @@ Result<void> prepare_schema(soci::session& sql, const Server& server, const fs::
       soci::into(made);
   if (made == 0) make_schema(sql, server);
   TRY(const auto id, name_of_folder(state));
-  bind(sql, id, state);
+  bind_to_folder(sql, id, state);
   const auto owner = owner_of(sql);
   if (owner.folder == id) return ok();
   return owner.folder == half_of(id) ? half_copied(server, owner)
@@ -153,7 +153,7 @@ Result<Ground> claim_for_copy(soci::session& sql, const Server& server, const fs
   if (before.folder == id) return claim_own(sql, id);
   if (!before.folder.empty()) return not_empty(server, "it belongs to " + before.place);
   make_schema(sql, server);
-  bind(sql, half_of(id), state);
+  bind_to_folder(sql, half_of(id), state);
   const auto owner = owner_of(sql);
   if (owner.folder == half_of(id)) return Ground::empty;
   return not_empty(server, "it belongs to " + owner.place);

@@ -54,7 +54,7 @@ Error being_moved(const fs::path& folder, const std::string& note) {
                   folder.string(), printable(in_words(note)))};
 }
 
-Result<void> rename(const fs::path& from, const fs::path& to) {
+Result<void> move_file(const fs::path& from, const fs::path& to) {
   std::error_code failure;
   fs::rename(from, to, failure);
   if (!failure) return ok();
@@ -139,7 +139,7 @@ Result<std::string> leave_file(const Server& to, const fs::path& folder) {
   for (const auto* part : {"-wal", "-shm", ""}) {
     const auto file = folder / (kDatabase + std::string{part});
     if (!is_there(file)) continue;
-    TRY(rename(file, kept.string() + part));
+    TRY(move_file(file, kept.string() + part));
   }
   return kept.string();
 }
@@ -210,11 +210,11 @@ Result<Moved> to_file(const fs::path& folder, const std::string& note, const Cop
   if (now) {
     TRY(moved, copy_to_file(*now, folder, note, watch));
     const auto kept = kept_name(server_file(folder));
-    TRY(rename(server_file(folder), kept));
+    TRY(move_file(server_file(folder), kept));
     moved.before = kept.string();
   }
   if (is_there(folder / kHalf)) {
-    TRY(rename(folder / kHalf, folder / kDatabase));
+    TRY(move_file(folder / kHalf, folder / kDatabase));
   }
   if (now) return moved;
   TRY(moved.checked, check_store(folder));
@@ -240,16 +240,20 @@ Result<Moved> move_store(const fs::path& folder, const std::optional<Server>& to
                  fmt::format("there is no store in {}: name its folder with --state. A new one "
                              "begins on a server with cupel serve --store URL",
                              folder.string())};
+  TRY(const auto lock, ControllerLock::take(folder));
   TRY(const auto note, read_note(folder));
   TRY(same_target(folder, note, to));
   if (note.empty()) {  // sound, of a version that we know, and brought up to ours
     TRY(const auto store, Store::open(folder));
   }
-  TRY(const auto lock, ControllerLock::take(folder));
-  TRY(auto moved, guarded("cannot move the store in " + folder.string(), [&] {
-        return to ? to_server(*to, folder, note, watch) : to_file(folder, note, watch);
-      }));
-  TRY(end_note(folder));
+  auto moved = guarded("cannot move the store in " + folder.string(), [&] {
+    return to ? to_server(*to, folder, note, watch) : to_file(folder, note, watch);
+  });
+  // What has a row that cannot be moved stays where it is.
+  const bool cannot = !moved && moved.error().code == Code::kInvalid;
+  if (moved || (cannot && is_there(folder / kNote))) {
+    TRY(end_note(folder));
+  }
   return moved;
 }
 

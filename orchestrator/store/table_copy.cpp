@@ -15,7 +15,10 @@
 namespace cupel::store {
 namespace {
 
-using enum Column::Kind;
+constexpr auto kInteger = Column::Kind::integer;
+constexpr auto kReal = Column::Kind::real;
+constexpr auto kText = Column::Kind::text;
+constexpr auto kPacked = Column::Kind::packed;
 
 struct Cell {
   soci::indicator state = soci::i_ok;
@@ -30,12 +33,12 @@ constexpr std::size_t kLargeRows = 20;  // where one may have megabytes
 template <class Exchange>
 void exchange(soci::statement& statement, Column::Kind kind, Cell& cell, Exchange how) {
   switch (kind) {
-    case integer:
+    case kInteger:
       return statement.exchange(how(cell.number, cell.state));
-    case real:
+    case kReal:
       return statement.exchange(how(cell.real, cell.state));
-    case text:
-    case packed:
+    case kText:
+    case kPacked:
       return statement.exchange(how(cell.text, cell.state));
   }
 }
@@ -58,7 +61,7 @@ std::string key_in_words(const Table& table, const Cells& row) {
   for (std::size_t i = 0; i < table.keys; ++i)
     all += fmt::format(
         "{}{} {}", i == 0 ? "" : ", ", table.columns[i].name,
-        table.columns[i].kind == integer ? std::to_string(row[i].number) : printable(row[i].text));
+        table.columns[i].kind == kInteger ? std::to_string(row[i].number) : printable(row[i].text));
   return fmt::format("{} ({})", table.name, all);
 }
 
@@ -99,8 +102,8 @@ std::optional<Cells> last_row(soci::session& sql, const Table& table) {
 
 bool same(Column::Kind kind, const Cell& one, const Cell& other) {
   if (one.state == soci::i_null || other.state == soci::i_null) return one.state == other.state;
-  if (kind == integer) return one.number == other.number;
-  return kind == real ? one.real == other.real : one.text == other.text;
+  if (kind == kInteger) return one.number == other.number;
+  return kind == kReal ? one.real == other.real : one.text == other.text;
 }
 
 bool same(const Table& table, const Cells& one, const Cells& other) {
@@ -114,9 +117,9 @@ Result<void> make_fit(const Table& table, Cells& row) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     const auto kind = table.columns[i].kind;
     auto& value = row[i].text;
-    if (kind == integer || kind == real || row[i].state == soci::i_null) continue;
+    if (kind == kInteger || kind == kReal || row[i].state == soci::i_null) continue;
     if (value.find('\0') == value.npos && valid_utf8(value) == value) continue;
-    if (kind == text)
+    if (kind == kText)
       return Error{Code::kInvalid,
                    fmt::format("{}: its {} has a NUL or bytes that are no UTF-8, which PostgreSQL "
                                "does not keep: nothing can stand for it; see it with sqlite3, and "
@@ -136,8 +139,8 @@ Result<void> make_fit(const Table& table, std::vector<Cells>& rows) {
 
 std::string element(Column::Kind kind, const Cell& cell) {
   if (cell.state == soci::i_null) return "NULL";
-  if (kind == integer) return std::to_string(cell.number);
-  if (kind == real) return fmt::format("{}", cell.real);
+  if (kind == kInteger) return std::to_string(cell.number);
+  if (kind == kReal) return fmt::format("{}", cell.real);
   return array_element(cell.text);
 }
 
@@ -151,8 +154,8 @@ std::string array_of(const Table& table, std::size_t column, const std::vector<C
 }
 
 std::string_view type_of(Column::Kind kind) {
-  if (kind == integer) return "BIGINT";
-  return kind == real ? "DOUBLE PRECISION" : "TEXT";
+  if (kind == kInteger) return "BIGINT";
+  return kind == kReal ? "DOUBLE PRECISION" : "TEXT";
 }
 
 void insert_as_arrays(soci::session& sql, const Table& table, const std::vector<Cells>& rows) {
@@ -198,7 +201,7 @@ void insert_rows(soci::session& sql, const Table& table, const std::vector<Cells
 
 /// The next row gets a number behind the last. SQLite does that by itself.
 void move_counter(soci::session& sql, const Table& table) {
-  if (!is_postgresql(sql) || table.keys != 1 || table.columns[0].kind != integer) return;
+  if (!is_postgresql(sql) || table.keys != 1 || table.columns[0].kind != kInteger) return;
   const auto key = table.columns[0].name;
   sql << fmt::format(
       "SELECT setval(pg_get_serial_sequence('{0}', '{1}'), MAX({1})) FROM {0} HAVING MAX({1}) IS "
@@ -269,40 +272,40 @@ Result<void> compare_table(soci::session& from, soci::session& to, const Table& 
 std::span<const Table> tables() {
   static const std::vector<Table> all{
       {"run",
-       {{"id", integer},
+       {{"id", kInteger},
         {"playbook"},
         {"playbook_file"},
         {"playbook_text"},
         {"inventory_file"},
         {"inventory_digest"},
         {"phase"},
-        {"cancel", integer},
-        {"began", integer},
-        {"ended", integer},
+        {"cancel", kInteger},
+        {"began", kInteger},
+        {"ended", kInteger},
         {"options"}},
        1,
        kLargeRows},
-      {"run_node", {{"run", integer}, {"place", integer}, {"node"}}, 2},
+      {"run_node", {{"run", kInteger}, {"place", kInteger}, {"node"}}, 2},
       {"event",
-       {{"run", integer},
-        {"sequence", integer},
-        {"time", integer},
+       {{"run", kInteger},
+        {"sequence", kInteger},
+        {"time", kInteger},
         {"kind"},
         {"node"},
         {"step"},
-        {"data", packed},
+        {"data", kPacked},
         {"hash"}},
        2},
-      {"node_lock", {{"node"}, {"run", integer}}},
-      {"known_key", {{"name"}, {"fingerprint"}, {"since", integer}, {"by_person", integer}}},
+      {"node_lock", {{"node"}, {"run", kInteger}}},
+      {"known_key", {{"name"}, {"fingerprint"}, {"since", kInteger}, {"by_person", kInteger}}},
       {"bmc_refusal",
        {{"node"},
         {"login"},
         {"mark"},
         {"salt"},
-        {"times", integer},
-        {"believed", integer},
-        {"last", integer}},
+        {"times", kInteger},
+        {"believed", kInteger},
+        {"last", kInteger}},
        2},
       {"known_bmc",
        {{"node"},
@@ -311,92 +314,92 @@ std::span<const Table> tables() {
         {"service_uuid"},
         {"macs"},
         {"host"},
-        {"port", integer},
-        {"since", integer}}},
+        {"port", kInteger},
+        {"since", kInteger}}},
       {"bmc_budget", {{"node"}, {"data"}}},
       {"command",
-       {{"id", integer},
-        {"run", integer},
+       {{"id", kInteger},
+        {"run", kInteger},
         {"kind"},
         {"node"},
         {"step"},
         {"reason"},
         {"asked_by"},
-        {"at", integer}}},
+        {"at", kInteger}}},
       {"snapshot",
-       {{"run", integer}, {"sequence", integer}, {"event_hash"}, {"state", packed}, {"hash"}},
+       {{"run", kInteger}, {"sequence", kInteger}, {"event_hash"}, {"state", kPacked}, {"hash"}},
        2,
        1},
       {"repair",
-       {{"rowid", integer},
-        {"run", integer},
-        {"at", integer},
+       {{"rowid", kInteger},
+        {"run", kInteger},
+        {"at", kInteger},
         {"asked_by"},
         {"reason"},
-        {"damaged_at", integer},
+        {"damaged_at", kInteger},
         {"damage"},
         {"phase"},
         {"nodes"}}},
       {"pruned",
-       {{"run", integer},
+       {{"run", kInteger},
         {"playbook"},
-        {"began", integer},
-        {"ended", integer},
-        {"at", integer},
+        {"began", kInteger},
+        {"ended", kInteger},
+        {"at", kInteger},
         {"asked_by"}}},
-      {"name", {{"id", integer}, {"text"}}},
+      {"name", {{"id", kInteger}, {"text"}}},
       {"series",
-       {{"id", integer},
-        {"stage", integer},
-        {"measure", integer},
-        {"unit", integer},
-        {"profile", integer}}},
+       {{"id", kInteger},
+        {"stage", kInteger},
+        {"measure", kInteger},
+        {"unit", kInteger},
+        {"profile", kInteger}}},
       {"measurement",
-       {{"series", integer},
-        {"run", integer},
-        {"subject", integer},
-        {"sequence", integer},
-        {"place", integer},
-        {"value", real},
-        {"criterion", integer}},
+       {{"series", kInteger},
+        {"run", kInteger},
+        {"subject", kInteger},
+        {"sequence", kInteger},
+        {"place", kInteger},
+        {"value", kReal},
+        {"criterion", kInteger}},
        5,
        5000},
       {"access_token",
-       {{"rowid", integer},
+       {{"rowid", kInteger},
         {"id"},
         {"hash"},
         {"name"},
         {"role"},
         {"racks"},
-        {"session", integer},
+        {"session", kInteger},
         {"parent"},
         {"made_by"},
-        {"made", integer},
-        {"expires", integer},
-        {"revoked", integer},
-        {"used", integer}}},
+        {"made", kInteger},
+        {"expires", kInteger},
+        {"revoked", kInteger},
+        {"used", kInteger}}},
       {"audit",
-       {{"sequence", integer},
-        {"time", integer},
+       {{"sequence", kInteger},
+        {"time", kInteger},
         {"who"},
         {"origin"},
         {"what"},
         {"data"},
         {"hash"}}},
       {"kept_reply",
-       {{"rowid", integer},
+       {{"rowid", kInteger},
         {"who"},
         {"key"},
         {"request"},
-        {"status", integer},
+        {"status", kInteger},
         {"location"},
         {"body"},
-        {"at", integer}},
+        {"at", kInteger}},
        1,
        kLargeRows},
       {"pending_approval",
-       {{"id"}, {"request"}, {"asked_by"}, {"origin"}, {"at", integer}, {"expires", integer}}},
-      {"step_secret", {{"run", integer}, {"id"}, {"text"}}, 2},
+       {{"id"}, {"request"}, {"asked_by"}, {"origin"}, {"at", kInteger}, {"expires", kInteger}}},
+      {"step_secret", {{"run", kInteger}, {"id"}, {"text"}}, 2},
   };
   return all;
 }
