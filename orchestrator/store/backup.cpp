@@ -226,7 +226,7 @@ Result<void> copy_from_server(const fs::path& state, const fs::path& to, Copied&
   }
   const auto half = to / "cupel.db.new";
   std::error_code failure;
-  fs::remove(half, failure);
+  for (const auto* part : {"-journal", ""}) fs::remove(half.string() + part, failure);
   TRY(guarded("cannot copy the database", [&]() -> Result<void> {
     soci::session from;
     open_session(from, state, Access::read_only);

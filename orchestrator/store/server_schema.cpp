@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/paths.h"
@@ -11,6 +13,7 @@
 #include "orchestrator/store/dialect.h"
 #include "orchestrator/store/server.h"
 #include "orchestrator/store/table_copy.h"
+#include "orchestrator/store/tables.h"
 
 namespace cupel::store {
 namespace {
@@ -114,12 +117,16 @@ Error not_empty(const Server& server, const std::string& what) {
 }
 
 bool holds_rows(soci::session& sql) {
-  return version_of(sql) != 0 && (rows_of_tables(sql) > 0 || rows_of(sql, "evidence") > 0);
+  const auto has_row = [&](std::string_view table) {
+    return has_table(sql, std::string{table}) && rows_of(sql, table) > 0;
+  };
+  return has_row("evidence") || std::ranges::any_of(tables(), has_row, &Table::name);
 }
 
 /// A store without a row, as `cupel doctor` leaves it, is taken too.
-Ground claim_own(soci::session& sql, const std::string& id) {
+Ground claim_own(soci::session& sql, const Server& server, const std::string& id) {
   if (holds_rows(sql)) return Ground::whole;
+  make_schema(sql, server);  // an older Cupel made less
   const auto half = half_of(id);
   sql << "UPDATE writing SET folder = :half WHERE folder = :id", soci::use(half), soci::use(id);
   return Ground::empty;
@@ -150,7 +157,7 @@ Result<Ground> claim_for_copy(soci::session& sql, const Server& server, const fs
     return not_empty(server, fmt::format("it has {} tables that Cupel did not make", tables));
   const auto before = tables > 0 ? owner_of(sql) : Owner{};
   if (before.folder == half_of(id)) return Ground::begun;
-  if (before.folder == id) return claim_own(sql, id);
+  if (before.folder == id) return claim_own(sql, server, id);
   if (!before.folder.empty()) return not_empty(server, "it belongs to " + before.place);
   make_schema(sql, server);
   bind_to_folder(sql, half_of(id), state);

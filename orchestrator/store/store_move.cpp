@@ -166,10 +166,15 @@ Result<Moved> to_server(const Server& to, const fs::path& folder, const std::str
   return moved;
 }
 
+/// With the journal that belongs to it.
+void remove_half(const fs::path& half) {
+  std::error_code failure;
+  for (const auto* part : {"-journal", ""}) fs::remove(half.string() + part, failure);
+}
+
 /// Empty, or with what a move that was begun has left there; for its owner alone.
 Result<void> make_half(const fs::path& half, bool begun) {
-  std::error_code failure;
-  if (!begun) fs::remove(half, failure);
+  if (!begun) remove_half(half);
   const int made = ::open(half.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (made < 0)
     return Error{Code::kStorage,
@@ -254,6 +259,10 @@ Result<Moved> move_store(const fs::path& folder, const std::optional<Server>& to
   if (moved || (cannot && is_there(folder / kNote))) {
     TRY(end_note(folder));
   }
+  if (!moved && moved.error().code == Code::kMalformed)
+    return Error{Code::kMalformed,
+                 moved.error().what +
+                     ": after cupel store migrate --give-up the same command copies it anew"};
   return moved;
 }
 
@@ -266,8 +275,7 @@ Result<std::string> give_up_move(const fs::path& folder) {
   if (is_there(server_file(folder)) != to_folder)
     return Error{Code::kConflict, "the move is done but for names: it cannot be given up. " +
                                       being_moved(folder, note).what};
-  std::error_code failure;
-  if (to_folder) fs::remove(folder / kHalf, failure);
+  if (to_folder) remove_half(folder / kHalf);
   TRY(end_note(folder));
   if (to_folder) return std::string{};
   std::vector<inventory::Problem> problems;

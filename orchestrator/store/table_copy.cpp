@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/dialect.h"
 #include "orchestrator/store/packed_text.h"
 #include "orchestrator/store/postgresql.h"
+#include "orchestrator/store/tables.h"
 
 namespace cupel::store {
 namespace {
@@ -27,8 +29,6 @@ struct Cell {
   std::string text{};
 };
 using Cells = std::vector<Cell>;
-
-constexpr std::size_t kLargeRows = 20;  // where one may have megabytes
 
 template <class Exchange>
 void exchange(soci::statement& statement, Column::Kind kind, Cell& cell, Exchange how) {
@@ -268,141 +268,6 @@ Result<void> compare_table(soci::session& from, soci::session& to, const Table& 
 }
 
 }  // namespace
-
-std::span<const Table> tables() {
-  static const std::vector<Table> all{
-      {"run",
-       {{"id", kInteger},
-        {"playbook"},
-        {"playbook_file"},
-        {"playbook_text"},
-        {"inventory_file"},
-        {"inventory_digest"},
-        {"phase"},
-        {"cancel", kInteger},
-        {"began", kInteger},
-        {"ended", kInteger},
-        {"options"}},
-       1,
-       kLargeRows},
-      {"run_node", {{"run", kInteger}, {"place", kInteger}, {"node"}}, 2},
-      {"event",
-       {{"run", kInteger},
-        {"sequence", kInteger},
-        {"time", kInteger},
-        {"kind"},
-        {"node"},
-        {"step"},
-        {"data", kPacked},
-        {"hash"}},
-       2},
-      {"node_lock", {{"node"}, {"run", kInteger}}},
-      {"known_key", {{"name"}, {"fingerprint"}, {"since", kInteger}, {"by_person", kInteger}}},
-      {"bmc_refusal",
-       {{"node"},
-        {"login"},
-        {"mark"},
-        {"salt"},
-        {"times", kInteger},
-        {"believed", kInteger},
-        {"last", kInteger}},
-       2},
-      {"known_bmc",
-       {{"node"},
-        {"serial"},
-        {"uuid"},
-        {"service_uuid"},
-        {"macs"},
-        {"host"},
-        {"port", kInteger},
-        {"since", kInteger}}},
-      {"bmc_budget", {{"node"}, {"data"}}},
-      {"command",
-       {{"id", kInteger},
-        {"run", kInteger},
-        {"kind"},
-        {"node"},
-        {"step"},
-        {"reason"},
-        {"asked_by"},
-        {"at", kInteger}}},
-      {"snapshot",
-       {{"run", kInteger}, {"sequence", kInteger}, {"event_hash"}, {"state", kPacked}, {"hash"}},
-       2,
-       1},
-      {"repair",
-       {{"rowid", kInteger},
-        {"run", kInteger},
-        {"at", kInteger},
-        {"asked_by"},
-        {"reason"},
-        {"damaged_at", kInteger},
-        {"damage"},
-        {"phase"},
-        {"nodes"}}},
-      {"pruned",
-       {{"run", kInteger},
-        {"playbook"},
-        {"began", kInteger},
-        {"ended", kInteger},
-        {"at", kInteger},
-        {"asked_by"}}},
-      {"name", {{"id", kInteger}, {"text"}}},
-      {"series",
-       {{"id", kInteger},
-        {"stage", kInteger},
-        {"measure", kInteger},
-        {"unit", kInteger},
-        {"profile", kInteger}}},
-      {"measurement",
-       {{"series", kInteger},
-        {"run", kInteger},
-        {"subject", kInteger},
-        {"sequence", kInteger},
-        {"place", kInteger},
-        {"value", kReal},
-        {"criterion", kInteger}},
-       5,
-       5000},
-      {"access_token",
-       {{"rowid", kInteger},
-        {"id"},
-        {"hash"},
-        {"name"},
-        {"role"},
-        {"racks"},
-        {"session", kInteger},
-        {"parent"},
-        {"made_by"},
-        {"made", kInteger},
-        {"expires", kInteger},
-        {"revoked", kInteger},
-        {"used", kInteger}}},
-      {"audit",
-       {{"sequence", kInteger},
-        {"time", kInteger},
-        {"who"},
-        {"origin"},
-        {"what"},
-        {"data"},
-        {"hash"}}},
-      {"kept_reply",
-       {{"rowid", kInteger},
-        {"who"},
-        {"key"},
-        {"request"},
-        {"status", kInteger},
-        {"location"},
-        {"body"},
-        {"at", kInteger}},
-       1,
-       kLargeRows},
-      {"pending_approval",
-       {{"id"}, {"request"}, {"asked_by"}, {"origin"}, {"at", kInteger}, {"expires", kInteger}}},
-      {"step_secret", {{"run", kInteger}, {"id"}, {"text"}}, 2},
-  };
-  return all;
-}
 
 std::int64_t rows_of(soci::session& sql, std::string_view table) {
   std::int64_t rows = 0;

@@ -5,30 +5,11 @@
 #include <soci/soci.h>
 
 #include <functional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 
 namespace cupel::store {
-
-struct Column {
-  enum class Kind { integer, real, text, packed };
-  std::string_view name;
-  Kind kind = Kind::text;  // packed: of a text that has what PostgreSQL does not keep, see below
-};
-
-struct Table {
-  std::string_view name;
-  std::vector<Column> columns;  // its key first
-  std::size_t keys = 1;
-  std::size_t at_once = 500;  // rows that are held in memory
-};
-
-/// Each table of the newest schema, but for its version.
-std::span<const Table> tables();
 
 std::int64_t rows_of(soci::session& sql, std::string_view table);
 std::int64_t rows_of_tables(soci::session& sql);

@@ -2,7 +2,6 @@
 // original loses later is lost in it.
 #include <sys/stat.h>
 
-#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -163,10 +162,9 @@ TEST_F(BackupTest, GoesToAServerWhereTheFoldersStoreFileNamesOne) {
 TEST_F(BackupTest, SeesOneStateWhileOthersWrite) {
   const auto store = open();
   const auto run = store->begin_run(run_on({"n1"})).value();
-  std::atomic<bool> done = false;
-  std::jthread writer{[&] {
+  std::jthread writer{[&](const std::stop_token& stop) {
     const auto other = Store::open(folder_).value();
-    while (!done) {
+    while (!stop.stop_requested()) {
       auto each = event(EventKind::step_began, "n1", "disk");
       ASSERT_TRUE(other->append(run, each));
     }
@@ -177,7 +175,6 @@ TEST_F(BackupTest, SeesOneStateWhileOthersWrite) {
     ASSERT_TRUE(copied) << copied.error().what;
     EXPECT_THAT(copied->checked.faults, IsEmpty());
   }
-  done = true;
 }
 
 TEST_F(BackupTest, IsNotRestoredUnderAController) {

@@ -15,6 +15,7 @@
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/tables.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
