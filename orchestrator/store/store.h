@@ -1,8 +1,8 @@
 #pragma once
 // The durable memory of one admin node: runs, their events, who holds which node, which keys were
-// seen. SQLite in WAL mode in one directory, with evidence as files named by their SHA-256; or
-// PostgreSQL where the directory's store.yaml names a server, with evidence in a table. Blocking,
-// each call a few milliseconds (an fsync). SOCI stays behind this header.
+// seen. SQLite in WAL mode in one directory, or PostgreSQL where the directory's store.yaml names a
+// server; evidence lies in the directory as files named by their SHA-256. Blocking, each call a few
+// milliseconds (an fsync). SOCI stays behind this header.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -52,7 +52,7 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
  public:
   /// Opens or makes it; migrates an older schema. Errors: kStorage; kInvalid if other users can
   /// write there, or store.yaml is wrong; kUnsupported if a newer Cupel wrote it; kConflict if the
-  /// server's schema is another folder's, or the store is being moved.
+  /// server's schema is another folder's.
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder);
   ~Store() override;
 
@@ -117,7 +117,7 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
 
   /// Keeps raw output; the same bytes once. Returns their SHA-256. Errors: kStorage.
   Result<std::string> keep_evidence(std::string_view bytes);
-  /// Errors: kNotFound; kMalformed if what is kept no longer has its hash; kStorage.
+  /// Errors: kNotFound; kMalformed if the file no longer has its hash.
   Result<std::string> evidence(std::string_view hash) const;
 
   std::optional<std::string> pinned(std::string_view name) override;

@@ -259,7 +259,7 @@ Result<Moved> move_store(const fs::path& folder, const std::optional<Server>& to
   if (moved || (cannot && is_there(folder / kNote))) {
     TRY(end_note(folder));
   }
-  if (!moved && moved.error().code == Code::kMalformed)
+  if (!moved && moved.error().code == Code::kMalformed && is_there(folder / kNote))
     return Error{Code::kMalformed,
                  moved.error().what +
                      ": after cupel store migrate --give-up the same command copies it anew"};
