@@ -208,6 +208,12 @@ Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& co
   return put_database(half, to);
 }
 
+void add(const EvidenceCopied& pieces, Copied& copied) {
+  copied.files += pieces.copied;
+  copied.present += pieces.present;
+  copied.bytes += pieces.bytes;
+}
+
 /// The rows of one snapshot of a server's tables, as a file of SQLite's.
 Result<void> copy_tables_to_file(soci::session& from, const fs::path& file) {
   soci::session to;
@@ -236,7 +242,7 @@ Result<void> copy_from_server(const fs::path& state, const fs::path& to, Copied&
     open_file_session(files, half, Access::read_only);
     TRY(own_folder(to / kEvidence));
     TRY(const auto pieces, copy_evidence(from, files, state, to, {}));
-    copied.files += pieces;
+    add(pieces, copied);
     return ok();
   }));
   copied.bytes += fs::file_size(half, failure);
@@ -264,7 +270,8 @@ Result<void> copy_to_server(const Server& server, const fs::path& from, const fs
     TRY(migrate(to, from));
     TRY(copy_tables(rows, to, {}));
     TRY(compare_tables(rows, to, {}));
-    TRY(copied.files, copy_evidence(rows, to, from, state, {}));
+    TRY(const auto pieces, copy_evidence(rows, to, from, state, {}));
+    add(pieces, copied);
     return end_copy(to, state);
   });
   std::error_code failure;
@@ -284,7 +291,7 @@ Result<void> copy_certificate_notes(const fs::path& state, const fs::path& to, C
   return ok();
 }
 
-/// Of evidence; of consoles alone where the pieces are in a table.
+/// Of evidence; of consoles alone where the pieces are in a table, or came from one.
 Result<void> copy_files(const fs::path& state, const fs::path& to, bool consoles_alone,
                         Copied& copied) {
   if (!consoles_alone) return copy_folder(state, to, kEvidence, copied);
@@ -317,7 +324,7 @@ Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
   } else {
     TRY(copy_database(state, to, copied));
   }
-  TRY(copy_files(state, to, server.has_value(), copied));
+  TRY(copy_files(state, to, from || server, copied));
   TRY(copy_certificate_notes(state, to, copied));
   TRY(make_durable(to));
   TRY(copied.checked, check_store(to));

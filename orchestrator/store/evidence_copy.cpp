@@ -32,20 +32,27 @@ Hashes present(soci::session& sql, const fs::path& folder) {
 
 }  // namespace
 
-Result<std::int64_t> copy_evidence(soci::session& from, soci::session& to, const fs::path& folder,
-                                   const fs::path& to_folder, const CopyWatcher& watch) {
+Result<EvidenceCopied> copy_evidence(soci::session& from, soci::session& to, const fs::path& folder,
+                                     const fs::path& to_folder, const CopyWatcher& watch) {
   const auto all = all_evidence(from, folder);
   const auto there = present(to, to_folder);
-  std::int64_t looked = 0, copied = 0;
+  EvidenceCopied found;
+  std::int64_t looked = 0;
   for (const auto& hash : all) {
     if (watch) watch({"evidence", ++looked, static_cast<std::int64_t>(all.size())});
-    if (there.contains(hash)) continue;
+    if (there.contains(hash)) {
+      ++found.present;
+      continue;
+    }
     const auto bytes = read_evidence(from, folder, hash);
     if (!bytes) continue;
     TRY(keep_evidence(to, to_folder, *bytes));
-    ++copied;
+    ++found.copied;
+    std::error_code in_table;
+    const auto written = fs::file_size(evidence_file(to_folder, hash), in_table);
+    if (!in_table && !is_postgresql(to)) found.bytes += written;
   }
-  return copied;
+  return found;
 }
 
 }  // namespace cupel::store

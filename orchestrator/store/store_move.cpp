@@ -86,7 +86,8 @@ Result<Moved> copy_all(Sides& sides, const fs::path& folder, const CopyWatcher& 
   Moved moved;
   TRY(migrate(sides.to, folder));
   TRY(copy_tables(sides.from, sides.to, watch));
-  TRY(moved.evidence, copy_evidence(sides.from, sides.to, folder, folder, watch));
+  TRY(const auto pieces, copy_evidence(sides.from, sides.to, folder, folder, watch));
+  moved.evidence = pieces.copied;
   TRY(compare_tables(sides.from, sides.to, watch));
   moved.rows = rows_of_tables(sides.to);
   TRY(moved.checked, check_tables(sides.to, folder));
