@@ -132,6 +132,7 @@ Fields fields_of(std::string_view url, std::vector<std::string>& problems) {
 
 /// As a store.yaml says it.
 std::string yaml_of(const Fields& fields) {
+  if (fields.empty()) return "postgresql: {}\n";
   std::string text{"postgresql:\n"};
   for (const auto key : kKeys)
     if (const auto found = fields.find(key); found != fields.end())
