@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
@@ -27,6 +28,7 @@
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/purpose.h"
+#include "orchestrator/store/server_look.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::cli {
@@ -127,6 +129,21 @@ AdminCheck store_check(const fs::path& state) {
   const auto holder = store::ControllerLock::holder(state);
   return fine("store", holder ? fmt::format("opens; controller: process {}", holder->pid)
                               : std::string{"opens; no controller works"});
+}
+
+/// Of the server that has the store, where one does.
+Checks server_checks(const fs::path& state) {
+  const auto look = store::look_at_server(state);
+  if (!look)
+    return {{Level::failure, "store's server", printable(look.error().what),
+             "see the server, and store.yaml in the state folder"}};
+  if (!*look) return {};
+  const auto& [where, risks] = **look;
+  if (risks.empty()) return {fine("store's server", printable(where))};
+  return {{Level::failure, "store's server",
+           fmt::format("{}: {}", printable(where), fmt::join(risks, ", ")),
+           "it can lose what it acknowledged: turn it on in postgresql.conf, and restart the "
+           "server"}};
 }
 
 Checks program_checks(const AdminQuestion& question) {
@@ -325,6 +342,7 @@ std::vector<AdminCheck> check_admin_node(const AdminQuestion& question) {
   const auto nodes = question.inventory == nullptr ? 0 : question.inventory->nodes.size();
   Checks checks{clock_check(), files_check(nodes), disk_check(question.state, nodes),
                 file_system_check(question.state), store_check(question.state)};
+  for (auto& each : server_checks(question.state)) checks.push_back(std::move(each));
   for (auto& each : program_checks(question)) checks.push_back(std::move(each));
   if (question.inventory == nullptr) return checks;
   checks.push_back(inventory_check(*question.inventory));

@@ -17,6 +17,7 @@
 #include "orchestrator/cli/terminal_front.h"
 #include "orchestrator/controller/controller.h"
 #include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/server.h"
 
 namespace cupel::cli {
 namespace {
@@ -26,6 +27,7 @@ struct ServeWish {
   std::string inventory{};
   std::string socket{};
   std::vector<std::string> listen{};
+  std::string store{};
   bool no_socket = false;
 };
 
@@ -85,10 +87,19 @@ void say_where(const Context& context, const api::Service& service) {
   std::fflush(stdout);
 }
 
+/// Where a new store is to be. It is written down in the folder, so that each command finds it.
+Result<void> name_store(const Context& context, const ServeWish& wish) {
+  if (wish.store.empty()) return ok();
+  TRY(const auto server, store::parse_server_url(wish.store, working_folder()));
+  return store::name_server(absolute_path(context.state), server);
+}
+
 Exit serve(Context& context, const ServeWish& wish) {
   const api::SystemdNotice notice;
   const auto logs = start_log(context, "stderr");
   if (!logs) return complain(context, logs.error(), Exit::invalid);
+  if (const auto named = name_store(context, wish); !named)
+    return complain(context, named.error(), Exit::invalid);
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto lock = store::ControllerLock::take(context.state);
@@ -141,6 +152,11 @@ CommandRow serve_command(Context& context) {
        {.repeatable = true}},
       {"--socket", &wish->socket, "Unix socket, mode 0600 [cupel.sock in the state folder]"},
       {"--no-socket", &wish->no_socket, "serve no Unix socket"},
+      {"--store",
+       &wish->store,
+       "postgresql://...: the server for a new store, written to store.yaml in the state folder "
+       "[cupel.db there]",
+       {.placeholder = "URL"}},
       json_flag(context)};
   row.run = [&context, wish] { return serve(context, *wish); };
   return row;

@@ -1,9 +1,12 @@
-// store: whether what is kept is whole; an end for a run that nobody can go on with; less of it.
+// store: whether what is kept is whole; an end for a run that nobody can go on with; less of it;
+// another place for it.
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 
 #include "base/login.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
@@ -12,6 +15,7 @@
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/prune.h"
 #include "orchestrator/store/repair.h"
+#include "orchestrator/store/store_move.h"
 
 namespace cupel::cli {
 namespace {
@@ -155,6 +159,108 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
   return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
 }
 
+/// A line each time that another hundredth is done; on a terminal in place of the one before.
+class MoveProgress {
+ public:
+  void operator()(const store::CopyProgress& now) {
+    const auto part = now.of == 0 ? 100 : 100 * now.done / now.of;
+    const bool terminal = ::isatty(STDERR_FILENO) == 1;
+    const auto step = terminal ? 1 : 10;
+    if (now.what == what_ && part / step == part_ / step) return;
+    what_ = now.what;
+    part_ = part;
+    say(stderr, "{}{}: {} of {} ({} %){}", terminal ? "\r\x1b[K" : "", now.what, now.done, now.of,
+        part, terminal ? "" : "\n");
+  }
+  ~MoveProgress() {
+    if (!what_.empty() && ::isatty(STDERR_FILENO) == 1) say(stderr, "\n");
+  }
+
+ private:
+  std::string what_{};
+  std::int64_t part_ = -1;
+};
+
+boost::json::object to_json(const Context& context, const store::Moved& moved) {
+  auto object = to_json(context, moved.checked);
+  object["rows"] = moved.rows;
+  object["evidence_moved"] = moved.evidence;
+  object["kept"] = valid_utf8(moved.before);
+  return object;
+}
+
+void print(const Context& context, const store::Moved& moved) {
+  print(context, moved.checked);
+  say("{} rows and {} pieces of evidence were copied, read back and found the same\n", moved.rows,
+      moved.evidence);
+  if (!moved.before.empty())
+    say("what was there before is kept, and nothing reads it: {}\n", printable(moved.before));
+}
+
+Exit give_up(const Context& context) {
+  const auto left = store::give_up_move(context.state);
+  if (!left) return refuse(context, left.error());
+  if (context.json)
+    std::printf("%s\n",
+                boost::json::serialize(
+                    boost::json::object{{"given_up", true}, {"to_remove", valid_utf8(*left)}})
+                    .c_str());
+  else
+    say("the store stays where it was\n{}",
+        left->empty() ? "" : "to remove the copy: " + *left + "\n");
+  return Exit::passed;
+}
+
+Exit migrate(const Context& context, const std::string& to) {
+  std::optional<store::Server> server;
+  if (to != "sqlite") {
+    auto named = store::parse_server_url(to, working_folder());
+    if (!named) return complain(context, named.error(), Exit::invalid);
+    server = *std::move(named);
+  }
+  const auto moved = [&] {
+    MoveProgress progress;
+    return store::move_store(context.state, server,
+                             [&](const store::CopyProgress& now) { progress(now); });
+  }();
+  if (!moved) return refuse(context, moved.error());
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(to_json(context, *moved)).c_str());
+  else
+    print(context, *moved);
+  return moved->checked.faults.empty() ? Exit::passed : Exit::failed;
+}
+
+CommandRow migrate_command(Context& context) {
+  auto to = std::make_shared<std::string>();
+  auto gives_up = std::make_shared<bool>(false);
+  CommandRow row{"migrate", "move the store of the state folder to a PostgreSQL server, or back"};
+  row.footer =
+      "All of it is copied, read back and compared; only then does store.yaml name the new place.\n"
+      "What was there before is kept. Nobody writes to the store meanwhile. A move that was cut\n"
+      "off goes on with the same command. Refused while a controller works, and where the target\n"
+      "is not empty. Step by step: docs/do/postgresql.md.\n"
+      "Examples: cupel store migrate --to 'postgresql:///cupel?host=/run/postgresql'\n"
+      "          cupel store migrate --to "
+      "'postgresql://cupel@db/cupel?ca=/etc/db.pem&password=file:pw'\n"
+      "          cupel store migrate --to sqlite\n"
+      "Exit codes: 0 moved and intact, 1 moved, and something is broken as it was before, 2 \n"
+      "            nothing was moved, 3 it could not be read or written: repeat.";
+  row.options = {{"--to", to.get(), "postgresql://...: a server; sqlite: cupel.db in the folder"},
+                 {"--give-up",
+                  gives_up.get(),
+                  "leave the store where it is, after a move that was cut off",
+                  {.excludes = {"--to"}}},
+                 json_flag(context)};
+  row.run = [&context, to, gives_up] {
+    if (*gives_up) return give_up(context);
+    if (!to->empty()) return migrate(context, *to);
+    return complain(context, Error{Code::kInvalid, "where to? name --to, or --give-up"},
+                    Exit::invalid);
+  };
+  return row;
+}
+
 CommandRow store_verify_command(Context& context) {
   CommandRow row{"verify", "read all that is kept and list what is broken; changes nothing"};
   row.footer =
@@ -237,8 +343,8 @@ CommandRow prune_command(Context& context) {
 
 CommandRow store_command(Context& context) {
   CommandRow row{"store", "journal, snapshots and evidence"};
-  row.subcommands = {store_verify_command(context), repair_command(context),
-                     prune_command(context)};
+  row.subcommands = {store_verify_command(context), repair_command(context), prune_command(context),
+                     migrate_command(context)};
   return row;
 }
 

@@ -12,10 +12,14 @@
 #include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
-#include "orchestrator/store/evidence.h"
+#include "orchestrator/store/dialect.h"
+#include "orchestrator/store/evidence_copy.h"
 #include "orchestrator/store/modes.h"
+#include "orchestrator/store/postgresql.h"
 #include "orchestrator/store/purpose.h"
-#include "orchestrator/store/server.h"
+#include "orchestrator/store/server_schema.h"
+#include "orchestrator/store/store_move.h"
+#include "orchestrator/store/table_copy.h"
 
 namespace cupel::store {
 namespace {
@@ -24,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDatabase = "cupel.db";
 constexpr const char* kEvidence = "evidence";
+constexpr const char* kConsoles = "evidence/console";
 constexpr std::string_view kBackupMark = "BACKUP";
 constexpr std::string_view kBackupNote =
     "This folder is a backup of a Cupel state folder: bring it back with cupel restore FOLDER\n";
@@ -168,10 +173,19 @@ Result<void> copy_folder(const fs::path& state, const fs::path& to, const char* 
   return whole;
 }
 
+/// Whole, in the place of an earlier one.
+Result<void> put_database(const fs::path& half, const fs::path& to) {
+  std::error_code failure;
+  fs::permissions(half, fs::perms::owner_read | fs::perms::owner_write, failure);
+  for (const auto* beside : {"cupel.db-wal", "cupel.db-shm"}) fs::remove(to / beside, failure);
+  fs::rename(half, to / kDatabase, failure);
+  if (failure) return not_copied(half, failure);
+  return ok();
+}
+
 /// One snapshot of the database, whatever a controller writes meanwhile. Source: SQLite, "VACUUM",
 /// "VACUUM with an INTO clause": the output is a consistent copy.
-Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& copied) {
-  const auto half = to / "cupel.db.new";
+Result<void> copy_file_of_database(const fs::path& state, const fs::path& half) {
   std::error_code failure;
   fs::remove(half, failure);
   const auto done = guarded("cannot copy the database", [&]() -> Result<void> {
@@ -182,16 +196,89 @@ Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& co
     sql << "VACUUM INTO :name", soci::use(name);
     return ok();
   });
-  if (!done) {
-    fs::remove(half, failure);
-    return done.error();
-  }
-  fs::permissions(half, fs::perms::owner_read | fs::perms::owner_write, failure);
+  if (!done) fs::remove(half, failure);
+  return done;
+}
+
+Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& copied) {
+  const auto half = to / "cupel.db.new";
+  TRY(copy_file_of_database(state, half));
+  std::error_code failure;
   copied.bytes += fs::file_size(half, failure);
-  for (const auto* beside : {"cupel.db-wal", "cupel.db-shm"}) fs::remove(to / beside, failure);
-  fs::rename(half, to / kDatabase, failure);
-  if (failure) return not_copied(state / kDatabase, failure);
-  return ok();
+  return put_database(half, to);
+}
+
+void add(const EvidenceCopied& pieces, Copied& copied) {
+  copied.files += pieces.copied;
+  copied.present += pieces.present;
+  copied.bytes += pieces.bytes;
+}
+
+/// The rows of one snapshot of a server's tables, as a file of SQLite's.
+Result<void> copy_tables_to_file(soci::session& from, const fs::path& file) {
+  soci::session to;
+  open_file_session(to, file, Access::read_write);
+  to << "PRAGMA synchronous = OFF";  // all of it is synced in the end
+  TRY(migrate(to, file.parent_path()));
+  TRY(copy_tables(from, to, {}));
+  return compare_tables(from, to, {});
+}
+
+/// The same of a store on a server, and its evidence as files.
+Result<void> copy_from_server(const fs::path& state, const fs::path& to, Copied& copied) {
+  // Of a version that we know, and brought up to ours.
+  {
+    TRY(const auto store, Store::open(state));
+  }
+  const auto half = to / "cupel.db.new";
+  std::error_code failure;
+  for (const auto* part : {"-journal", ""}) fs::remove(half.string() + part, failure);
+  TRY(guarded("cannot copy the database", [&]() -> Result<void> {
+    soci::session from;
+    open_session(from, state, Access::read_only);
+    begin_snapshot(from);
+    TRY(copy_tables_to_file(from, half));
+    soci::session files;  // SQLite's way of evidence
+    open_file_session(files, half, Access::read_only);
+    TRY(own_folder(to / kEvidence));
+    TRY(const auto pieces, copy_evidence(from, files, state, to, {}));
+    add(pieces, copied);
+    return ok();
+  }));
+  copied.bytes += fs::file_size(half, failure);
+  return put_database(half, to);
+}
+
+/// The rows of a backup's database in a server's schema, which must be empty, and its evidence.
+Result<void> copy_to_server(const Server& server, const fs::path& from, const fs::path& state,
+                            Copied& copied) {
+  const auto file = state / "cupel.db.new";
+  TRY(copy_file_of_database(from, file));
+  const auto done = guarded("cannot copy the database", [&]() -> Result<void> {
+    soci::session rows, to;
+    open_file_session(rows, file, Access::read_write);
+    TRY(migrate(rows, from));
+    open_postgresql(to, server, false);
+    TRY(const auto ground, claim_for_copy(to, server, state));
+    if (ground == Ground::whole)
+      return Error{Code::kConflict,
+                   fmt::format("the schema {0} of the database {1} holds records already: name "
+                               "another one in {2}, or remove this one, if nobody wants it: psql "
+                               "-c 'DROP SCHEMA {0} CASCADE' {1}",
+                               server.schema, server.database, server_file(state).string())};
+    if (ground == Ground::begun) clear_tables(to);
+    TRY(migrate(to, from));
+    TRY(copy_tables(rows, to, {}));
+    TRY(compare_tables(rows, to, {}));
+    TRY(const auto pieces, copy_evidence(rows, to, from, state, {}));
+    add(pieces, copied);
+    return end_copy(to, state);
+  });
+  std::error_code failure;
+  copied.bytes += fs::file_size(file, failure);
+  for (const auto* part : {"", "-journal", "-wal", "-shm"})
+    fs::remove(file.string() + part, failure);
+  return done;
 }
 
 /// By these notes the runs that a certificate refers to are not pruned.
@@ -202,6 +289,15 @@ Result<void> copy_certificate_notes(const fs::path& state, const fs::path& to, C
   TRY(copy_folder(state, to, kCertificateFolder, notes));
   copied.bytes += notes.bytes;
   return ok();
+}
+
+/// Of evidence; of consoles alone where the pieces are in a table, or came from one.
+Result<void> copy_files(const fs::path& state, const fs::path& to, bool consoles_alone,
+                        Copied& copied) {
+  if (!consoles_alone) return copy_folder(state, to, kEvidence, copied);
+  TRY(own_folder(to / kEvidence));
+  if (!is_there(state / kConsoles)) return ok();
+  return copy_folder(state, to, kConsoles, copied);
 }
 
 /// All that was written to the folder's file system is on its disk. Errors: kStorage.
@@ -219,23 +315,20 @@ Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
   if (purpose_of(state) == Purpose::rehearsal) {
     TRY(keep_for_rehearsals(to));
   }
-  TRY(copy_database(state, to, copied));
-  TRY(copy_folder(state, to, kEvidence, copied));
+  TRY(const auto from, server_of(state));
+  TRY(const auto server, server_of(to));
+  if (from) {
+    TRY(copy_from_server(state, to, copied));
+  } else if (server) {
+    TRY(copy_to_server(*server, state, to, copied));
+  } else {
+    TRY(copy_database(state, to, copied));
+  }
+  TRY(copy_files(state, to, from || server, copied));
   TRY(copy_certificate_notes(state, to, copied));
   TRY(make_durable(to));
   TRY(copied.checked, check_store(to));
   return copied;
-}
-
-/// Errors: kUnsupported: the database is on a server.
-Result<void> is_in_folder(const fs::path& state) {
-  TRY(const auto server, server_of(state));
-  if (!server) return ok();
-  return Error{
-      Code::kUnsupported,
-      fmt::format("the store of {} is the schema {} on PostgreSQL, which this command does "
-                  "not copy: copy it with pg_dump --schema {} {}, and then the folder",
-                  state.string(), server->schema, server->schema, server->database)};
 }
 
 }  // namespace
@@ -244,7 +337,6 @@ Result<Copied> back_up(const fs::path& state, const fs::path& to) {
   if (!has_store(state))
     return Error{Code::kNotFound,
                  fmt::format("there is no store in {}: name one with --state", state.string())};
-  TRY(is_in_folder(state));
   TRY(apart(state, to));
   TRY(prepare_backup(to));
   return copy_store(state, to);
@@ -261,13 +353,15 @@ Result<Copied> restore(const fs::path& from, const fs::path& state) {
     return Error{Code::kNotFound,
                  fmt::format("{} is no backup; make one with cupel backup FOLDER", from.string())};
   TRY(apart(from, state));
-  TRY(is_in_folder(state));
   for (const auto* part : {"", kDatabase, kEvidence, kCertificateFolder}) {
     TRY(within("the backup", check_ownership(from / part)));
   }
   fs::create_directories(state.parent_path(), failure);
   make_private_folder(state);
   TRY(const auto lock, ControllerLock::take(state));
+  TRY(is_not_moved(state));
+  TRY(const auto server, server_of(state));
+  if (server) return copy_store(from, state);  // which takes an empty schema alone
   const bool holds_store = fs::exists(state / kDatabase, failure);
   if (purpose_of(state) == Purpose::site ||
       (holds_store && purpose_of(state) == Purpose::rehearsal))

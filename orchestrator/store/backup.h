@@ -1,6 +1,7 @@
 #pragma once
 // A copy of a state folder, made while a controller may be writing to it, and the way back. The
-// copy is a state folder too: every command reads it with --state.
+// copy is a state folder too, with SQLite's file whatever engine the original has: every command
+// reads it with --state.
 #include <cstdint>
 #include <filesystem>
 
@@ -24,8 +25,9 @@ struct Copied {
 /// newer Cupel wrote it; kStorage.
 Result<Copied> back_up(const std::filesystem::path& state, const std::filesystem::path& to);
 
-/// Copies a backup to `state`, which must hold no run and have no controller. Errors: kNotFound:
-/// `from` is no backup; kConflict: `state` holds something, or a controller works there; kStorage.
+/// Copies a backup to `state`, which must hold no run and have no controller; to the server that
+/// its store.yaml names, where it has one. Errors: kNotFound: `from` is no backup; kConflict:
+/// `state` holds something, or a controller works there; kStorage.
 Result<Copied> restore(const std::filesystem::path& from, const std::filesystem::path& state);
 
 }  // namespace cupel::store

@@ -37,7 +37,7 @@ constexpr const char* kNotTrusted =
 class Check {
  public:
   Check(const fs::path& folder, soci::session& sql, int version)
-      : folder_{folder}, sql_{sql}, version_{version}, numbers_{folder} {}
+      : folder_{folder}, sql_{sql}, version_{version}, numbers_{sql, folder} {}
 
   void database() {
     for (const auto& line : faults_of_database(sql_)) add("cupel.db", line, kKeepACopy);
@@ -138,16 +138,14 @@ class Check {
   }
 
   void evidence() {
-    std::error_code gone;
-    const auto file = [&](const fs::directory_entry& entry) {
-      const auto name = entry.path().filename().string();
-      const auto hash = hash_of_file(name);
-      if (!hash.empty() && entry.is_regular_file(gone)) piece(std::string{hash});
-    };
-    const auto drawer = [&](const fs::directory_entry& entry) {
-      if (entry.path().filename().string().size() == 2) each_entry(entry.path(), file);
-    };
-    each_entry(folder_ / "evidence", drawer);
+    std::set<std::string> in_table;
+    each_evidence_row(sql_, [&](const EvidenceRow& row) {
+      piece(row.hash);
+      in_table.insert(row.hash);
+    });
+    each_evidence_file(folder_, [&](const fs::path&, const std::string& hash) {
+      if (!in_table.contains(hash)) piece(hash);
+    });
     for (const auto& [hash, named_by] : named_)
       add("evidence " + hash, "it is missing, though " + named_by + " names it",
           "put it back from a backup, or run that step again");
@@ -267,7 +265,7 @@ class Check {
     if (object != nullptr && object->contains("together")) {
       const auto document = text_at(*data, "evidence").value_or("");
       if (is_evidence_name(document) && documents_.insert(document).second)
-        if (const auto bytes = read_evidence(folder_, document))
+        if (const auto bytes = read_evidence(sql_, folder_, document))
           if (const auto parts = parse_json(*bytes)) note_evidence(*parts, found);
     }
     for (const auto& hash : found) named_.try_emplace(hash, where);
@@ -277,7 +275,7 @@ class Check {
     const std::string name{hash};
     ++checked_.evidence;
     named_.erase(name);
-    const auto bytes = read_evidence(folder_, hash);
+    const auto bytes = read_evidence(sql_, folder_, hash);
     if (bytes) return;
     const bool changed = bytes.error().code == Code::kMalformed;
     add("evidence " + name,
@@ -308,23 +306,28 @@ Result<Checked> check_store(const fs::path& folder, const std::optional<AuditHea
   return guarded("cannot check the store in " + folder.string(), [&]() -> Result<Checked> {
     soci::session sql;
     open_session(sql, folder, Access::read_only);
-    int version = 0;
-    Check unversioned{folder, sql, 0};
-    unversioned.readable("cupel.db", [&] { version = version_of(sql); });
-    TRY(not_newer(version));
-    if (version == 0) return std::move(unversioned).checked();
-    Check check{folder, sql, version};
-    check.readable("cupel.db", [&] { check.database(); });
-    if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
-    check.readable("runs", [&] { check.runs(); });
-    if (version >= kAuditSince) check.readable("audit log", [&] { check.begun(); });
-    if (version >= kRepairsSince) check.readable("runs", [&] { check.missing_runs(); });
-    check.readable("node locks", [&] { check.locks(); });
-    if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
-    if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(audit); });
-    check.evidence();
-    return std::move(check).checked();
+    return check_tables(sql, folder, audit);
   });
+}
+
+Result<Checked> check_tables(soci::session& sql, const fs::path& folder,
+                             const std::optional<AuditHead>& audit) {
+  int version = 0;
+  Check unversioned{folder, sql, 0};
+  unversioned.readable("cupel.db", [&] { version = version_of(sql); });
+  TRY(not_newer(version));
+  if (version == 0) return std::move(unversioned).checked();
+  Check check{folder, sql, version};
+  check.readable("cupel.db", [&] { check.database(); });
+  if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
+  check.readable("runs", [&] { check.runs(); });
+  if (version >= kAuditSince) check.readable("audit log", [&] { check.begun(); });
+  if (version >= kRepairsSince) check.readable("runs", [&] { check.missing_runs(); });
+  check.readable("node locks", [&] { check.locks(); });
+  if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });
+  if (version >= kAuditSince) check.readable("audit log", [&] { check.audit(audit); });
+  check.readable("evidence", [&] { check.evidence(); });
+  return std::move(check).checked();
 }
 
 }  // namespace cupel::store

@@ -11,6 +11,10 @@
 #include "base/result.h"
 #include "orchestrator/store/audit_log.h"
 
+namespace soci {
+class session;
+}
+
 namespace cupel::store {
 
 struct Fault {
@@ -54,5 +58,10 @@ inline constexpr const char* kNotChecked =
 /// no damage.
 Result<Checked> check_store(const std::filesystem::path& folder,
                             const std::optional<AuditHead>& audit = {});
+
+/// The same of the store that the session is of, whatever the folder names; the folder has the
+/// evidence that is not with it. Throws what SOCI throws.
+Result<Checked> check_tables(soci::session& sql, const std::filesystem::path& folder,
+                             const std::optional<AuditHead>& audit = {});
 
 }  // namespace cupel::store

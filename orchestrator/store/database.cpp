@@ -7,6 +7,7 @@
 #include "orchestrator/store/dialect.h"
 #include "orchestrator/store/postgresql.h"
 #include "orchestrator/store/server.h"
+#include "orchestrator/store/store_move.h"
 
 namespace cupel::store {
 namespace {
@@ -49,11 +50,17 @@ std::string_view said_by_sqlite(std::string_view fault) {
 
 void open_session(soci::session& sql, const std::filesystem::path& folder, Access access) {
   const bool read_only = access == Access::read_only;
+  if (const auto unmoved = is_not_moved(folder); !read_only && !unmoved)
+    throw std::runtime_error{unmoved.error().what};
   const auto server = server_of(folder);
   if (!server) throw std::runtime_error{server.error().what};
   if (*server) return open_postgresql(sql, **server, read_only);
-  sql.open(soci::sqlite3, "db=\"" + (folder / "cupel.db").string() + "\" timeout=10" +
-                              (read_only ? " readonly=1" : ""));
+  open_file_session(sql, folder / "cupel.db", access);
+}
+
+void open_file_session(soci::session& sql, const std::filesystem::path& file, Access access) {
+  sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10" +
+                              (access == Access::read_only ? " readonly=1" : ""));
 }
 
 Error storage_error(std::string_view what, std::string_view thrown) {

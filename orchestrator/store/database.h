@@ -156,9 +156,13 @@ Result<void> migrate(soci::session& sql, const std::filesystem::path& folder);
 enum class Access { read_write, read_only };
 
 /// A connection of its own to the store of the state folder, as patient as the store's own. Throws
-/// what SOCI throws, and std::runtime_error where store.yaml is no way to it.
+/// what SOCI throws, and std::runtime_error where store.yaml is no way to it, or who would write
+/// comes while the store is moved (store_move.h).
 void open_session(soci::session& sql, const std::filesystem::path& folder,
                   Access access = Access::read_write);
+
+/// To a file of SQLite's, wherever it lies.
+void open_file_session(soci::session& sql, const std::filesystem::path& file, Access access);
 
 struct Repair;
 /// The newest of each run. Throws what SOCI throws. In repair.cpp.

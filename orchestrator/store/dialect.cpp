@@ -45,6 +45,22 @@ void write_durably(soci::session& sql) {
   if (!is_postgresql(sql)) sql << "PRAGMA synchronous = FULL";
 }
 
+void begin_snapshot(soci::session& sql) {
+  sql.begin();
+  if (!is_postgresql(sql)) return;
+  sql << "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+  sql << "SET LOCAL idle_in_transaction_session_timeout = 0";
+}
+
+void begin_alone(soci::session& sql) {
+  if (!is_postgresql(sql)) {
+    sql << "BEGIN IMMEDIATE";
+    return;
+  }
+  begin_snapshot(sql);
+  sql << "UPDATE writing SET count = count + 1";  // as each that writes does
+}
+
 bool has_table(soci::session& sql, const std::string& name) {
   int tables = 0;
   const std::string query =
@@ -60,15 +76,17 @@ bool takes_arrays(soci::session& sql) { return is_postgresql(sql); }
 
 std::string array_text(const std::vector<std::string>& texts) {
   std::string all{"{"};
-  for (const auto& text : texts) {
-    all += all.size() == 1 ? "\"" : ",\"";
-    for (const char each : text) {
-      if (each == '"' || each == '\\') all += '\\';
-      all += each;
-    }
-    all += '"';
-  }
+  for (const auto& text : texts) all += (all.size() == 1 ? "" : ",") + array_element(text);
   return all + "}";
+}
+
+std::string array_element(std::string_view text) {
+  std::string all{"\""};
+  for (const char each : text) {
+    if (each == '"' || each == '\\') all += '\\';
+    all += each;
+  }
+  return all + "\"";
 }
 
 std::int64_t data_version(soci::session& sql) {

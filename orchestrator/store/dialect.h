@@ -22,6 +22,11 @@ inline constexpr std::size_t kRowsAtOnce = 2000;
 /// Store::open() has not set up. A server's own setting is read there.
 void write_durably(soci::session& sql);
 
+/// Begins a transaction that sees the store as it is now, whoever writes meanwhile, and may last.
+void begin_snapshot(soci::session& sql);
+/// The same, and nobody else writes until it ends.
+void begin_alone(soci::session& sql);
+
 bool has_table(soci::session& sql, const std::string& name);
 
 /// Whether the session's engine takes many rows at once, as arrays: on PostgreSQL each statement is
@@ -31,6 +36,9 @@ bool takes_arrays(soci::session& sql);
 /// The texts as an array of PostgreSQL's, for CAST(:texts AS text[]).
 /// Source: PostgreSQL 15, 8.15.6 "Array Input and Output Syntax".
 std::string array_text(const std::vector<std::string>& texts);
+
+/// One of them, in quotes.
+std::string array_element(std::string_view text);
 
 /// Another number after each write by another connection.
 std::int64_t data_version(soci::session& sql);

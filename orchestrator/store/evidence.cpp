@@ -2,9 +2,12 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/dialect.h"
 #include "orchestrator/store/gzip.h"
 #include "orchestrator/store/modes.h"
+#include "orchestrator/store/postgresql.h"
 
 namespace cupel::store {
 namespace {
@@ -61,50 +64,131 @@ fs::path evidence_file(const fs::path& state, std::string_view hash) {
   return fs::exists(plain, failure) ? plain : packed_file(state, hash);
 }
 
-Result<std::string> read_evidence(const fs::path& state, std::string_view hash) {
-  const auto changed = [&] {
-    return Error{Code::kMalformed, "evidence " + std::string{hash} + " was changed on disk"};
-  };
-  const auto file = evidence_file(state, hash);
-  TRY(auto bytes, read_file(file, kEvidenceLimit));
-  if (file.extension() == kPacked) {
+namespace {
+
+Error changed(std::string_view hash) {
+  return Error{Code::kMalformed, "evidence " + std::string{hash} + " was changed where it is kept"};
+}
+
+/// Unpacked, and held against its name.
+Result<std::string> opened(std::string bytes, bool packed, std::string_view hash) {
+  if (packed) {
     auto unpacked = gunzipped(bytes, kEvidenceLimit);
-    if (!unpacked) return changed();
+    if (!unpacked) return changed(hash);
     bytes = *std::move(unpacked);
   }
-  if (sha256_hex(bytes) != hash) return changed();
+  if (sha256_hex(bytes) != hash) return changed(hash);
   return bytes;
 }
 
-Result<std::string> Store::keep_evidence(std::string_view bytes) {
+Result<std::string> read_piece(const fs::path& state, std::string_view hash) {
+  const auto file = evidence_file(state, hash);
+  TRY(auto bytes, read_file(file, kEvidenceLimit));
+  return opened(std::move(bytes), file.extension() == kPacked, hash);
+}
+
+KeptBytes packed(std::string_view bytes) {
+  auto smaller = gzipped(bytes);
+  if (smaller.size() < bytes.size()) return {true, std::move(smaller)};
+  return {false, std::string{bytes}};
+}
+
+/// Who names it in the journal must find it after a power cut too.
+Result<void> write_piece(const fs::path& state, const std::string& hash, const KeptBytes& kept) {
+  const auto file = kept.packed ? packed_file(state, hash) : plain_file(state, hash);
+  const auto drawer = file.parent_path();
+  const bool first = make_private_folder(state / "evidence");
+  const bool fresh = make_private_folder(drawer) || first;
+  TRY(write_file(file, kept.bytes, 0600));
+  TRY(sync_folder(drawer));
+  if (!fresh) return ok();
+  TRY(sync_folder(drawer.parent_path()));
+  return sync_folder(state);
+}
+
+}  // namespace
+
+Result<std::string> read_evidence(soci::session& sql, const fs::path& state,
+                                  std::string_view hash) {
+  if (!is_postgresql(sql)) return read_piece(state, hash);
+  auto kept = get_evidence(sql, std::string{hash});
+  if (!kept) return read_piece(state, hash);
+  auto bytes = opened(std::move(kept->bytes), kept->packed, hash);
+  if (bytes) return bytes;
+  auto in_file = read_piece(state, hash);
+  return in_file ? in_file : bytes;
+}
+
+Result<std::string> keep_evidence(soci::session& sql, const fs::path& state,
+                                  std::string_view bytes) {
   if (bytes.size() > kEvidenceLimit)
     return Error{Code::kStorage, fmt::format("evidence has at most {} bytes", kEvidenceLimit)};
   const auto hash = sha256_hex(bytes);
-  std::error_code failure;
-  for (const auto& file : {plain_file(folder_, hash), packed_file(folder_, hash)}) {
-    if (!fs::exists(file, failure)) continue;
-    if (evidence(hash)) return hash;
-    set_aside(file);
+  if (is_postgresql(sql)) {
+    if (!has_whole_row(sql, hash)) put_evidence(sql, hash, packed(bytes));
+    return hash;
   }
-  const auto packed = gzipped(bytes);
-  const bool smaller = packed.size() < bytes.size();
-  const auto file = smaller ? packed_file(folder_, hash) : plain_file(folder_, hash);
-  const auto drawer = file.parent_path();
-  const bool first = make_private_folder(folder_ / "evidence");
-  const bool fresh = make_private_folder(drawer) || first;
-  TRY(within("cannot keep evidence", write_file(file, smaller ? packed : bytes, 0600)));
-  // Who names it in the journal must find it after a power cut too.
-  TRY(within("cannot keep evidence", sync_folder(drawer)));
-  if (!fresh) return hash;
-  TRY(within("cannot keep evidence", sync_folder(drawer.parent_path())));
-  TRY(within("cannot keep evidence", sync_folder(folder_)));
+  if (read_piece(state, hash)) return hash;
+  std::error_code failure;
+  for (const auto& file : {plain_file(state, hash), packed_file(state, hash)})
+    if (fs::exists(file, failure)) set_aside(file);
+  TRY(within("cannot keep evidence", write_piece(state, hash, packed(bytes))));
   return hash;
+}
+
+void each_evidence_row(soci::session& sql, const std::function<void(const EvidenceRow&)>& visit) {
+  if (!is_postgresql(sql) || !has_table(sql, "evidence")) return;
+  std::string last;
+  for (std::vector<EvidenceRow> page; page.size() == kRowsAtOnce || last.empty();) {
+    page.clear();
+    EvidenceRow row;
+    soci::statement rows =
+        (sql.prepare << "SELECT hash, octet_length(bytes) FROM evidence WHERE hash > :last ORDER "
+                        "BY hash LIMIT " +
+                            std::to_string(kRowsAtOnce),
+         soci::use(last), soci::into(row.hash), soci::into(row.bytes));
+    rows.execute();
+    while (rows.fetch()) page.push_back(row);
+    for (const auto& each : page) visit(each);
+    if (page.empty()) return;
+    last = page.back().hash;
+  }
+}
+
+bool has_whole_row(soci::session& sql, std::string_view hash) {
+  if (!is_postgresql(sql) || !is_evidence_name(hash)) return false;
+  auto kept = get_evidence(sql, std::string{hash});
+  return kept && opened(std::move(kept->bytes), kept->packed, hash);
+}
+
+void remove_evidence_row(soci::session& sql, const std::string& hash) {
+  sql << "DELETE FROM evidence WHERE hash = :hash", soci::use(hash);
+}
+
+void each_evidence_file(
+    const fs::path& state,
+    const std::function<void(const fs::path&, const std::string& hash)>& visit) {
+  std::error_code gone;
+  const auto file = [&](const fs::directory_entry& entry) {
+    const auto name = entry.path().filename().string();
+    const std::string hash{hash_of_file(name)};
+    if (!hash.empty() && entry.is_regular_file(gone)) visit(entry.path(), hash);
+  };
+  each_entry(state / "evidence", [&](const fs::directory_entry& drawer) {
+    if (drawer.path().filename().string().size() == 2) each_entry(drawer.path(), file);
+  });
+}
+
+Result<std::string> Store::keep_evidence(std::string_view bytes) {
+  return guarded("cannot keep evidence",
+                 [&] { return store::keep_evidence(database_->sql, folder_, bytes); });
 }
 
 Result<std::string> Store::evidence(std::string_view hash) const {
   if (!is_evidence_name(hash))
     return Error{Code::kInvalid, "an evidence's name is 64 hexadecimal digits"};
-  return read_evidence(folder_, hash);
+  return guarded("cannot read evidence",
+                 [&] { return read_evidence(database_->sql, folder_, hash); });
 }
 
 }  // namespace cupel::store

@@ -76,7 +76,8 @@ const json::object& EventNumbers::shared(const std::string& hash) {
   if (hash == shared_hash_) return shared_;
   shared_hash_ = hash;
   shared_.clear();
-  const auto bytes = is_evidence_name(hash) ? read_evidence(folder_, hash) : Result<std::string>{};
+  const auto bytes =
+      is_evidence_name(hash) ? read_evidence(sql_, folder_, hash) : Result<std::string>{};
   if (!bytes) return shared_;
   auto parsed = parse_json(*bytes);
   if (parsed && parsed->is_object()) shared_ = (*std::move(parsed)).get_object();
@@ -125,7 +126,7 @@ MeasurementTable::Judge::Judge(soci::session& sql) : statement{sql} {
 }
 
 MeasurementTable::MeasurementTable(soci::session& sql, const std::filesystem::path& folder)
-    : sql_{sql}, numbers_{folder}, judge_{sql} {}
+    : sql_{sql}, numbers_{sql, folder}, judge_{sql} {}
 
 MeasurementTable::Id MeasurementTable::name(const std::string& text) {
   const auto known = names_.find(text);

@@ -28,12 +28,14 @@ struct EventNumber {
 /// What is no finite number, or names no valid subject, is left out.
 class EventNumbers {
  public:
-  explicit EventNumbers(std::filesystem::path folder) : folder_{std::move(folder)} {}
+  EventNumbers(soci::session& sql, std::filesystem::path folder)
+      : sql_{sql}, folder_{std::move(folder)} {}
   std::vector<EventNumber> of(const EventRow& row, const json::object& data);
 
  private:
   const json::object& shared(const std::string& hash);
 
+  soci::session& sql_;
   std::filesystem::path folder_;
   std::string shared_hash_{};
   json::object shared_{};  // the newest: events of a group come one after another

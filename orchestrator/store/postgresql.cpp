@@ -4,24 +4,19 @@
 #include <poll.h>
 #include <soci/postgresql/soci-postgresql.h>
 
-#include "base/digest.h"
-#include "base/file.h"
-#include "base/paths.h"
 #include "base/text.h"
-#include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/server.h"
 
 namespace cupel::store {
 namespace {
 
-namespace fs = std::filesystem;
 using soci::postgresql_soci_error;
 
 /// A result of libpq's.
 class Answer {
  public:
-  Answer(PGconn* connection, const char* query)
-      : connection_{connection}, result_{PQexec(connection, query)} {}
+  Answer(PGconn* connection, const char* query) : Answer{connection, PQexec(connection, query)} {}
+  Answer(PGconn* connection, PGresult* result) : connection_{connection}, result_{result} {}
   Answer(Answer&& other) noexcept
       : connection_{other.connection_}, result_{std::exchange(other.result_, nullptr)} {}
   Answer& operator=(Answer&&) = delete;
@@ -35,6 +30,12 @@ class Answer {
     return PQntuples(result_) == 1 && PQgetisnull(result_, 0, column) == 0
                ? PQgetvalue(result_, 0, column)
                : "";
+  }
+  bool has_row() const { return PQntuples(result_) == 1; }
+  /// Of a row that came in binary.
+  std::string bytes(int column) const {
+    return {PQgetvalue(result_, 0, column),
+            static_cast<std::size_t>(PQgetlength(result_, 0, column))};
   }
   postgresql_soci_error error() const {
     const char* state = PQresultErrorField(result_, PG_DIAG_SQLSTATE);
@@ -156,6 +157,32 @@ class PostgresqlSession final : public soci::postgresql_session_backend {
 
   Statement* make_statement_backend() override { return new Statement{*this}; }
 
+  /// By its hash, so that it may be done again where it is not known whether it was done.
+  void put(const std::string& hash, const KeptBytes& kept) {
+    constexpr const char* kPut =
+        "INSERT INTO evidence (hash, packed, bytes) VALUES ($1, $2, $3) ON CONFLICT (hash) DO "
+        "UPDATE SET packed = excluded.packed, bytes = excluded.bytes";
+    const std::array<const char*, 3> values{hash.c_str(), kept.packed ? "t" : "f",
+                                            kept.bytes.data()};
+    const std::array<int, 3> lengths{0, 0, static_cast<int>(kept.bytes.size())};
+    constexpr std::array<int, 3> kFormats{0, 0, 1};
+    ask_again([&] {
+      return Answer{conn_, PQexecParams(conn_, kPut, 3, nullptr, values.data(), lengths.data(),
+                                        kFormats.data(), 0)};
+    });
+  }
+
+  std::optional<KeptBytes> get(const std::string& hash) {
+    constexpr const char* kGet = "SELECT packed, bytes FROM evidence WHERE hash = $1";
+    const std::array<const char*, 1> values{hash.c_str()};
+    const auto answer = ask_again([&] {
+      return Answer{conn_,
+                    PQexecParams(conn_, kGet, 1, nullptr, values.data(), nullptr, nullptr, 1)};
+    });
+    if (!answer.has_row()) return std::nullopt;
+    return KeptBytes{answer.bytes(0) != std::string(1, '\0'), answer.bytes(1)};
+  }
+
  private:
   void set_up() {
     PQsetErrorVerbosity(conn_, PQERRORS_TERSE);  // no values of rows in messages
@@ -185,6 +212,21 @@ class PostgresqlSession final : public soci::postgresql_session_backend {
 
   Answer ask(const char* query) {
     Answer answer{conn_, query};
+    if (!answer.good()) throw answer.error();
+    return answer;
+  }
+
+  /// Once more on a new connection, where the one that there was has ended meanwhile.
+  template <class Ask>
+  Answer ask_again(Ask ask) {
+    need_connection();
+    auto answer = ask();
+    if (!answer.good() && PQstatus(conn_) == CONNECTION_BAD && !in_transaction_) {
+      connect_again();
+      Answer second = ask();
+      if (!second.good()) throw second.error();
+      return second;
+    }
     if (!answer.good()) throw answer.error();
     return answer;
   }
@@ -283,58 +325,6 @@ std::string one_line(std::string_view text) {
   return printable(line);
 }
 
-/// Which folder's store it is, the same for as long as the folder is there.
-Result<std::string> name_of_folder(const fs::path& state) {
-  constexpr std::size_t kBytes = 16;
-  const auto file = state / "store.id";
-  if (!is_there(file)) {
-    TRY(write_file(file, random_hex(kBytes) + "\n"));
-  }
-  TRY(const auto text, read_file(file, 2 * kBytes + 1));
-  const auto id = one_line(text);
-  if (id.size() == 2 * kBytes && id.find_first_not_of("0123456789abcdef") == id.npos) return id;
-  return Error{
-      Code::kMalformed,
-      fmt::format("{} is not what Cupel wrote there: put it back from a backup", file.string())};
-}
-
-Result<void> is_utf8(soci::session& sql, const Server& server) {
-  std::string encoding;
-  sql << "SHOW server_encoding", soci::into(encoding);
-  if (encoding == "UTF8") return ok();
-  return Error{Code::kUnsupported,
-               fmt::format("the database {} is in {}, and must be in UTF8: make one with createdb "
-                           "--template template0 --encoding UTF8",
-                           server.database, encoding)};
-}
-
-void make_schema(soci::session& sql, const Server& server) {
-  sql.begin();
-  // Two that come at once: the second finds it made.
-  sql << "SELECT pg_advisory_xact_lock(hashtext('cupel.' || :name))", soci::use(server.schema);
-  sql << "CREATE SCHEMA IF NOT EXISTS " + server.schema;
-  sql << "CREATE TABLE IF NOT EXISTS writing (id BIGINT PRIMARY KEY CHECK (id = 1), count BIGINT "
-         "NOT NULL, folder TEXT NOT NULL, place TEXT NOT NULL) WITH (fillfactor = 10)";
-  sql << "INSERT INTO writing VALUES (1, 0, '', '') ON CONFLICT DO NOTHING";
-  sql.commit();
-}
-
-Result<void> bind_to_folder(soci::session& sql, const Server& server, const fs::path& state) {
-  TRY(const auto id, name_of_folder(state));
-  const auto place = fmt::format("{} on {}", absolute_path(state).string(), own_host());
-  std::string known, known_place;
-  sql << "UPDATE writing SET folder = :id, place = :place WHERE folder = ''", soci::use(id),
-      soci::use(place);
-  sql << "SELECT folder, place FROM writing", soci::into(known), soci::into(known_place);
-  if (known == id) return ok();
-  return Error{
-      Code::kConflict,
-      fmt::format("the schema {} of the database {} is the store of another state folder "
-                  "({}), whose evidence and locks belong to it: use that folder, or name "
-                  "another schema in {}",
-                  server.schema, server.database, known_place, server_file(state).string())};
-}
-
 }  // namespace
 
 void open_postgresql(soci::session& sql, const Server& server, bool read_only) {
@@ -352,12 +342,18 @@ void commit_writing(soci::session& sql) { own(sql).commit(); }
 void roll_back(soci::session& sql) { own(sql).rollback(); }
 std::int64_t cache_version(soci::session& sql) { return own(sql).cache_version(); }
 
-Result<void> prepare_schema(soci::session& sql, const Server& server, const fs::path& state) {
-  TRY(is_utf8(sql, server));
-  std::string made;
-  sql << "SELECT COALESCE(to_regclass('writing')::text, '')", soci::into(made);
-  if (made.empty()) make_schema(sql, server);
-  return bind_to_folder(sql, server, state);
+void put_evidence(soci::session& sql, const std::string& hash, const KeptBytes& kept) {
+  own(sql).put(hash, kept);
+}
+
+std::optional<KeptBytes> get_evidence(soci::session& sql, const std::string& hash) {
+  constexpr std::string_view kNoTable = "42P01";  // an older Cupel kept files alone
+  try {
+    return own(sql).get(hash);
+  } catch (const postgresql_soci_error& fault) {
+    if (fault.sqlstate() != kNoTable) throw;
+    return std::nullopt;
+  }
 }
 
 std::optional<std::string> said_by_postgresql(const std::exception& fault) {

@@ -1,11 +1,10 @@
 #pragma once
-// The store's connection to PostgreSQL, by SOCI's backend. Only for dialect.cpp: all else in the
-// store speaks to both engines alike.
+// The store's connection to PostgreSQL, by SOCI's backend. Only for what differs between the
+// engines: all else in the store speaks to both alike.
 #include <soci/soci.h>
 
-#include <filesystem>
-
-#include "base/result.h"
+#include <optional>
+#include <string>
 
 namespace cupel::store {
 
@@ -31,11 +30,17 @@ void roll_back(soci::session& sql);
 /// the store, and what was prepared, then still holds. Asked in a transaction of begin_writing().
 std::int64_t cache_version(soci::session& sql);
 
-/// Makes the schema and what both of begin_writing() need, and binds the schema to the state
-/// folder, whose evidence and locks belong to it. Errors: kConflict: it is another folder's;
-/// kUnsupported: the database is not in UTF-8.
-Result<void> prepare_schema(soci::session& sql, const Server& server,
-                            const std::filesystem::path& state);
+/// A piece of evidence as its table has it.
+struct KeptBytes {
+  bool packed = false;  // by gzip
+  std::string bytes{};
+};
+
+/// Keeps it under its hash in place of what is there. Durable once it returns. Throws what SOCI
+/// throws.
+void put_evidence(soci::session& sql, const std::string& hash, const KeptBytes& kept);
+/// Nothing where there is none. Throws what SOCI throws.
+std::optional<KeptBytes> get_evidence(soci::session& sql, const std::string& hash);
 
 /// What a person does about an error of PostgreSQL's; nothing where `fault` is none of its.
 std::optional<std::string> said_by_postgresql(const std::exception& fault);

@@ -102,7 +102,7 @@ Hashes named_without(soci::session& sql, const fs::path& folder, const std::vect
     }
   }
   for (const auto& document : documents)
-    if (const auto text = read_evidence(folder, document)) note_hashes(*text, named);
+    if (const auto text = read_evidence(sql, folder, document)) note_hashes(*text, named);
   return named;
 }
 
@@ -141,15 +141,31 @@ class Leftovers {
  public:
   Leftovers(const fs::path& folder, bool dry_run) : folder_{folder / "evidence"}, dry_{dry_run} {}
 
+  /// Rows that nobody names go. Files do too where a row has the same: a store that was moved to a
+  /// server leaves them behind.
+  void evidence(soci::session& sql, const Hashes& named) {
+    std::vector<EvidenceRow> unnamed;
+    each_evidence_row(sql, [&](const EvidenceRow& row) {
+      if (!named.contains(row.hash)) unnamed.push_back(row);
+    });
+    for (const auto& row : unnamed) {
+      if (!dry_) remove_evidence_row(sql, row.hash);
+      ++files;
+      bytes += static_cast<std::uintmax_t>(row.bytes);
+    }
+    evidence_files(sql, named);
+  }
+
   /// No controller lives: what is half written stays so.
-  void evidence(const Hashes& named) {
+  void evidence_files(soci::session& sql, const Hashes& named) {
     std::error_code gone;
     const auto file = [&](const fs::directory_entry& entry) {
       const auto name = entry.path().filename().string();
       const auto hash = std::string_view{name}.substr(0, 64);
       const bool half_written = name.find(".new") != name.npos;
       const bool unnamed = is_evidence_name(hash) && !named.contains(hash);
-      if (entry.is_regular_file(gone) && (half_written || unnamed)) remove(entry.path());
+      const bool twice = !unnamed && has_whole_row(sql, hash_of_file(name));
+      if (entry.is_regular_file(gone) && (half_written || unnamed || twice)) remove(entry.path());
     };
     each_entry(folder_, [&](const fs::directory_entry& drawer) {
       if (drawer.path().filename().string().size() == 2) each_entry(drawer.path(), file);
@@ -242,7 +258,7 @@ Result<Pruned> prune(const fs::path& folder, const PruneRequest& request) {
     for (const auto& run : all)
       if (!std::ranges::binary_search(pruned.runs, run.id)) standing.insert(run.id);
     Leftovers leftovers{folder, request.dry_run};
-    leftovers.evidence(named_without(sql, folder, pruned.runs));
+    leftovers.evidence(sql, named_without(sql, folder, pruned.runs));
     leftovers.consoles(standing);
     leftovers.summaries(standing);
     pruned.evidence = leftovers.files;

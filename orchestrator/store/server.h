@@ -21,6 +21,7 @@ struct Server {
   std::optional<inventory::SecretRef> password{};
   std::filesystem::path authorities{};  // who may have signed the server's certificate: PEM
   bool is_local() const { return host.starts_with('/'); }
+  friend bool operator==(const Server&, const Server&) = default;
 };
 
 std::filesystem::path server_file(const std::filesystem::path& state);
@@ -33,6 +34,23 @@ Result<std::optional<Server>> server_of(const std::filesystem::path& state);
 std::optional<Server> parse_server(std::string_view text, const std::string& file,
                                    const std::filesystem::path& folder,
                                    std::vector<inventory::Problem>& problems);
+
+/// As a person names it on a command line: postgresql://USER@HOST:PORT/DATABASE?schema=NAME&
+/// password=file:PATH&ca=PATH; the folder of a socket as host=/run/postgresql behind the "?".
+/// Relative paths are relative to `folder`. A password itself is refused: others read command
+/// lines. Errors: kInvalid, with all that is wrong.
+/// Source: PostgreSQL 15, 34.1.1.2 "Connection URIs"; RFC 3986.
+Result<Server> parse_server_url(std::string_view url, const std::filesystem::path& folder);
+
+/// What parse_server() reads as the same.
+std::string to_yaml(const Server& server);
+/// What parse_server_url() reads as the same.
+std::string to_url(const Server& server);
+
+/// Writes store.yaml into a state folder that has no store, once the server was reached. Nothing is
+/// done where it names the same server already. Errors: kConflict: the folder has a store, or names
+/// another server; kStorage.
+Result<void> name_server(const std::filesystem::path& state, const Server& server);
 
 /// What libpq is told, the password included: for libpq alone. Over TCP the server must have a
 /// certificate for its name by one of the authorities. `read_only`: each transaction is.

@@ -15,6 +15,8 @@
 #include "orchestrator/store/modes.h"
 #include "orchestrator/store/postgresql.h"
 #include "orchestrator/store/server.h"
+#include "orchestrator/store/server_schema.h"
+#include "orchestrator/store/store_move.h"
 
 namespace cupel::store {
 namespace {
@@ -113,7 +115,8 @@ Result<void> open_file(soci::session& sql, const std::filesystem::path& folder) 
   return ok();
 }
 
-/// PostgreSQL's, on the server. What lies beside the database stays in the folder.
+/// PostgreSQL's, on the server. Consoles, locks and what files of evidence there are stay in the
+/// folder.
 Result<void> open_on(const Server& server, soci::session& sql,
                      const std::filesystem::path& folder) {
   if (is_there(folder / "cupel.db"))
@@ -149,6 +152,7 @@ Store::~Store() = default;
 
 Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) {
   TRY(make_state_folder(folder));
+  TRY(is_not_moved(folder));
   TRY(const auto server, server_of(folder));
   return guarded("cannot open the store in " + folder.string(),
                  [&]() -> Result<std::unique_ptr<Store>> {

@@ -83,6 +83,7 @@ const std::vector<Row>& rows() {
       {"cupel profile learn", refused, {"profile learn n1"}},
       {"cupel restore", refused, {"restore FOLDER/copy"}},
       {"cupel rma", refused, {"rma n1"}},
+      {"cupel store migrate", refused, {"store migrate --to sqlite"}},
       {"cupel store prune", refused, {"store prune"}},
       {"cupel store repair", refused, {"store repair 1"}},
       {"cupel store verify", refused, {"store verify"}},

@@ -161,5 +161,74 @@ TEST_F(StoreRepairTest, AsksForTheRunsNumber) {
   EXPECT_EQ(cupel({"store", "repair", "9"}).exit_status, 2);
 }
 
+class StoreMigrateTest : public store::StoreTest {
+ protected:
+  void TearDown() override {
+    if (!moved_to_.empty()) testing::Postgresql::of_this_program().drop(moved_to_);
+    StoreTest::TearDown();
+  }
+
+  ProcessOutcome cupel(std::vector<std::string> words) {
+    words.insert(words.begin(), {"--state", folder_.string()});
+    return run_cupel(std::move(words));
+  }
+
+  /// A schema that is not there yet.
+  std::string server_url() {
+    auto& server = testing::Postgresql::of_this_program();
+    moved_to_ = server.new_schema();
+    return "postgresql:///postgres?host=" + server.socket().parent_path().string() +
+           "&port=" + std::to_string(server.port()) + "&schema=" + moved_to_;
+  }
+
+  std::string moved_to_{};
+};
+
+TEST_F(StoreMigrateTest, MovesAStoreToAServerAndBack) {
+  CUPEL_NEEDS_REAL_PART(testing::Postgresql::is_installed(), "there is no PostgreSQL server");
+  ASSERT_TRUE(open()->begin_run(run_on({"n1"})));
+  const auto url = server_url();
+
+  const auto there = cupel({"store", "migrate", "--to", url});
+
+  EXPECT_EQ(there.exit_status, 0) << there.error;
+  EXPECT_THAT(there.output, AllOf(HasSubstr("found the same"), HasSubstr("cupel.db.moved")));
+  EXPECT_THAT(there.error, HasSubstr("run: 1 of"));
+  EXPECT_THAT(cupel({"status"}).output, HasSubstr("new-rack"));
+  EXPECT_THAT(cupel({"doctor"}).output, HasSubstr("schema " + moved_to_ + " of postgres"));
+  const auto again = cupel({"store", "migrate", "--to", url});
+  EXPECT_EQ(again.exit_status, 2);
+  EXPECT_THAT(again.error, HasSubstr("on a server already"));
+  const auto back = cupel({"store", "migrate", "--to", "sqlite", "--json"});
+  EXPECT_EQ(back.exit_status, 0) << back.error;
+  const auto json = parse_json(back.output).value();
+  EXPECT_EQ(json.at("runs").as_int64(), 1);
+  EXPECT_EQ(text_at(json, "kept").value_or(""), (folder_ / "store.yaml.moved").string());
+  EXPECT_THAT(cupel({"status"}).output, HasSubstr("new-rack"));
+}
+
+TEST_F(StoreMigrateTest, SaysWhatIsWrongAndTouchesNothing) {
+  ASSERT_TRUE(open()->begin_run(run_on({"n1"})));
+  for (const auto& [words, said] :
+       {std::pair{std::vector<std::string>{}, "name --to, or --give-up"},
+        {{"--to", "mysql://db/x"}, "postgresql://USER@HOST/DATABASE"},
+        {{"--to", "postgresql://ada:hunter2@db/x"}, "seen by every user"},
+        {{"--to", "sqlite"}, "in its folder already"},
+        {{"--to", "sqlite", "--give-up"}, "--give-up"},
+        {{"--give-up"}, "no move of"}}) {
+    std::vector<std::string> line{"store", "migrate"};
+    line.insert(line.end(), words.begin(), words.end());
+
+    const auto ran = cupel(line);
+
+    EXPECT_EQ(ran.exit_status, 2);
+    EXPECT_THAT(ran.error, AllOf(HasSubstr(said), ::testing::Not(HasSubstr("hunter2"))));
+  }
+  EXPECT_TRUE(open()->run(1));
+  const auto served = cupel({"serve", "--store", "postgresql:///x?host=/run/postgresql"});
+  EXPECT_EQ(served.exit_status, 2);
+  EXPECT_THAT(served.error, HasSubstr("has a store already"));
+}
+
 }  // namespace
 }  // namespace cupel::e2e

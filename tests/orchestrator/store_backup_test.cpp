@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <thread>
 
 #include "base/digest.h"
 #include "orchestrator/store/backup.h"
@@ -27,8 +28,16 @@ class BackupTest : public StoreTest {
     StoreTest::SetUp();
     place_ = folder_;
     folder_ /= "state";
+    if (!on_postgresql()) return;
+    fs::remove(place_ / "store.yaml");
+    fs::create_directory(folder_);
+    fs::permissions(folder_, fs::perms{0700});
+    schema_ = name_server_in(folder_);
   }
-  void TearDown() override { fs::remove_all(place_); }
+  void TearDown() override {
+    folder_ = place_;
+    StoreTest::TearDown();
+  }
 
   fs::path backup() const { return place_ / "backup"; }
 
@@ -65,7 +74,7 @@ TEST_F(BackupTest, CopiesOnlyNewEvidenceAndRemovesNone) {
   keep(*store, run, "first output");
   ASSERT_TRUE(back_up(folder_, backup()));
   keep(*store, run, "second output");
-  fs::remove(evidence_file(folder_, sha256_hex("first output")));
+  lose_evidence(sha256_hex("first output"));
 
   const auto copied = back_up(folder_, backup()).value();
 
@@ -119,7 +128,53 @@ TEST_F(BackupTest, NeverOverwritesRecords) {
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kConflict);
-  EXPECT_THAT(refused.error().what, HasSubstr("move it aside"));
+  EXPECT_THAT(refused.error().what, HasSubstr(on_postgresql() ? "DROP SCHEMA" : "move it aside"));
+}
+
+TEST_F(BackupTest, GoesToAServerWhereTheFoldersStoreFileNamesOne) {
+  CUPEL_OF_A_SERVER_ALONE();
+  const auto run = open()->begin_run(run_on({"n1"})).value();
+  keep(*open(), run, "first output");
+  const auto console = fs::path{"evidence/console/run-1"};
+  fs::create_directories(folder_ / console);
+  std::ofstream{folder_ / console / "n1.log"} << "login: ";
+  ASSERT_TRUE(back_up(folder_, backup()));
+  const auto other = place_ / "other";
+  fs::create_directory(other);
+  const auto schema = name_server_in(other);
+  ASSERT_TRUE(Store::open(other)) << "as cupel doctor does";
+
+  const auto copied = restore(backup(), other);
+
+  ASSERT_TRUE(copied) << copied.error().what;
+  EXPECT_THAT(copied->checked.faults, IsEmpty());
+  EXPECT_EQ(copied->files, 2) << "a piece of evidence, a console";
+  auto& server = testing::Postgresql::of_this_program();
+  EXPECT_EQ(server.ask(schema, "SELECT count(*) FROM evidence"), "1");
+  EXPECT_TRUE(fs::exists(other / console / "n1.log"));
+  EXPECT_FALSE(fs::exists(other / "cupel.db.new"));
+  const auto store = Store::open(other).value();
+  EXPECT_EQ(store->evidence(sha256_hex("first output")).value(), "first output");
+  EXPECT_EQ(store->begin_run(run_on({"n2"})).value(), 2);
+  EXPECT_EQ(restore(backup(), other).error().code, Code::kConflict);
+}
+
+TEST_F(BackupTest, SeesOneStateWhileOthersWrite) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  std::jthread writer{[&](const std::stop_token& stop) {
+    const auto other = Store::open(folder_).value();
+    while (!stop.stop_requested()) {
+      auto each = event(EventKind::step_began, "n1", "disk");
+      ASSERT_TRUE(other->append(run, each));
+    }
+  }};
+
+  for (int i = 0; i < 3; ++i) {
+    const auto copied = back_up(folder_, backup());
+    ASSERT_TRUE(copied) << copied.error().what;
+    EXPECT_THAT(copied->checked.faults, IsEmpty());
+  }
 }
 
 TEST_F(BackupTest, IsNotRestoredUnderAController) {
@@ -164,7 +219,7 @@ TEST_F(BackupTest, NamesWhatIsBrokenInIt) {
   const auto store = open();
   const auto run = store->begin_run(run_on({"n1"})).value();
   keep(*store, run, "first output");
-  fs::remove(evidence_file(folder_, sha256_hex("first output")));
+  lose_evidence(sha256_hex("first output"));
 
   const auto copied = back_up(folder_, backup()).value();
 

@@ -13,11 +13,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "orchestrator/store/audit_log.h"
-#include "orchestrator/store/backup.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/dialect.h"
 #include "orchestrator/store/journal_file.h"
 #include "orchestrator/store/journal_reader.h"
+#include "orchestrator/store/purpose.h"
 #include "orchestrator/store/run_numbers.h"
 #include "orchestrator/store/server.h"
 #include "tests/orchestrator/store_fixture.h"
@@ -76,6 +76,15 @@ TEST_F(EnginesTest, ATextComesBackAsItWasOrIsRefused) {
     ASSERT_TRUE(store->keep_snapshot(1, 1, state));
     EXPECT_EQ(store->snapshot(1).value()->state, state);
   }
+}
+
+TEST_F(EnginesTest, WhetherThereIsARecordIsSeenOnBoth) {
+  const auto store = open();
+  EXPECT_EQ(purpose_of(folder_), Purpose::none);
+
+  ASSERT_TRUE(store->repin("ssh:n1", "SHA256:one"));
+
+  EXPECT_EQ(purpose_of(folder_), Purpose::site);
 }
 
 TEST_F(EnginesTest, TextsAreOrderedByTheirBytes) {
@@ -455,17 +464,6 @@ TEST_F(ConnectionTest, ASchemaBelongsToOneStateFolder) {
   EXPECT_EQ(store.error().code, Code::kConflict);
   EXPECT_THAT(store.error().what, HasSubstr(folder_.string() + " on "));
   EXPECT_NE(open(), nullptr);
-}
-
-TEST_F(ConnectionTest, WhatIsNotThereYetSaysSo) {
-  CUPEL_OF_A_SERVER_ALONE();
-  ASSERT_NE(begun(), nullptr);
-
-  const auto copied = back_up(folder_, folder_ / "backup");
-
-  ASSERT_FALSE(copied);
-  EXPECT_EQ(copied.error().code, Code::kUnsupported);
-  EXPECT_THAT(copied.error().what, HasSubstr("pg_dump --schema " + schema_ + " postgres"));
 }
 
 TEST_F(EnginesTest, TwoStoresInOneFolderAreRefused) {

@@ -293,8 +293,8 @@ TEST_F(FaultsTest, TheCheckNamesASnapshotAndEvidenceThatAreNotWhatTheyWere) {
   ASSERT_TRUE(store->append(1, named));
 
   sql("UPDATE snapshot SET state = 'other'");
-  std::ofstream{folder_ / "evidence" / changed.substr(0, 2) / changed} << "something else";
-  fs::remove(folder_ / "evidence" / missing.substr(0, 2) / missing);
+  change_evidence(changed);
+  lose_evidence(missing);
 
   const auto found = checked();
   EXPECT_EQ(found.faults.size(), 3);
@@ -377,7 +377,7 @@ TEST_F(FaultsTest, TheCheckFindsEvidenceThatIsNamedAtAnyDepth) {
   }
   ASSERT_THAT(checked().faults, IsEmpty());
 
-  fs::remove(evidence_file(folder_, hash));
+  lose_evidence(hash);
 
   EXPECT_THAT(checked().faults, Contains(at("evidence " + hash)));
 }
@@ -407,6 +407,7 @@ TEST_F(FaultsTest, TheCheckHoldsTheAuditLogAgainstItsChainAndItsKeptEnd) {
 }
 
 TEST_F(FaultsTest, EvidenceThatWasChangedOnDiskIsKeptAnewAndTheOtherSetAside) {
+  CUPEL_OF_SQLITE_ALONE();
   const auto store = open();
   const auto hash = store->keep_evidence("raw output").value();
   const auto file = folder_ / "evidence" / hash.substr(0, 2) / hash;

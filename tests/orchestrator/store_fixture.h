@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestrator/store/evidence.h"
 #include "orchestrator/store/store.h"
 #include "tests/support/postgresql.h"
 #include "tests/support/real_part.h"
@@ -68,6 +69,17 @@ class StoreTest : public ::testing::Test {
   void sql(const std::string& statement) {
     if (!on_postgresql()) return sql_in(folder_, statement);
     EXPECT_NO_THROW(testing::Postgresql::of_this_program().ask(schema_, statement));
+  }
+
+  /// Behind the store's back: a piece of evidence is gone, or is something else.
+  void lose_evidence(const std::string& hash) {
+    if (on_postgresql()) return sql("DELETE FROM evidence WHERE hash = '" + hash + "'");
+    EXPECT_TRUE(std::filesystem::remove(evidence_file(folder_, hash)));
+  }
+  void change_evidence(const std::string& hash) {
+    if (on_postgresql())
+      return sql("UPDATE evidence SET bytes = 'something else' WHERE hash = '" + hash + "'");
+    std::ofstream{evidence_file(folder_, hash)} << "something else";
   }
 
   static void sql_in(const std::filesystem::path& folder, const std::string& statement) {

@@ -72,7 +72,7 @@ TEST_F(StoreTest, KeepsEvidenceByItsHashAndNoticesWhenItChanges) {
 
   EXPECT_EQ(store->evidence(hash).value(), bytes);
   EXPECT_EQ(store->keep_evidence(bytes).value(), hash);
-  fs::resize_file(folder_ / "evidence" / hash.substr(0, 2) / hash, 3);
+  change_evidence(hash);
   EXPECT_EQ(store->evidence(hash).error().code, Code::kMalformed);
   EXPECT_EQ(store->evidence("../../etc/passwd").error().code, Code::kInvalid);
 }
