@@ -36,6 +36,17 @@ struct ToolOutput {
   bool cut = false;  // there was more than the node kept
 };
 
+/// What became of one setting of the node (agent/node/stages/setting.h); every text is clean.
+struct SettingLine {
+  std::string did;  // "set", "held": found as it was set, or not; "restored"
+  std::string key;  // "gpu.power"
+  std::string part;
+  std::string before;  // of "set" and "restored"
+  std::string wanted;  // of "set" and "held"
+  std::string is;
+  std::string why;  // it is not so
+};
+
 /// All that one run of cupel-node printed.
 struct AgentOutput {
   std::map<std::string, double, std::less<>> asked{};
@@ -43,7 +54,8 @@ struct AgentOutput {
   std::vector<inventory::Unknown> unmeasured{};
   std::vector<ToolOutput> tools{};
   std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
-  std::optional<json::value> facts{};                       // the document that node-facts prints
+  std::vector<SettingLine> settings{};
+  std::optional<json::value> facts{};  // the document that node-facts prints
 
   /// What this run was to do; nothing where that was not reported.
   std::optional<double> amount(std::string_view name) const;
