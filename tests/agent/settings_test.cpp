@@ -467,6 +467,7 @@ TEST_F(SettingsStage, FollowNoLinkInPlaceOfTheRecordOrItsFolder) {
 
 TEST_F(SettingsStage, OfARecordThatIsNoneAreLeftToAPerson) {
   write(state("before"), "gpu.power=700\n");
+  write("tools/active", "");
 
   const auto set = this->set({{"power_limit", "600"}});
   const auto back = put_back();
@@ -475,6 +476,7 @@ TEST_F(SettingsStage, OfARecordThatIsNoneAreLeftToAPerson) {
   ASSERT_FALSE(back);
   EXPECT_THAT(back.error().what, HasSubstr("none of ours, 'gpu.power=700'"));
   EXPECT_EQ(limit("0"), "700.00\n");
+  EXPECT_TRUE(there("tools/active")) << "the timer of whoever wrote it is not stopped";
   EXPECT_EQ(read(state("before")), "gpu.power=700\n");
 }
 
@@ -651,6 +653,18 @@ TEST_F(TimedSettings, LeaveNothingOnceTheRunHasPutThemBack) {
   EXPECT_EQ(value_of(*back, "settings.left"), 0);
   for (const auto& gone : {unit("timer"), unit("service"), state("cupel-node"), state("until"),
                            state("before"), state("wanted"), std::string{"tools/active"}})
+    EXPECT_FALSE(there(gone)) << gone;
+}
+
+/// The machine lost its power after the record was removed, and before the timer was.
+TEST_F(TimedSettings, OfWhichNothingIsLeftButTheTimerEndTheTimer) {
+  set_for_an_hour();
+  fs::remove(at(state("before")));
+  make_due();
+
+  fire();
+
+  for (const auto& gone : {unit("timer"), unit("service"), state("cupel-node")})
     EXPECT_FALSE(there(gone)) << gone;
 }
 

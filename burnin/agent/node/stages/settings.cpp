@@ -30,11 +30,13 @@ Result<void> remember(const Node& node, const SettingsPlan& plan) {
   return write_record(node, record.before);
 }
 
-/// A restore of the node's own that is at work now is ended: the record holds all of it still.
+/// A restore of the node's own that is at work now is ended: the record holds all of it still. Not
+/// before it is known that there is a record to go on with, or none.
 Work<GaveUp> make_record(Node& node, const SettingsPlan& plan) {
   const auto made = node.settings.make_folder(std::string{settings_place::kFolder});
   if (!made) co_return made.error().what;
   if (auto why = why_record_unsafe(node); !why.empty()) co_return why;
+  if (const auto record = read_record(node); !record) co_return record.error().what;
   co_await stop_guard(node);
   const auto kept = remember(node, plan);
   co_return kept ? "" : kept.error().what;

@@ -163,6 +163,8 @@ Work<bool> remove_guard(Node& node) {
   co_return ran.status == 0;
 }
 
+bool has_guard(const Node& node) { return node.tree.exists(unit_file(kTimer)); }
+
 bool is_guard_due(const Node& node) {
   const auto text = node.settings.read(std::string{kUntil});
   const auto said = text ? words(*text) : std::vector<std::string_view>{};

@@ -22,8 +22,11 @@ Work<bool> stop_guards_work(Node& node);
 /// With its timer, so that it begins no other.
 Work<bool> stop_guard(Node& node);
 
-/// All of it goes but the copy, which may be what runs now.
+/// All of it, also what an earlier version laid down. The copy may be what runs now: its file goes.
 Work<bool> remove_guard(Node& node);
+
+/// Whether one that outlives a restart is there.
+bool has_guard(const Node& node);
 
 /// Whether the time has come. A clock that was set back behind the beginning makes it so, too.
 bool is_guard_due(const Node& node);

@@ -16,7 +16,7 @@ inline constexpr std::string_view kWanted = "/var/lib/cupel/settings/wanted";
 inline constexpr std::string_view kUntil = "/var/lib/cupel/settings/until";
 // Who has set all of it back: "run", "hand", "timer".
 inline constexpr std::string_view kPutBack = "/var/lib/cupel/settings/put-back";
-// The copy of cupel-node that does so where no run does; nobody replaces or removes it meanwhile.
+// The copy of cupel-node that does so where no run does.
 inline constexpr std::string_view kProgram = "/var/lib/cupel/settings/cupel-node";
 // What did it in versions that were a shell script.
 inline constexpr std::string_view kScript = "/var/lib/cupel/settings/restore.sh";

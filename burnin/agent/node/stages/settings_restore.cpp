@@ -13,11 +13,15 @@ using namespace settings_place;
 
 constexpr std::array<std::string_view, 3> kBy{"run", "hand", "timer"};
 
-using Gpus = std::vector<std::string>;  // "3,GPU-8f6a..."
+/// "3,GPU-8f6a...": how nvidia-smi counts them now. `why`: it does not list them.
+struct Gpus {
+  std::vector<std::string> lines{};
+  std::string why{};
+};
 
-/// How nvidia-smi counts the GPU now; empty where it does not list it.
+/// Empty where it is not listed.
 std::string index_of(const Gpus& gpus, const std::string& uuid) {
-  for (const auto& line : gpus) {
+  for (const auto& line : gpus.lines) {
     const auto comma = line.find(',');
     if (comma != line.npos && line.substr(comma + 1) == uuid) return line.substr(0, comma);
   }
@@ -29,8 +33,7 @@ Work<Gpus> list_gpus(Node& node, const KeptSettings& before, const KeptSettings&
   for (const auto* all : {&before, &wanted})
     for (const auto& each : *all) any = any || each.setting.is_of_gpu();
   Gpus gpus;
-  std::string why;  // a GPU that is not listed is not set back, and said so
-  if (any) gpus = co_await ask_all_gpus(node, "--query-gpu=index,uuid", why);
+  if (any) gpus.lines = co_await ask_all_gpus(node, "--query-gpu=index,uuid", gpus.why);
   co_return gpus;
 }
 
@@ -54,7 +57,7 @@ Work<std::size_t> set_back(Node& node, const KeptSettings& before, const Gpus& g
   std::size_t left = 0;
   for (auto each : before) {
     if (each.setting.is_of_gpu()) each.setting.gpu = index_of(gpus, each.setting.part);
-    Changed changed{"", "nvidia-smi does not report it"};
+    Changed changed{"", gpus.why.empty() ? "nvidia-smi does not report it" : gpus.why};
     if (!each.setting.is_of_gpu() || !each.setting.gpu.empty())
       changed = co_await change_setting(node, each.setting, each.value);
     if (changed.is != each.value || changed.why == kNeedsRestart) ++left;
@@ -72,7 +75,6 @@ Work<GaveUp> clear(Node& node, const std::string& by) {
   if (node.settings.read(std::string{kBefore}))
     co_return std::string{kBefore} + " cannot be removed, and all in it is as it was";
   co_await remove_guard(node);
-  node.settings.remove(std::string{kProgram});
   co_return {};
 }
 
@@ -92,6 +94,7 @@ Work<GaveUp> restore(Node& node, std::string by) {
   if (!forgotten) co_return forgotten.error().what;
   if (!record->there) {
     node.lines.note("record", put_back_before(node));
+    if (has_guard(node)) co_await remove_guard(node);  // a crash left it
     co_return {};
   }
   const auto left = co_await set_back(node, record->before, gpus);
