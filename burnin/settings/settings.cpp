@@ -309,9 +309,13 @@ Findings nothing_was_set() {
   return findings;
 }
 
+/// A record that cannot be read is an error, and not "nothing is left".
 std::string settings_left_script() {
   return R"sh(record=${CUPEL_SETTINGS:-/var/lib/cupel/settings}/before
-if [ -s "$record" ]; then grep -v '^cupel-settings|' "$record" | cut -d '|' -f 1 | sort -u; fi
+if [ -s "$record" ]; then
+  kept=$(grep -v '^cupel-settings|' "$record") || [ $? -eq 1 ] || exit 1
+  printf '%s\n' "$kept" | cut -d '|' -f 1 | sort -u
+fi
 )sh";
 }
 

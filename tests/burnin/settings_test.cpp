@@ -105,15 +105,18 @@ TEST(Settings, ThatAreLeftAreListedForWhomeverGivesTheNodeAway) {
   const test::TemporaryFolder folder;
   const auto listed = [&] {
     return run_script(undo_of("settings")->left_script(),
-                      "CUPEL_SETTINGS=" + folder.path().string() + "\n")
-        .text;
+                      "CUPEL_SETTINGS=" + folder.path().string() + "\n");
   };
-  EXPECT_EQ(listed(), "");
+  EXPECT_EQ(listed().text, "");
   std::ofstream{folder.path() / "before"}
       << "cupel-settings|1|boot\ngpu.power|GPU-1|700.00\ngpu.power|GPU-2|700.00\n"
          "gpu.persistence|GPU-1|Disabled\n";
 
-  EXPECT_EQ(listed(), "gpu.persistence\ngpu.power\n");
+  EXPECT_EQ(listed().text, "gpu.persistence\ngpu.power\n");
+
+  std::filesystem::remove(folder.path() / "before");
+  std::filesystem::create_directory(folder.path() / "before");
+  EXPECT_NE(listed().exit_status, 0) << "a record that cannot be read is no empty one";
 }
 
 TEST(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
