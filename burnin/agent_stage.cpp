@@ -57,6 +57,10 @@ class AgentReader {
     if (kind == "piece") pieces_[word(line, "name")] += raw(line, "out");
     if (kind == "evidence") take_evidence(line);
     if (kind == "note") output.notes.try_emplace(word(line, "name"), word(line, "text"));
+    if (kind == "setting")
+      output.settings.push_back({word(line, "did"), word(line, "key"), word(line, "part"),
+                                 word(line, "before"), word(line, "wanted"), word(line, "is"),
+                                 word(line, "why")});
     if (kind == "facts" && !output.facts) output.facts = line;
     if (kind == "gave-up") gave_up = word(line, "why", "cupel-node gave up without a reason");
     if (kind == "done") ended = true;

@@ -43,6 +43,17 @@ struct ToolOutput {
   bool cut = false;  // there was more than the node kept
 };
 
+/// What became of one setting of the node (agent/node/stages/setting.h); every text is clean.
+struct SettingLine {
+  std::string did;  // "set", "held": found as it was set, or not; "restored"
+  std::string key;  // "gpu.power"
+  std::string part;
+  std::string before;  // of "set" and "restored"
+  std::string wanted;  // of "set" and "held"
+  std::string is;
+  std::string why;  // it is not so
+};
+
 /// All that one run of cupel-node printed.
 struct AgentOutput {
   std::map<std::string, double, std::less<>> asked{};
@@ -52,6 +63,7 @@ struct AgentOutput {
   std::map<std::string, std::string, std::less<>> notes{};  // in words, clean
   std::optional<json::value> facts{};                       // the document that node-facts prints
   bool whole = false;                                       // it came to its end
+  std::vector<SettingLine> settings{};
 
   /// What this run was to do; nothing where that was not reported.
   std::optional<double> amount(std::string_view name) const;

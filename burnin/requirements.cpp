@@ -55,8 +55,6 @@ struct RootRow {
 constexpr std::array kRoot{
     RootRow{"fabric-pairs", Root::helps,
             "port counters of switches (perfquery), which show the uplink of a slow flow"},
-    RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
-    RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},
 };
 
 std::string_view word_at(std::string_view text) {

@@ -4,17 +4,17 @@
 
 #include <array>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
-#include "burnin/settings/settings_script.h"
 #include "burnin/undo.h"
 
 namespace cupel::burnin {
 namespace {
 
 using inventory::Profile;
-using settings_script::Wish;
 using std::chrono::seconds;
 using Kind = ParameterRow::Kind;
 
@@ -54,11 +54,19 @@ constexpr std::array<std::string_view, 3> kMeasures{"settings.set", "settings.fa
                                                     "settings.restart"};
 constexpr std::array<std::string_view, 3> kRestoreMeasures{"settings.left", "settings.restored",
                                                            "settings.lost"};
-constexpr std::size_t kMostLines = 5000;
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
+constexpr std::size_t kMostLines = 5000;  // of a script's
+constexpr std::string_view kRestore = "settings-restore";
 constexpr std::string_view kNeedsRestart = "needs a restart", kInside = "is inside";
 
 constexpr double kLeastWatts = 50, kMostWatts = 3000;
 constexpr int kLeastMegahertz = 100, kMostMegahertz = 5000, kMostMemoryMegahertz = 30'000;
+
+/// As cupel-node knows it, which looks again at each (agent/node/stages/settings_plan.h).
+struct Wish {
+  std::string name;
+  std::string value;  // bounded: letters, digits and commas
+};
 
 bool is_said(const Parameters& parameters, const std::string& name) {
   return parameters.contains(name);
@@ -149,97 +157,148 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   if (wishes.empty())
     return Error{Code::kInvalid,
                  "with: says nothing that is to be set, as power_limit or governor"};
-  return Job{settings_script::set(wishes, at_most.count()), seconds{20}, seconds{600}};
+  json::array settings;
+  for (const auto& wish : wishes) settings.push_back({{"name", wish.name}, {"value", wish.value}});
+  return agent_job({.stage = "settings",
+                    .order = {{"settings", std::move(settings)}, {"at_most", at_most.count()}},
+                    .helpful = {"nvidia-smi", "systemctl", "systemd-run"}},
+                   seconds{20}, seconds{600});
 }
 
 Result<Job> prepare_restore(const Profile&, const Parameters&) {
-  return Job{settings_script::restore(), seconds{10}, seconds{600}};
+  return agent_job({.stage = kRestore}, seconds{10}, seconds{600});
 }
 
-/// Lines of ours: "cupel-setting|gpu.power|gpu3|700.00|600.00|600.00|".
-std::vector<std::vector<std::string_view>> rows_of(std::string_view text, std::string_view mark,
-                                                   std::size_t cells) {
-  std::vector<std::vector<std::string_view>> rows;
-  for (const auto line : lines(text)) {
-    if (!line.starts_with(mark) || rows.size() >= kMostLines) continue;
-    auto row = split(line, '|');
-    if (row.size() == cells) rows.push_back(std::move(row));
+/// What the node reported, by cupel-node or by the script of an earlier version.
+struct Reported {
+  std::vector<SettingLine> lines{};
+  std::optional<std::string> guard{}, guard_why{}, record{};
+};
+
+/// One kind of line of the script: "cupel-setting|gpu.power|gpu3|700.00|600.00|600.00|".
+struct ScriptRow {
+  std::string_view mark;
+  std::string_view did;
+  std::size_t before, wanted, is, why;  // its cells; 0: it has none
+};
+constexpr std::array kScriptRows{ScriptRow{"cupel-setting", "set", 3, 4, 5, 6},
+                                 ScriptRow{"cupel-held", "held", 0, 3, 4, 0},
+                                 ScriptRow{"cupel-restored", "restored", 3, 0, 4, 5}};
+
+std::optional<SettingLine> script_line(std::string_view line) {
+  const auto cells = split(line, '|');
+  const auto* row = std::ranges::find(kScriptRows, cells.front(), &ScriptRow::mark);
+  const bool is_ours = row != kScriptRows.end() && cells.size() == std::max(row->is, row->why) + 1;
+  if (!is_ours) return std::nullopt;
+  const auto cell = [&](std::size_t at) { return at == 0 ? "" : script::clean(cells[at]); };
+  return SettingLine{std::string{row->did}, script::clean(cells[1]), script::clean(cells[2]),
+                     cell(row->before),     cell(row->wanted),       cell(row->is),
+                     cell(row->why)};
+}
+
+std::optional<std::string> script_word(const Output& output, std::string_view mark) {
+  const auto word = script::said(output, mark);
+  return word ? std::optional{script::clean(*word)} : std::nullopt;
+}
+
+std::optional<std::string> note_of(const AgentOutput& output, std::string_view name) {
+  const auto found = output.notes.find(name);
+  return found == output.notes.end() ? std::nullopt : std::optional{found->second};
+}
+
+Result<Reported> reported_by(std::string_view stage, const Output& output,
+                             std::span<const std::string_view> measures) {
+  TRY(auto agent, read_agent_output(stage, output, measures));
+  if (agent)
+    return Reported{std::move(agent->settings), note_of(*agent, "guard"),
+                    note_of(*agent, "guard-why"), note_of(*agent, "record")};
+  Reported told{.guard = script_word(output, "cupel-guard: "),
+                .record = script_word(output, "cupel-record: ")};
+  for (const auto line : lines(output.text)) {
+    if (told.lines.size() >= kMostLines) break;
+    if (auto one = script_line(line)) told.lines.push_back(*std::move(one));
   }
-  return rows;
+  return told;
+}
+
+/// What the node cannot undo by itself is no fault of it.
+void add_guard(const Reported& told, Findings& findings) {
+  const auto why = told.guard_why && !told.guard_why->empty() ? " (" + *told.guard_why + ")" : "";
+  if (!told.guard)
+    findings.unknown.push_back({"put back by the node itself", "systemd",
+                                "absent: it is put back by the run alone, or the next one" + why});
+  else if (!script::finite(*told.guard))
+    findings.unknown.push_back({"put back by the node itself after a restart", "systemd",
+                                "no timer could be laid on its disk" + why});
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
-  TRY(script::check_gave_up(output));
-  const auto rows = rows_of(output.text, "cupel-setting|", 7);
-  if (rows.empty())
+  TRY(const auto told, reported_by("settings", output, kMeasures));
+  if (std::ranges::find(told.lines, "set", &SettingLine::did) == told.lines.end())
     return Error{Code::kNoMeasurement, "nothing was set: " + script::complaint(output)};
   if (output.exit_status != 0)
     return Error{Code::kNoMeasurement, fmt::format("it ended with exit status {} half done: {}",
                                                    output.exit_status, script::complaint(output))};
   Findings findings;
-  double restarts = 0;
+  double restarts = 0, all = 0;
   std::map<std::string, double, std::less<>> failed;
-  for (const auto& row : rows) {
-    const auto part = script::clean(row[2]);
-    const auto wanted = script::clean(row[4]), got = script::clean(row[5]);
-    const bool met = wanted == got || row[6].starts_with(kInside);
-    failed[part] += met ? 0 : 1;
+  for (const auto& line : told.lines) {
+    if (line.did != "set") continue;
+    const bool met = line.wanted == line.is || line.why.starts_with(kInside);
+    failed[line.part] += met ? 0 : 1;
     if (!met)
-      findings.facts["settings." + part] =
-          script::clean(fmt::format("{}: expected {}, is {}; {}", row[1], wanted, got, row[6]));
-    restarts += row[6] == kNeedsRestart ? 1 : 0;
+      findings.facts["settings." + line.part] = script::clean(
+          fmt::format("{}: expected {}, is {}; {}", line.key, line.wanted, line.is, line.why));
+    restarts += line.why == kNeedsRestart ? 1 : 0;
+    ++all;
   }
-  findings.measurements.push_back({"settings.set", "", static_cast<double>(rows.size()), "count"});
+  findings.measurements.push_back({"settings.set", "", all, "count"});
   for (const auto& [part, count] : failed)
     findings.measurements.push_back({"settings.failed", part, count, "count"});
   findings.measurements.push_back({"settings.restart", "", restarts, "count"});
-  const auto guard = script::said(output, "cupel-guard: ");
-  if (!guard)
-    findings.unknown.push_back({"put back by the node itself", "systemd",
-                                "absent: it is put back by the run alone, or the next one"});
-  else if (!script::finite(*guard))
-    findings.unknown.push_back({"put back by the node itself after a restart", "systemd",
-                                "no timer could be laid on its disk"});
+  add_guard(told, findings);
   return findings;
 }
 
 /// What was no longer as it was set when the run came to put it back: what was measured meanwhile
 /// was measured under other settings. Its count.
-double add_lost(const Output& output, std::string_view record, Findings& findings) {
+double add_lost(const Reported& told, Findings& findings) {
   double lost = 0;
-  for (const auto& row : rows_of(output.text, "cupel-held|", 5)) {
-    if (row[3] == row[4]) continue;
+  for (const auto& line : told.lines) {
+    if (line.did != "held" || line.wanted == line.is) continue;
     ++lost;
-    findings.facts["settings.lost." + script::clean(row[2])] =
-        script::clean(fmt::format("{}: was set to {}, and is {}", row[1], row[3], row[4]));
+    findings.facts["settings.lost." + line.part] =
+        script::clean(fmt::format("{}: was set to {}, and is {}", line.key, line.wanted, line.is));
   }
-  if (!record.starts_with("before") || record.ends_with("by the run")) return lost;
-  findings.facts["settings.lost"] = script::clean(fmt::format("all of it was put back {}", record));
+  if (!told.record->starts_with("before") || told.record->ends_with("by the run")) return lost;
+  findings.facts["settings.lost"] =
+      script::clean(fmt::format("all of it was put back {}", *told.record));
   return std::max(lost, 1.0);
 }
 
 Result<Findings> parse_restore(const Profile&, const Output& output) {
-  const auto record = script::said(output, "cupel-record: ");
-  if (!record)
+  TRY(const auto told, reported_by(kRestore, output, kRestoreMeasures));
+  if (!told.record)
     return Error{Code::kNoMeasurement,
                  "it is not known whether anything was put back: " + script::complaint(output)};
   Findings findings;
   double left = 0, restored = 0;
-  for (const auto& row : rows_of(output.text, "cupel-restored|", 6)) {
-    const bool is_back = row[3] == row[4] && row[5] != kNeedsRestart;
+  for (const auto& line : told.lines) {
+    if (line.did != "restored") continue;
+    const bool is_back = line.before == line.is && line.why != kNeedsRestart;
     (is_back ? restored : left) += 1;
     if (!is_back)
-      findings.facts["settings." + script::clean(row[2])] =
-          script::clean(fmt::format("{}: was {}, is {}; {}", row[1], row[3], row[4], row[5]));
+      findings.facts["settings." + line.part] = script::clean(
+          fmt::format("{}: was {}, is {}; {}", line.key, line.before, line.is, line.why));
   }
   // The node's own word goes before what we could read of it.
-  const bool is_gone = *record == "none" || *record == "gone" || record->starts_with("before");
+  const auto& record = *told.record;
+  const bool is_gone = record == "none" || record == "gone" || record.starts_with("before");
   if (!is_gone) left = std::max(left, 1.0);
-  findings.facts["settings.record"] = script::clean(*record);
+  findings.facts["settings.record"] = record;
   findings.measurements.push_back({"settings.left", "", left, "count"});
   findings.measurements.push_back({"settings.restored", "", restored, "count"});
-  findings.measurements.push_back(
-      {"settings.lost", "", add_lost(output, *record, findings), "count"});
+  findings.measurements.push_back({"settings.lost", "", add_lost(told, findings), "count"});
   return findings;
 }
 
@@ -250,9 +309,13 @@ Findings nothing_was_set() {
   return findings;
 }
 
+/// A record that cannot be read is an error, and not "nothing is left".
 std::string settings_left_script() {
   return R"sh(record=${CUPEL_SETTINGS:-/var/lib/cupel/settings}/before
-if [ -s "$record" ]; then grep -v '^cupel-settings|' "$record" | cut -d '|' -f 1 | sort -u; fi
+if [ -s "$record" ]; then
+  kept=$(grep -v '^cupel-settings|' "$record") || [ $? -eq 1 ] || exit 1
+  printf '%s\n' "$kept" | cut -d '|' -f 1 | sort -u
+fi
 )sh";
 }
 
@@ -272,7 +335,6 @@ std::string why_in_doubt(const Findings& undone, const std::vector<Findings>& ch
       set);
 }
 
-constexpr std::string_view kRestore = "settings-restore";
 constexpr Undo kUndo{kRestore,        "at_most",   settings_at_most, settings_left_script,
                      nothing_was_set, why_in_doubt};
 
@@ -287,17 +349,20 @@ Stage settings() {
             kMeasures,
             {0, 0, "nothing is loaded"}};
   row.undo = &kUndo;
+  row.programs = kPrograms;
   return row;
 }
 
 Stage settings_restore() {
-  return {kRestore,
-          "put back what `settings` changed; planned by itself behind every `settings`",
-          {},
-          prepare_restore,
-          parse_restore,
-          kRestoreMeasures,
-          {0, 0, "nothing is loaded"}};
+  Stage row{kRestore,
+            "put back what `settings` changed; planned by itself behind every `settings`",
+            {},
+            prepare_restore,
+            parse_restore,
+            kRestoreMeasures,
+            {0, 0, "nothing is loaded"}};
+  row.programs = kPrograms;
+  return row;
 }
 
 }  // namespace cupel::burnin

@@ -119,8 +119,8 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
       context,
       Error{Code::kFailed,
             fmt::format("what was set on {} is not put back: each does it by itself when its "
-                        "at_most: is over, or at once with: sh "
-                        "/var/lib/cupel/settings/restore.sh",
+                        "at_most: is over, or at once with: "
+                        "/var/lib/cupel/settings/cupel-node restore-settings",
                         fmt::join(left->set, ", "))},
       Exit::unfinished);
 }

@@ -12,6 +12,7 @@ constexpr auto kSubcommands = std::to_array<Tool>({
     {"watch", virtual_cupel_node_watch},
     {"kernel-log", virtual_cupel_node_log},
     {"stage", virtual_cupel_node_stage},
+    {"restore-settings", virtual_cupel_node_restore_settings},
     {"tcp", virtual_cupel_node_tcp},
     {"start", virtual_cupel_node_start},
     {"tail", virtual_cupel_node_tail},

@@ -23,6 +23,8 @@ json::array kernel_messages(Host& host, double after, double until);
 
 /// A stage that cupel-node does itself: the program's own code.
 Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments);
+/// One of them, for people and for the node's own timer.
+Task<int> virtual_cupel_node_restore_settings(ProcessPtr process, Arguments arguments);
 
 /// Either side of a transfer between two nodes.
 Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments);

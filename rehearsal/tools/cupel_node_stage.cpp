@@ -8,6 +8,7 @@
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/cupel_node.h"
 #include "rehearsal/tools/nap.h"
+#include "rehearsal/tools/virtual_settings.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -349,24 +350,17 @@ Task<bool> go_on(ProcessPtr process, VirtualPrograms& programs, VirtualClock& cl
   co_return process->fatal() == 0;
 }
 
-}  // namespace
-
-Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
-  if (arguments.size() != 3) {
-    co_await process->complain("usage: cupel-node stage NAME < ORDER\n");
-    co_return kUsage;
-  }
-  std::string order;
-  co_await process->read_all(0, order);
+Task<int> do_stage(ProcessPtr process, std::string name, std::string order) {
   const VirtualTree tree{process->disk()};
   VirtualPrograms programs{process};
   VirtualClock clock{process->host.machine().clock()};
   KeptLines lines;
   VirtualScratch scratch{*process};
-  agent::Node node{tree, programs, clock, lines, scratch};
+  VirtualSettings settings{*process};
+  agent::Node node{tree, programs, clock, lines, scratch, {}, settings};
   if (const auto job = process->environment.find("CUPEL_JOB"); job != process->environment.end())
     node.job = job->second;
-  auto work = agent::run_stage(node, arguments[2], std::move(order));
+  auto work = agent::run_stage(node, std::move(name), std::move(order));
   work.start();
   while (!work.done()) {
     const auto text = std::exchange(lines.text, {});
@@ -379,6 +373,28 @@ Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
   co_await programs.end_all();
   co_await process->say(lines.text);
   co_return work.result();
+}
+
+}  // namespace
+
+Task<int> virtual_cupel_node_stage(ProcessPtr process, Arguments arguments) {
+  if (arguments.size() != 3) {
+    co_await process->complain("usage: cupel-node stage NAME < ORDER\n");
+    co_return kUsage;
+  }
+  std::string order;
+  co_await process->read_all(0, order);
+  co_return co_await do_stage(process, arguments[2], std::move(order));
+}
+
+Task<int> virtual_cupel_node_restore_settings(ProcessPtr process, Arguments arguments) {
+  const bool by_timer = arguments.size() == 3 && arguments[2] == "--timer";
+  if (arguments.size() > 2 && !by_timer) {
+    co_await process->complain("usage: cupel-node restore-settings [--timer]\n");
+    co_return kUsage;
+  }
+  std::string order = by_timer ? R"({"by":"timer"})" : R"({"by":"hand"})";
+  co_return co_await do_stage(process, "settings-restore", std::move(order));
 }
 
 }  // namespace cupel::rehearsal

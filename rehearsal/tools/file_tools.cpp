@@ -578,7 +578,7 @@ Task<int> find(ProcessPtr process, Arguments arguments) {
   co_return status;
 }
 
-constexpr std::array<Tool, 19> kTools{{{"ls", list},
+constexpr std::array<Tool, 18> kTools{{{"ls", list},
                                        {"mkdir", make_folder},
                                        {"rm", remove},
                                        {"rmdir", remove_folder},
@@ -595,8 +595,7 @@ constexpr std::array<Tool, 19> kTools{{{"ls", list},
                                        {"readlink", read_link},
                                        {"realpath", read_link},
                                        {"truncate", truncate},
-                                       {"find", find},
-                                       {"sync", change_owner}}};
+                                       {"find", find}}};
 
 }  // namespace
 

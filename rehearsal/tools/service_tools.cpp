@@ -1,4 +1,5 @@
-// What an operator asks of services, time and network: systemctl, chronyc, ip, ethtool.
+// What an operator asks of services, time and network: systemctl, systemd-run, chronyc, ip,
+// ethtool.
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -8,13 +9,23 @@
 #include "rehearsal/tools/fault_now.h"
 #include "rehearsal/tools/gpu_view.h"
 #include "rehearsal/tools/infiniband.h"
+#include "rehearsal/tools/nap.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
 namespace {
 
+/// The process that stands for a timer of systemd-run; nullptr where there is none of that name.
+ProcessPtr timer_of(const Host& host, std::string_view unit) {
+  if (!unit.ends_with(".timer")) return nullptr;
+  for (const auto& [number, process] : host.processes())
+    if (process->command == unit && process->parent == 1) return process;
+  return nullptr;
+}
+
 /// "active", "inactive", "failed"; nothing where there is no such unit.
 std::optional<std::string> state_of(const Host& host, std::string unit) {
+  if (timer_of(host, unit)) return "active";
   if (unit.ends_with(".service")) unit.resize(unit.size() - 8);
   if (unit == "nvidia-fabricmanager") {
     if (host.machine().hardware().nvswitches.empty()) return std::nullopt;
@@ -84,6 +95,8 @@ Task<int> systemctl(ProcessPtr process, Arguments arguments) {
       const auto line = fmt::format("Unit {}.service could not be found.\n", unit);
       co_await process->complain(line);
       co_return 4;
+    } else if (const auto timer = timer_of(process->host, unit); timer && what == "stop") {
+      timer->signal(9);
     } else if (what == "status") {
       text += status_text(process->host, unit, *state);
       if (*state != "active") status = 3;
@@ -261,11 +274,56 @@ Task<int> ethtool(ProcessPtr process, Arguments arguments) {
   co_return 75;
 }
 
+/// Of one timer: when it fires first, and how long after its service has ended it does again.
+struct TimerSpans {
+  std::optional<VirtualTime> first{}, again{};
+};
+
+Task<int> run_timer(ProcessPtr timer, TimerSpans spans, Arguments command) {
+  for (auto next = spans.first; next; next = spans.again) {
+    const bool fired = co_await timer->sleep(nap_of(timer->host.machine(), *next));
+    const auto service = fired ? timer->host.fork(timer.get(), command[0]) : nullptr;
+    if (!service) co_return 0;
+    service->group = service->session = service->number;
+    auto body = run_program(service, command, "systemd");
+    timer->host.start(service, std::move(body));
+    while (!service->ended() && timer->fatal() == 0) co_await timer->block();
+  }
+  co_return 0;
+}
+
+/// A timer alone, until the machine restarts: "systemd-run --unit=NAME --on-active=SECONDS
+/// [--on-unit-inactive=SECONDS] COMMAND...".
+Task<int> systemd_run(ProcessPtr process, Arguments arguments) {
+  TimerSpans spans;
+  std::string unit;
+  std::size_t i = 1;
+  for (; i < arguments.size() && arguments[i].starts_with("--"); ++i) {
+    const auto equals = arguments[i].find('=');
+    const auto name = arguments[i].substr(0, equals);
+    const auto value = equals == std::string::npos ? "" : arguments[i].substr(equals + 1);
+    if (name == "--unit") unit = value;
+    if (name == "--on-active") spans.first = parse_span(value);
+    if (name == "--on-unit-inactive") spans.again = parse_span(value);
+  }
+  if (unit.empty() || !spans.first || i == arguments.size())
+    co_return co_await complain(process, "systemd-run", "a unit, a time and a command are due");
+  if (timer_of(process->host, unit + ".timer"))
+    co_return co_await complain(process, "systemd-run", "Unit " + unit + ".timer already exists.");
+  const auto timer = process->host.fork(nullptr, unit + ".timer");
+  if (!timer) co_return 1;
+  Arguments command{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
+  auto body = run_timer(timer, spans, std::move(command));
+  process->host.start(timer, std::move(body));
+  co_return 0;
+}
+
 constexpr auto kTools = std::to_array<Tool>({{"chronyc", chronyc},
                                              {"ethtool", ethtool},
                                              {"ip", ip},
                                              {"nv-fabricmanager", nv_fabricmanager},
-                                             {"systemctl", systemctl}});
+                                             {"systemctl", systemctl},
+                                             {"systemd-run", systemd_run}});
 
 }  // namespace
 

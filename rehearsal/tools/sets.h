@@ -16,7 +16,7 @@ std::span<const Tool> infiniband_tools();  // ibstat, perfquery, ...
 std::span<const Tool> discovery_tools();   // ibnetdiscover
 std::span<const Tool> perftest_tools();    // ib_write_bw, ...
 std::span<const Tool> kernel_log_tools();  // dmesg, journalctl
-std::span<const Tool> service_tools();     // systemctl, chronyc, ip, ethtool
+std::span<const Tool> service_tools();     // systemctl, systemd-run, chronyc, ip, ethtool
 std::span<const Tool> http_tools();        // curl
 std::span<const Tool> cupel_node_tools();  // cupel-node
 

@@ -58,8 +58,8 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
           // A login shell reads start-up files there: the tester's own are none of our business.
           // Nor is what somebody has set on this machine.
           "SetEnv HOME="
-       << folder.string() << " CUPEL_SETTINGS=" << (folder / "settings").string() << " CUPEL_UNITS="
-       << (folder / "units").string()
+       << folder.string() << " CUPEL_SETTINGS="
+       << (folder / "settings").string()
        // A folder for what a test installs on the node.
        << " PATH=" << (folder / "path").string() << ":/usr/local/bin:/usr/bin:/bin\n";
   for (const auto& address : addresses) text << "ListenAddress " << address << "\n";

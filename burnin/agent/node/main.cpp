@@ -41,6 +41,10 @@ constexpr std::array kSubcommands{
     Subcommand{"stage", "NAME [--root FOLDER] < ORDER",
                "one stage of burn-in: reads files, runs tools, prints what they measured",
                run_stage_command},
+    Subcommand{"restore-settings", "[--timer] [--root FOLDER]",
+               "puts back what the stage settings changed here, by the node's own record; --timer: "
+               "only once it is due",
+               restore_settings_command},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
     Subcommand{"kernel-log", "[--boot ID --after SEQUENCE | --from-boot]",

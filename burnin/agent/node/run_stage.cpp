@@ -9,6 +9,7 @@
 #include "burnin/agent/common/options.h"
 #include "burnin/agent/node/node_programs.h"
 #include "burnin/agent/node/node_scratch.h"
+#include "burnin/agent/node/node_settings.h"
 #include "burnin/agent/node/stages/stage.h"
 
 namespace cupel::agent {
@@ -39,24 +40,38 @@ std::string stage_usage() {
   return text + "\n";
 }
 
-}  // namespace
-
-int run_stage_command(Arguments arguments) {
-  constexpr std::array kChoices{
-      Choice{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"}};
-  const auto options = Options::read(kChoices, arguments);
-  if (!options || options->operands().size() != 1) return write_all(2, stage_usage()), kUsage;
-  const Tree tree{options->text("--root")};
+int do_stage(const std::string& root, std::string name, std::string order) {
+  const Tree tree{root};
   NodePrograms programs;
   NodeClock clock;
   PrintedLines lines;
-  NodeScratch scratch{options->text("--root")};
-  Node node{tree, programs, clock, lines, scratch};
+  NodeScratch scratch{root};
+  NodeSettings settings{root};
+  Node node{tree, programs, clock, lines, scratch, {}, settings};
   const char* job = std::getenv("CUPEL_JOB");
   if (job != nullptr) node.job = job;
-  auto work = run_stage(node, std::string{options->operands().front()}, read_order());
+  auto work = run_stage(node, std::move(name), std::move(order));
   work.start();
   return work.result();
+}
+
+constexpr Choice kRoot{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"};
+
+}  // namespace
+
+int run_stage_command(Arguments arguments) {
+  const auto options = Options::read({&kRoot, 1}, arguments);
+  if (!options || options->operands().size() != 1) return write_all(2, stage_usage()), kUsage;
+  return do_stage(options->text("--root"), std::string{options->operands().front()}, read_order());
+}
+
+int restore_settings_command(Arguments arguments) {
+  constexpr std::array kChoices{kRoot, Choice{.name = "--timer"}};
+  const auto options = Options::read(kChoices, arguments);
+  if (!options || !options->operands().empty())
+    return write_all(2, "usage: cupel-node restore-settings [--timer] [--root FOLDER]\n"), kUsage;
+  return do_stage(options->text("--root"), "settings-restore",
+                  options->flag("--timer") ? R"({"by":"timer"})" : R"({"by":"hand"})");
 }
 
 }  // namespace cupel::agent

@@ -1,5 +1,4 @@
-// The stages that set a node's settings, and the one that steps its load, as scripts on a virtual
-// node.
+// The stages that set a node's settings, and the one that steps its load, on a virtual node.
 #include "burnin/settings/settings.h"
 #include "burnin/stage.h"
 #include "tests/rehearsal/tools/node.h"
@@ -74,6 +73,44 @@ TEST(SettingsStage, RefusesABusyGpuAndAPowerLimitBeyondTheGpus) {
   EXPECT_THAT(used.error().what, HasSubstr("a GPU is in use"));
   ASSERT_FALSE(wide);
   EXPECT_THAT(wide.error().what, HasSubstr("power_limit 900 W is not between"));
+}
+
+TEST(SettingsStage, ArePutBackByTheVirtualNodesOwnTimerOnceTheyAreDue) {
+  Bench bench;
+  const auto set = found_by(bench, "settings", {{"power_limit", "500"}, {"at_most", "10m"}});
+  ASSERT_TRUE(set) << set.error().what;
+  EXPECT_EQ(bench.sh("systemctl is-active cupel-settings.timer").out, "active\n");
+  bench.sh("sleep 300");
+  EXPECT_EQ(power_limits(bench), "500.00 W\n");
+
+  bench.sh("sleep 360");
+  const auto back = found_by(bench, "settings-restore");
+
+  EXPECT_EQ(power_limits(bench), "700.00 W\n");
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(back->facts.at("settings.record"), "before, by the timer");
+  EXPECT_EQ(bench.sh("systemctl is-active cupel-settings.timer").out, "inactive\n");
+}
+
+TEST(SettingsStage, EndsTheVirtualNodesOwnTimerOnceTheRunHasPutThemBack) {
+  Bench bench;
+  ASSERT_TRUE(found_by(bench, "settings", {{"power_limit", "500"}, {"at_most", "10m"}}));
+  ASSERT_TRUE(found_by(bench, "settings-restore"));
+
+  EXPECT_EQ(bench.sh("systemctl is-active cupel-settings.timer").out, "inactive\n");
+  EXPECT_EQ(bench.sh("ls /var/lib/cupel/settings").out, "put-back\n");
+}
+
+TEST(SystemdRun, RefusesASecondTimerOfOneName) {
+  Bench bench;
+  const std::string timer = "systemd-run --quiet --unit=late --on-active=60 touch /tmp/late";
+
+  EXPECT_EQ(bench.sh(timer).status, 0);
+  EXPECT_THAT(bench.sh(timer).err, HasSubstr("late.timer already exists"));
+  bench.sh("sleep 90");
+
+  EXPECT_EQ(bench.sh("ls /tmp/late").status, 0);
+  EXPECT_EQ(bench.sh(timer).status, 0) << "it rang once, and is gone";
 }
 
 TEST(PsuStage, StepsTheLoadOfAVirtualNode) {

@@ -122,8 +122,8 @@ void start_loopback(const std::vector<sockaddr>& addresses) {
 class OwnHost final : public ::testing::Environment {
  public:
   void SetUp() override {
-    for (const auto* of_the_tester : {"CUPEL_STATE", "CUPEL_SERVER", "CUPEL_TOKEN",
-                                      "CUPEL_INVENTORY", "CUPEL_SETTINGS", "CUPEL_UNITS"})
+    for (const auto* of_the_tester :
+         {"CUPEL_STATE", "CUPEL_SERVER", "CUPEL_TOKEN", "CUPEL_INVENTORY", "CUPEL_SETTINGS"})
       ::unsetenv(of_the_tester);
     if (own || ::geteuid() != 0) return;
     machines_network = network();

@@ -26,7 +26,9 @@ constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
                              StageRow{"disk", run_disk},
                              StageRow{"storage", run_storage},
                              StageRow{"nvme", run_nvme},
-                             StageRow{"cupel-burn", run_cupel_burn}};
+                             StageRow{"cupel-burn", run_cupel_burn},
+                             StageRow{"settings", run_settings},
+                             StageRow{"settings-restore", run_settings_restore}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

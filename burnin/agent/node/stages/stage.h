@@ -11,6 +11,7 @@
 #include "burnin/agent/node/stages/lines.h"
 #include "burnin/agent/node/stages/programs.h"
 #include "burnin/agent/node/stages/scratch.h"
+#include "burnin/agent/node/stages/settings.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {
@@ -24,6 +25,7 @@ struct Node {
   Scratch& scratch = no_scratch();
   /// The job's own folder, where the controller lays a word for it; empty outside of a job.
   std::string job{};
+  Settings& settings = no_settings();
 };
 
 /// Why a stage proves nothing ("dcgmi is not installed on the node"); empty where it did its work.
@@ -52,6 +54,8 @@ Work<GaveUp> run_disk(Node& node, const JsonValue& order);
 Work<GaveUp> run_storage(Node& node, const JsonValue& order);
 Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 Work<GaveUp> run_cupel_burn(Node& node, const JsonValue& order);
+Work<GaveUp> run_settings(Node& node, const JsonValue& order);
+Work<GaveUp> run_settings_restore(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
