@@ -156,6 +156,16 @@ Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, con
   return std::optional{std::move(reader.output)};
 }
 
+std::optional<std::string> gave_up_in(const Output& output) {
+  constexpr std::string_view kBegins = R"({"kind":"gave-up",)";
+  for (const auto line : lines(output.text)) {
+    if (!line.starts_with(kBegins)) continue;
+    const auto value = parse_json(line);
+    if (value) return script::clean(text_at(*value, "why").value_or("cupel-node gave up"));
+  }
+  return std::nullopt;
+}
+
 Output printed_by(const ToolOutput& tool) {
   const bool open = !tool.errors.empty() && !tool.errors.ends_with('\n');
   return {tool.errors + (open ? "\n" : "") + tool.out, "", tool.status};

@@ -62,6 +62,9 @@ struct AgentOutput {
 Result<std::optional<AgentOutput>> read_agent_output(std::string_view stage, const Output& output,
                                                      std::span<const std::string_view> measures);
 
+/// Why cupel-node gave up, whatever the stage, clean; nothing where it did not.
+std::optional<std::string> gave_up_in(const Output& output);
+
 /// The phase that a line of a running stage reports: cupel-node's, or "cupel-phase: idle 3" of the
 /// script of an earlier version; clean.
 std::optional<std::string> phase_in(std::string_view line);

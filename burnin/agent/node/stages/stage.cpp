@@ -25,7 +25,9 @@ constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
                              StageRow{"gpu-facts", run_gpu_facts},
                              StageRow{"disk", run_disk},
                              StageRow{"storage", run_storage},
-                             StageRow{"nvme", run_nvme}};
+                             StageRow{"nvme", run_nvme},
+                             StageRow{"fabric-pairs", run_fabric_pairs},
+                             StageRow{"fabric-nccl", run_fabric_nccl}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

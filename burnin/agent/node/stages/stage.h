@@ -51,6 +51,8 @@ Work<GaveUp> run_psu(Node& node, const JsonValue& order);
 Work<GaveUp> run_disk(Node& node, const JsonValue& order);
 Work<GaveUp> run_storage(Node& node, const JsonValue& order);
 Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_pairs(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_nccl(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
