@@ -48,15 +48,12 @@ constexpr std::array kPackages{
 
 struct RootRow {
   std::string_view stage;
-  Root root;
   std::string_view why;
 };
 
 constexpr std::array kRoot{
-    RootRow{"fabric-pairs", Root::helps,
-            "port counters of switches (perfquery), which show the uplink of a slow flow"},
-    RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
-    RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},
+    RootRow{"settings", "it sets GPUs, CPUs and interrupts"},
+    RootRow{"settings-restore", "it sets GPUs, CPUs and interrupts back"},
 };
 
 std::string_view word_at(std::string_view text) {
@@ -124,7 +121,7 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
     all.root = Root::needed;
     all.why_root = "our programs are brought to /opt/cupel/bin";
   } else if (row != kRoot.end()) {
-    all.root = row->root;
+    all.root = Root::needed;
     all.why_root = row->why;
   }
   return all;

@@ -11,6 +11,7 @@
 #include "burnin/fabric/nccl_jobs.h"
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/pair_traces.h"
+#include "burnin/script.h"
 #include "tests/agent/load_bench.h"
 #include "tests/burnin/agent_order.h"
 #include "tests/burnin/tools.h"
@@ -22,21 +23,21 @@ namespace {
 using burnin::fabric::Perftest;
 using std::chrono::seconds;
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
 
 /// The first of two nodes sends and receives on rail 1.
-const std::vector<burnin::fabric::PairNode> kPair{{"10.0.0.1", {"mlx5_0", "mlx5_6"}},
-                                                  {"10.0.0.2", {"mlx5_0", "mlx5_6"}}};
+const std::vector<burnin::fabric::PairNode> kTwoNodes{{"10.0.0.1", {"mlx5_0", "mlx5_6"}},
+                                                      {"10.0.0.2", {"mlx5_0", "mlx5_6"}}};
 const std::vector<burnin::fabric::Flow> kBothWays{{0, 1, 1}, {1, 0, 1}};
 const std::vector<burnin::fabric::Flow> kSends{{0, 1, 1}}, kReceives{{1, 0, 1}};
 
 std::string flows_order(std::span<const burnin::fabric::Flow> flows, const Perftest& perftest = {},
                         std::span<const burnin::fabric::CounterQuery> queries = {}) {
-  return json::serialize(burnin::fabric::pair_order(perftest, kPair, 0, flows, queries));
+  return json::serialize(burnin::fabric::pair_order(perftest, kTwoNodes, 0, flows, queries));
 }
 
 constexpr const char* kSender = "ib_write_bw -d mlx5_6 -p 18516 -D 10 -s 1048576 -F --report_gbits";
@@ -388,7 +389,7 @@ TEST(FabricNcclStage, GivesNcclTheHcaOfARailAndTheVariablesOfTheSite) {
               AllOf(HasSubstr("train --repeats 1 --passes 30 --ranks 2 --rank-base 0 --gpus 3 "),
                     HasSubstr("--interface bond0 --make-id"), Not(HasSubstr("--address"))));
   EXPECT_THAT(bench.programs.last.environment,
-              ElementsAre(std::pair{"NCCL_IB_HCA", "=mlx5_6"}, std::pair{"NCCL_IB_SL", "1"}));
+              ElementsAre(Pair("NCCL_IB_HCA", "=mlx5_6"), Pair("NCCL_IB_SL", "1")));
 }
 
 TEST(FabricNcclStage, HandsOnTheIdWhileItsRanksWaitForTheOthers) {
