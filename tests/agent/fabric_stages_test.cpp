@@ -1,6 +1,7 @@
 // The stages of cupel-node that several nodes do together: flows by perftest, ranks by cupel-burn.
 // Orders are the controller's own; what is printed is held against what the scripts of an earlier
 // version printed.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
