@@ -65,8 +65,11 @@ std::string why_not_read(const Spool& spool) {
     return gave_up.error().what;
   if (auto why = burnin::gave_up_in(spool.output)) return *std::move(why);
   if (spool.output.exit_status == 0) return {};
+  // Lines of cupel-node are no complaint.
+  const bool is_agents = spool.output.text.starts_with(R"({"kind":"stage")");
   return fmt::format("exit status {}: {}", spool.output.exit_status,
-                     burnin::script::complaint(spool.output));
+                     burnin::script::complaint(
+                         {is_agents ? std::string{} : spool.output.text, spool.output.errors}));
 }
 
 /// Runs one script to its end on the member's node. Errors: kCancelled, kStorage; any other leaves

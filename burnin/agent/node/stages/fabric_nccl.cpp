@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> kCollectives{"all_reduce", "all_gather
 constexpr std::uint64_t kLeastMessage = 8, kMostMessage = 16ull << 30, kMostFactor = 1024;
 constexpr std::uint64_t kMostTimes = 10'000, kMostSteps = 100'000, kMostNodes = 4096;
 constexpr std::uint64_t kMostGpus = 64, kMostHour = 3600;
-constexpr std::size_t kIdDigits = 256, kMostVariables = 72, kLongestVariable = 200;
+constexpr std::size_t kIdDigits = 256, kMostVariables = 160, kLongestVariable = 200;
 /// Results of all sizes and GPUs: a line each.
 constexpr std::size_t kMostOfBurn = 8u << 20;
 /// Whatever hangs ends with the job, at the job's own limit: that it hung is what was found out.

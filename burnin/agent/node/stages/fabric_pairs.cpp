@@ -6,6 +6,7 @@
 // ibnetdiscover(8), perfquery(8).
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/text.h"
