@@ -211,6 +211,16 @@ std::optional<CompanionLine> companion_line(std::string_view line) {
   return CompanionLine{name, std::string{line.substr(0, at)} + "}"};
 }
 
+std::optional<std::string> gave_up_in(const Output& output) {
+  constexpr std::string_view kBegins = R"({"kind":"gave-up",)";
+  for (const auto line : lines(output.text)) {
+    if (!line.starts_with(kBegins)) continue;
+    const auto value = parse_json(line);
+    if (value) return script::clean(text_at(*value, "why").value_or("cupel-node gave up"));
+  }
+  return std::nullopt;
+}
+
 Output printed_by(const ToolOutput& tool) {
   const bool open = !tool.errors.empty() && !tool.errors.ends_with('\n');
   return {tool.errors + (open ? "\n" : "") + tool.out, "", tool.status};

@@ -94,6 +94,8 @@ struct CompanionLine {
   std::string line;
 };
 std::optional<CompanionLine> companion_line(std::string_view line);
+/// Why cupel-node gave up, whatever the stage, clean; nothing where it did not.
+std::optional<std::string> gave_up_in(const Output& output);
 
 /// The phase that a line of a running stage reports: cupel-node's, or "cupel-phase: idle 3" of the
 /// script of an earlier version; clean.

@@ -26,17 +26,26 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
+/// In a round, what a member runs that waits for a leader's value: made of that value, which stands
+/// in the order of cupel-node and in no line of shell.
+struct WithShared {
+  std::function<std::string(const std::string& shared)> script{};
+  /// Run first. The scripts of all who wait for the same leader begin when none of their checks
+  /// says no; else none does.
+  std::function<std::string(const std::string& shared)> check{};
+  /// Why a check that ran to its end says no; empty: it does not.
+  std::string (*refusal)(const Output& checked) = nullptr;
+};
+
 /// What one member runs. Exit status 0: its part is done. Any other ends the jobs of all members.
 struct MemberJob {
   std::string role;               // "server", "client", "rank 2 of 8"
-  std::string script;             // finds the shared value in $shared
+  std::string script;             // of GroupStage::prepare_group: finds the shared value in $shared
   std::chrono::seconds limit{0};  // of this job, in a round; 0: the stage's
-  /// In a round: the member whose report holds what this one finds in $shared
-  /// (GroupRounds::shared); itself, where it is that one. Nothing: it waits for nobody.
+  /// In a round: the member whose report holds what this one waits for (GroupRounds::shared);
+  /// itself, where it is that one. Nothing: it waits for nobody.
   std::optional<std::size_t> leader{};
-  /// In a round, of a member that waits: run with $shared first. The scripts of all who wait for
-  /// the same leader begin when each of their checks has ended with 0; else none does.
-  std::string check{};
+  WithShared with_shared{};  // in place of `script`, of a member that waits
 };
 
 /// A number that belongs to two nodes alike, or to all that are behind a part of a switch.

@@ -46,17 +46,6 @@ constexpr std::array kPackages{
     ToolPackage{"gpu_burn", "", "", "github.com/wilicc/gpu-burn, built with CUDA"},
 };
 
-struct RootRow {
-  std::string_view stage;
-  Root root;
-  std::string_view why;
-};
-
-constexpr std::array kRoot{
-    RootRow{"fabric-pairs", Root::helps,
-            "port counters of switches (perfquery), which show the uplink of a slow flow"},
-};
-
 std::string_view word_at(std::string_view text) {
   return text.substr(0, text.find_first_of(" \n\t);&|"));
 }
@@ -117,13 +106,9 @@ Requirements requirements_of(const Stage& stage, const Job& job) {
   for (const auto& name : job.tools)
     (name.starts_with(kOurs) ? all.programs : all.tools).push_back(name);
   for (const auto& name : job.helpful) all.helpful.push_back(name);
-  const auto* row = std::ranges::find(kRoot, stage.name, &RootRow::stage);
   if (!stage.programs.empty()) {
     all.root = Root::needed;
     all.why_root = "our programs are brought to /opt/cupel/bin";
-  } else if (row != kRoot.end()) {
-    all.root = row->root;
-    all.why_root = row->why;
   }
   return all;
 }

@@ -23,7 +23,7 @@ std::span<const ToolPackage> tool_packages();
 /// nullptr for a tool that is not in the table.
 const ToolPackage* package_of(std::string_view tool);
 
-enum class Root { no, helps, needed };
+enum class Root { no, needed };
 
 struct Requirements {
   std::vector<std::string> programs;  // of ours: "cupel-burn"

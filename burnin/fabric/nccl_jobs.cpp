@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin::fabric {
@@ -15,46 +13,81 @@ using std::chrono::seconds;
 
 constexpr seconds kHang{60};   // without progress
 constexpr seconds kSpare{60};  // to load NCCL, to open the GPUs, to end
+constexpr std::string_view kRun = "cupel-burn", kCheck = "nccl-id";  // names of the evidence
 
-std::string exports(const Collectives& collectives, const Team& team, std::string_view hca) {
-  std::string text;
-  for (const auto& [name, value] : collectives.environment)
-    text += fmt::format("export {}={}\n", name, shell_quoted(value));
-  if (team.rail >= 0 && !hca.empty())
-    text += fmt::format("export NCCL_IB_HCA={}\n", shell_quoted(fmt::format("={}", hca)));
-  return text;
+json::object environment_of(const Collectives& collectives, const Team& team,
+                            std::string_view hca) {
+  json::object environment;
+  for (const auto& [name, value] : collectives.environment) environment[name] = value;
+  if (team.rail >= 0 && !hca.empty()) environment["NCCL_IB_HCA"] = fmt::format("={}", hca);
+  return environment;
 }
 
-std::string gpus_of(const Team& team, int ranks_each) {
-  if (team.rail >= 0) return fmt::format("{}", team.rail);
-  return ranks_each == 1 ? "0" : fmt::format("0-{}", ranks_each - 1);
+json::object work_of(const Collectives& collectives) {
+  if (collectives.steps > 0) return {{"work", "train"}, {"steps", collectives.steps}};
+  json::array operations;
+  for (const auto each : split(collectives.operations, ',')) operations.emplace_back(each);
+  return {{"work", "collective"},         {"operations", std::move(operations)},
+          {"min", collectives.least},     {"max", collectives.most},
+          {"factor", collectives.factor}, {"times", collectives.times}};
 }
 
-std::string interface_of(const Collectives& collectives, std::string_view address) {
-  if (!collectives.interface.empty()) return " --interface " + shell_quoted(collectives.interface);
-  return address.empty() ? "" : " --address " + shell_quoted(address);
+/// Of the leader, which makes the id.
+json::object order_of(const Collectives& collectives, const Team& team, int ranks_each,
+                      const NcclMember& member) {
+  auto order = work_of(collectives);
+  order["ranks"] = team.members.size() * static_cast<std::size_t>(ranks_each);
+  order["first"] = member.place * static_cast<std::size_t>(ranks_each);
+  order["gpu"] = std::max(team.rail, 0);
+  order["gpus"] = team.rail >= 0 ? 1 : ranks_each;
+  order["join"] = collectives.join.count();
+  order["hang"] = kHang.count();
+  order["seconds"] = (collectives.duration + collectives.join).count();
+  if (!collectives.interface.empty())
+    order["interface"] = collectives.interface;
+  else if (!member.address.empty())
+    order["address"] = member.address;
+  auto environment = environment_of(collectives, team, member.hca);
+  if (!environment.empty()) order["environment"] = std::move(environment);
+  return order;
 }
 
-std::string command(const Collectives& collectives, const Team& team, int ranks_each,
-                    const NcclMember& member) {
-  const auto work =
-      collectives.steps > 0
-          ? fmt::format("train --repeats 1 --passes {}", collectives.steps)
-          : fmt::format("collective --ops {} --min {} --max {} --factor {} --times {}",
-                        collectives.operations, collectives.least, collectives.most,
-                        collectives.factor, collectives.times);
-  return fmt::format(
-      "cupel-burn {} --ranks {} --rank-base {} --gpus {} --join-within {} --hang-after {} "
-      "--seconds {}{}",
-      work, team.members.size() * static_cast<std::size_t>(ranks_each),
-      member.place * static_cast<std::size_t>(ranks_each), gpus_of(team, ranks_each),
-      collectives.join.count(), kHang.count(), (collectives.duration + collectives.join).count(),
-      interface_of(collectives, member.address));
+std::string script_of(json::object order) {
+  return agent_job({.stage = kNcclStage, .order = std::move(order)}, {}, {}).script;
 }
 
-constexpr std::string_view kStatus = "echo \"cupel-run-status: $?\"\n";
-/// The id comes by standard input, the address in it is reached before anything else is done.
-constexpr std::string_view kId = "printf '%s\\n' \"$shared\" | ";
+/// The first error of cupel-burn's own, in its words.
+std::string error_in(std::string_view text) {
+  for (const auto line : lines(text)) {
+    if (!line.starts_with(R"({"kind":"error")")) continue;
+    const auto value = parse_json(line);
+    if (value) return script::clean(text_at(*value, "message").value_or("an error without words"));
+  }
+  return {};
+}
+
+std::string refusal_of(const Output& checked) {
+  const auto read = read_agent_output(kNcclStage, checked, {});
+  if (!read) return read.error().what;
+  const auto* tool = *read ? (*read)->tool(kCheck) : nullptr;
+  if (tool == nullptr) return "the node did not try to reach the address where the ranks meet";
+  if (tool->status == 0) return {};
+  auto why = error_in(tool->out);
+  return why.empty() ? fmt::format("cupel-burn nccl-id: exit status {}: {}", tool->status,
+                                   complaint_of(*tool))
+                     : why;
+}
+
+WithShared with_id(const json::object& order) {
+  return {.script =
+              [order](const std::string& id) {
+                auto mine = order;
+                mine["id"] = id;
+                return script_of(std::move(mine));
+              },
+          .check = [](const std::string& id) { return script_of({{"work", "check"}, {"id", id}}); },
+          .refusal = refusal_of};
+}
 
 }  // namespace
 
@@ -64,27 +97,30 @@ seconds nccl_limit(const Collectives& collectives) {
 
 MemberJob nccl_job(const Collectives& collectives, const Team& team, int ranks_each,
                    const NcclMember& member) {
-  const auto begin = script::head() + script::needs("cupel-burn");
   const auto first = member.place * static_cast<std::size_t>(ranks_each);
+  auto order = order_of(collectives, team, ranks_each, member);
   MemberJob job;
   job.role = fmt::format("{}, rank {} of {}", team.name, first,
                          team.members.size() * static_cast<std::size_t>(ranks_each));
   job.limit = nccl_limit(collectives);
   job.leader = team.members.front();
-  const auto run = command(collectives, team, ranks_each, member);
-  const auto set = begin + exports(collectives, team, member.hca);
-  if (member.place == 0) {
-    job.script = set + run + " --make-id\n" + std::string{kStatus} + "exit 0\n";
-    return job;
-  }
-  job.script = set + std::string{kId} + run + " --id-file -\n" + std::string{kStatus} + "exit 0\n";
-  job.check = begin + "said=$(" + std::string{kId} +
-              "cupel-burn nccl-id --id-file -)\nstatus=$?\nprintf '%s\\n' \"$said\"\n"
-              "if [ $status -ne 0 ]; then\n"
-              "  printf '%s\\n' \"$said\" | grep '\"kind\":\"error\"' >&2\n"
-              "  exit 1\n"
-              "fi\n";
+  if (member.place == 0)
+    job.script = script_of(std::move(order));
+  else
+    job.with_shared = with_id(order);
   return job;
+}
+
+Output nccl_report(const Output& output) {
+  const auto read = read_agent_output(kNcclStage, output, {});
+  if (!read) return {};
+  if (!*read) return output;
+  const auto* tool = (*read)->tool(kRun);
+  if (tool == nullptr) return {};
+  auto text = tool->out;
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (!tool->cut) text += fmt::format("cupel-run-status: {}\n", tool->status);
+  return {std::move(text), tool->errors, output.exit_status};
 }
 
 }  // namespace cupel::burnin::fabric

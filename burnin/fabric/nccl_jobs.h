@@ -1,14 +1,18 @@
 #pragma once
-// The jobs of a collective over several nodes: what each runs, and for how long at most.
+// The jobs of a collective over several nodes: what each runs, and for how long at most; and what
+// cupel-node printed of it.
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "burnin/fabric/teams.h"
 #include "burnin/group_stage.h"
 
 namespace cupel::burnin::fabric {
+
+inline constexpr std::string_view kNcclStage = "fabric-nccl";
 
 struct Collectives {
   std::string operations = "all_reduce";  // as cupel-burn's --ops
@@ -31,6 +35,11 @@ struct NcclMember {
 
 MemberJob nccl_job(const Collectives& collectives, const Team& team, int ranks_each,
                    const NcclMember& member);
+
+/// What cupel-burn printed, and the status that it ended with, as the shell script of an earlier
+/// version printed them; of such a script's job as it is. Of what has no end, nothing: its node did
+/// not come to its end.
+Output nccl_report(const Output& output);
 
 /// How long a job takes at most, waiting for the others included.
 std::chrono::seconds nccl_limit(const Collectives& collectives);

@@ -8,6 +8,7 @@
 
 #include "base/nccl_id.h"
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/fabric/across_judge.h"
 #include "burnin/fabric/bisection.h"
 #include "burnin/fabric/nccl_jobs.h"
@@ -28,7 +29,7 @@ using fabric::TeamRun;
 using Kind = ParameterRow::Kind;
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
+constexpr std::array<std::string_view, 2> kPrograms{"cupel-burn", "cupel-node"};
 constexpr std::array<std::string_view, 5> kGroups{"all", "pairs", "leaf", "rail", "bisect"};
 constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
                                                       "all_to_all", "broadcast",  "send_recv"};
@@ -256,7 +257,7 @@ class NcclRounds : public GroupRounds {
         run.gave_up = why->second;
       for (const auto member : run.team.members) {
         auto& report = run.reports.emplace_back();
-        if (outputs[member]) report = fabric::read_across(*outputs[member]);
+        if (outputs[member]) report = fabric::read_across(fabric::nccl_report(*outputs[member]));
       }
       runs_.push_back(std::move(run));
     }
@@ -324,7 +325,7 @@ class NcclRounds : public GroupRounds {
   /// Whoever did not come in an earlier step of this run would keep all others waiting.
   void leave_out_the_absent() {
     if (!found_before_) return;
-    const auto before = found_before_("fabric-nccl");
+    const auto before = found_before_(fabric::kNcclStage);
     for (std::size_t node = 0; node < before.size() && node < names_.size(); ++node) {
       if (!before[node]) continue;
       const bool is_absent = std::ranges::any_of(before[node]->measurements, [](const auto& each) {
@@ -524,9 +525,10 @@ Result<Job> prepare(const inventory::Profile& profile, const Parameters& paramet
                      : groups == "rail"   ? kMostRails
                      : groups == "bisect" ? Bisection::kMostRounds + Bisection::kMostWatchRounds
                                           : 1;
-  return Job{script::head() + script::needs("cupel-burn"),
-             (groups == "pairs" || groups == "bisect" ? 2 : 1) * collectives.duration,
-             rounds * fabric::nccl_limit(collectives)};
+  // Its order is of no round: those are made when it is known who takes part.
+  return agent_job({.stage = fabric::kNcclStage, .tools = {"cupel-burn"}},
+                   (groups == "pairs" || groups == "bisect" ? 2 : 1) * collectives.duration,
+                   rounds * fabric::nccl_limit(collectives));
 }
 
 Result<Findings> parse(const inventory::Profile&, const Output& output) {
@@ -545,7 +547,7 @@ constexpr GroupStage kGroup{
 }  // namespace
 
 Stage fabric_nccl() {
-  Stage row{"fabric-nccl",
+  Stage row{fabric::kNcclStage,
             "NCCL's collectives over several nodes without MPI: rates, wrong results, and who did "
             "not come (cupel-burn)",
             kParameters,

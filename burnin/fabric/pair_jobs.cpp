@@ -1,13 +1,14 @@
 #include "burnin/fabric/pair_jobs.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/fabric/discovery/rdma_counters.h"
 #include "burnin/script.h"
 #include "burnin/tools/perftest.h"
@@ -19,137 +20,47 @@ using std::chrono::seconds;
 
 constexpr int kTries = 60;  // a second apart: as long as nodes may begin after each other
 constexpr seconds kStart{20};
-constexpr seconds kEnd{10};  // beyond the last program: to print what they said
+constexpr seconds kEnd{10};  // beyond the last program: to print what they reported
 
-std::string options(const Perftest& perftest, const PairNode& node, int rail) {
-  auto words = fmt::format("-d {} -p {}", shell_quoted(node.hcas[static_cast<std::size_t>(rail)]),
-                           perftest.port + rail);
-  words += perftest.latency
-               ? std::string{" -n 2000 -s 2 -F"}
-               : fmt::format(" -D {} -s 1048576 -F --report_gbits", perftest.duration.count());
-  if (perftest.queue_pairs > 1) words += fmt::format(" -q {}", perftest.queue_pairs);
-  if (perftest.gid) words += fmt::format(" -x {}", *perftest.gid);
-  if (perftest.tclass) words += fmt::format(" --tclass={}", *perftest.tclass);
-  if (perftest.gpu_memory) words += fmt::format(" $gpu{}", rail);
-  return words;
-}
-
-constexpr std::string_view kMemory = "cupel-memory: ";
-/// In place of what perftest would print: it could register no memory of a GPU.
-constexpr std::string_view kNoGpuMemory =
-    "No GPU memory: nvidia-peermem is not loaded, perftest has no --use_cuda_dmabuf. Load the "
-    "module (modprobe nvidia-peermem), or build perftest with dma-buf";
-constexpr std::string_view kNoCuda =
-    "No GPU memory: perftest is built without CUDA (its --help lists no --use_cuda). Install one "
-    "that is built with it, or measure with memory: host";
-
-/// What perftest of this node was built with, and what its kernel has. The options are those that
-/// its help lists. Source: linux-rdma/perftest, src/perftest_parameters.c, usage().
-std::string gpu_memory(const Perftest& perftest, const std::set<int>& rails) {
-  auto text = fmt::format(
-      "help=$({} --help 2>&1)\n"
-      "memory=no-cuda\n"
-      "case $help in *use_cuda=*) memory=peermem ;; esac\n"
-      "if [ $memory = peermem ] && [ ! -d /sys/module/nvidia_peermem ] &&\n"
-      "  [ ! -d /sys/module/nv_peer_mem ]; then\n"
-      "  case $help in *use_cuda_dmabuf*) memory=dmabuf ;; *) memory=none ;; esac\n"
-      "fi\n"
-      "echo \"{}$memory\"\n",
-      perftest.program, kMemory);
-  for (const int rail : rails)
-    text += fmt::format(
-        "case $memory in\n"
-        "  peermem) gpu{0}=--use_cuda={0} ;;\n"
-        "  dmabuf) gpu{0}='--use_cuda={0} --use_cuda_dmabuf' ;;\n"
-        "  *) gpu{0}= ;;\n"
-        "esac\n",
-        rail);
-  return text;
-}
-
-/// Where GPU memory is asked for and cannot be had, nothing runs: the host's would answer another
-/// question. Each program's output says why instead.
-std::string unless_without_memory(const std::string& programs, std::string_view outputs) {
-  return fmt::format(
-      "why=\n"
-      "case $memory in\n"
-      "  none) why={} ;;\n"
-      "  no-cuda) why={} ;;\n"
-      "esac\n"
-      "if [ -n \"$why\" ]; then\n"
-      "  for name in{}; do\n"
-      "    printf '%s\\n' \"$why\" >\"$folder/$name\"\n"
-      "  done\n"
-      "else\n{}wait\nfi\n",
-      shell_quoted(kNoGpuMemory), shell_quoted(kNoCuda), outputs, programs);
-}
-
-/// In a folder of its own, and away with it.
-std::string begin(const Perftest& perftest) {
-  // Without it bandwidth is measured all the same: the node stays.
-  const auto needed =
-      perftest.latency ? fmt::format("command -v {} >/dev/null 2>&1 || exit 0\n", perftest.program)
-                       : script::needs(perftest.program);
-  return script::head() + needed +
-         "folder=$(mktemp -d) || exit 1\n"
-         "trap 'rm -rf \"$folder\"' EXIT\n";
-}
+constexpr std::string_view kMemory = "memory", kMissing = "missing";
 
 /// As long as a client may try, and measure then.
 seconds server_limit(const Perftest& perftest) {
   return seconds{kTries} + perftest.duration + kStart;
 }
 
-std::string server(const Perftest& perftest, const PairNode& node, int rail) {
-  return fmt::format("timeout {} {} {} >\"$folder/server{}\" 2>&1 &\n",
-                     server_limit(perftest).count(), perftest.program,
-                     options(perftest, node, rail), rail);
-}
-
-std::string client(const Perftest& perftest, const PairNode& from, const PairNode& to, int rail) {
-  return fmt::format(
-      "(\n"
-      "  tries=0\n"
-      "  while [ $tries -lt {0} ]; do\n"
-      "    timeout {1} {2} {3} {4} >\"$folder/client{5}\" 2>&1\n"
-      "    status=$?\n"
-      "    grep -q \"Couldn't connect\" \"$folder/client{5}\" || break\n"
-      "    tries=$((tries + 1))\n"
-      "    sleep 1\n"
-      "  done\n"
-      // A firewall that drops packets: the two programs never met.
-      "  [ $status -ne 124 ] || grep -q 'local address' \"$folder/client{5}\" ||\n"
-      "    printf \"Couldn't connect to %s in {1} s: no answer\\n\" {4} >>\"$folder/client{5}\"\n"
-      ") &\n",
-      kTries, (perftest.duration + kStart).count(), perftest.program, options(perftest, from, rail),
-      shell_quoted(to.address), rail);
-}
-
-constexpr std::array<std::string_view, 3> kRetransmits{"packet_seq_err", "local_ack_timeout_err",
-                                                       "implied_nak_seq_err"};
 constexpr std::string_view kBefore = "counted-before", kAfter = "counted-after";
 
-/// What the driver has counted of packets that were sent again.
-std::string counted(std::string_view section, const PairNode& node, const std::set<int>& rails) {
-  auto text = fmt::format("echo 'cupel-begin: {}'\nfor hca in", section);
-  for (const int rail : rails)
-    text += " " + shell_quoted(node.hcas[static_cast<std::size_t>(rail)]);
-  text += fmt::format(
-      "; do\n"
-      "  for counter in {}; do\n"
-      "    grep -sH . \"/sys/class/infiniband/$hca/ports/1/hw_counters/$counter\"\n"
-      "  done\n"
-      "done\n"
-      "echo cupel-end\n",
-      fmt::join(kRetransmits, " "));
-  return text;
+json::object program_of(const Perftest& perftest, const PairNode& node, int rail) {
+  return {{"rail", rail},
+          {"hca", node.hcas[static_cast<std::size_t>(rail)]},
+          {"port", perftest.port + rail}};
 }
 
-/// "cupel-begin: rail3": the last lines of a program's output.
-std::string printed(std::string_view section, std::string_view file, int rail) {
-  return fmt::format(
-      "echo 'cupel-begin: {0}{2}'\ntail -n 100 \"$folder/{1}{2}\"\necho\necho cupel-end\n", section,
-      file, rail);
+json::array queries_of(std::span<const CounterQuery> queries) {
+  json::array all;
+  for (const auto& each : queries) {
+    json::array ports;
+    for (const int port : each.ports) ports.emplace_back(port);
+    all.push_back(json::object{
+        {"rail", each.rail}, {"hca", each.hca}, {"lid", each.lid}, {"ports", std::move(ports)}});
+  }
+  return all;
+}
+
+/// What all programs of a node have in common.
+json::object options_of(const Perftest& perftest) {
+  json::object order{{"program", perftest.program},
+                     {"latency", perftest.latency},
+                     {"gpu", perftest.gpu_memory},
+                     {"seconds", perftest.duration.count()},
+                     {"qps", perftest.queue_pairs},
+                     {"tries", kTries},
+                     {"client-limit", (perftest.duration + kStart).count()},
+                     {"server-limit", server_limit(perftest).count()}};
+  if (perftest.gid) order["gid"] = *perftest.gid;
+  if (perftest.tclass) order["tclass"] = *perftest.tclass;
+  return order;
 }
 
 std::string_view section_of(const Output& output, std::string_view name) {
@@ -170,10 +81,11 @@ bool carried_nothing(std::string_view text) {
 }
 
 std::optional<std::string> error_line(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kErrors{
-      "No GPU memory:", "Couldn't connect", "Couldn't listen",        "Couldn't allocate",
-      "Couldn't init",  "Couldn't create",  "Address already in use", "that support CUDA",
-      " error=",        ") returned ",      "No such device ID (",    "unrecognized option"};
+  constexpr std::array<std::string_view, 13> kErrors{
+      "No GPU memory:",   "Couldn't connect", "Couldn't listen",        "Couldn't allocate",
+      "Couldn't init",    "Couldn't create",  "Address already in use", "that support CUDA",
+      " error=",          ") returned ",      "No such device ID (",    "unrecognized option",
+      "Couldn't keep all"};
   for (const auto line : lines(text))
     for (const auto words : kErrors)
       if (line.contains(words)) return script::clean(line);
@@ -184,34 +96,54 @@ std::optional<std::string> error_line(std::string_view text) {
 
 seconds pair_limit(const Perftest& perftest) { return server_limit(perftest) + kEnd; }
 
-std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
-                        std::span<const Flow> flows, const Around& around) {
-  const auto at = [&](int number) -> const PairNode& {
-    return nodes[static_cast<std::size_t>(number)];
-  };
-  std::string servers, clients, results, outputs;
-  std::set<int> rails;
+json::object pair_order(const Perftest& perftest, std::span<const PairNode> nodes, int node,
+                        std::span<const Flow> flows, std::span<const CounterQuery> queries) {
+  const auto& own = nodes[static_cast<std::size_t>(node)];
+  json::array servers, clients;
   for (const auto& flow : flows) {
-    if (flow.to == node || flow.from == node) rails.insert(flow.rail);
-    if (flow.to == node) {
-      servers += server(perftest, at(node), flow.rail);
-      results += printed("server", "server", flow.rail);
-      outputs += fmt::format(" server{}", flow.rail);
-    }
+    if (flow.to == node) servers.push_back(program_of(perftest, own, flow.rail));
     if (flow.from != node) continue;
-    clients += client(perftest, at(node), at(flow.to), flow.rail);
-    results += printed("rail", "client", flow.rail);
-    outputs += fmt::format(" client{}", flow.rail);
+    auto client = program_of(perftest, own, flow.rail);
+    client["to"] = nodes[static_cast<std::size_t>(flow.to)].address;
+    clients.push_back(std::move(client));
   }
   if (servers.empty() && clients.empty()) return {};
-  auto programs = servers + clients;
-  programs = perftest.gpu_memory
-                 ? gpu_memory(perftest, rails) + unless_without_memory(programs, outputs)
-                 : programs + "wait\n";
-  // Small messages are too few to lose one of.
-  if (perftest.latency) return begin(perftest) + programs + results;
-  return begin(perftest) + counted(kBefore, at(node), rails) + around.before + programs +
-         around.after + counted(kAfter, at(node), rails) + results;
+  auto order = options_of(perftest);
+  order["servers"] = std::move(servers);
+  order["clients"] = std::move(clients);
+  if (!queries.empty()) order["queries"] = queries_of(queries);
+  return order;
+}
+
+json::object switches_order(std::span<const std::string> hcas) {
+  json::array look;
+  for (const auto& hca : hcas) look.emplace_back(hca);
+  return {{"look", std::move(look)}};
+}
+
+std::string pair_script(json::object order) {
+  return agent_job({.stage = kPairStage, .order = std::move(order)}, {}, {}).script;
+}
+
+Result<Output> pair_report(const Output& output) {
+  TRY(const auto read, read_agent_output(kPairStage, output, {}));
+  if (!read) return output;
+  std::map<std::string, std::string, std::less<>> sections;
+  for (const auto& tool : read->tools) {
+    sections[tool.name] += printed_by(tool).text;
+    if (tool.cut) sections[tool.name] += "\nCouldn't keep all that it printed";
+  }
+  // Of a client that got no answer, and of programs that were not run.
+  Output report;
+  report.exit_status = output.exit_status;
+  for (const auto& [name, note] : read->notes)
+    if (name == kMemory || name == kMissing)
+      report.text += fmt::format("cupel-{}: {}\n", name, note);
+    else
+      sections[name] += "\n" + note;
+  for (const auto& [name, text] : sections)
+    report.text += fmt::format("cupel-begin: {}\n{}\ncupel-end\n", name, text);
+  return report;
 }
 
 std::optional<double> reading_of(const Output& output, int rail) {
@@ -241,7 +173,7 @@ std::optional<std::uint64_t> retransmits_of(const Output& output, std::string_vi
 }
 
 std::string memory_of(const Output& output) {
-  const auto said = script::said(output, kMemory);
+  const auto said = script::said(output, "cupel-memory: ");
   if (said == "peermem") return "gpu, by nvidia-peermem";
   if (said == "dmabuf") return "gpu, by dma-buf";
   if (said == "none")

@@ -1,16 +1,21 @@
 #pragma once
-// The flows of a round as jobs of perftest, one for each node, and what they printed as readings.
+// The flows of a round as orders for cupel-node, one for each node, and what perftest printed there
+// as readings.
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "burnin/fabric/topology.h"
 #include "burnin/job.h"
 
 namespace cupel::burnin::fabric {
+
+inline constexpr std::string_view kPairStage = "fabric-pairs";
 
 struct Perftest {
   std::string program = "ib_write_bw";
@@ -28,20 +33,34 @@ struct PairNode {
   std::vector<std::string> hcas{};  // rail by rail; empty: no link
 };
 
-/// Lines of shell that a script runs before its programs begin, and once all have ended.
-struct Around {
-  std::string before{}, after{};
+/// Port counters of a switch that a node reads by one of its HCAs before its flows begin, and once
+/// all have ended.
+struct CounterQuery {
+  int rail = 0;  // of the flow that they are read for
+  std::string hca{};
+  int lid = 0;
+  std::vector<int> ports{};
 };
 
-/// The script of one node: a server for each flow that comes, a client for each that goes. A client
+/// The order of one node: a server for each flow that comes, a client for each that goes. A client
 /// tries until the other node's server listens. Empty where no flow is the node's.
-std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
-                        std::span<const Flow> flows, const Around& around = {});
+json::object pair_order(const Perftest& perftest, std::span<const PairNode> nodes, int node,
+                        std::span<const Flow> flows, std::span<const CounterQuery> queries = {});
+/// The same, of a node that lists the switches which these HCAs reach.
+json::object switches_order(std::span<const std::string> hcas);
 
-/// How long such a script takes at most.
+/// What starts cupel-node with such an order.
+std::string pair_script(json::object order);
+
+/// How long flows take at most.
 std::chrono::seconds pair_limit(const Perftest& perftest);
 
-/// In Gb/s, of the flow that this node sent on that rail; nothing where none was measured.
+/// What cupel-node sent, as the shell script of an earlier version printed it; of such a script's
+/// job as it is. Errors: as read_agent_output().
+Result<Output> pair_report(const Output& output);
+
+/// In Gb/s, of the flow that this node sent on that rail; nothing where none was measured. This and
+/// what follows reads a pair_report().
 std::optional<double> reading_of(const Output& output, int rail);
 
 /// In microseconds, the typical one, of the flow that this node sent on that rail.

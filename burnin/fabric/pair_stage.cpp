@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/fabric/cable_swap.h"
 #include "burnin/fabric/pair_findings.h"
 #include "burnin/fabric/pair_jobs.h"
@@ -28,6 +29,7 @@ using fabric::Perftest;
 using fabric::Routing;
 using std::chrono::seconds;
 
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::array<std::string_view, 2> kTests{"write", "read"};
 constexpr std::array<std::string_view, 2> kYesOrNo{"yes", "no"};
 constexpr std::array<std::string_view, 2> kMemories{"host", "gpu"};
@@ -244,15 +246,17 @@ class PairRounds : public GroupRounds {
                : fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : "");
     const auto of_node = flows_of_nodes(flows);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      auto script = fabric::pair_script(perftest, nodes_, static_cast<int>(i), of_node[i]);
-      if (!script.empty())
-        jobs[i] = MemberJob{role, std::move(script), fabric::pair_limit(perftest)};
+      auto order = fabric::pair_order(perftest, nodes_, static_cast<int>(i), of_node[i]);
+      if (!order.empty())
+        jobs[i] =
+            MemberJob{role, fabric::pair_script(std::move(order)), fabric::pair_limit(perftest)};
     }
     return jobs;
   }
 
-  void take(std::span<const std::optional<Output>> outputs,
+  void take(std::span<const std::optional<Output>> printed,
             const std::vector<bool>& left) override {
+    const auto outputs = reports_of(printed);
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
       if (!outputs[i]) continue;
@@ -306,6 +310,20 @@ class PairRounds : public GroupRounds {
   }
 
   Routing routing() const { return screen_.topology().wiring().routing; }
+
+  /// What cannot be read is no reading, and blames no link.
+  std::vector<std::optional<Output>> reports_of(std::span<const std::optional<Output>> printed) {
+    std::vector<std::optional<Output>> reports(printed.size());
+    for (std::size_t i = 0; i < printed.size(); ++i) {
+      if (!printed[i]) continue;
+      auto report = fabric::pair_report(*printed[i]);
+      if (report)
+        reports[i] = *std::move(report);
+      else if (unmeasured_.first.empty())
+        unmeasured_.first = names_.nodes[i] + ": " + report.error().what;
+    }
+    return reports;
+  }
 
   /// Node by node, in their order: of thousands of nodes none looks through the flows of all.
   std::vector<std::vector<Flow>> flows_of_nodes(std::span<const Flow> flows) const {
@@ -431,14 +449,16 @@ Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameter
   }
   const auto round = perftest.duration + kOfARound;
   const int times = latency == "yes" ? kMostLatencyRounds : 0;
-  auto script = script::head() + script::needs(perftest.program);
+  const bool traces = can_trace(perftest, routing);
   auto most = kMostReadings * round + (kMostTimeouts + times) * fabric::pair_limit(perftest);
-  if (can_trace(perftest, routing)) {
-    script += fabric::switches_script(std::vector<std::string>{"mlx5_0"});
+  if (traces)
     most += static_cast<int>(fabric::kMostLooks) * fabric::kMostOfALook +
             fabric::kMostTraceRounds * (round + fabric::kMostOfCounters);
-  }
-  return Job{std::move(script), kUsualReadings * round + times * kOfARound, most};
+  AgentOrder order{.stage = fabric::kPairStage,
+                   .order = fabric::switches_order(std::vector<std::string>{"mlx5_0"}),
+                   .tools = {perftest.program}};
+  if (traces) order.helpful = {"ibnetdiscover", "perfquery"};
+  return agent_job(std::move(order), kUsualReadings * round + times * kOfARound, most);
 }
 
 Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {
@@ -456,14 +476,15 @@ constexpr GroupStage kPairGroup{
 }  // namespace
 
 Stage fabric_pairs() {
-  Stage row{"fabric-pairs",
+  Stage row{fabric::kPairStage,
             "bandwidth between pairs of nodes on all rails, and which part of the fabric is slow "
             "(perftest)",
             kPairParameters,
             prepare_pairs,
             parse_pairs,
             kPairMeasures,
-            {0.1, 0.2, "HCAs move data, GPUs rest"}};
+            {0.1, 0.2, "HCAs move data, GPUs rest"},
+            kPrograms};
   row.group = &kPairGroup;
   return row;
 }

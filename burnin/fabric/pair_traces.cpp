@@ -1,7 +1,6 @@
 #include "burnin/fabric/pair_traces.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +18,8 @@
 namespace cupel::burnin::fabric {
 namespace {
 
-constexpr int kOneLook = 30, kOneQuery = 5;  // seconds
-constexpr std::size_t kMostIslands = 8;      // of one node's HCAs
+constexpr int kOneQuery = 5;             // seconds
+constexpr std::size_t kMostIslands = 8;  // of one node's HCAs
 constexpr std::size_t kPortsOfAQuery = 32;
 constexpr int kLastLid = 0xbfff;  // of unicast
 constexpr std::string_view kLacks = "cupel-missing: ";
@@ -60,18 +59,6 @@ std::optional<ListedSwitch> switch_in(std::string_view line) {
 }
 
 }  // namespace
-
-std::string switches_script(std::span<const std::string> hcas) {
-  std::string text = "if command -v ibnetdiscover >/dev/null 2>&1; then\n";
-  for (const auto& hca : hcas)
-    text += fmt::format("  timeout {} ibnetdiscover -C {} -P 1 | grep '^Switch'\n", kOneLook,
-                        shell_quoted(hca));
-  return text + fmt::format(
-                    "else\n  echo '{0}ibnetdiscover'\nfi\n"
-                    "command -v perfquery >/dev/null 2>&1 || echo '{0}perfquery'\n"
-                    "echo\n",
-                    kLacks);
-}
 
 std::vector<int> lids_of(std::string_view printed, const Names& names) {
   std::map<std::string, std::size_t, std::less<>> leaves;  // by GUID, or by name
@@ -117,23 +104,21 @@ std::vector<int> PairTraces::ports_of(int leaf) const {
   return ports;
 }
 
-/// Of the uplinks of both leaves. What goes wrong stands in standard error.
-std::string PairTraces::queries(const Flow& flow) const {
-  std::string text;
+/// Of the uplinks of both leaves, where ibnetdiscover has listed them.
+std::vector<CounterQuery> PairTraces::queries(const Flow& flow) const {
+  std::vector<CounterQuery> all;
   const auto& hca = node_at(flow.from).hcas[static_cast<std::size_t>(flow.rail)];
   for (const int node : {flow.from, flow.to}) {
     const int leaf = leaf_of(node, flow.rail);
-    auto ports = ports_of(leaf);
+    const int lid = lids_[static_cast<std::size_t>(leaf)];
+    auto ports = lid == 0 ? std::vector<int>{} : ports_of(leaf);
     std::erase(ports, 0);
     for (std::size_t at = 0; at < ports.size(); at += kPortsOfAQuery) {
       const auto some = std::span{ports}.subspan(at, std::min(kPortsOfAQuery, ports.size() - at));
-      text += fmt::format(
-          "timeout {} perfquery -x -l -C {} -P 1 {} {} | grep -e 'counters: ' -e 'Data:'\n",
-          kOneQuery, shell_quoted(hca), lids_[static_cast<std::size_t>(leaf)],
-          fmt::join(some, ","));
+      all.push_back({flow.rail, hca, lid, {some.begin(), some.end()}});
     }
   }
-  return text;
+  return all;
 }
 
 /// One HCA for each set of leaves that spines connect.
@@ -169,7 +154,7 @@ std::optional<int> PairTraces::next_looker() const {
 std::vector<std::optional<MemberJob>> PairTraces::look(int node) const {
   std::vector<std::optional<MemberJob>> jobs(nodes_.size());
   jobs[static_cast<std::size_t>(node)] = MemberJob{
-      "looks for switches", script::head() + switches_script(hcas_of_islands(node)), kMostOfALook};
+      "looks for switches", pair_script(switches_order(hcas_of_islands(node))), kMostOfALook};
   return jobs;
 }
 
@@ -182,25 +167,20 @@ std::chrono::seconds PairTraces::limit_of_queries() const {
 
 std::vector<std::optional<MemberJob>> PairTraces::measure() const {
   std::vector<std::vector<Flow>> of_node(nodes_.size());
-  std::vector<Around> around(nodes_.size());
+  std::vector<std::vector<CounterQuery>> read(nodes_.size());
   std::vector<int> sends(nodes_.size());
   for (const auto& flow : traces_.next_flows()) {
     const auto sender = static_cast<std::size_t>(flow.from);
     ++sends[sender];
     of_node[sender].push_back(flow);
     of_node[static_cast<std::size_t>(flow.to)].push_back(flow);
-    const auto section = [&](std::string_view kind) {
-      return fmt::format("echo 'cupel-begin: {}'\n{}echo\necho cupel-end\n",
-                         section_name(kind, flow.rail), queries(flow));
-    };
-    around[sender].before += section(kBefore);
-    around[sender].after += section(kAfter);
+    std::ranges::move(queries(flow), std::back_inserter(read[sender]));
   }
   std::vector<std::optional<MemberJob>> jobs(nodes_.size());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    auto script = pair_script(perftest_, nodes_, static_cast<int>(i), of_node[i], around[i]);
-    if (!script.empty())
-      jobs[i] = MemberJob{fmt::format("trace {}", traces_.rounds()), std::move(script),
+    auto order = pair_order(perftest_, nodes_, static_cast<int>(i), of_node[i], read[i]);
+    if (!order.empty())
+      jobs[i] = MemberJob{fmt::format("trace {}", traces_.rounds()), pair_script(std::move(order)),
                           pair_limit(perftest_) + sends[i] * limit_of_queries()};
   }
   return jobs;

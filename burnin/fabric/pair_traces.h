@@ -20,13 +20,9 @@ inline constexpr std::size_t kMostLooks = 3;
 /// What a look takes at most, and what reading counters adds to a round.
 inline constexpr std::chrono::seconds kMostOfALook{250}, kMostOfCounters{160};
 
-/// Lists the switches that these HCAs reach, and says which tools the node lacks.
-std::string switches_script(std::span<const std::string> hcas);
-
-/// LIDs of leaves, in the order of names and GUIDs, of what switches_script() printed; 0: not
-/// listed, or two switches have its name. A switch is known by the GUID of the plan where it has
-/// one, else by its name, without regard to case.
-/// Source: infiniband-diags 44, ibnetdiscover.
+/// LIDs of leaves, in the order of names and GUIDs, of what ibnetdiscover printed; 0: not listed,
+/// or two switches have its name. A switch is known by the GUID of the plan where it has one, else
+/// by its name, without regard to case. Source: infiniband-diags 44, ibnetdiscover.
 std::vector<int> lids_of(std::string_view printed, const Names& names);
 
 /// Begun once all flows are measured. None of its references may end before it.
@@ -37,7 +33,8 @@ class PairTraces {
 
   /// A job for each node, or none of it; empty: all is traced, or nothing can be.
   std::vector<std::optional<MemberJob>> next();
-  /// Of that round, in the order of the nodes; nothing of those that rested or failed.
+  /// pair_report() of that round, in the order of the nodes; nothing of those that rested or
+  /// failed.
   void take(std::span<const std::optional<Output>> outputs);
   std::vector<std::string> reasons() const;
 
@@ -45,7 +42,7 @@ class PairTraces {
   int leaf_of(int node, int rail) const { return screen_.topology().port(node, rail).leaf; }
   const PairNode& node_at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
   std::vector<int> ports_of(int leaf) const;
-  std::string queries(const Flow& flow) const;
+  std::vector<CounterQuery> queries(const Flow& flow) const;
   std::vector<double> growth(std::string_view before, std::string_view after, int leaf,
                              bool sent) const;
   std::vector<std::string> hcas_of_islands(int node) const;

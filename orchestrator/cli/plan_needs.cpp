@@ -14,7 +14,7 @@ using burnin::Root;
 using controller::StepNeeds;
 
 std::string_view word_of_root(Root root) {
-  return root == Root::needed ? "yes" : root == Root::helps ? "helps" : "-";
+  return root == Root::needed ? "yes" : "-";
 }
 
 std::string listed(const std::vector<std::string>& names) {

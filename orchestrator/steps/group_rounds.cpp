@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/for_each_of.h"
-#include "base/text.h"
+#include "burnin/agent_stage.h"
 #include "burnin/script.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
@@ -30,7 +30,7 @@ struct Meeting {
   explicit Meeting(const asio::any_io_executor& executor) : value{executor}, start{executor} {}
 
   SharedValue value, start;
-  std::size_t checking = 0;  // members whose check has not ended with 0 yet
+  std::size_t checking = 0;  // members whose check has not said yes yet
 
   void give_up(const Error& why) {
     value.give_up(why);
@@ -63,9 +63,13 @@ std::string why_not_read(const Spool& spool) {
   if (spool.stopped) return "its job was ended half done";
   if (const auto gave_up = burnin::script::check_gave_up(spool.output); !gave_up)
     return gave_up.error().what;
+  if (auto why = burnin::gave_up_in(spool.output)) return *std::move(why);
   if (spool.output.exit_status == 0) return {};
+  // Lines of cupel-node are no complaint.
+  const bool is_agents = spool.output.text.starts_with(R"({"kind":"stage")");
   return fmt::format("exit status {}: {}", spool.output.exit_status,
-                     burnin::script::complaint(spool.output));
+                     burnin::script::complaint(
+                         {is_agents ? std::string{} : spool.output.text, spool.output.errors}));
 }
 
 /// Runs one script to its end on the member's node. Errors: kCancelled, kStorage; any other leaves
@@ -98,11 +102,6 @@ Task<Result<std::optional<Spool>>> run_script(RoundMember& member, std::string s
   co_return std::optional{*std::move(spool)};
 }
 
-/// It ended by itself and said no.
-bool is_refusal(const Spool& spool) {
-  return !spool.lost && !spool.stopped && spool.output.exit_status == 1;
-}
-
 /// Waits for the leader's value, checks it on this node, and waits until all others have. The
 /// script that is to run then; nothing: none is. Errors: kCancelled, kStorage.
 Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
@@ -112,21 +111,19 @@ Task<Result<std::optional<std::string>>> pass_check(RoundMember& member) {
     if (shared.error().code == Code::kCancelled) co_return shared.error();
     co_return std::optional<std::string>{};
   }
-  const auto begin = "shared=" + shell_quoted(*shared) + "\n";
-  if (!member.job->check.empty()) {
-    CO_TRY(const auto checked, co_await run_script(member, begin + member.job->check));
-    if (!member.why_left.empty()) {
-      meeting.give_up({Code::kFailed, member.part->request.node.name + ": " + member.why_left});
-      // What it could not reach may be at fault: it meets others in later rounds.
-      if (checked && is_refusal(*checked)) member.why_left.clear();
-      co_return std::optional<std::string>{};
-    }
+  const auto& with = member.job->with_shared;
+  CO_TRY(const auto checked, co_await run_script(member, with.check(*shared)));
+  // A refusal leaves it in: what it could not reach may be at fault, and it meets others later.
+  const auto why = !member.why_left.empty() ? member.why_left : with.refusal(checked->output);
+  if (!why.empty()) {
+    meeting.give_up({Code::kFailed, member.part->request.node.name + ": " + why});
+    co_return std::optional<std::string>{};
   }
   if (--meeting.checking == 0) meeting.start.give("all");
   const auto started = co_await meeting.start.wait();
   if (!started && started.error().code == Code::kCancelled) co_return started.error();
   if (!started) co_return std::optional<std::string>{};
-  co_return std::optional{begin + member.job->script};
+  co_return std::optional{with.script(*shared)};
 }
 
 /// Hands over the leader's value as soon as it is in what it has said.

@@ -78,6 +78,13 @@ class KeptStream final : public OpenFile {
   std::function<void(std::string&)> shorten_;
 };
 
+/// What the stage has printed, and its reader has not got yet.
+class KeptLines final : public agent::StageLines {
+ public:
+  void write(const agent::JsonLine& line) override { text += line.text(); }
+  std::string text{};
+};
+
 /// One tool that was started, in a process group of its own.
 struct Tool {
   Tool(const agent::Command& command, VirtualTime when)
@@ -99,7 +106,8 @@ struct Tool {
 /// below has done it.
 class VirtualPrograms final : public agent::Programs {
  public:
-  explicit VirtualPrograms(ProcessPtr process) : process_{std::move(process)} {}
+  VirtualPrograms(ProcessPtr process, KeptLines& lines)
+      : process_{std::move(process)}, lines_{lines} {}
 
   std::string folder_of(const std::string& name) const override {
     const auto path = process_->environment.find("PATH");
@@ -111,10 +119,12 @@ class VirtualPrograms final : public agent::Programs {
   }
   int start(const agent::Command& command) override {
     // From before the tool runs: what it sleeps must not be over before this has begun to count.
-    auto& tool = tools_.try_emplace(++last_, command, now() + command.limit).first->second;
+    auto& tool = tools_.try_emplace(++last_, heard(command), now() + command.limit).first->second;
     begin_tool(tool, command);
     return last_;
   }
+  /// Gives the reader what the stage has printed so far.
+  Task<void> print();
 
   /// Does what the stage waits for, and resumes it unless this process is to end. False where it
   /// waits for no tool.
@@ -147,6 +157,7 @@ class VirtualPrograms final : public agent::Programs {
   }
 
   VirtualTime now() const { return process_->host.machine().clock().elapsed(); }
+  agent::Command heard(agent::Command command);
   void begin_tool(Tool& tool, const agent::Command& command);
   Task<void> end(Tool& tool, std::optional<int> status);
   Task<void> end_those_over();
@@ -155,6 +166,7 @@ class VirtualPrograms final : public agent::Programs {
   agent::Ran take(int number) { return std::move(tools_.extract(number).mapped().ran); }
 
   ProcessPtr process_;
+  KeptLines& lines_;
   std::map<int, Tool> tools_{};
   Asked asked_{};
   int last_ = 0;
@@ -162,10 +174,14 @@ class VirtualPrograms final : public agent::Programs {
 
 class VirtualClock final : public agent::StageClock {
  public:
-  explicit VirtualClock(const Clock& clock) : clock_{clock} {}
+  explicit VirtualClock(const Machine& machine) : machine_{machine} {}
 
   std::chrono::milliseconds now() const override {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.elapsed());
+    return std::chrono::duration_cast<std::chrono::milliseconds>(machine_.clock().elapsed());
+  }
+
+  std::chrono::milliseconds until_next_look(std::chrono::milliseconds asked) const override {
+    return std::chrono::ceil<std::chrono::milliseconds>(nap_of(machine_, asked));
   }
 
   std::chrono::milliseconds span{};
@@ -177,13 +193,7 @@ class VirtualClock final : public agent::StageClock {
     wait = &from;
     return false;
   }
-  const Clock& clock_;
-};
-
-class KeptLines final : public agent::StageLines {
- public:
-  void write(const agent::JsonLine& line) override { text += line.text(); }
-  std::string text{};
+  const Machine& machine_;
 };
 
 /// A folder on the machine's disk. There is nobody to exchange it.
@@ -261,6 +271,23 @@ class VirtualScratch final : public agent::Scratch {
   Process& process_;
 };
 
+/// What the stage prints while it looks at a tool's output goes out before the tool has ended.
+agent::Command VirtualPrograms::heard(agent::Command command) {
+  if (command.shorten)
+    command.shorten = [this, shorten = std::move(command.shorten)](std::string& out) {
+      shorten(out);
+      if (!lines_.text.empty()) process_->wake();
+    };
+  return command;
+}
+
+Task<void> VirtualPrograms::print() {
+  while (!lines_.text.empty()) {
+    const auto text = std::exchange(lines_.text, {});
+    co_await process_->say(text);
+  }
+}
+
 void VirtualPrograms::begin_tool(Tool& tool, const agent::Command& command) {
   tool.process = process_->host.fork(process_.get(), command.argv[0]);
   if (!tool.process) {
@@ -312,7 +339,9 @@ int VirtualPrograms::first_ended(int number) const {
 /// Until that one or, for 0, any has ended, or until that time: 0.
 Task<int> VirtualPrograms::attend(int number, std::optional<VirtualTime> until) {
   while (true) {
+    co_await print();
     co_await end_those_over();
+    if (!lines_.text.empty()) continue;  // printed while one was ended
     const int ended = first_ended(number);
     if (ended != 0 || process_->fatal() != 0 || (until && now() >= *until)) co_return ended;
     auto next = until;
@@ -352,9 +381,9 @@ Task<bool> go_on(ProcessPtr process, VirtualPrograms& programs, VirtualClock& cl
 
 Task<int> do_stage(ProcessPtr process, std::string name, std::string order) {
   const VirtualTree tree{process->disk()};
-  VirtualPrograms programs{process};
-  VirtualClock clock{process->host.machine().clock()};
   KeptLines lines;
+  VirtualPrograms programs{process, lines};
+  VirtualClock clock{process->host.machine()};
   VirtualScratch scratch{*process};
   VirtualSettings settings{*process};
   agent::Node node{tree, programs, clock, lines, scratch, {}, settings};
@@ -363,15 +392,14 @@ Task<int> do_stage(ProcessPtr process, std::string name, std::string order) {
   auto work = agent::run_stage(node, std::move(name), std::move(order));
   work.start();
   while (!work.done()) {
-    const auto text = std::exchange(lines.text, {});
-    co_await process->say(text);
+    co_await programs.print();
     const bool goes_on = co_await go_on(process, programs, clock);
     if (goes_on) continue;
     co_await programs.end_all();
     co_return 128 + process->fatal();
   }
   co_await programs.end_all();
-  co_await process->say(lines.text);
+  co_await programs.print();
   co_return work.result();
 }
 

@@ -59,9 +59,11 @@ class TimedPrograms final : public Programs {
     return last_;
   }
   std::vector<std::string> asked{};
+  Command last{};                        // of those
   std::function<void()> passes = [] {};  // whenever time has passed
 
  private:
+  using Span = std::chrono::milliseconds;
   struct Tool {
     std::string begins{};
     Ran ran{.status = 127};
@@ -81,6 +83,7 @@ class TimedPrograms final : public Programs {
     std::string line;
     for (const auto& word : command.argv) line += (line.empty() ? "" : " ") + word;
     asked.push_back(line);
+    last = command;
     const auto found = std::ranges::find_if(
         tools_, [&](const Tool& each) { return line.starts_with(each.begins); });
     return found == tools_.end() ? none : *found;
@@ -88,7 +91,9 @@ class TimedPrograms final : public Programs {
   bool begin(const Command& command, Wait<Ran>& wait) override {
     const auto& tool = find(command);
     clock_.time += std::min(tool.lasts, command.limit);
-    wait.answer(tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran);
+    auto ran = tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran;
+    if (command.shorten) command.shorten(ran.out);
+    wait.answer(std::move(ran));
     return true;
   }
   bool begin_first_end(std::chrono::milliseconds span, Wait<std::optional<Ended>>& wait) override {

@@ -10,6 +10,7 @@
 #include "burnin/fabric/pair_jobs.h"
 #include "burnin/fabric/pair_latency.h"
 #include "burnin/group_stage.h"
+#include "tests/burnin/agent_order.h"
 #include "tests/burnin/stages.h"
 
 namespace cupel::burnin {
@@ -125,7 +126,7 @@ Result<GroupFindings> run(const Parameters& more, int& bandwidth_rounds, int& la
     for (std::size_t i = 0; i < kNodes; ++i) {
       if (!jobs[i]) continue;
       is_latency = jobs[i]->script.contains("ib_send_lat");
-      EXPECT_EQ(jobs[i]->script.contains(" -n 2000 -s 2 -F "), is_latency);
+      EXPECT_EQ(order_of(*jobs[i]).at("latency").as_bool(), is_latency);
       const auto text = is_latency ? times(2.1) : bandwidth();
       outputs[i] = Output{
           fmt::format("{}cupel-begin: rail0\n{}\ncupel-end\n", i == 2 ? said : "", text), "", 0};
@@ -197,56 +198,6 @@ TEST(FabricPairsMemory, IsNeverTheHostsWhereThatOfGpusWasAskedFor) {
   EXPECT_THAT(found->reasons, Contains(HasSubstr("cannot be had on n3: nothing was measured")));
 }
 
-/// The receiver's script, with a program that prints this help, and else its own words.
-Output served_by(const std::string& help) {
-  const test::TemporaryFolder folder;
-  const auto tool = folder.path() / "ib_write_bw";
-  std::ofstream{tool} << "#!/bin/sh\ncase $1 in --help) printf '" << help
-                      << "\\n' ;; *) echo \"run with $*\" ;; esac\n";
-  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
-  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"a", "b", "c", "mlx5_0"}},
-                                            {"10.0.0.2", {"a", "b", "c", "mlx5_3"}}};
-  const std::vector<fabric::Flow> flows{{0, 1, 3}};
-  const auto script = fabric::pair_script({.gpu_memory = true}, nodes, 1, flows);
-  return run_script(script, "PATH=" + folder.path().string() + ":$PATH\n");
-}
-
-TEST(FabricPairsMemory, IsThatOfTheGpuWhereTheHelpOfPerftestListsIt) {
-  const bool peermem = std::filesystem::exists("/sys/module/nvidia_peermem") ||
-                       std::filesystem::exists("/sys/module/nv_peer_mem");
-
-  const auto none = served_by("Usage: --ib-dev=<dev>");
-  const auto cuda = served_by("Usage: --use_cuda=<cuda device id>");
-  const auto both = served_by("Usage: --use_cuda=<cuda device id> --use_cuda_dmabuf");
-
-  EXPECT_THAT(none.text, Not(HasSubstr("run with -d mlx5_3")));
-  EXPECT_TRUE(fabric::is_no_memory(fabric::memory_of(none)));
-  const auto error = fabric::tool_error({"", "", 0}, none, 3);
-  ASSERT_TRUE(error) << none.text;
-  EXPECT_THAT(error->line, HasSubstr("perftest is built without CUDA"));
-  EXPECT_EQ(cuda.text.contains("run with -d mlx5_3"), peermem) << cuda.text;
-  EXPECT_EQ(fabric::is_no_memory(fabric::memory_of(cuda)), !peermem);
-  if (peermem) EXPECT_EQ(fabric::memory_of(cuda), "gpu, by nvidia-peermem");
-  EXPECT_EQ(both.text.contains(" --use_cuda=3 --use_cuda_dmabuf\n"), !peermem) << both.text;
-  if (!peermem) EXPECT_EQ(fabric::memory_of(both), "gpu, by dma-buf");
-}
-
-TEST(FabricPairsMemory, RunsNothingOnANodeWhoseHcasReachNoGpu) {
-  if (std::filesystem::exists("/sys/module/nvidia_peermem"))
-    GTEST_SKIP() << "nvidia-peermem is loaded here";
-
-  const auto receiver = served_by("Usage: --use_cuda=<cuda device id>");
-
-  EXPECT_EQ(fabric::memory_of(receiver),
-            "none: perftest is built with CUDA, and the node has neither nvidia-peermem nor "
-            "dma-buf");
-  const auto error = fabric::tool_error({"", "", 0}, receiver, 3);
-  ASSERT_TRUE(error) << receiver.text;
-  EXPECT_TRUE(error->of_receiver);
-  EXPECT_THAT(error->line, AllOf(HasSubstr("nvidia-peermem is not loaded"),
-                                 HasSubstr("modprobe nvidia-peermem"), HasSubstr("dma-buf")));
-}
-
 /// What the node's script printed in place of perftest's words.
 std::string without_memory(std::string_view section) {
   return fmt::format("cupel-begin: {}0\nNo GPU memory: nvidia-peermem is not loaded\ncupel-end\n",
@@ -268,7 +219,7 @@ TEST(FabricPairsMemory, ANodeWhoseHcasReachNoGpuIsInconclusiveAndNoOther) {
     rounds_of_n3 += jobs[2] ? 1 : 0;
     for (std::size_t i = 0; i < kNodes; ++i) {
       if (!jobs[i]) continue;
-      const bool meets_n3 = jobs[i]->script.contains(" '10.0.0.3'");
+      const bool meets_n3 = sends_to(order_of(*jobs[i]), "10.0.0.3");
       outputs[i] =
           Output{i == 2 ? "cupel-memory: none\n" + without_memory("server") + without_memory("rail")
                  : meets_n3 ? std::string{"cupel-begin: rail0\nCouldn't connect to 10.0.0.3:18515\n"

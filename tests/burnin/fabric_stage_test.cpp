@@ -8,7 +8,8 @@
 #include "burnin/fabric/plan_wiring.h"
 #include "burnin/group_stage.h"
 #include "inventory/fabric_rule.h"
-#include "tests/burnin/stages.h"
+#include "tests/burnin/agent_order.h"
+#include "tests/burnin/tools.h"
 
 namespace cupel::burnin {
 namespace {
@@ -75,18 +76,20 @@ struct PairsRun {
 
   Output answer(int node, const std::string& script) const {
     Output output;
+    const auto order = order_in(script);
+    const auto address = [](int at) { return fmt::format("10.0.0.{}", at + 1); };
     for (const int rail : {0, 1}) {
-      if (!script.contains(fmt::format("client{}", rail))) continue;
-      const bool to_slow = script.contains(fmt::format("'10.0.0.{}'", slow + 1));
-      if (script.contains(fmt::format("'10.0.0.{}'", deaf + 1))) {
+      const auto peer = peer_of(order, rail);
+      if (peer.empty()) continue;
+      if (peer == address(deaf)) {
         output.text += section(rail, of_client);
         continue;
       }
-      const bool is_slow = rail == 1 && (node == slow || to_slow);
+      const bool is_slow = rail == 1 && (node == slow || peer == address(slow));
       output.text += section(rail, printed(is_slow ? of_slow : 390 - 0.1 * node));
     }
     for (const int rail : {0, 1})
-      if (node == deaf && script.contains(fmt::format("server{}", rail)))
+      if (node == deaf && serves(order, rail))
         output.text += fmt::format("cupel-begin: server{}\n{}\ncupel-end\n", rail, of_server);
     return output;
   }
@@ -262,7 +265,7 @@ struct SlowUplink {
         if (!jobs[i]) continue;
         Output output;
         for (std::size_t to = 0; to < nodes.size(); ++to) {
-          if (!jobs[i]->script.contains(fmt::format("'10.0.0.{}'", to + 1))) continue;
+          if (!sends_to(order_in(jobs[i]->script), fmt::format("10.0.0.{}", to + 1))) continue;
           const bool crosses = (i / 3 == 0) != (to / 3 == 0);
           const bool slow = crosses && to % 3 == 1;
           const double usual = 390 - 0.1 * static_cast<double>(i);
@@ -311,7 +314,7 @@ TEST(FabricPairsStage, MakesNoNodeFailWhereAllThatIsAcrossIsSlower) {
     std::vector<std::optional<Output>> outputs(site.nodes.size());
     for (std::size_t i = 0; i < site.nodes.size(); ++i)
       for (std::size_t to = 0; jobs[i] && to < site.nodes.size(); ++to) {
-        if (!jobs[i]->script.contains(fmt::format("'10.0.0.{}'", to + 1))) continue;
+        if (!sends_to(order_in(jobs[i]->script), fmt::format("10.0.0.{}", to + 1))) continue;
         const double rate = (i / 3 == to / 3 ? 390 : 325) - 0.1 * static_cast<double>(i);
         outputs[i] = Output{section(0, printed(rate)) + section(1, printed(rate)), "", 0};
       }
@@ -331,19 +334,19 @@ TEST(FabricPairsStage, MakesNoNodeFailWhereAllThatIsAcrossIsSlower) {
 TEST(FabricPairsStage, SpreadsFlowsOverQueuePairsWhereAHashChoosesUplinks) {
   const auto nodes = members(2);
   const inventory::Profile profile;
-  const auto script = [&](Parameters more) {
+  const auto queue_pairs = [&](Parameters more) -> std::string {
     more.insert(kOwnHcas.begin(), kOwnHcas.end());
     const auto begun = pairs().rounds({.profile = profile, .members = nodes, .parameters = more});
-    return begun ? (*begun)->next().at(0)->script : begun.error().what;
+    if (!begun) return begun.error().what;
+    return json::serialize(order_of(*(*begun)->next().at(0)).at("qps"));
   };
 
-  const auto says_queue_pairs = ::testing::ContainsRegex(" -q [0-9]");  // grep has a -q, too
-  EXPECT_THAT(script({}), Not(says_queue_pairs));
-  EXPECT_THAT(script({{"gid", "3"}}), HasSubstr(" -q 16 -x 3"));
-  EXPECT_THAT(script({{"routing", "ecmp"}}), HasSubstr(" -q 16"));
-  EXPECT_THAT(script({{"gid", "3"}, {"qps", "1"}}), Not(says_queue_pairs));
-  EXPECT_THAT(script({{"qps", "64"}}), HasSubstr(" -q 64"));
-  EXPECT_THAT(script({{"qps", "0"}}), HasSubstr("qps must be 1 to 256"));
+  EXPECT_EQ(queue_pairs({}), "1");
+  EXPECT_EQ(queue_pairs({{"gid", "3"}}), "16");
+  EXPECT_EQ(queue_pairs({{"routing", "ecmp"}}), "16");
+  EXPECT_EQ(queue_pairs({{"gid", "3"}, {"qps", "1"}}), "1");
+  EXPECT_EQ(queue_pairs({{"qps", "64"}}), "64");
+  EXPECT_THAT(queue_pairs({{"qps", "0"}}), HasSubstr("qps must be 1 to 256"));
 }
 
 TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {
@@ -418,26 +421,6 @@ TEST(FabricPairsStage, ProvesNothingWhereNoFlowCarriedData) {
   EXPECT_THAT(found.error().what, HasSubstr("carried data: n1: Couldn't connect"));
 }
 
-/// ib_write_bw as a node without an answer has it: nothing comes back, until it is ended.
-TEST(FabricPairsStage, SaysInItsScriptThatTheOtherNodeDoesNotAnswer) {
-  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"10.0.0.2", {"mlx5_3"}}};
-  const std::vector<fabric::Flow> flows{{0, 1, 0}};
-  const test::TemporaryFolder folder;
-  const auto tool = folder.path() / "ib_write_bw";
-  std::ofstream{tool} << "#!/bin/sh\nexec sleep 60\n";
-  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
-  auto script = fabric::pair_script({}, nodes, 0, flows);
-  const std::string limit = "timeout 30 ";
-  script.replace(script.find(limit), limit.size(), "timeout 0.2 ");
-
-  const auto output = run_script(script, "PATH=" + folder.path().string() + ":$PATH\n");
-
-  const auto error = fabric::tool_error(output, {}, 0);
-  ASSERT_TRUE(error) << output.text << output.errors;
-  EXPECT_EQ(error->line, "Couldn't connect to 10.0.0.2 in 30 s: no answer");
-  EXPECT_FALSE(error->of_receiver);
-}
-
 TEST(FabricPairsStage, NamesLeavesAndUplinksOfThePlanBySwitchAndPort) {
   inventory::FabricRule rule{.group = 2, .spines = 1, .uplinks = 2};
   std::vector<inventory::FabricMember> cabled;
@@ -460,18 +443,32 @@ TEST(FabricPairsStage, NamesLeavesAndUplinksOfThePlanBySwitchAndPort) {
 }
 
 TEST(FabricPairsStage, GivesEachNodeAServerForWhatComesAndAClientForWhatGoes) {
-  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"a b", {"mlx5_3"}}};
+  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"10.0.0.2", {"mlx5_3"}}};
   const std::vector<fabric::Flow> flows{{0, 1, 0}};
 
-  const auto sender = fabric::pair_script({}, nodes, 0, flows);
-  const auto receiver = fabric::pair_script({}, nodes, 1, flows);
+  const auto sender = fabric::pair_order({}, nodes, 0, flows);
+  const auto receiver = fabric::pair_order({}, nodes, 1, flows);
 
-  EXPECT_THAT(sender, HasSubstr("ib_write_bw -d 'mlx5_0' -p 18515 -D 10"));
-  EXPECT_THAT(sender, HasSubstr("--report_gbits 'a b' >"));
-  EXPECT_THAT(sender, Not(HasSubstr("server0")));
-  EXPECT_THAT(receiver, HasSubstr("ib_write_bw -d 'mlx5_3'"));
-  EXPECT_THAT(receiver, Not(HasSubstr("client0")));
-  EXPECT_EQ(fabric::pair_script({}, nodes, 1, {}), "");
+  EXPECT_EQ(json::serialize(sender.at("clients")),
+            R"([{"rail":0,"hca":"mlx5_0","port":18515,"to":"10.0.0.2"}])");
+  EXPECT_EQ(json::serialize(sender.at("servers")), "[]");
+  EXPECT_EQ(json::serialize(receiver.at("servers")), R"([{"rail":0,"hca":"mlx5_3","port":18515}])");
+  EXPECT_EQ(json::serialize(receiver.at("clients")), "[]");
+  EXPECT_TRUE(fabric::pair_order({}, nodes, 1, {}).empty());
+}
+
+TEST(FabricPairsStage, HasItsOrderInNoOtherWordOfTheShellThanOne) {
+  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"a'; reboot #", {"mlx5_3"}}};
+  const std::vector<fabric::Flow> flows{{0, 1, 0}};
+
+  const auto script = fabric::pair_script(fabric::pair_order({}, nodes, 0, flows));
+  const FakeTools tools;
+  tools.add("cupel-node", "cat");
+  const auto read = run_script(script, "PATH=" + tools.folder() + ":$PATH\n");
+
+  const auto order = parse_json(read.text);
+  ASSERT_TRUE(order) << read.text << read.errors;
+  EXPECT_EQ(peer_of(order->as_object(), 0), "a'; reboot #") << "cupel-node refuses it";
 }
 
 TEST(FabricPairsStage, GivesPerftestTheGidAndTheTrafficClassOfTheSite) {
@@ -481,20 +478,21 @@ TEST(FabricPairsStage, GivesPerftestTheGidAndTheTrafficClassOfTheSite) {
       .environment = {{"NCCL_IB_GID_INDEX", "3"}, {"NCCL_IB_TC", "106"}}};
   const inventory::NcclSettings wrong{.environment = {{"NCCL_IB_TC", "low"}}};
   const inventory::NcclSettings chooses{.environment = {{"NCCL_IB_GID_INDEX", "-1"}}};
-  const auto script = [&](Parameters more, const inventory::NcclSettings* nccl) {
+  const auto roce = [&](Parameters more, const inventory::NcclSettings* nccl) -> std::string {
     more.insert(kOwnHcas.begin(), kOwnHcas.end());
     const auto begun =
         pairs().rounds({.profile = profile, .members = nodes, .parameters = more, .nccl = nccl});
-    return begun ? (*begun)->next().at(0)->script : begun.error().what;
+    if (!begun) return begun.error().what;
+    const auto order = order_of(*(*begun)->next().at(0));
+    return json::serialize(json::array{order.contains("gid") ? order.at("gid") : json::value{},
+                                       order.contains("tclass") ? order.at("tclass") : nullptr});
   };
 
-  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 >\"$folder/server0\""));
-  EXPECT_THAT(script({}, &site), HasSubstr(" -x 3 --tclass=106 '10.0.0.2' >"));
-  EXPECT_THAT(script({{"gid", "5"}, {"tclass", "41"}}, &site), HasSubstr(" -x 5 --tclass=41 "));
+  EXPECT_EQ(roce({}, &site), "[3,106]");
+  EXPECT_EQ(roce({{"gid", "5"}, {"tclass", "41"}}, &site), "[5,41]");
   for (const auto* none : {&chooses, static_cast<const inventory::NcclSettings*>(nullptr)})
-    EXPECT_THAT(script({}, none), AllOf(Not(HasSubstr(" -x ")), Not(HasSubstr("--tclass"))));
-  EXPECT_THAT(script({}, &wrong),
-              HasSubstr("NCCL_IB_TC of the inventory's fabric: nccl: is 'low'"));
+    EXPECT_EQ(roce({}, none), "[null,null]");
+  EXPECT_THAT(roce({}, &wrong), HasSubstr("NCCL_IB_TC of the inventory's fabric: nccl: is 'low'"));
 }
 
 TEST(FabricPairsStage, ReadsNothingFromASectionThatIsCutOrNoTable) {

@@ -9,6 +9,7 @@
 #include "burnin/fabric/discovery/port_counters.h"
 #include "burnin/fabric/pair_traces.h"
 #include "inventory/fabric_rule.h"
+#include "tests/burnin/agent_order.h"
 #include "tests/burnin/stages.h"
 #include "tests/support/samples.h"
 #include "tests/support/simulated_pairs.h"
@@ -373,7 +374,7 @@ class CountingFabric {
       // What a flow sends is counted before anyone reads it once more.
       for (const bool before : {true, false})
         for (std::size_t i = 0; i < nodes_.size(); ++i)
-          if (jobs[i]) answer(i, jobs[i]->script, before, outputs[i]);
+          if (jobs[i]) answer(i, order_of(*jobs[i]), before, outputs[i]);
       begun->take(outputs, std::vector<bool>(nodes_.size()));
     }
     return begun->findings();
@@ -382,18 +383,18 @@ class CountingFabric {
  private:
   static constexpr int kFirstLid = 20;
 
-  void answer(std::size_t node, const std::string& script, bool before,
+  void answer(std::size_t node, const json::object& order, bool before,
               std::optional<Output>& output) {
     if (!output) output.emplace();
-    if (script.contains("ibnetdiscover")) {
+    if (order.contains("look")) {
       if (before) look(*output);
       return;
     }
     if (before) {
-      read_counters(script, "before", *output);
-      for (std::size_t to = 0; to < nodes_.size(); ++to) send(node, to, script, *output);
+      read_counters(order, "before", *output);
+      for (std::size_t to = 0; to < nodes_.size(); ++to) send(node, to, order, *output);
     } else {
-      read_counters(script, "after", *output);
+      read_counters(order, "after", *output);
     }
   }
 
@@ -417,10 +418,9 @@ class CountingFabric {
     return kFirstLid + static_cast<int>(at - fabric_.switches.begin());
   }
 
-  void send(std::size_t from, std::size_t to, const std::string& script, Output& output) {
+  void send(std::size_t from, std::size_t to, const json::object& order, Output& output) {
     for (const int rail : {0, 1}) {
-      if (!script.contains(fmt::format("'10.0.0.{}' >\"$folder/client{}\"", to + 1, rail)))
-        continue;
+      if (peer_of(order, rail) != fmt::format("10.0.0.{}", to + 1)) continue;
       const bool across = from / 3 != to / 3;
       const bool slow = rail == 0 && to % 3 == 1 && across && (from / 3 == 0 || to / 3 == 0);
       const double rate = slow ? 200 : 390 - 0.1 * static_cast<double>(from);
@@ -445,20 +445,20 @@ class CountingFabric {
     }
   }
 
-  void read_counters(const std::string& script, std::string_view when, Output& output) {
-    for (const int rail : {0, 1}) {
-      const auto mark = fmt::format("cupel-begin: ports-{}{}'", when, rail);
-      const auto begin = script.find(mark);
-      if (begin == std::string::npos) continue;
-      const auto end = script.find("echo cupel-end", begin);
-      output.text += fmt::format("cupel-begin: ports-{}{}\n", when, rail);
-      for (int lid = kFirstLid; lid < kFirstLid + static_cast<int>(fabric_.switches.size()); ++lid)
-        if (const auto at = script.find(fmt::format(" -P 1 {} 4,5,6 |", lid), begin); at < end)
-          for (const int port : {4, 5, 6}) {
-            const auto& [sent, received] = ports_[{lid, port}];
-            output.text += counters(lid, port, 1000 + sent, 1000 + received);
-          }
-      output.text += "\ncupel-end\n";
+  void read_counters(const json::object& order, std::string_view when, Output& output) {
+    const auto* queries = order.if_contains("queries");
+    for (const auto& each : queries == nullptr ? json::array{} : queries->as_array()) {
+      const auto section =
+          fmt::format("cupel-begin: ports-{}{}\n", when, json::value_to<int>(each.at("rail")));
+      if (!output.text.contains(section)) output.text += section + "cupel-end\n";
+      std::string text;
+      EXPECT_EQ(json::serialize(each.at("ports")), "[4,5,6]");
+      for (const int port : {4, 5, 6}) {
+        const auto lid = json::value_to<int>(each.at("lid"));
+        const auto& [sent, received] = ports_[{lid, port}];
+        text += counters(lid, port, 1000 + sent, 1000 + received);
+      }
+      output.text.insert(output.text.find(section) + section.size(), text);
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "burnin/group_stage.h"
 #include "inventory/profile.h"
+#include "tests/burnin/agent_order.h"
 
 namespace cupel::burnin {
 namespace {
@@ -49,37 +50,69 @@ TEST(NcclMeeting, TheFirstMakesTheIdAndTheOthersReachItBeforeTheyBegin) {
   ASSERT_EQ(jobs.size(), 2u);
   EXPECT_EQ(jobs[0]->leader, 0u);
   EXPECT_EQ(jobs[1]->leader, 0u);
-  EXPECT_THAT(jobs[0]->script,
-              AllOf(HasSubstr("--make-id"), HasSubstr("--ranks 16 --rank-base 0 --gpus 0-7"),
-                    HasSubstr("--interface 'bond0'"), HasSubstr("export NCCL_IB_SL='1'")));
-  EXPECT_EQ(jobs[0]->check, "");
-  EXPECT_THAT(jobs[1]->check, HasSubstr("| cupel-burn nccl-id --id-file -"));
-  EXPECT_THAT(jobs[1]->script, AllOf(HasSubstr("--rank-base 8"), HasSubstr("--id-file -"),
-                                     Not(HasSubstr("--make-id"))));
+  const auto id = id_of("0a000001");
+  const auto leads = order_of(*jobs[0]), follows = order_of(*jobs[1], id);
+  EXPECT_FALSE(leads.contains("id"));
+  EXPECT_FALSE(jobs[0]->with_shared.check);
+  EXPECT_EQ(json::serialize(json::array{leads.at("ranks"), leads.at("first"), leads.at("gpu"),
+                                        leads.at("gpus"), leads.at("interface")}),
+            R"([16,0,0,8,"bond0"])");
+  EXPECT_EQ(json::serialize(leads.at("environment")), R"({"NCCL_IB_SL":"1"})");
+  EXPECT_EQ(follows.at("first"), 8);
+  EXPECT_EQ(follows.at("id"), json::string(id));
+  EXPECT_EQ(json::serialize(order_in(jobs[1]->with_shared.check(id))),
+            fmt::format(R"({{"work":"check","id":"{}"}})", id));
 }
 
 TEST(NcclMeeting, MeetsWhereTheInventorySaysAndElseAtTheNodesOwnAddress) {
   const auto nodes = members(2);
   const inventory::Profile profile;
-  const auto script = [&](Parameters with, const inventory::NcclSettings* site) {
+  const auto place = [&](Parameters with, const inventory::NcclSettings* site) {
     with["ranks"] = "2";
     auto begun =
         nccl().rounds({.profile = profile, .members = nodes, .parameters = with, .nccl = site});
-    return begun ? (*begun)->next().at(1)->script : begun.error().what;
+    const auto order = order_of(*(*begun)->next().at(1));
+    json::object place;
+    for (const auto* key : {"interface", "address", "environment"})
+      if (order.contains(key)) place[key] = order.at(key);
+    return json::serialize(place);
   };
   const inventory::NcclSettings site{.interface = "bond0",
                                      .environment = {{"NCCL_ALGO", "TREE"}, {"NCCL_IB_SL", "1"}}};
   const inventory::NcclSettings elsewhere{.any_address = true};
 
-  EXPECT_THAT(script({}, nullptr), HasSubstr(" --address '10.0.0.2'"));
-  EXPECT_THAT(script({{"interface", "any"}}, &site),
-              AllOf(Not(HasSubstr("--address")), Not(HasSubstr("--interface"))));
-  EXPECT_THAT(script({}, &elsewhere), Not(HasSubstr("--address")));
-  EXPECT_THAT(script({{"address", "inventory"}}, &elsewhere), HasSubstr("--address"));
-  EXPECT_THAT(
-      script({{"environment", "NCCL_ALGO=RING"}}, &site),
-      AllOf(HasSubstr("--interface 'bond0'"), Not(HasSubstr("--address")),
-            HasSubstr("NCCL_ALGO='RING'"), Not(HasSubstr("TREE")), HasSubstr("NCCL_IB_SL='1'")));
+  EXPECT_EQ(place({}, nullptr), R"({"address":"10.0.0.2"})");
+  EXPECT_EQ(place({{"interface", "any"}}, &site),
+            R"({"environment":{"NCCL_ALGO":"TREE","NCCL_IB_SL":"1"}})");
+  EXPECT_EQ(place({}, &elsewhere), "{}");
+  EXPECT_EQ(place({{"address", "inventory"}}, &elsewhere), R"({"address":"10.0.0.2"})");
+  EXPECT_EQ(place({{"environment", "NCCL_ALGO=RING"}}, &site),
+            R"({"interface":"bond0","environment":{"NCCL_ALGO":"RING","NCCL_IB_SL":"1"}})");
+}
+
+TEST(NcclMeeting, SaysInCupelBurnsWordsWhyANodeDoesNotReachTheFirst) {
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const auto begun = nccl().rounds({.profile = profile, .members = nodes, .parameters = kTwo});
+  const auto jobs = (*begun)->next();
+  const auto refusal = [&](int status, const std::string& out, const std::string& error = "") {
+    const std::string begin = R"({"kind":"stage","stage":"fabric-nccl","protocol":1})";
+    json::object tool{{"kind", "evidence"}, {"name", "nccl-id"}, {"part", ""}, {"cut", false}};
+    tool["status"] = status;
+    tool["out"] = out;
+    tool["err"] = error;
+    return jobs[1]->with_shared.refusal(
+        {begin + "\n" + json::serialize(tool) + "\n{\"kind\":\"done\",\"status\":0}\n", "", 0});
+  };
+
+  EXPECT_EQ(refusal(0, std::string{kStart}), "");
+  EXPECT_EQ(
+      refusal(2, std::string{kStart} +
+                     R"({"kind":"error","code":"nccl","message":"no TCP connection"})" + "\n"),
+      "no TCP connection");
+  EXPECT_EQ(refusal(139, "", "Segmentation fault\n"),
+            "cupel-burn nccl-id: exit status 139: Segmentation fault");
+  EXPECT_THAT(jobs[1]->with_shared.refusal({"", "", 0}), HasSubstr("did not try to reach"));
 }
 
 TEST(NcclMeeting, TakesAnIdOnlyWithTheAddressThatTheInventoryHas) {

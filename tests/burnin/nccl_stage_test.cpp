@@ -13,6 +13,7 @@
 #include "inventory/node_range.h"
 #include "inventory/part_kind.h"
 #include "inventory/profile.h"
+#include "tests/burnin/agent_order.h"
 
 namespace cupel::burnin {
 namespace {
@@ -325,7 +326,9 @@ TEST(NcclStage, InTrainingEachGpusOwnPartOfAStepTellsWhoHoldsTheOthersBack) {
   auto with = kTwo;
   with["steps"] = "30";
   const auto found = run(3, with, [](int, int node, const MemberJob& job) {
-    EXPECT_THAT(job.script, HasSubstr("cupel-burn train --repeats 1 --passes 30 --ranks 6 "));
+    EXPECT_EQ(order_of(job).at("work"), "train");
+    EXPECT_EQ(order_of(job).at("steps"), 30);
+    EXPECT_EQ(order_of(job).at("ranks"), 6);
     return trained(node == 1 ? 0.7 : 0.5);
   });
 
@@ -438,7 +441,7 @@ Output with_a_setting_on_n6(int node, const MemberJob& job) {
 TEST(NcclStage, BisectsWhereLinksAreWellAndSaysWhatDiffersOnTheSlowNode) {
   const auto found =
       run(8, {{"ranks", "2"}, {"groups", "bisect"}}, [](int round, int node, const MemberJob& job) {
-        EXPECT_THAT(job.script, HasSubstr(round == 0 ? "--min 8388608 " : "--min 1073741824 "));
+        EXPECT_EQ(order_of(job).at("min"), round == 0 ? 8388608 : 1073741824);
         return with_a_setting_on_n6(node, job);
       });
 
@@ -591,8 +594,10 @@ TEST(NcclStage, ARailsFigureBelongsToTheHca) {
   const auto found = run(
       3, {{"groups", "rail"}},
       [](int round, int, const MemberJob& job) {
-        EXPECT_THAT(job.script, HasSubstr(round == 0 ? "'=mlx5_0'" : "'=mlx5_6'"));
-        EXPECT_THAT(job.script, HasSubstr(fmt::format("--gpus {} ", round)));
+        const auto order = order_of(job);
+        EXPECT_EQ(order.at("environment").at("NCCL_IB_HCA"), round == 0 ? "=mlx5_0" : "=mlx5_6");
+        EXPECT_EQ(order.at("gpu"), round);
+        EXPECT_EQ(order.at("gpus"), 1);
         return Said{.bus = round == 0 ? 45.0 : 30.0}.output();
       },
       &fabric);

@@ -97,7 +97,7 @@ std::string quoted(const std::vector<std::string>& names) {
 }
 
 std::string_view word_for(Root root) {
-  return root == Root::needed ? "yes" : root == Root::helps ? "helps" : "no";
+  return root == Root::needed ? "yes" : "no";
 }
 
 TEST(Requirements, AreTheTableOfTheDocuments) {

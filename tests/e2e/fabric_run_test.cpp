@@ -196,6 +196,16 @@ criteria:
     - {measure: fabric.link.loss, parts: "*", at_most: 0, unit: "%", source: any}
 )";
 
+/// With the programs that the nodes have, among them cupel-node: nothing is brought to the machine
+/// that runs the tests.
+Ran run_on_nodes(Site& site, const std::string& playbook) {
+  const std::filesystem::path tools = site.sshd->file("path"), none = site.folder / "no-programs";
+  std::filesystem::create_directory(none);
+  if (!std::filesystem::exists(tools / "cupel-node"))
+    std::filesystem::create_symlink(NODE_BINARY, tools / "cupel-node");
+  return site.run({"--programs", none.string(), "run", playbook, "--programs-on-nodes"});
+}
+
 class FabricNodesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -218,7 +228,7 @@ class FabricNodesTest : public ::testing::Test {
 TEST_F(FabricNodesTest, MeasuresPairsInRoundsOverSshAndNamesTheLink) {
   plan("fabric: {hcas: [mlx5_0, mlx5_1], group: 4}\n");
 
-  const auto ran = site->run({"run", "pairs.yaml"});
+  const auto ran = run_on_nodes(*site, "pairs.yaml");
 
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(site->run({"show", "s01-n03"}).out,
@@ -233,7 +243,7 @@ TEST_F(FabricNodesTest, LeavesOutNodesThatTheCablePlanDoesNotHave) {
   plan("fabric: {nodes: \"s01-n[01-02]\", hcas: [mlx5_0], group: 4}\n");
 
   const auto planned = site->run({"plan", "pairs.yaml", "--json"});
-  const auto ran = site->run({"run", "pairs.yaml"});
+  const auto ran = run_on_nodes(*site, "pairs.yaml");
 
   EXPECT_EQ(planned.status, 0) << planned.err;
   EXPECT_THAT(site->run({"show", "s01-n01"}).out, HasSubstr("fabric.flows")) << ran.out;
@@ -342,12 +352,7 @@ class NcclNodesTest : public ::testing::Test {
     site->write("profiles/lab.yaml", kNcclProfile);
     site->write("nccl.yaml", kNcclOfNodes);
   }
-  /// With the programs that the nodes have: nothing is brought to the machine that runs the tests.
-  Ran run() const {
-    std::filesystem::create_directory((site->folder / "no-programs").string());
-    return site->run({"--programs", (site->folder / "no-programs").string(), "run", "nccl.yaml",
-                      "--programs-on-nodes"});
-  }
+  Ran run() const { return run_on_nodes(*site, "nccl.yaml"); }
   std::string show(const std::string& node) const { return site->run({"show", node}).out; }
   /// How many nodes began the collective itself.
   int begun() const {

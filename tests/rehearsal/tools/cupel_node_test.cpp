@@ -3,6 +3,9 @@
 
 #include "base/json.h"
 #include "burnin/criteria/judge.h"
+#include "burnin/fabric/across_report.h"
+#include "burnin/fabric/nccl_jobs.h"
+#include "burnin/fabric/pair_jobs.h"
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
 #include "tests/rehearsal/tools/node.h"
@@ -128,6 +131,60 @@ TEST(VirtualCupelNode, EndsWithItsStageWhereSomebodyKillsIt) {
   EXPECT_EQ(ran.status, 124);
   EXPECT_THAT(ran.out, ::testing::HasSubstr("\"asked\""));
   EXPECT_THAT(ran.out, ::testing::Not(::testing::HasSubstr("\"done\"")));
+}
+
+std::string pairs_order(const std::string& servers, const std::string& clients) {
+  return R"({"program":"ib_write_bw","latency":false,"gpu":false,"seconds":3,"qps":1,"tries":60,)"
+         R"("client-limit":23,"server-limit":83,"servers":[)" +
+         servers + R"(],"clients":[)" + clients + "]}";
+}
+
+constexpr const char* kToItself = R"({"rail":1,"hca":"mlx5_1","port":18515,"to":"localhost"})";
+
+double rate_of(const std::string& printed) {
+  const auto report = burnin::fabric::pair_report({printed, "", 0});
+  EXPECT_TRUE(report) << report.error().what;
+  return report ? burnin::fabric::reading_of(*report, 1).value_or(0) : 0;
+}
+
+TEST(VirtualCupelNode, MeasuresAFlowWhoseServerIsItsOwnTool) {
+  Bench bench;
+  const auto order = pairs_order(R"({"rail":0,"hca":"mlx5_0","port":18515})", kToItself);
+
+  const auto ran = bench.sh("echo '" + order + "' | cupel-node stage fabric-pairs");
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_GT(rate_of(ran.out), 380);
+}
+
+TEST(VirtualCupelNode, TriesAFlowAgainUntilTheOtherEndListens) {
+  Bench bench;
+
+  const auto ran = bench.sh("(sleep 5; ib_write_bw -d mlx5_0 -p 18515 -D 3 >/tmp/server) & echo '" +
+                            pairs_order("", kToItself) + "' | cupel-node stage fabric-pairs");
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_GT(rate_of(ran.out), 380);
+}
+
+TEST(VirtualCupelNode, HandsOnNcclsIdWhileItsRanksWaitForTheOthers) {
+  Bench bench;
+
+  const auto ran = bench.sh(
+      R"sh(echo '{"work":"train","steps":10,"ranks":16,"first":0,"gpu":0,"gpus":8,"join":60,"hang":60,"seconds":120}' |
+           cupel-node stage fabric-nccl >/tmp/out &
+      sleep 20
+      cat /tmp/out
+      echo and then
+      wait
+      cat /tmp/out)sh");
+
+  const auto first = ran.out.substr(0, ran.out.find("and then"));
+  EXPECT_TRUE(burnin::fabric::id_printed(first).value()) << first;
+  EXPECT_THAT(first, ::testing::Not(::testing::HasSubstr("evidence")));
+  const burnin::Output whole{ran.out.substr(first.size()), "", 0};
+  const auto report = burnin::fabric::read_across(burnin::fabric::nccl_report(whole));
+  EXPECT_EQ(report.status, 2) << "the other eight ranks did not come within a minute";
 }
 
 TEST(VirtualCupelNode, MeasuresTheLinkOfTwoNodesAsTheProfileExpects) {

@@ -18,6 +18,12 @@ class StageClock {
   /// Since some moment of the past; never goes back.
   virtual std::chrono::milliseconds now() const = 0;
 
+  /// How long to wait before something is only looked at again: `span`, or longer in a virtual rack
+  /// whose loop is busy.
+  virtual std::chrono::milliseconds until_next_look(std::chrono::milliseconds span) const {
+    return span;
+  }
+
   /// At least so long.
   Wait<Passed> pause(std::chrono::milliseconds span) {
     return Wait<Passed>{[this, span](Wait<Passed>& wait) { return begin(span, wait); }};

@@ -28,7 +28,9 @@ constexpr std::array kStages{StageRow{"dcgm-diag", run_dcgm_diag},
                              StageRow{"nvme", run_nvme},
                              StageRow{"cupel-burn", run_cupel_burn},
                              StageRow{"settings", run_settings},
-                             StageRow{"settings-restore", run_settings_restore}};
+                             StageRow{"settings-restore", run_settings_restore},
+                             StageRow{"fabric-pairs", run_fabric_pairs},
+                             StageRow{"fabric-nccl", run_fabric_nccl}};
 
 /// The last line but one: without `done` behind it the output was cut.
 void give_up(StageLines& lines, std::string_view why) {

@@ -56,6 +56,8 @@ Work<GaveUp> run_nvme(Node& node, const JsonValue& order);
 Work<GaveUp> run_cupel_burn(Node& node, const JsonValue& order);
 Work<GaveUp> run_settings(Node& node, const JsonValue& order);
 Work<GaveUp> run_settings_restore(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_pairs(Node& node, const JsonValue& order);
+Work<GaveUp> run_fabric_nccl(Node& node, const JsonValue& order);
 
 std::span<const StageRow> stage_rows();
 
