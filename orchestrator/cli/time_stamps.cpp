@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/handoff/tsa_client.h"
+#include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
