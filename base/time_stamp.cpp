@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/never_null.h"
 #include "base/released_by.h"
 #include "base/text.h"
 
@@ -70,15 +71,24 @@ std::string openssl_says() {
 
 Result<Store> store_of(std::string_view authorities) {
   Store store{X509_STORE_new()};
-  const Memory bio{BIO_new_mem_buf(authorities.data(), static_cast<int>(authorities.size()))};
+  const auto text = never_null(authorities);
+  const Memory bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
   std::size_t count = 0;
+  bool damaged = false;
+  ERR_clear_error();
   while (store && bio && count <= kMostAuthorities) {
     const Owned<X509, X509_free> each{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)};
+    damaged = !each && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE;
     if (!each) break;
     ++count;
-    if (X509_STORE_add_cert(store.get(), each.get()) != 1) count = kMostAuthorities + 1;
+    damaged = X509_STORE_add_cert(store.get(), each.get()) != 1;
+    if (damaged) break;
   }
   ERR_clear_error();
+  if (damaged)
+    return Error{Code::kInvalid,
+                 "certificate " + std::to_string(count + 1) +
+                     " of it is damaged: look at it with openssl x509 -noout -text"};
   if (count == 0)
     return Error{Code::kInvalid,
                  "it has no PEM certificate (-----BEGIN CERTIFICATE-----): name that of the "

@@ -152,20 +152,24 @@ Exit issue(const Context& context, IssueAsked asked) {
   const auto issued = issue(**store, asked);
   if (!issued) return complain(context, issued.error(), Exit::invalid);
   const auto digest = sha256_hex(issued->sealed);
+  const auto stamp_file = asked.tsa.empty() ? std::string{} : time_stamp_name(asked.file);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(
-                            boost::json::object{{"certificate", asked.file},
-                                                {"run", asked.run},
-                                                {"sha256", digest},
-                                                {"payload_sha256", issued->payload_sha256}})
+                            boost::json::object{
+                                {"certificate", asked.file},
+                                {"run", asked.run},
+                                {"sha256", digest},
+                                {"time_stamp", stamp_file.empty() ? boost::json::value{}
+                                                                  : boost::json::value{stamp_file}},
+                                {"payload_sha256", issued->payload_sha256}})
                             .c_str());
   else
     say("wrote {}{}{} of run {}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel "
         "verify {} "
         "--key PUBLIC\n",
         asked.file, asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "",
-        asked.tsa.empty() ? "" : " and " + time_stamp_name(asked.file), asked.run, digest,
-        issued->payload_sha256, asked.file);
+        stamp_file.empty() ? "" : " and " + stamp_file, asked.run, digest, issued->payload_sha256,
+        asked.file);
   return Exit::passed;
 }
 

@@ -143,6 +143,12 @@ TEST_F(TimeStamps, NeedAnAuthority) {
     EXPECT_FALSE(check_authorities(none)) << none;
   }
   EXPECT_TRUE(check_authorities(keys.ca()));
+  EXPECT_TRUE(check_authorities("Authority:\n" + keys.ca() + "\n" + keys.ca()));
+  auto second = keys.ca();
+  second.replace(second.find("MII"), 3, "AAA");
+  const auto damaged = check_authorities(keys.ca() + second + keys.ca());
+  ASSERT_FALSE(damaged) << "those behind it would be left out without a word";
+  EXPECT_THAT(damaged.error().what, StartsWith("certificate 2 of it is damaged"));
 }
 
 Result<std::string> ask(const std::string& url, std::string request = "q") {
