@@ -167,8 +167,8 @@ TEST_F(RehearsalState, IsNamedByTheCommandsThatErrorsOfItsStoreAdvise) {
 }
 
 TEST(AdvisedIn, NamesTheStateFolderOfEachCommandAndOfNoOtherWord) {
-  cli::CommandRow program{.name = "cupel"};
-  program.subcommands = {{.name = "bmc"}, {.name = "run"}, {.name = "store"}};
+  cli::CommandRow program{"cupel", ""};
+  program.subcommands = {{"bmc", ""}, {"run", ""}, {"store", ""}};
   cli::Context context{.state = "/r/state", .state_chosen = true, .program = &program};
 
   for (const auto& [text, wanted] : std::map<std::string, std::string>{
