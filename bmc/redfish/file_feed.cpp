@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "bmc/redfish/file_digest.h"
 
@@ -22,7 +23,8 @@ namespace {
 
 class OpenFile {
  public:
-  explicit OpenFile(const std::string& path) : fd_{::open(path.c_str(), O_RDONLY | O_CLOEXEC)} {}
+  explicit OpenFile(const std::string& path)
+      : fd_{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}  // a pipe ends no open(2)
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() {
@@ -98,10 +100,9 @@ struct FileFeed::State {
 
   Result<void> check(const OpenFile& opened) const {
     if (opened.fd() < 0) return of_the_disk(file.path, "open");
+    TRY(check_regular(opened.fd(), printable(file.path)));
     struct stat found{};
     if (::fstat(opened.fd(), &found) != 0) return of_the_disk(file.path, "stat");
-    if (!S_ISREG(found.st_mode))
-      return Error{Code::kInvalid, printable(file.path) + ": not a regular file"};
     if (static_cast<std::uint64_t>(found.st_size) != file.bytes)
       return Error{Code::kInvalid, fmt::format("{}: {} bytes, expected {}", printable(file.path),
                                                found.st_size, file.bytes)};

@@ -1,12 +1,12 @@
 // `cupel bmc NODE console`: somebody at a machine's serial console.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/interrupt.h"
@@ -39,9 +39,7 @@ class Record {
     if (fd < 0)
       return Error{Code::kInvalid, "cannot record to " + file + ": " + std::strerror(errno)};
     std::unique_ptr<Record> record{new Record{fd}};
-    struct stat found{};
-    if (::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode))
-      return Error{Code::kInvalid, "cannot record to " + file + ": it is a pipe or a device"};
+    TRY(within("cannot record", check_regular(fd, file)));
     return record;
   }
   Record(const Record&) = delete;

@@ -20,6 +20,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/signing_key.h"
 #include "orchestrator/cli/table.h"
+#include "orchestrator/cli/time_stamps.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/certificate_note.h"
@@ -34,12 +35,11 @@ constexpr std::size_t kLargestKey = 16UL << 10U;
 constexpr std::size_t kLargestCertificate = certificate::kLargestPayload * 2;
 constexpr std::size_t kLargestRevoked = 1UL << 20U;
 constexpr std::string_view kJournalEnding = ".journal";
-constexpr std::chrono::minutes kClockSkew{5};  // between who signs and who checks
 
 struct IssueAsked {
   std::string what{};  // a number, a node or a rack; empty: the newest run
   engine::RunId run = 0;
-  std::string nodes{}, key{}, file{};
+  std::string nodes{}, key{}, file{}, tsa{}, tsa_ca{};
   std::string valid = "365d";
   bool journal = false;
 };
@@ -74,8 +74,19 @@ struct Issued {
   std::string payload_sha256{};  // by which it is revoked
 };
 
+/// The stamp first: without the one that was asked for there is no certificate.
+Result<void> write_sealed(const IssueAsked& asked, std::string_view sealed,
+                          const std::optional<Tsa>& tsa, engine::WallTime at) {
+  if (tsa) {
+    TRY(const auto stamped, within("no certificate is written", stamp(*tsa, sealed, at)));
+    TRY(write_file(time_stamp_name(asked.file), stamped, kReadableByAll));
+  }
+  return write_file(asked.file, sealed, kReadableByAll);
+}
+
 Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   TRY(const auto key, signing_key(asked.key));
+  TRY(const auto tsa, tsa_of(asked.tsa, asked.tsa_ca));
   TRY(const auto names, names_in(asked.nodes));
   const auto valid = inventory::duration_of(asked.valid);
   if (!valid)
@@ -106,7 +117,7 @@ Result<Issued> issue(const store::Store& store, const IssueAsked& asked) {
   TRY([[maybe_unused]] const auto read,
       within("no certificate is made", certificate::read_statement(payload)));
   TRY(auto sealed, certificate::seal(payload, key));
-  TRY(write_file(asked.file, sealed, kReadableByAll));
+  TRY(write_sealed(asked, sealed, tsa, issue.at));
   std::vector<engine::RunId> runs{asked.run};
   for (const auto& each : issue.kept) runs.push_back(each.summary.run.id);
   TRY(store::note_certificate(store.folder(), sha256_hex(sealed), runs, issue.expires));
@@ -141,30 +152,36 @@ Exit issue(const Context& context, IssueAsked asked) {
   const auto issued = issue(**store, asked);
   if (!issued) return complain(context, issued.error(), Exit::invalid);
   const auto digest = sha256_hex(issued->sealed);
+  const auto stamp_file = asked.tsa.empty() ? std::string{} : time_stamp_name(asked.file);
   if (context.json)
     std::printf("%s\n", boost::json::serialize(
-                            boost::json::object{{"certificate", asked.file},
-                                                {"run", asked.run},
-                                                {"sha256", digest},
-                                                {"payload_sha256", issued->payload_sha256}})
+                            boost::json::object{
+                                {"certificate", asked.file},
+                                {"run", asked.run},
+                                {"sha256", digest},
+                                {"time_stamp", stamp_file.empty() ? boost::json::value{}
+                                                                  : boost::json::value{stamp_file}},
+                                {"payload_sha256", issued->payload_sha256}})
                             .c_str());
   else
-    say("wrote {}{} of run {}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel "
+    say("wrote {}{}{} of run {}\nSHA-256 {}\npayload SHA-256 {} (to revoke it)\ncheck it: cupel "
         "verify {} "
         "--key PUBLIC\n",
         asked.file, asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "",
-        asked.run, digest, issued->payload_sha256, asked.file);
+        stamp_file.empty() ? "" : " and " + stamp_file, asked.run, digest, issued->payload_sha256,
+        asked.file);
   return Exit::passed;
 }
 
 struct VerifyAsked {
-  std::string file{}, journal{}, revoked{};
+  std::string file{}, journal{}, revoked{}, tsa_ca{};
   std::vector<std::string> keys{};
 };
 
 struct Verified {
   Certified says{};
   std::string key_id{}, sha256{}, payload_sha256{};
+  StampBeside time_stamp{};
   std::string journal{};  // what was found out about it, for people
   std::vector<std::pair<engine::RunId, std::string>> kept_journals{};  // the same
 };
@@ -234,6 +251,10 @@ Result<void> check_times(const Certified& says) {
 }
 
 Result<Verified> verify(const VerifyAsked& asked) {
+  std::optional<std::string> authorities;
+  if (!asked.tsa_ca.empty()) {
+    TRY(authorities, authorities_in(asked.tsa_ca));
+  }
   TRY(const auto text, read_file(asked.file, kLargestCertificate));
   std::vector<std::string> keys;
   for (const auto& file : asked.keys) {
@@ -248,8 +269,19 @@ Result<Verified> verify(const VerifyAsked& asked) {
   TRY(verified.says, within(asked.file, certificate::read_statement(opened.payload)));
   TRY(check_revoked(asked.revoked, verified));
   TRY(within(asked.file, check_times(verified.says)));
+  TRY(verified.time_stamp, check_stamp_beside(asked.file, text, authorities, verified.says.issued));
   TRY(check_journals(asked, verified));
   return verified;
+}
+
+/// null: it was not checked, or there is none.
+boost::json::value to_json(const StampBeside& beside) {
+  if (!beside.stamp) return nullptr;
+  const auto& stamp = *beside.stamp;
+  return boost::json::object{{"at", report::utc(stamp.at)},
+                             {"by", stamp.by},
+                             {"serial", stamp.serial},
+                             {"policy", stamp.policy}};
 }
 
 boost::json::object to_json(const Verified& verified) {
@@ -277,6 +309,7 @@ boost::json::object to_json(const Verified& verified) {
           {"issued", report::utc(says.issued)},
           {"issued_by", says.issued_by},
           {"expires", report::utc(says.expires)},
+          {"time_stamp", to_json(verified.time_stamp)},
           {"journal", verified.journal},
           {"kept_journals", std::move(kept)},
           {"nodes", std::move(nodes)}};
@@ -289,6 +322,7 @@ void print(const VerifyAsked& asked, const Verified& verified) {
   say("  site {}, run {} ({}), issued {} by {}, until {}\n", says.site, says.run, says.playbook,
       report::utc(says.issued), says.issued_by, report::utc(says.expires));
   say("  payload SHA-256 {}\n", verified.payload_sha256);
+  say("  time stamp: {}\n", verified.time_stamp.words);
   say("  journal {}\n", verified.journal);
   for (const auto& [run, words] : verified.kept_journals)
     say("  journal of run {}, whose evidence is kept: {}\n", run, words);
@@ -326,17 +360,22 @@ CommandRow certificate_command(Context& context) {
   row.footer =
       "Examples: cupel certificate 12 --key site.key --journal\n"
       "          cupel certificate a01-n07 --key site.key";
-  row.options = {{"RUN", &asked->what,
-                  "its number [the newest]; or a node or a rack: the newest run that has a verdict "
-                  "of it, with these nodes alone"},
-                 {"-n,--nodes", &asked->nodes, "such as a01-n[01-08] [all of the run]"},
-                 {"--key", &asked->key, kSigningKeyHelp, kRequired},
-                 {"-o,--output", &asked->file, "[run-RUN.certificate, NODE.certificate]"},
-                 {"--valid", &asked->valid, "how long, such as 365d [365d]"},
-                 {"--journal", &asked->journal,
-                  "write the run's journal beside it, to be checked up to its start, and those of "
-                  "runs whose evidence is kept"},
-                 json_flag(context)};
+  row.options = {
+      {"RUN", &asked->what,
+       "its number [the newest]; or a node or a rack: the newest run that has a verdict "
+       "of it, with these nodes alone"},
+      {"-n,--nodes", &asked->nodes, "such as a01-n[01-08] [all of the run]"},
+      {"--key", &asked->key, kSigningKeyHelp, kRequired},
+      {"-o,--output", &asked->file, "[run-RUN.certificate, NODE.certificate]"},
+      {"--valid", &asked->valid, "how long, such as 365d [365d]"},
+      {"--tsa", &asked->tsa,
+       "URL of a time-stamping authority (RFC 3161): its answer is written beside the "
+       "certificate, as FILE.tsr"},
+      {"--tsa-ca", &asked->tsa_ca, "certificates (PEM) of those who may have signed that of --tsa"},
+      {"--journal", &asked->journal,
+       "write the run's journal beside it, to be checked up to its start, and those of "
+       "runs whose evidence is kept"},
+      json_flag(context)};
   row.run = [&context, asked] { return issue(context, *asked); };
   return row;
 }
@@ -353,6 +392,9 @@ CommandRow verify_command(Context& context) {
       {"--revoked", &asked->revoked,
        "lines of SHA-256, of certificates' payloads and of keys that do not count any more; a line "
        "without one is an error"},
+      {"--tsa-ca", &asked->tsa_ca,
+       "certificates (PEM) of those who may have signed the time-stamping authority's: "
+       "CERTIFICATE.tsr must be there and hold"},
       json_flag(context)};
   row.run = [&context, asked] { return verify(context, *asked); };
   return row;

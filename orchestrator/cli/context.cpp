@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -55,11 +56,28 @@ std::string advised(const Context& context, std::string_view command) {
   return cupel_command(command, state_to_name(context));
 }
 
+std::string advised_in(const Context& context, std::string_view text) {
+  constexpr std::string_view kName = "cupel ", kBefore = " \n`(\"'";
+  if (state_to_name(context).empty() || context.program == nullptr) return std::string{text};
+  std::string all;
+  for (auto at = text.find(kName); at != text.npos; at = text.find(kName)) {
+    const bool begins = at == 0 || kBefore.contains(text[at - 1]);
+    const auto rest = text.substr(at + kName.size());
+    const auto word = rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+    const auto& known = context.program->subcommands;
+    const bool is_command = std::ranges::find(known, word, &CommandRow::name) != known.end();
+    all += text.substr(0, at);
+    all += begins && is_command ? advised(context, kName) : std::string{kName};
+    text = rest;
+  }
+  return all + std::string{text};
+}
+
 Exit complain(const Context& context, const Error& error, Exit exit) {
-  std::fprintf(stderr, "cupel: %s\n", as_one_line(error.what).c_str());
+  const auto what = advised_in(context, error.what);
+  std::fprintf(stderr, "cupel: %s\n", as_one_line(what).c_str());
   if (context.json) {
-    const boost::json::object object{{"error", valid_utf8(error.what)},
-                                     {"code", to_string(error.code)}};
+    const boost::json::object object{{"error", valid_utf8(what)}, {"code", to_string(error.code)}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   }
   return exit;

@@ -47,6 +47,10 @@ std::string state_to_name(const Context& context);
 /// `command`: "cupel status".
 std::string advised(const Context& context, std::string_view command);
 
+/// `text` with the same done to each command of cupel that it names: what steps, the store and
+/// drivers advise stands in their errors, and they know no command line.
+std::string advised_in(const Context& context, std::string_view text);
+
 /// `$CUPEL_INVENTORY`, ./inventory.yaml, or the package's /etc/cupel/inventory.yaml.
 std::string default_inventory();
 

@@ -71,7 +71,7 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
           {"peak_memory_bytes", spent->peak_memory_bytes}, {"cpu_seconds", spent->cpu_seconds}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else {
-    std::fputs(report::to_text(*summary, false, state_to_name(context)).c_str(), stdout);
+    std::fputs(advised_in(context, report::to_text(*summary)).c_str(), stdout);
     if (spent)
       say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
           spent->peak_memory_bytes / (1 << 20), spent->cpu_seconds);

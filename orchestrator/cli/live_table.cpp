@@ -54,7 +54,7 @@ class LiveTable final : public RunView {
     keys_.emplace(executor, [this](TableKey key) { press(key); });
   }
   void announce(controller::Weight weight, const std::string& line) override {
-    std::fputs((start_of_table() + announced(weight, line) + "\n").c_str(), stdout);
+    std::fputs((start_of_table() + announced(context_, weight, line) + "\n").c_str(), stdout);
     lines_ = 0;
     draw();
   }

@@ -29,7 +29,7 @@ class PlainLines final : public RunView {
     if (words.empty()) return;
     const auto who = controller::names_step(event) ? fmt::format("{} {} ", event.node, event.step)
                                                    : std::string{};
-    say("{} {}\n", report::utc(event.time), printable(who + words));
+    say("{} {}\n", report::utc(event.time), printable(advised_in(context_, who + words)));
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
@@ -41,7 +41,7 @@ class PlainLines final : public RunView {
     std::fflush(stdout);
   }
   void announce(controller::Weight weight, const std::string& line) override {
-    say(stderr, "{}\n", announced(weight, line));
+    say(stderr, "{}\n", announced(context_, weight, line));
   }
 
  private:
@@ -53,7 +53,7 @@ class PlainLines final : public RunView {
 /// Everything, in the journal's own words. Lists of parts are left to `cupel show --json`.
 class JsonLines final : public RunView {
  public:
-  explicit JsonLines(engine::RunId run) : run_{run} {}
+  JsonLines(const Context& context, engine::RunId run) : context_{context}, run_{run} {}
   void on_event(const Event& event, const RunState&) override {
     boost::json::object object{{"event", to_string(event.kind)},
                                {"run", run_},
@@ -68,18 +68,20 @@ class JsonLines final : public RunView {
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
   void announce(controller::Weight weight, const std::string& line) override {
-    if (weight == controller::Weight::warning) say(stderr, "{}\n", announced(weight, line));
+    if (weight == controller::Weight::warning)
+      say(stderr, "{}\n", announced(context_, weight, line));
   }
 
  private:
+  const Context& context_;
   engine::RunId run_;
 };
 
 }  // namespace
 
-std::string announced(controller::Weight weight, const std::string& line) {
+std::string announced(const Context& context, controller::Weight weight, const std::string& line) {
   const bool warns = weight == controller::Weight::warning;
-  return (warns ? "cupel: " : "") + printable(line);
+  return (warns ? "cupel: " : "") + printable(advised_in(context, line));
 }
 
 std::string words_of_wait(const Context& context, std::optional<engine::WallTime> until,
@@ -92,7 +94,7 @@ std::string words_of_wait(const Context& context, std::optional<engine::WallTime
 
 std::unique_ptr<RunView> make_progress(const Context& context, const playbooks::Plan& plan,
                                        engine::RunId run) {
-  if (context.json) return std::make_unique<JsonLines>(run);
+  if (context.json) return std::make_unique<JsonLines>(context, run);
   if (::isatty(STDOUT_FILENO) == 1) return make_live_table(context, plan, run);
   return std::make_unique<PlainLines>(context, run);
 }

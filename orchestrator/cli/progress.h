@@ -16,7 +16,7 @@ std::unique_ptr<RunView> make_progress(const Context& context, const playbooks::
                                        engine::RunId run);
 
 /// A line of the controller's own, as people read it on a terminal.
-std::string announced(controller::Weight weight, const std::string& line);
+std::string announced(const Context& context, controller::Weight weight, const std::string& line);
 
 /// What people read of a run that waits for them; empty where it does not.
 std::string words_of_wait(const Context& context, std::optional<engine::WallTime> until,

@@ -27,12 +27,13 @@ std::unique_ptr<RunView> TerminalFront::view(const playbooks::Plan& plan, engine
 void TerminalFront::announce(Weight weight, const std::string& line) {
   if (shows_ == Shows::log || in_log_) return;
   if (context_.json && weight == Weight::information) return;
-  say(stderr, "{}\n", announced(weight, line));
+  say(stderr, "{}\n", announced(context_, weight, line));
 }
 
 void TerminalFront::refuse(engine::RunId run, const std::string& why) {
   if (shows_ == Shows::log || in_log_) return;
-  say(stderr, "cupel: run {} was submitted, and cannot begin: {}\n", run, printable(why));
+  say(stderr, "cupel: run {} was submitted, and cannot begin: {}\n", run,
+      printable(advised_in(context_, why)));
 }
 
 void TerminalFront::outlast(engine::RunId ended, const std::vector<engine::RunId>& others) {

@@ -44,7 +44,7 @@ void set_server(Transfer& transfer, const ApiServer& server) {
 
 void set_request(Transfer& transfer, const ApiRequest& request, std::vector<std::string> lines) {
   CURL* easy = transfer.easy;
-  lines.insert(lines.end(), {"Accept: application/json", "Expect:", "User-Agent: cupel"});
+  lines.insert(lines.end(), {"Accept: " + request.accept, "Expect:", "User-Agent: cupel"});
   if (!request.body.empty()) {
     lines.push_back("Content-Type: " + request.content_type);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
@@ -79,7 +79,11 @@ ApiAnswer answer_of(Transfer& transfer, const std::string& token,
     if (line.starts_with("Authorization: "))
       body = left_out(std::move(body), line.substr(line.rfind(' ') + 1));
   answer.text = shortened(printable(body.substr(0, 4 * kMostShown)), kMostShown);
-  if (auto parsed = parse_json(body)) answer.body = *std::move(parsed);
+  auto parsed = parse_json(body);
+  if (parsed)
+    answer.body = *std::move(parsed);
+  else
+    answer.bytes = std::move(body);
   return answer;
 }
 

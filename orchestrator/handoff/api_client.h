@@ -31,13 +31,15 @@ struct ApiRequest {
   std::string path{};  // behind that of the url
   std::string body{};
   std::string content_type = "application/json";  // of the body
-  std::size_t most = 4u << 20;                    // bytes of the answer
+  std::string accept = "application/json";
+  std::size_t most = 4u << 20;  // bytes of the answer
 };
 
 struct ApiAnswer {
   int status = 0;
-  json::value body{};  // null where it is no JSON
-  std::string text{};  // its beginning, for people, without the token
+  json::value body{};   // null where it is no JSON
+  std::string text{};   // its beginning, for people, without the token
+  std::string bytes{};  // as it came, without the token, where it is no JSON
 };
 
 class ApiClient {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/regular_file.h"
 
 namespace cupel::images {
 namespace {
@@ -37,9 +38,9 @@ Error failed(const std::filesystem::path& file, int reason) {
 
 Result<std::uint64_t> size_of(const std::filesystem::path& file, int fd) {
   if (fd < 0) return failed(file, errno);
+  TRY(check_regular(fd, file));
   struct stat found{};
   if (::fstat(fd, &found) != 0) return failed(file, errno);
-  if (!S_ISREG(found.st_mode)) return Error{Code::kInvalid, file.string() + ": no regular file"};
   return static_cast<std::uint64_t>(found.st_size);
 }
 

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/paths.h"
+#include "base/regular_file.h"
 
 namespace cupel::images {
 namespace {
@@ -32,9 +33,9 @@ Error refused(const std::string& path, int reason) {
 Result<OpenFile::Ptr> OpenFile::regular(int fd, const std::string& path) {
   if (fd < 0) return refused(path, errno);
   struct stat found{};
-  const bool is_file = ::fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+  if (::fstat(fd, &found) != 0) found = {};
   Ptr file{new OpenFile{fd, static_cast<std::uint64_t>(found.st_size), path}};
-  if (!is_file) return Error{Code::kInvalid, path + " is not a regular file"};
+  TRY(check_regular(fd, path));
   return file;
 }
 

@@ -39,7 +39,7 @@ std::vector<SlowPart> slow_parts(const RunSummary& summary) {
   return all;
 }
 
-std::string slow_lines(const RunSummary& summary, bool all, std::string_view state_to_name) {
+std::string slow_lines(const RunSummary& summary, bool all) {
   constexpr std::size_t kMost = 10;
   const auto parts = slow_parts(summary);
   if (parts.empty()) return {};
@@ -49,10 +49,7 @@ std::string slow_lines(const RunSummary& summary, bool all, std::string_view sta
     text +=
         fmt::format("    {} {}\n", each.node->record.node, printable(slow_text(*each.compared)));
   const auto left = left_out(parts.size(), shown);
-  if (!left.empty())
-    text += fmt::format(
-        "    {}: {}\n", left,
-        cupel_command(fmt::format("cupel report {} --all", summary.run.id), state_to_name));
+  if (!left.empty()) text += fmt::format("    {}: cupel report {} --all\n", left, summary.run.id);
   return text;
 }
 

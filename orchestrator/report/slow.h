@@ -16,8 +16,7 @@ struct SlowPart {
 std::vector<SlowPart> slow_parts(const RunSummary& summary);
 
 /// A heading and a line each; the first few, unless `all`. Empty where none is slow.
-/// `state_to_name`: as to_text() of a RunSummary has it.
-std::string slow_lines(const RunSummary& summary, bool all, std::string_view state_to_name);
+std::string slow_lines(const RunSummary& summary, bool all);
 std::string slow_html(const RunSummary& summary);
 
 }  // namespace cupel::report

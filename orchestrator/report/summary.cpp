@@ -186,7 +186,7 @@ std::vector<AlikeNodes> alike_nodes(const RunSummary& summary) {
 }
 
 /// What is to be said of those that did not pass: of most nodes first, and of so many groups.
-std::string node_lines(const RunSummary& summary, bool all, std::string_view state_to_name) {
+std::string node_lines(const RunSummary& summary, bool all) {
   constexpr std::size_t kMostGroups = 20;
   const auto groups = alike_nodes(summary);
   const auto shown = all ? groups.size() : std::min(groups.size(), kMostGroups);
@@ -202,9 +202,8 @@ std::string node_lines(const RunSummary& summary, bool all, std::string_view sta
   std::size_t left = 0;
   for (const auto& group : std::span{groups}.subspan(shown)) left += group.names.size();
   if (left > 0)
-    text += fmt::format(
-        "  and {} more node{}: {}\n", left, left == 1 ? "" : "s",
-        cupel_command(fmt::format("cupel report {} --all", summary.run.id), state_to_name));
+    text += fmt::format("  and {} more node{}: cupel report {} --all\n", left, left == 1 ? "" : "s",
+                        summary.run.id);
   return text;
 }
 
@@ -354,7 +353,7 @@ json::object to_json(const RunSummary& summary) {
   return json::object{{"schema", kJsonSchema}, {"summary", std::move(object)}};
 }
 
-std::string to_text(const RunSummary& summary, bool all, std::string_view state_to_name) {
+std::string to_text(const RunSummary& summary, bool all) {
   std::string text = summary.rehearsal ? fmt::format("{}\n", kRehearsal) : std::string{};
   text += fmt::format("run {} ({}) {}", summary.run.id, summary.run.playbook,
                       to_string(summary.run.phase));
@@ -369,8 +368,8 @@ std::string to_text(const RunSummary& summary, bool all, std::string_view state_
     if (node.decision == Decision::pass) passed.push_back(node.record.node);
   if (!passed.empty()) text += "  pass          " + inventory::fold(passed) + "\n";
   if (!working.empty()) text += "  in work       " + inventory::fold(working) + "\n";
-  return text + failure_lines(failures_of(summary)) + node_lines(summary, all, state_to_name) +
-         slow_lines(summary, all, state_to_name) + console_lines(summary);
+  return text + failure_lines(failures_of(summary)) + node_lines(summary, all) +
+         slow_lines(summary, all) + console_lines(summary);
 }
 
 }  // namespace cupel::report

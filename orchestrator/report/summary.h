@@ -99,8 +99,6 @@ std::string span_text(std::chrono::milliseconds span);
 
 /// A few lines for the end of a run on a terminal: what many nodes have in common comes first, and
 /// nodes of which the same is to be said are one. `all`: however many lines that is.
-/// `state_to_name`: the folder that its commands have to name; empty: they find it.
-std::string to_text(const RunSummary& summary, bool all = false,
-                    std::string_view state_to_name = {});
+std::string to_text(const RunSummary& summary, bool all = false);
 
 }  // namespace cupel::report

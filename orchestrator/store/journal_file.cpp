@@ -1,12 +1,18 @@
 #include "orchestrator/store/journal_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 
 #include "base/digest.h"
+#include "base/file.h"
 #include "base/json.h"
+#include "base/regular_file.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/step_secrets.h"
 
@@ -63,13 +69,29 @@ Result<Line> read_line(std::string_view text, std::int64_t number) {
   return line;
 }
 
+struct Closed {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+using Stream = std::unique_ptr<std::FILE, Closed>;
+
+Result<Stream> opened(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return Error{errno == ENOENT ? Code::kNotFound : Code::kInvalid,
+                 fmt::format("cannot read {}: {}", file.string(), std::strerror(errno))};
+  if (Stream stream{::fdopen(descriptor, "rb")}) {
+    TRY(check_regular(descriptor, file));
+    return stream;
+  }
+  ::close(descriptor);
+  return Error{Code::kInvalid, "cannot read " + file.string() + ": no memory"};
+}
+
 /// Without its line feed. Nothing behind the last; a line that is too long comes cut.
-bool next_line(std::istream& in, std::string& line) {
-  constexpr auto kEnd = std::char_traits<char>::eof();
+bool next_line(std::FILE& in, std::string& line) {
   line.clear();
-  auto* buffer = in.rdbuf();
-  for (auto c = buffer->sbumpc(); c != '\n'; c = buffer->sbumpc()) {
-    if (c == kEnd) return !line.empty();
+  for (int c = ::getc_unlocked(&in); c != '\n'; c = ::getc_unlocked(&in)) {
+    if (c == EOF) return !line.empty();
     line += static_cast<char>(c);
     if (line.size() > kLongestLine) return true;
   }
@@ -98,42 +120,30 @@ Result<JournalFile> write_journal(const Store& store, RunId run,
   TRY(const auto known, store.run(run));
   JournalFile end{.run = known.id};
   Sha256 digest;
-  const auto half = std::filesystem::path{file.string() + ".part"};
-  std::ofstream out{half, std::ios::binary | std::ios::trunc};
+  TRY(auto out, NewFile::beside(file, kReadableByAll));
+  Result<void> wrote = ok();
   TRY(store.each_event(run, [&](const EventRow& row) {
     auto shown = row;
     shown.data = cut_tickets(std::move(shown.data));
     if (shown.data != row.data) ++end.cut;
     const auto line = line_of(run, shown);
     digest.add(line);
-    out << line;
+    if (wrote) wrote = out.write(line);
     ++end.events;
     end.head = row.hash;
   }));
-  out.flush();
-  std::error_code failure;
-  if (out) std::filesystem::rename(half, file, failure);
-  if (!out || failure) {
-    std::filesystem::remove(half, failure);
-    return Error{Code::kStorage, "cannot write " + file.string()};
-  }
+  TRY(wrote);
+  TRY(out.take_place());
   end.sha256 = digest.hex();
   return end;
 }
 
 Result<JournalFile> check_journal(const std::filesystem::path& file) {
-  std::error_code unknown;
-  const auto kind = std::filesystem::status(file, unknown).type();
-  // Of a pipe or a device, opening or reading may never end.
-  if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::not_found)
-    return Error{Code::kInvalid,
-                 "cannot read " + file.string() + ": it is no file, or cannot be looked at"};
-  std::ifstream in{file, std::ios::binary};
-  if (!in) return Error{Code::kNotFound, "cannot read " + file.string()};
+  TRY(const auto in, opened(file));
   JournalFile end;
   Sha256 digest;
   std::string text;
-  while (next_line(in, text)) {
+  while (next_line(*in, text)) {
     digest.add(text);
     digest.add("\n");  // a last line that is cut has another digest, and is no event
     TRY(const auto line, read_line(text, end.events + 1));
@@ -147,6 +157,8 @@ Result<JournalFile> check_journal(const std::filesystem::path& file) {
     end.head = line.row.hash;
     ++end.events;
   }
+  if (std::ferror(in.get()) != 0)
+    return Error{Code::kInvalid, "cannot read " + file.string() + " to its end"};
   end.sha256 = digest.hex();
   return end;
 }

@@ -24,8 +24,9 @@ struct JournalFile {
 /// kStorage: the chain is broken, or the file cannot be written.
 Result<JournalFile> write_journal(const Store& store, RunId run, const std::filesystem::path& file);
 
-/// Reads the file and holds each event against the one before it. Errors: kNotFound; kMalformed: a
-/// line is none; kUntrusted: an event is missing, or not what was written, with its number.
+/// Reads the file and holds each event against the one before it. Errors: kNotFound; kInvalid: it
+/// is no file, or cannot be read; kMalformed: a line is none; kUntrusted: an event is missing, or
+/// not what was written, with its number.
 Result<JournalFile> check_journal(const std::filesystem::path& file);
 
 }  // namespace cupel::store

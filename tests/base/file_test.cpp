@@ -1,8 +1,11 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/regular_file.h"
 
 namespace cupel {
 namespace {
@@ -104,6 +107,42 @@ TEST_F(FileTest, WritesThroughNoLinkThatSomebodyPlanted) {
   EXPECT_EQ(read_file(victim, 100).value(), "untouched");
   EXPECT_EQ(read_file(file, 100).value(), "report");
   EXPECT_FALSE(fs::is_symlink(file));
+}
+
+TEST_F(FileTest, PiecesStandBesideItUntilTheyTakeItsPlace) {
+  const auto file = folder_ / "a";
+  ASSERT_TRUE(write_file(file, "old"));
+  {
+    auto given_up = NewFile::beside(file, kReadableByAll);
+    ASSERT_TRUE(given_up) << given_up.error().what;
+    EXPECT_TRUE(given_up->write("half"));
+    EXPECT_EQ(files(), 2u);
+  }
+  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(read_file(file, 100).value(), "old");
+
+  auto whole = NewFile::beside(file, kReadableByAll);
+  ASSERT_TRUE(whole && whole->write("ne") && whole->write("w") && whole->take_place());
+
+  EXPECT_EQ(read_file(file, 100).value(), "new");
+}
+
+TEST_F(FileTest, AFolderAPipeAndADeviceAreNoRegularFiles) {
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_TRUE(write_file(folder_ / "a", "x"));
+  const auto why = [](const fs::path& path) {
+    const int opened = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const auto checked = check_regular(opened, path);
+    ::close(opened);
+    return checked ? std::string{} : checked.error().what;
+  };
+
+  EXPECT_EQ(why(folder_ / "a"), "");
+  EXPECT_EQ(why(folder_), folder_.string() + " is not a regular file, but a folder");
+  EXPECT_EQ(why(pipe), pipe.string() + " is not a regular file, but a pipe");
+  EXPECT_EQ(why("/dev/zero"), "/dev/zero is not a regular file, but a device or a socket");
+  EXPECT_NE(why(folder_ / "none"), "") << "no descriptor at all";
 }
 
 }  // namespace

@@ -145,5 +145,23 @@ TEST_F(PackageSocket, IsAskedByMembersOfItsGroupAndHidesNoRecordsOfTheService) {
   EXPECT_THAT(stranger.out, Not(HasSubstr("judge"))) << "whom the socket does not let in";
 }
 
+/// As where the socket has a group of its own (docs/start/first-day.md, 2).
+TEST_F(PackageSocket, IsAskedByThoseWhoMayReadNeitherTheInventoryNorItsSecrets) {
+  write("bmc-password", "zq7-password\n");
+  for (const auto* each : {"inventory.yaml", "service.yaml", "bmc-password"})
+    ASSERT_EQ(::chmod(file(each).c_str(), 0600), 0);
+
+  const auto begun = of_member({"run", "judge"});
+  const auto shown = of_member({"report", "1"});
+  const auto listed = of_member({"status", "--json"});
+  const auto read = of_member({"inventory", "check", file("inventory.yaml")});
+
+  EXPECT_EQ(begun.status, 1) << begun.err << "nothing was tested, which proves nothing";
+  EXPECT_THAT(shown.out, HasSubstr("run 1 (judge)")) << shown.err;
+  EXPECT_EQ(listed.status, 0) << listed.err;
+  EXPECT_EQ(read.status, 2);
+  EXPECT_THAT(read.err, HasSubstr("Permission denied"));
+}
+
 }  // namespace
 }  // namespace cupel::testing

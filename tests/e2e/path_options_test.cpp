@@ -64,6 +64,10 @@ const std::vector<Row>& rows() {
        true},
       {"cupel certificate --output", output,
        "--state KEPT certificate 1 --nodes v01-n04 --key FOLDER/key.pem -o VALUE"},
+      {"cupel certificate --tsa-ca", file,
+       "--state KEPT certificate 1 --nodes v01-n04 --key FOLDER/key.pem -o FOLDER/made/it --tsa "
+       "http://127.0.0.1:9/ --tsa-ca VALUE",
+       true},
       {"cupel check conf --inventory", file, "check conf n1 -i VALUE"},
       {"cupel doctor --inventory", file, "doctor -i VALUE"},
       {"cupel exec --inventory", file, "exec n1 -i VALUE -- true"},
@@ -158,6 +162,8 @@ const std::vector<Row>& rows() {
       {"cupel verify --key", file, "verify FOLDER/run-1.certificate --key VALUE"},
       {"cupel verify --revoked", file,
        "verify FOLDER/run-1.certificate --key FOLDER/site.pub --revoked VALUE"},
+      {"cupel verify --tsa-ca", file,
+       "verify FOLDER/run-1.certificate --key FOLDER/site.pub --tsa-ca VALUE", true},
       {"cupel verify CERTIFICATE", file, "verify VALUE --key FOLDER/site.pub"},
   };
   return all;
@@ -235,6 +241,7 @@ const std::set<std::string>& no_paths() {
                                          "--store",
                                          "--timeout",
                                          "--to",
+                                         "--tsa",
                                          "--type",
                                          "--user",
                                          "--valid",

@@ -1,10 +1,12 @@
 // A rehearsal beside the records of real machines: it touches none of them, and everything that is
 // kept of it says what it is.
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/text.h"
 #include "inventory/load_profile.h"
+#include "orchestrator/cli/context.h"
 #include "orchestrator/store/store.h"
 #include "rehearsal/virtual_slurm.h"
 #include "tests/e2e/site.h"
@@ -149,6 +151,37 @@ steps:
   EXPECT_THAT(halted.err, AllOf(HasSubstr("See what is wrong: " + named + "actions 1; then: " +
                                           named + "continue 1, and " + named + "resume 1"),
                                 Not(HasSubstr(" cupel continue"))));
+}
+
+/// The store says what helps, and knows no command line.
+TEST_F(RehearsalState, IsNamedByTheCommandsThatErrorsOfItsStoreAdvise) {
+  const auto state = folder / "rack/state";
+  ASSERT_EQ(rehearse().status, 1);
+  write("rack/state/cupel.db", std::string(8192, 'x'));
+
+  const auto damaged = rehearse();
+
+  EXPECT_NE(damaged.status, 0);
+  EXPECT_THAT(damaged.err, HasSubstr("see cupel --state " + state.string() + " store verify"));
+  EXPECT_THAT(damaged.err, Not(HasSubstr("see cupel store")));
+}
+
+TEST(AdvisedIn, NamesTheStateFolderOfEachCommandAndOfNoOtherWord) {
+  cli::CommandRow program{"cupel", ""};
+  program.subcommands = {{"bmc", ""}, {"run", ""}, {"store", ""}};
+  cli::Context context{.state = "/r/state", .state_chosen = true, .program = &program};
+
+  for (const auto& [text, wanted] : std::map<std::string, std::string>{
+           {"cupel bmc NODE log; then: `cupel run fabric`",
+            "cupel --state /r/state bmc NODE log; then: `cupel --state /r/state run fabric`"},
+           {"(cupel store verify)", "(cupel --state /r/state store verify)"},
+           {"cupel runs on, cupel is SlurmUser, cupel", "cupel runs on, cupel is SlurmUser, cupel"},
+           {"/var/lib/cupel bmc, xcupel run", "/var/lib/cupel bmc, xcupel run"},
+           {"cupel --state /other store verify", "cupel --state /other store verify"},
+           {"", ""}})
+    EXPECT_EQ(cli::advised_in(context, text), wanted);
+  context.state_chosen = false;
+  EXPECT_EQ(cli::advised_in(context, "cupel bmc"), "cupel bmc") << "commands find it";
 }
 
 TEST_F(RehearsalState, RefusesAStateThatIsOrContainsOneOfRealMachines) {

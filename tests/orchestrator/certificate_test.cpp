@@ -447,6 +447,21 @@ TEST_F(Certificate, ItsJournalIsCheckedUpToTheRunsStart) {
   EXPECT_THAT(refused(text.substr(0, text.size() - 20)), HasSubstr("is no event of a journal"));
 }
 
+TEST_F(Certificate, ItsJournalIsWrittenThroughNoLinkThatStandsBesideIt) {
+  end_run();
+  const auto file = folder / "run.journal", victim = folder / "victim";
+  ASSERT_TRUE(write_file(victim, "as it was"));
+  std::filesystem::create_symlink(victim, folder / "run.journal.part");
+
+  EXPECT_TRUE(store::write_journal(*store, id, file));
+
+  EXPECT_EQ(read_file(victim, 100).value(), "as it was");
+  EXPECT_TRUE(store::check_journal(file));
+  const auto folder_of_it = store::check_journal(folder);
+  ASSERT_FALSE(folder_of_it);
+  EXPECT_THAT(folder_of_it.error().what, HasSubstr("is not a regular file, but a folder"));
+}
+
 /// A key of ssh-keygen's, in a file and in a real agent.
 class AgentKey : public ::testing::Test {
  protected:
