@@ -9,7 +9,7 @@ namespace {
 
 /// A detector, or an excerpt of one in a group.
 struct Detector {
-  std::string name, id, source;
+  std::string name{}, id{}, source{};
   LeakWords words{};
   bool is_read = true;
 };

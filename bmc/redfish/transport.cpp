@@ -108,6 +108,10 @@ Result<void> Transport::Impl::claim(const Peer& peer) {
 Result<void> Transport::Impl::trust(const Peer& peer, Host& host, Transfer& transfer,
                                     bool may_resume) {
   using Kind = inventory::Trust::Kind;
+  if (!peer.certificate.empty()) {
+    curl_easy_setopt(transfer.easy, CURLOPT_SSLCERT, peer.certificate.c_str());
+    curl_easy_setopt(transfer.easy, CURLOPT_SSLKEY, peer.certificate_key.c_str());
+  }
   if (peer.trust.kind == Kind::ca) {
     curl_easy_setopt(transfer.easy, CURLOPT_CAINFO, peer.trust.what.c_str());
     curl_easy_setopt(transfer.easy, CURLOPT_CAPATH, nullptr);
