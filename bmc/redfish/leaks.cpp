@@ -1,4 +1,6 @@
 // Leak detectors: each by its own word, by the sensor behind it and by the roll-up above it.
+#include "bmc/redfish/leaks.h"
+
 #include "bmc/leak.h"
 #include "bmc/redfish/readings.h"
 #include "bmc/redfish/spelling.h"
@@ -138,6 +140,28 @@ Task<void> read_leak_detectors(Readings& to, const Document& chassis) {
   co_await add_members(to, link_at(chassis.body, "LeakDetectors"), detectors);
   co_await add_sensors(to, detectors, link_at(chassis.body, "Sensors"));
   add_rows(to, detectors, {}, chassis);
+}
+
+Task<Result<Sensors>> read_leak_sensors(Fetch& fetch, Deadline deadline) {
+  Observed seen;
+  Survey survey{fetch, deadline, seen};
+  CO_TRY(Machine machine, co_await find_machine(survey, Without::goes_on));
+  Sensors found;
+  Readings readings{survey, found};
+  co_await read_chassis(survey, machine);
+  readings.learn_nesting(*machine.chassis);
+  for (const auto& chassis : *machine.chassis) {
+    if (chassis.body.is_null()) continue;
+    readings.begin(chassis.uri);
+    const auto thermal = co_await linked(readings, chassis.body, "ThermalSubsystem", "cooling");
+    if (thermal) co_await read_leaks(readings, *thermal, link_at(chassis.body, "Sensors"));
+    co_await read_leak_detectors(readings, chassis);
+  }
+  readings.name_apart();
+  if (survey.stopped()) co_return *survey.stopped();
+  found.unknown = std::move(seen.unknown);
+  found.by = Protocol::redfish;
+  co_return found;
 }
 
 }  // namespace cupel::bmc::redfish
