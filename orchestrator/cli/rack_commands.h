@@ -10,6 +10,7 @@ struct RackAsked {
   std::string rack{};
   std::string inventory = default_inventory();
   std::string patience = "2m";
+  bool retry_logins = false;
 };
 
 CommandRow rack_show_command(Context& context);

@@ -94,6 +94,20 @@ OrExit<const NvlRack*> rack_or_complain(const Context& context, const inventory:
       Exit::invalid);
 }
 
+/// What a device has refused may be tried again, once.
+void forget_refusals(bmc::redfish::Transport& transport, const NvlRack& rack) {
+  const auto forget = [&](const inventory::RackDevice& device) {
+    transport.bmc_limits(device.pin_name()).logins.accepted(device.user);
+  };
+  for (const auto& tray : rack.compute) forget(tray.bmc);
+  for (const auto& tray : rack.switches) {
+    if (tray.bmc) forget(*tray.bmc);
+    for (const auto& port : tray.nvos) forget(port);
+  }
+  for (const auto& shelf : rack.shelves) forget(shelf);
+  if (rack.cdu) forget(*rack.cdu);
+}
+
 Exit show(const Context& context, const RackAsked& asked) {
   const auto patience = inventory::duration_of(asked.patience);
   if (!patience || patience->count() <= 0)
@@ -111,6 +125,7 @@ Exit show(const Context& context, const RackAsked& asked) {
       .transport = network.redfish,
       .known = **store,
       .secret = [](const inventory::SecretRef& ref) { return controller::secret_source(ref); }};
+  if (asked.retry_logins) forget_refusals(network.redfish, *rack);
   auto page = empty_page(*rack);
   const auto ended =
       run_to_end(network.io, until_interrupted(ask_all(questions(page, door, *patience))));
@@ -137,6 +152,8 @@ CommandRow rack_show_command(Context& context) {
   row.options = {{"NAME", &asked->rack, "a rack of the inventory that is one machine", kRequired},
                  {"-i,--inventory", &asked->inventory,
                   "the site [$CUPEL_INVENTORY, ./inventory.yaml or /etc/cupel/inventory.yaml]"},
+                 {"--retry-logins", &asked->retry_logins,
+                  "tries user and password again where a device has refused them"},
                  {"--patience", &asked->patience, "how long one device may take to answer [2m]"},
                  json_flag(context)};
   row.run = [&context, asked] { return show(context, *asked); };

@@ -33,6 +33,7 @@ TEST_F(NvueRequests, TryAWrongPasswordOnce) {
   EXPECT_EQ(second.error().code, Code::kRefused);
   EXPECT_EQ(asked("GET cluster") + asked("GET system"), 1);
 
+  EXPECT_THAT(second.error().what, HasSubstr("run: cupel rack show a01 --retry-logins"));
   password_ = "another";
   EXPECT_EQ(run(nvue_.get("gone", soon())).error().code, Code::kNotFound) << "it has changed";
 }
@@ -55,6 +56,18 @@ TEST_F(NvueRequests, TakeAProxyWithoutAServiceForBusyAndNoJson) {
 
   EXPECT_EQ(run(nvue_.get("cluster", soon())).error().code, Code::kBusy);
   EXPECT_EQ(run(nvue_.get("system", soon())).error().code, Code::kMalformed);
+}
+
+TEST_F(NvueRequests, StopAtAnotherCertificateAndSayWhereToWriteIt) {
+  on("GET cluster", "{}");
+  ASSERT_TRUE(run(nvue_.get("cluster", soon())));
+  server_.restart_with_new_certificate();
+
+  const auto answer = run(nvue_.get("cluster", soon()));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kUntrusted);
+  EXPECT_THAT(answer.error().what, HasSubstr("tls: {pin: \"" + server_.fingerprint() + "\"}"));
 }
 
 TEST_F(NvueRequests, DoNotShowASecretThatTheSwitchRepeats) {
