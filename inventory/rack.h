@@ -29,11 +29,11 @@ const RackKind* rack_kind(std::string_view name);
 
 /// Something of a rack that is reached by HTTPS.
 struct RackDevice {
-  std::string name;   // "a01/switch1"
-  Endpoint endpoint;  // HTTPS
-  std::string user;
-  SecretRef password;
-  Trust trust;
+  std::string name{};   // "a01/switch1"
+  Endpoint endpoint{};  // HTTPS
+  std::string user{};
+  SecretRef password{};
+  Trust trust{};
   std::string mac{};       // of its own port, where the operators know it
   std::string known_as{};  // by which its certificate and refused logins are kept; empty: its name
   std::string certificate{}, key{};  // PEM files by which we show who we are; empty: nothing
@@ -43,20 +43,20 @@ struct RackDevice {
 };
 
 struct ComputeTray {
-  RackDevice bmc;
+  RackDevice bmc{};
   std::optional<int> slot{};  // of the rack, from 1, compute and switch trays counted together
   std::string node{};         // that the tray is; empty: the inventory has no node with this BMC
 };
 
 struct SwitchTray {
-  std::string name;  // "a01/switch1"
+  std::string name{};  // "a01/switch1"
   std::optional<int> slot{};
   std::optional<RackDevice> bmc{};
   std::vector<RackDevice> nvos{};  // management ports of its operating system: one of them answers
 };
 
 struct NvlRack {
-  std::string name;
+  std::string name{};
   const RackKind* kind = nullptr;
   std::vector<ComputeTray> compute{};
   std::vector<SwitchTray> switches{};

@@ -29,7 +29,8 @@ class RackPageTest : public ::testing::Test {
       const auto name = "a01/compute" + std::to_string(i);
       rack.compute.push_back({.bmc = {.name = name}, .slot = i});
       page.compute.push_back({.name = name, .slot = i, .node = "n" + std::to_string(i)});
-      auto& reading = page.compute.back().reading.emplace();
+      page.compute.back().reading = bmc::rack::BmcReading{};
+      auto& reading = *page.compute.back().reading;
       reading.identity.serial = "S" + std::to_string(i);
       reading.identity.model = "GB200 NVL";
       reading.leaks = {{.kind = bmc::SensorKind::leak, .name = "ColdPlate", .state = "OK"}};
@@ -40,7 +41,8 @@ class RackPageTest : public ::testing::Test {
       const auto name = "a01/switch" + std::to_string(i);
       rack.switches.push_back({.name = name, .slot = 8 + i});
       page.switches.push_back({.name = name, .slot = 8 + i});
-      auto& reading = page.switches.back().reading.emplace();
+      page.switches.back().reading = bmc::rack::SwitchReading{};
+      auto& reading = *page.switches.back().reading;
       reading.platform = {.product = "N5110_LD", .serial = "MT" + std::to_string(i)};
       reading.place = at("switch", 8 + i);
       reading.place.topology = "GB200 NVL72";
@@ -55,7 +57,8 @@ class RackPageTest : public ::testing::Test {
             {.id = "32766", .name = "Default Partition", .gpus = 72, .health = "healthy"}};
     }
     page.shelves.push_back({.name = "a01/shelf1"});
-    auto& shelf = page.shelves.back().reading.emplace();
+    page.shelves.back().reading = bmc::rack::BmcReading{};
+    auto& shelf = *page.shelves.back().reading;
     shelf.identity.model = "PF-1333";
     shelf.watts = 6438;
     shelf.parts = {{.kind = inventory::PartKind::psu, .name = "psu0", .health = "OK"}};
