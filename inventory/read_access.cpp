@@ -282,21 +282,25 @@ void AccessFields::read_certificate_of(std::vector<RackDevice>& devices) {
 }
 
 std::vector<RackDevice> AccessFields::devices(const std::vector<std::string>& names,
-                                              const std::string& addresses, Place where) {
+                                              const std::vector<std::string>& addresses,
+                                              Place where) {
   whose_ = "rack";
   if (own_) own_->has("address");
   const auto who = user(where);
   const auto secret = password(where);
   const auto trust = tls_trust();
-  const auto found = zipped_endpoints(addresses, names.size(), kHttps, where, problems_, "device");
   std::vector<RackDevice> all;
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto endpoint = endpoint_of(addresses[i], kHttps);
+    if (!endpoint)
+      problems_.push_back({where, "'" + addresses[i] + "' is not a host or host:port"});
     all.push_back({.name = names[i],
-                   .endpoint = found[i],
+                   .endpoint = std::move(endpoint).value_or(Endpoint{}),
                    .user = who,
                    .password = secret,
                    .trust = trust,
                    .where = where});
+  }
   read_macs_of(all);
   read_certificate_of(all);
   finish();

@@ -31,10 +31,10 @@ class AccessFields {
   std::vector<SshAccess> ssh(std::size_t count, Place node);
   /// One for each name, the addresses zipped.
   std::vector<Pdu> pdus(const std::vector<std::string>& names, Place where);
-  /// The same of a rack's trays and shelves, whose addresses somebody else has read: commas part
-  /// them. With MACs and the certificate that is shown, where they are given.
+  /// The same of a rack's trays and shelves, whose addresses somebody else has read, one for each
+  /// name. With MACs and the certificate that is shown, where they are given.
   std::vector<RackDevice> devices(const std::vector<std::string>& names,
-                                  const std::string& addresses, Place where);
+                                  const std::vector<std::string>& addresses, Place where);
 
  private:
   std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place whose);

@@ -23,10 +23,22 @@ constexpr std::size_t kMostOfARack = 256;  // of one group: a mistyped range
 /// Where devices of one sort are reached: a list of addresses, or a map with `address`.
 struct Group {
   const YamlValue* map = nullptr;  // nullptr: it is a list
-  std::string addresses{};
-  std::size_t count = 0;
+  std::vector<std::string> addresses{};
   Place where{};
+
+  std::size_t count() const { return addresses.size(); }
 };
+
+/// The addresses of a range; an IPv6 address in brackets is one.
+Result<std::vector<std::string>> addresses_of(const std::string& range) {
+  const auto inner = range.substr(0, range.find(']'));
+  if (range.starts_with('[') && inner.contains(':')) return std::vector{range};
+  TRY(const auto count, count_names(range));
+  if (count > kMostOfARack)
+    return Error{Code::kInvalid,
+                 fmt::format("'{}' has {} addresses, more than {}", range, count, kMostOfARack)};
+  return expand(range);
+}
 
 /// Reads the parts of one rack.
 class PartReader {
@@ -64,44 +76,33 @@ class PartReader {
     Group group{.where = place_of(value)};
     if (value.kind == YamlValue::Kind::map) {
       group.map = &value;
-      const auto* address = value.entry("address");
-      if (address != nullptr) group.addresses = address->text;
-      if (address != nullptr) group.where = place_of(*address);
+      if (const auto* address = value.entry("address")) {
+        group.where = place_of(*address);
+        add_addresses(*address, what, group);
+      }
     } else if (value.kind == YamlValue::Kind::list) {
-      group.addresses = joined(value, what);
+      for (const auto& item : value.items) add_addresses(item, what, group);
     } else {
       complain(group.where, fmt::format("{} must be a list of addresses, or a map with address, "
                                         "user and password",
                                         what));
       return std::nullopt;
     }
-    if (group.addresses.empty()) {
-      complain(group.where, fmt::format("{} needs addresses", what));
-      return std::nullopt;
-    }
-    const bool one = group.addresses.starts_with("[") && group.addresses.contains("::");
-    const auto count = one ? Result<std::size_t>{1} : count_names(group.addresses);
-    if (!count || *count > kMostOfARack) {
-      complain(group.where, !count ? count.error().what
-                                   : fmt::format("{} has {} addresses, more than {}", what, *count,
-                                                 kMostOfARack));
-      return std::nullopt;
-    }
-    group.count = *count;
-    return group;
+    if (!group.addresses.empty()) return group;
+    complain(group.where, fmt::format("{} needs addresses", what));
+    return std::nullopt;
   }
 
-  /// Items of a list, which are texts, with commas between them.
-  std::string joined(const YamlValue& list, std::string_view what) {
-    std::string all;
-    for (const auto& item : list.items) {
-      if (item.kind != YamlValue::Kind::scalar || trimmed(item.text).empty()) {
-        complain(place_of(item), fmt::format("each of {} must be a text", what));
-        continue;
-      }
-      all += (all.empty() ? "" : ",") + std::string{trimmed(item.text)};
-    }
-    return all;
+  void add_addresses(const YamlValue& item, std::string_view what, Group& group) {
+    const std::string range{trimmed(item.text)};
+    if (item.kind != YamlValue::Kind::scalar || range.empty())
+      return complain(place_of(item), fmt::format("each of {} must be a text", what));
+    auto found = addresses_of(range);
+    if (!found) return complain(place_of(item), found.error().what);
+    if (group.count() + found->size() > kMostOfARack)
+      return complain(place_of(item),
+                      fmt::format("{} has more than {} addresses", what, kMostOfARack));
+    std::ranges::move(*found, std::back_inserter(group.addresses));
   }
 
   /// "a01/shelf1", "a01/shelf2".
@@ -124,7 +125,7 @@ class PartReader {
                                   std::string_view called, const YamlValue* defaults) {
     const auto group = group_of(value, what);
     if (!group) return {};
-    return devices_of(*group, what, names(called, group->count), defaults);
+    return devices_of(*group, what, names(called, group->count()), defaults);
   }
 
   /// One for each of `count` trays; empty where none are given. "1-8" is "[1-8]".
@@ -241,20 +242,20 @@ class PartReader {
     if (!group) return;
     const auto most = rack_.kind == nullptr ? kMostOfARack : rack_.kind->switches;
     auto count = rack_.switches.size();
-    if (!has_bmcs) count = group->count > most ? group->count / 2 : group->count;
-    const bool fits = count > 0 && (group->count == count || group->count == 2 * count);
+    if (!has_bmcs) count = group->count() > most ? group->count() / 2 : group->count();
+    const bool fits = count > 0 && (group->count() == count || group->count() == 2 * count);
     if (!fits) {
       complain(group->where,
                fmt::format("nvos has {} addresses for {} switches: give one for each, or two: all "
                            "of the first port, then all of the second",
-                           group->count, count));
+                           group->count(), count));
       return;
     }
     std::vector<std::string> called = names("switch", count);
     while (rack_.switches.size() < count)
       rack_.switches.push_back({.name = called[rack_.switches.size()]});
     std::vector<std::string> ports;
-    for (std::size_t i = 0; i < group->count; ++i)
+    for (std::size_t i = 0; i < group->count(); ++i)
       ports.push_back(fmt::format("{}/nvos{}", called[i % count], i < count ? "" : "2"));
     auto all = devices_of(*group, "nvos", ports, default_of("nvos"));
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -264,8 +265,8 @@ class PartReader {
   void read_cdu(const YamlValue& value) {
     const auto group = group_of(value, "cdu");
     if (!group) return;
-    if (group->count != 1) {
-      complain(group->where, fmt::format("a rack has one cdu, not {}", group->count));
+    if (group->count() != 1) {
+      complain(group->where, fmt::format("a rack has one cdu, not {}", group->count()));
       return;
     }
     auto all = devices_of(*group, "cdu", {rack_.name + "/cdu"}, default_of("bmc"));

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/for_each_of.h"
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/rack_commands.h"

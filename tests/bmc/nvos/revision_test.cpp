@@ -123,7 +123,7 @@ TEST_F(Changes, EndAtTheDeadlineWhereTheRevisionNeverEnds) {
   on("GET revision/12", R"({"12": {"state": "apply"}})");
 
   const auto applied =
-      run(nvos::set_cluster(nvue_, true, {kLook}, Deadline::in(std::chrono::seconds{10})));
+      run(nvos::set_cluster(nvue_, true, {std::chrono::seconds{2}}, Deadline::in(10s)));
 
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, Code::kTimeout);
