@@ -23,10 +23,10 @@ std::optional<json::value> sample(const std::string& name) {
   if (!text) return std::nullopt;
   return parsed(*text);
 }
-#define CUPEL_NEED_SWITCH_SAMPLE(value, name)                                             \
-  const auto value##_found = sample(name);                                                \
-  CUPEL_NEEDS_REAL_PART(value##_found, "no sample " << (name) << " beside the checkout"); \
-  const json::value value = *value##_found
+#define CUPEL_NEED_SWITCH_SAMPLE(read, name)                                             \
+  const auto read##_found = sample(name);                                                \
+  CUPEL_NEEDS_REAL_PART(read##_found, "no sample " << (name) << " beside the checkout"); \
+  const auto& read = *read##_found
 
 TEST(SwitchCluster, IsReadWithItsConnectionAsAWordAndAsAnObject) {
   for (const auto* name : {"nvue-cluster.json", "nvue-cluster-nested.json"}) {
