@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "bmc/advice.h"
 
 namespace cupel::bmc {
 
@@ -48,8 +49,8 @@ Result<void> Logins::may_try(const std::string& user, const std::string& passwor
             " UTC" + (words_.empty() ? "" : " (" + words_ + ")") +
             "; it is not sent again until they change, so that the BMC does not lock the "
             "account. Correct user or password in the inventory; if they are right and the BMC was "
-            "corrected instead, run: cupel bmc " +
-            node_ + " retry-login"};
+            "corrected instead, " +
+            advice_to_retry(node_)};
   }
   if (!not_before_.passed())
     return Error{Code::kBusy, node_ + ": the BMC refused a login a moment ago; it gets a pause",

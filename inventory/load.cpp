@@ -15,6 +15,7 @@
 #include "inventory/read_fabric.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
+#include "inventory/read_rack.h"
 #include "inventory/read_slurm.h"
 #include "inventory/select.h"
 #include "inventory/shared_bmcs.h"
@@ -164,6 +165,8 @@ std::optional<Inventory> read_inventory(std::string_view text, const std::string
   load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
   share_bmcs(inventory, problems);
   check_nodes(inventory, problems);
+  const auto racks = read_rack_parts(site, site.value("defaults"), folder, inventory, problems);
+  check_rack_parts(racks, inventory, problems);
   if (fabric) read_fabric(*fabric, folder, inventory, problems, digested, cable_columns);
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });

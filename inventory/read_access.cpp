@@ -10,6 +10,7 @@
 #include "inventory/model.h"
 #include "inventory/names.h"
 #include "inventory/node_range.h"
+#include "inventory/rack.h"
 #include "inventory/read_bmc.h"
 
 namespace cupel::inventory {
@@ -145,7 +146,7 @@ std::string AccessFields::user(Place whose) {
   auto name = text("user").value_or("");
   if (name.empty())
     problems_.push_back(
-        {whose, needs() + "{user: ...}" + (whose_ == "node" ? ", here or in defaults" : "")});
+        {whose, needs() + "{user: ...}" + (whose_ == "PDU" ? "" : ", here or in defaults")});
   else if (const auto fault = fault_in_name(Named::user, name))
     problems_.push_back({place("user"), *fault});
   return name;
@@ -155,7 +156,7 @@ SecretRef AccessFields::password(Place whose) {
   const auto found = secret("password");
   if (!text("password"))
     problems_.push_back(
-        {whose, needs() + "{password: ...}" + (whose_ == "node" ? ", here or in defaults" : "")});
+        {whose, needs() + "{password: ...}" + (whose_ == "PDU" ? "" : ", here or in defaults")});
   return found.value_or(SecretRef{});
 }
 
@@ -255,6 +256,57 @@ std::vector<Pdu> AccessFields::pdus(const std::vector<std::string>& names, Place
   return all;
 }
 
+void AccessFields::read_macs_of(std::vector<RackDevice>& devices) {
+  if (!own_ || !own_->has("mac")) return;
+  std::vector<BmcAccess> bmcs(devices.size());
+  read_macs(own_->texts("mac"), own_->place("mac"), bmcs, problems_);
+  for (std::size_t i = 0; i < devices.size(); ++i) devices[i].mac = bmcs[i].mac;
+}
+
+void AccessFields::read_certificate_of(std::vector<RackDevice>& devices) {
+  const auto file_at = [&](std::string_view key) -> std::string {
+    const auto named = text(key);
+    if (!named) return {};
+    auto file = resolved(*named, folder_);
+    if (const auto why = absence(file)) problems_.push_back({place(key), *why});
+    return file;
+  };
+  const auto certificate = file_at("certificate"), key = file_at("key");
+  if (certificate.empty() != key.empty())
+    problems_.push_back({place(certificate.empty() ? "key" : "certificate"),
+                         "certificate and key belong together: each needs the other"});
+  for (auto& device : devices) {
+    device.certificate = certificate;
+    device.key = key;
+  }
+}
+
+std::vector<RackDevice> AccessFields::devices(const std::vector<std::string>& names,
+                                              const std::vector<std::string>& addresses,
+                                              Place where) {
+  whose_ = "rack";
+  if (own_) own_->has("address");
+  const auto who = user(where);
+  const auto secret = password(where);
+  const auto trust = tls_trust();
+  std::vector<RackDevice> all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto endpoint = endpoint_of(addresses[i], kHttps);
+    if (!endpoint)
+      problems_.push_back({where, "'" + addresses[i] + "' is not a host or host:port"});
+    all.push_back({.name = names[i],
+                   .endpoint = std::move(endpoint).value_or(Endpoint{}),
+                   .user = who,
+                   .password = secret,
+                   .trust = trust,
+                   .where = where});
+  }
+  read_macs_of(all);
+  read_certificate_of(all);
+  finish();
+  return all;
+}
+
 std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
   SshAccess access;
   access.user = text("user").value_or("root");
@@ -285,6 +337,11 @@ void check_access_defaults(const YamlValue& defaults, const std::string& file, P
     YamlFields fields{*bmc, "bmc", file, problems};
     for (const auto key : {"protocol", "user", "password", "tls", "ipmi", "factory"})
       fields.has(key);
+    fields.finish();
+  }
+  if (const auto* nvos = defaults.entry("nvos")) {
+    YamlFields fields{*nvos, "nvos", file, problems};
+    for (const auto key : {"user", "password", "tls", "certificate", "key"}) fields.has(key);
     fields.finish();
   }
   if (const auto* ssh = defaults.entry("ssh")) {

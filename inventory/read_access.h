@@ -10,6 +10,8 @@
 
 namespace cupel::inventory {
 
+struct RackDevice;
+
 /// "10.0.1.11", "bmc7:8443", "[fe80::1]:443"; the port may be left out.
 std::optional<Endpoint> endpoint_of(std::string_view text, std::uint16_t default_port);
 
@@ -29,6 +31,10 @@ class AccessFields {
   std::vector<SshAccess> ssh(std::size_t count, Place node);
   /// One for each name, the addresses zipped.
   std::vector<Pdu> pdus(const std::vector<std::string>& names, Place where);
+  /// The same of a rack's trays and shelves, whose addresses somebody else has read, one for each
+  /// name. With MACs and the certificate that is shown, where they are given.
+  std::vector<RackDevice> devices(const std::vector<std::string>& names,
+                                  const std::vector<std::string>& addresses, Place where);
 
  private:
   std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place whose);
@@ -41,6 +47,8 @@ class AccessFields {
   const YamlValue* value(std::string_view key);
   Place place(std::string_view key);
   Trust tls_trust();
+  void read_macs_of(std::vector<RackDevice>& devices);
+  void read_certificate_of(std::vector<RackDevice>& devices);
   Trust host_key_trust();
   void finish();
 

@@ -241,7 +241,7 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
                 Inventory& into, Problems& problems) {
   if (defaults != nullptr) {
     YamlFields known{*defaults, "defaults", into.file, problems};
-    for (const auto key : {"profile", "bmc", "ssh", "scheduler"}) known.has(key);
+    for (const auto key : {"profile", "bmc", "ssh", "nvos", "scheduler"}) known.has(key);
     if (const auto name = known.text("host_name"); name && *name != kAnyHostName)
       known.report(known.place("host_name"),
                    fmt::format("host_name in defaults can only be '{}': a name is one node's",

@@ -9,6 +9,7 @@
 #include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
+#include "inventory/read_rack.h"
 
 namespace cupel::inventory {
 namespace {
@@ -19,10 +20,9 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostLevels = 200'000;
 constexpr std::size_t kEnoughProblemsOfPower = 10 * kMostProblems;  // nobody reads on
 
-/// The names under `name:`, each of which stands in so many `parents`.
-std::vector<std::string> names_of(YamlFields& fields, Named named, std::size_t parents,
-                                  const Inventory& into) {
-  const auto range = fields.required("name");
+/// The names of `range`, which stands at `where`, each of which stands in so many `parents`.
+std::vector<std::string> names_in(YamlFields& fields, const std::string& range, const Place& where,
+                                  Named named, std::size_t parents, const Inventory& into) {
   if (range.empty()) return {};
   const auto count = count_names(range);
   const auto already = into.power.size() + into.racks.size();
@@ -38,8 +38,15 @@ std::vector<std::string> names_of(YamlFields& fields, Named named, std::size_t p
     fault = fault_in_names(named, names);
   }
   if (!fault) return names;
-  fields.report(fields.place("name"), *fault);
+  fields.report(where, *fault);
   return {};
+}
+
+/// Those under `name:`.
+std::vector<std::string> names_of(YamlFields& fields, Named named, std::size_t parents,
+                                  const Inventory& into) {
+  const auto range = fields.required("name");
+  return names_in(fields, range, fields.place("name"), named, parents, into);
 }
 
 double watts_of(YamlFields& fields) {
@@ -122,7 +129,12 @@ void read_rack(const YamlValue& item, const std::filesystem::path& folder, Inven
                Levels& levels, RackNames& seen, Problems& problems) {
   const auto& file = into.file;
   YamlFields fields{item, "rack", file, problems};
-  const auto names = names_of(fields, Named::rack, 1, into);
+  const Place key{file, item.key_line, item.key_column};
+  const bool by_key = !item.key.empty();
+  const auto names = by_key ? names_in(fields, item.key, key, Named::rack, 1, into)
+                            : names_of(fields, Named::rack, 1, into);
+  const auto where = by_key ? key : fields.place("name");
+  for (const auto part : kRackPartKeys) fields.has(part);  // read_rack.h
   const auto room = fields.text("room").value_or("");
   const auto units = static_cast<int>(fields.integer("units", 1, 100).value_or(48));
   const auto watts = fields.number("watts");
@@ -134,9 +146,8 @@ void read_rack(const YamlValue& item, const std::filesystem::path& folder, Inven
                   "there is no room '" + room + "'" + did_you_mean(room, std::span{rooms}));
   }
   for (const auto& name : names) {
-    if (!seen.insert(name).second)
-      fields.report(fields.place("name"), "rack '" + name + "' stands twice");
-    into.racks.push_back({name, room, units, fields.place("name")});
+    if (!seen.insert(name).second) fields.report(where, "rack '" + name + "' stands twice");
+    into.racks.push_back({name, room, units, where});
     if (watts) levels.add({PowerNode::Kind::rack, name, *watts, room, fields.place()});
   }
   read_pdus(fields, names, folder, into, levels, problems);
@@ -161,9 +172,9 @@ void read_racks(YamlFields& site, const std::filesystem::path& folder, Inventory
                 Problems& problems) {
   Levels levels{into, problems};
   RackNames seen;
-  for (const auto& item : site.list("racks")) {
+  for (const auto* item : rack_items(site, problems, into.file)) {
     if (problems.size() > kEnoughProblemsOfPower) return;
-    read_rack(item, folder, into, levels, seen, problems);
+    read_rack(*item, folder, into, levels, seen, problems);
   }
 }
 

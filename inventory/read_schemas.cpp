@@ -47,6 +47,14 @@ racks:
         breakers: [{name: b1, watts: 22000}]
         redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}
       - {name: p2, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.2, user: ops, password: "env:X"}}
+    kind: gb200-nvl72
+    compute: {nodes: a01-n01, slots: "1", bmc: {address: 10.0.3.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:24"}}
+    switches:
+      slots: "9"
+      bmc: {address: 10.0.4.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:25"}
+      nvos: {address: 10.0.5.1, user: ops, password: "env:X", tls: {trust: first-use}, certificate: a.pem, key: b.pem, mac: "aa:bb:cc:00:11:26"}
+    power_shelves: {address: 10.0.6.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:27"}
+    cdu: {address: 10.0.7.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:28"}
 bmc_networks: [10.0.1.0/24]
 firmware: {manifest: images.yaml, key: site.pub, serve: "10.0.0.1:8080", tls: {certificate: a.pem, key: b.pem}}
 boot:
@@ -67,6 +75,7 @@ defaults:
   scheduler: slurm
   bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}
   ssh: {user: root, key: agent, host_key: first-use, sudo: false}
+  nvos: {user: admin, password: "env:X", tls: {trust: first-use}, certificate: a.pem, key: b.pem}
 nodes:
   - name: a01-n01
     profile: dgx-h100
@@ -84,6 +93,21 @@ nodes:
     boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X, disk_wwn: "0x5000cca27a1b2c3d"}
     bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}
     ssh: {address: 10.0.2.11, user: root, key: agent, host_key: first-use, sudo: false}
+)";
+
+/// The other way to write racks: by their names, and devices by their addresses alone.
+constexpr std::string_view kRacksByName = R"(site: everything
+racks:
+  a01:
+    room: hall
+    units: 52
+    watts: 90000
+    pdus: [{name: p1, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}}]
+    kind: gb200-nvl72
+    compute: {bmc: [10.0.3.1], slots: "1", nodes: a01-n01}
+    switches: {bmc: [10.0.4.1], nvos: [10.0.5.1], slots: "9"}
+    power_shelves: [10.0.6.1]
+    cdu: [10.0.7.1]
 )";
 
 /// Every key that anybody asks for while `text` is read.
@@ -120,8 +144,11 @@ json::object profile_schema() {
 }
 
 json::object inventory_schema() {
-  return finished(shape_of(kWholeInventory, "everything.yaml",
-                           [] { parse_inventory(kWholeInventory, "everything.yaml", {}); }),
+  const auto shape = [](std::string_view text) {
+    return shape_of(text, "everything.yaml",
+                    [text] { parse_inventory(text, "everything.yaml", {}); });
+  };
+  return finished(merged_schemas(shape(kWholeInventory), shape(kRacksByName)),
                   "An inventory of Cupel: the machines of a site");
 }
 

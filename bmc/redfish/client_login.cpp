@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "bmc/advice.h"
 #include "bmc/redfish/client.h"
 #include "bmc/redfish/uri.h"
 #include "bmc/redfish/vendors.h"
@@ -83,8 +84,8 @@ Error Client::login_failed(const Response& response, Error error, const std::str
     if (status == 401 && wrong && !response.asks_for_basic)
       error.what +=
           ", or the BMC itself: some answer so to a right password while their session table is "
-          "full or their service starts. If the password is right, run: cupel bmc " +
-          peer_.node + " retry-login";
+          "full or their service starts. If the password is right, " +
+          advice_to_retry(is_of_rack(peer_.node) ? peer_.bmc() : peer_.node);
     if (error.code != Code::kUnsupported) error.code = wrong ? Code::kRefused : Code::kBusy;
     if (!wrong) error.retry_after = rules.pause_after;
   }

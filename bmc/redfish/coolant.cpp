@@ -1,5 +1,5 @@
 // Liquid cooling: connectors of a chassis, of cooling loops and of the units that move the coolant;
-// leak detectors.
+// their pumps, filters and reservoirs.
 #include <array>
 
 #include "base/text.h"
@@ -33,28 +33,36 @@ std::optional<double> reading_at(const json::value& body, const std::string& pat
   return value ? value : number_at(body, path);
 }
 
+/// Pumps, filters and reservoirs: a state and a health each, and of a pump its speed.
+/// Source: DSP0268, Pump, Filter, Reservoir.
+Task<void> read_pumps(Readings& to, const Document& unit) {
+  for (const auto* what : {"Pumps", "Filters", "Reservoirs"}) {
+    const auto collection = link_at(unit.body, what);
+    if (collection.empty() || !to.may_ask()) continue;
+    const auto all = co_await to.survey.members(collection, what);
+    for (const auto& one : all) {
+      if (one.body.is_null() || is_absent(one.body)) continue;
+      Sensor sensor{.name = name_of(one.body, one.uri),
+                    .state = told(one.body, "FluidLevelStatus"),
+                    .health = canonical_severity(told(one.body, "Status/Health")),
+                    .source = one.uri};
+      if (sensor.state.empty()) sensor.state = told(one.body, "Status/State");
+      sensor.value = reading_at(one.body, "PumpSpeedPercent");
+      if (sensor.value) sensor.unit = "%";
+      to.add(std::move(sensor));
+    }
+  }
+}
+
 Task<void> read_unit(Readings& to, const Document& unit) {
   to.begin(unit.uri);
   co_await read_connectors(to, unit, "PrimaryCoolantConnectors");
   co_await read_connectors(to, unit, "SecondaryCoolantConnectors");
-  co_await read_leaks(to, unit);
+  co_await read_leaks(to, unit, {});
+  co_await read_pumps(to, unit);
 }
 
 }  // namespace
-
-Task<void> read_leaks(Readings& to, const Document& of) {
-  const auto detection = co_await linked(to, of.body, "LeakDetection", "leak detection");
-  if (!detection) co_return;
-  const auto collection = link_at(detection->body, "LeakDetectors");
-  const auto detectors = co_await to.survey.members(collection, "leak detector");
-  for (const auto& one : detectors) {
-    if (one.body.is_null() || is_absent(one.body)) continue;
-    Sensor leak = row(SensorKind::leak, one, "", "");
-    leak.state = told(one.body, "DetectorState");
-    if (leak.state.empty()) to.survey.unknown("state of " + leak.name, one.uri, "absent");
-    to.add(std::move(leak));
-  }
-}
 
 Task<void> read_connectors(Readings& to, const Document& of, const char* path) {
   const auto collection = link_at(of.body, path);

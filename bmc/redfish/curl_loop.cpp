@@ -86,6 +86,7 @@ Code code_of(CURLcode outcome) {
     case CURLE_SSL_ISSUER_ERROR:
       return Code::kUntrusted;
     case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
     case CURLE_URL_MALFORMAT:
       return Code::kInvalid;
     case CURLE_UNSUPPORTED_PROTOCOL:

@@ -12,9 +12,11 @@ using inventory::Part;
 using inventory::PartKind;
 
 void add_system_and_bmc(Survey& survey, const Machine& machine, const Identity& identity) {
-  Part system = part_of(PartKind::system, "system", machine.system);
+  const auto* chassis =
+      machine.has_system || !machine.chassis ? nullptr : chassis_of_machine(machine);
+  Part system = part_of(PartKind::system, "system", chassis ? *chassis : machine.system);
   system.model = identity.model;
-  system.manufacturer = told_by_any(machine, "Manufacturer");
+  if (chassis == nullptr) system.manufacturer = told_by_any(machine, "Manufacturer");
   system.serial = identity.serial;
   system.part_number = identity.part_number;
   system.firmware = identity.bios_version;
@@ -194,6 +196,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   survey.join(std::move(firmware.seen));
   give_versions(survey, listed, claims);
   add_switches_by_firmware(survey);
+  co_await read_equipment(survey, machine);
   note_absent_links(survey, machine);
   note_critical_chassis(survey, machine);
   survey.note_restart();

@@ -96,6 +96,11 @@ Task<std::vector<Document>> read_firmware(Survey& survey, const Machine& machine
 /// Gives parts that tell no version of their own the one that `listed` has for them. firmware.cpp
 void give_versions(Survey& survey, const std::vector<Document>& listed, const PcieClaims& claims);
 
+/// Power shelves, PDUs, busbars and cooling units of a controller that has no System: one that is
+/// the machine itself adds to it, the others are parts. Call it when the machine is known.
+/// equipment.cpp. Source: DSP0268, PowerEquipment, ThermalEquipment.
+Task<void> read_equipment(Survey& survey, const Machine& machine);
+
 /// Notes links that a chassis lacks though all chassis like it have them, and what every machine
 /// has where no chassis links to it. Call it when the parts are known. absent_links.cpp
 void note_absent_links(Survey& survey, const Machine& machine);

@@ -78,18 +78,6 @@ void keep_own_chassis(Survey& survey, Machine& machine) {
   });
 }
 
-/// The first chassis that somebody could carry and that has a serial number.
-Task<const Document*> whole_chassis(Survey& survey, Machine& machine) {
-  co_await read_chassis(survey, machine);
-  for (const auto& chassis : *machine.chassis) {
-    const auto type = told(chassis.body, "ChassisType");
-    const bool whole = std::ranges::find(kWholeMachines, type) != kWholeMachines.end();
-    const auto serial = told(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
-    if (whole && !serial.empty()) co_return &chassis;
-  }
-  co_return nullptr;
-}
-
 /// Wires between the BMC and its own host, which no other machine ever sees.
 bool is_inner_wire(std::string_view uri) {
   constexpr std::array<std::string_view, 5> kInner{"usb", "tohost", "tmfifo", "vlan", "bond0:"};
@@ -143,7 +131,30 @@ void note_incomplete(Survey& survey, const Machine& machine) {
                  "no " + lost + "; a restart of the BMC may bring it back");
 }
 
+/// The field that a chassis has its serial number in.
+std::string serial_of_chassis(const Machine& machine, const Document& chassis) {
+  return told(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
+}
+
 }  // namespace
+
+const Document* chassis_of_machine(const Machine& machine) {
+  std::vector<const Document*> with_serial;
+  for (const auto& chassis : *machine.chassis) {
+    if (serial_of_chassis(machine, chassis).empty()) continue;
+    const auto type = told(chassis.body, "ChassisType");
+    if (std::ranges::find(kWholeMachines, type) != kWholeMachines.end()) return &chassis;
+    with_serial.push_back(&chassis);
+  }
+  if (machine.has_system) return nullptr;
+  // LiteOn calls it "powershelf", Delta "PowerShelf_0"; neither says what type of chassis it is.
+  const auto is_shelf = [](const Document* one) {
+    return lower_case(last_name(one->uri)).starts_with("powershelf");
+  };
+  const auto shelf = std::ranges::find_if(with_serial, is_shelf);
+  if (shelf != with_serial.end()) return *shelf;
+  return with_serial.size() == 1 ? with_serial.front() : nullptr;
+}
 
 std::string told_by_any(const Machine& machine, std::string_view field) {
   auto text = told(machine.system.body, field);
@@ -228,13 +239,15 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
   if (identity.serial.empty()) identity.serial = told(system, "SerialNumber");
   if (identity.serial.empty()) {
     survey.unknown("serial of the system", machine.system.uri, "absent");
-    const auto* chassis = co_await whole_chassis(survey, machine);
-    const auto* field = machine.rules->serial_is_sku ? "SKU" : "SerialNumber";
-    if (chassis != nullptr) identity.serial = told(chassis->body, field);
+    co_await read_chassis(survey, machine);
+    const auto* chassis = chassis_of_machine(machine);
+    if (chassis != nullptr) identity.serial = serial_of_chassis(machine, *chassis);
     // Of an enclosure or a switch the chassis is all there is.
     if (chassis != nullptr && !machine.has_system) {
       identity.model = told(chassis->body, "Model");
       identity.part_number = told(chassis->body, "PartNumber");
+      if (identity.vendor.empty()) identity.vendor = told(chassis->body, "Manufacturer");
+      if (identity.uuid.empty()) identity.uuid = told(chassis->body, "UUID");
     }
   }
   if (identity.serial.empty()) identity.serial = serial_of_baseboard(machine);

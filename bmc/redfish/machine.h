@@ -33,6 +33,11 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system = Without::fai
 /// other nodes, only those that are this one's; what belongs to no node alone is noted as unknown.
 Task<void> read_chassis(Survey& survey, Machine& machine);
 
+/// The chassis whose serial number stands for the machine: the first that somebody could carry; of
+/// a controller without a System (a power shelf's) also the shelf by its name, else the only one
+/// that has a serial number. nullptr: none. Call read_chassis() first.
+const Document* chassis_of_machine(const Machine& machine);
+
 /// Whether the system itself says its serial number: identify() needs no chassis then.
 bool tells_own_serial(const Machine& machine);
 

@@ -1,6 +1,6 @@
 #pragma once
 // What read_sensors has gathered so far, for the files that add to it: sensors.cpp,
-// coolant.cpp.
+// coolant.cpp, leaks.cpp, equipment.cpp.
 // Not for anybody else.
 #include <map>
 #include <set>
@@ -71,10 +71,23 @@ Sensor row(SensorKind kind, const Document& from, const char* reading, std::stri
 Task<std::optional<Document>> linked(Readings& to, const json::value& body, const char* path,
                                      const char* fact);
 
-// coolant.cpp
+// leaks.cpp
 
-/// Source: DSP0268, LeakDetector.DetectorState, of what links to a LeakDetection.
-Task<void> read_leaks(Readings& to, const Document& of);
+/// The detectors of what links to a LeakDetection, by their members and by their groups. `sensors`:
+/// the collection that holds the sensors behind them, by their Ids; empty: none does.
+/// Source: DSP0268, LeakDetection, LeakDetector.
+Task<void> read_leaks(Readings& to, const Document& of, std::string sensors);
+/// Those that a chassis links to by itself. Source: DSP0268, Chassis.LeakDetectors.
+Task<void> read_leak_detectors(Readings& to, const Document& chassis);
+
+// equipment.cpp
+
+/// What a rack's shelves, PDUs and busbars measure, where their controller shows any.
+/// Source: DSP0268, ServiceRoot.PowerEquipment, PowerDistribution, PowerDistributionMetrics,
+/// Circuit.
+Task<void> read_power_equipment(Readings& to, const Machine& machine);
+
+// coolant.cpp
 
 /// Source: DSP0268, CoolantConnector, of the collection at `path`.
 Task<void> read_connectors(Readings& to, const Document& of, const char* path);

@@ -240,7 +240,7 @@ Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_suppl
   const auto thermal = co_await linked(to, chassis.body, "ThermalSubsystem", "cooling");
   if (thermal) {
     add_redundancy(to, *thermal, "FanRedundancy", "fan");
-    co_await read_leaks(to, *thermal);
+    co_await read_leaks(to, *thermal, link_at(chassis.body, "Sensors"));
     co_await read_connectors(to, *thermal, "CoolantConnectors");
   }
   if (is_module(chassis) || has_supplies) co_return;
@@ -287,10 +287,12 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
     const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
     co_await read_environment(to, chassis, whole, thermal);
     co_await read_subsystems(to, chassis, supplies);
+    co_await read_leak_detectors(to, chassis);
     // Where the arrays told temperatures and watts, Sensors repeat most of them one by one.
     co_await read_collection(to, chassis, thermal && to.has_watts());
   }
   co_await read_thermal_equipment(to, machine);
+  co_await read_power_equipment(to, machine);
   to.name_apart();
 }
 

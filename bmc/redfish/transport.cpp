@@ -1,6 +1,7 @@
 #include "bmc/redfish/transport.h"
 
 #include "base/text.h"
+#include "bmc/advice.h"
 #include "bmc/redfish/inflate.h"
 #include "bmc/redfish/request_secrets.h"
 #include "bmc/redfish/transport_state.h"
@@ -77,10 +78,12 @@ Error changed_certificate(const Peer& peer, const PinCheck& check) {
     return Error{Code::kUntrusted, "the certificate is " + check.presented +
                                        ", the inventory says " + check.expected +
                                        "; if this was meant, write the new one into the inventory"};
+  // A tray that is a node has the node's pin.
+  const auto& name = is_of_rack(peer.node) ? peer.bmc() : peer.node;
   return Error{Code::kUntrusted, "the certificate is not the one that was pinned: pinned " +
                                      check.expected + ", presented " + check.presented +
-                                     "; if this was meant, run: cupel bmc " + peer.node +
-                                     " accept-certificate"};
+                                     "; if this was meant, " +
+                                     advice_to_accept(name, check.presented)};
 }
 
 }  // namespace
@@ -108,6 +111,10 @@ Result<void> Transport::Impl::claim(const Peer& peer) {
 Result<void> Transport::Impl::trust(const Peer& peer, Host& host, Transfer& transfer,
                                     bool may_resume) {
   using Kind = inventory::Trust::Kind;
+  if (!peer.certificate.empty()) {
+    curl_easy_setopt(transfer.easy, CURLOPT_SSLCERT, peer.certificate.c_str());
+    curl_easy_setopt(transfer.easy, CURLOPT_SSLKEY, peer.certificate_key.c_str());
+  }
   if (peer.trust.kind == Kind::ca) {
     curl_easy_setopt(transfer.easy, CURLOPT_CAINFO, peer.trust.what.c_str());
     curl_easy_setopt(transfer.easy, CURLOPT_CAPATH, nullptr);

@@ -27,6 +27,8 @@ struct Peer {
   /// empty: the node's.
   std::string shared_as{};
   std::string system{};  // which of its Systems is the node; empty: it has one
+  /// PEM files by which we show who we are (mutual TLS, RFC 8446, 4.4.2); empty: we show nothing.
+  std::string certificate{}, certificate_key{};
 
   const std::string& bmc() const { return shared_as.empty() ? node : shared_as; }
   std::string pin() const { return "bmc:" + bmc(); }

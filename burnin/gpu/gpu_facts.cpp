@@ -253,12 +253,28 @@ void add_reset(const Gpu& gpu, Findings& findings) {
     add_unknown(gpu, "gpu.reset_required", action, findings);
 }
 
+/// Whether a GPU whose state is completed can reach the others. One of a rack's NVLink domain has a
+/// chassis' serial number, a cluster and a clique, which is 0 where no partition has it; one of a
+/// machine that is a fabric by itself has none of these (HGX H100: clique 0, a cluster of zeros).
+bool is_joined(const Gpu& gpu) {
+  const auto known = [&](const char* path) {
+    const auto text = text_of(gpu.xml, path).value_or("N/A");
+    return text != "N/A" && text.find_first_not_of("0-") != text.npos;
+  };
+  const bool cluster = known("fabric/clusterUuid"), clique = known("fabric/cliqueId");
+  const bool is_of_rack = cluster || clique || known("platformInfo/chassis_serial_number");
+  const auto health = text_of(gpu.xml, "fabric/health/summary").value_or("N/A");
+  return (!is_of_rack || (cluster && clique)) && health != "Unhealthy" &&
+         health != "Limited Capacity";
+}
+
 /// Whether the fabric manager has joined it to the others. Not told where there is no NVSwitch.
 void add_fabric(const Gpu& gpu, Findings& findings) {
   const auto state = text_of(gpu.xml, "fabric/state").value_or("N/A");
   const auto status = text_of(gpu.xml, "fabric/status").value_or("N/A");
   if (state == "N/A") return;
-  const bool ready = state == "Completed" && (status == "Success" || status == "N/A");
+  const bool completed = state == "Completed" && (status == "Success" || status == "N/A");
+  const bool ready = completed && is_joined(gpu);
   findings.measurements.push_back({"gpu.fabric.ready", gpu.name, ready ? 1.0 : 0.0, ""});
 }
 

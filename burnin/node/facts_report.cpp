@@ -273,8 +273,10 @@ void add_gpu_numbers(const json::value& gpu, const std::string& name, Findings& 
   add(findings, "gpu.pcie.width", name, count_at(gpu, "pcie_width"), "lanes");
   const auto state = word_at(gpu, "fabric/state");
   if (!state.empty() && state != "not supported") {
-    const bool ready = state == "completed" && word_at(gpu, "fabric/status") == "success";
-    add(findings, "gpu.fabric.ready", name, ready ? 1.0 : 0.0, "");
+    const auto* faults = find(gpu, "fabric/faults");
+    const bool has_faults = faults != nullptr && faults->is_array() && !faults->as_array().empty();
+    const bool joined = state == "completed" && word_at(gpu, "fabric/status") == "success";
+    add(findings, "gpu.fabric.ready", name, joined && !has_faults ? 1.0 : 0.0, "");
   }
   const auto links = rows_at(gpu, "nvlinks");
   double active = 0;

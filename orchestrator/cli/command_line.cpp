@@ -127,8 +127,8 @@ bool works_on_own_images(const CommandRow& program, const CommandRow* chosen,
 /// Whether the command reads or writes records. The others work for whoever calls them: in a folder
 /// of their own, or with root's privileges.
 bool works_on_state(const CommandRow& program, const CommandRow* chosen) {
-  constexpr std::string_view kOthers[] = {"boot",     "completion", "manual",
-                                          "rehearse", "rack",       "verify"};
+  constexpr std::string_view kOthers[] = {"boot",      "completion", "manual", "rehearse",
+                                          "rack list", "rack serve", "verify"};
   return std::ranges::none_of(
       kOthers, [&](std::string_view each) { return is_part_of(program, each, chosen); });
 }

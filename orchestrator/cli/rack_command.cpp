@@ -1,12 +1,15 @@
 // `cupel rack serve`: a virtual rack that stands for whoever wants to talk to it, until SIGINT or
-// SIGTERM. The rack itself is cupel-sim. `cupel rack list`: the racks that are part of cupel.
+// SIGTERM. The rack itself is cupel-sim. `cupel rack list`: the racks that are part of cupel, or
+// those of a site.
 #include <boost/json.hpp>
 #include <filesystem>
 
 #include "inventory/node_range.h"
+#include "inventory/rack.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/rack_commands.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"
@@ -62,6 +65,37 @@ Exit list_racks(const Context& context) {
   return Exit::passed;
 }
 
+/// Of each rack of a site its kind, and how many of its parts the inventory names.
+Exit list_site_racks(const Context& context, const std::string& inventory) {
+  const auto site = inventory::load_racks(inventory);
+  if (!site.inventory) return complain(context, site.problems);
+  std::vector<Row> rows{{"rack", "kind", "compute trays", "switch trays", "power shelves", "cdu"}};
+  boost::json::array all;
+  for (const auto& rack : site.inventory->racks) {
+    const auto parts = std::ranges::find(site.racks, rack.name, &inventory::NvlRack::name);
+    if (parts == site.racks.end()) {
+      rows.push_back({rack.name, "servers", "", "", "", ""});
+      all.push_back({{"rack", rack.name}, {"kind", "servers"}});
+      continue;
+    }
+    const auto compute = parts->compute.size(), switches = parts->switches.size(),
+               shelves = parts->shelves.size();
+    rows.push_back({rack.name, std::string{parts->kind->name}, std::to_string(compute),
+                    std::to_string(switches), std::to_string(shelves), parts->cdu ? "1" : "0"});
+    all.push_back({{"rack", rack.name},
+                   {"kind", parts->kind->name},
+                   {"compute_trays", compute},
+                   {"switch_trays", switches},
+                   {"power_shelves", shelves},
+                   {"cdu", parts->cdu.has_value()}});
+  }
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"racks", std::move(all)}}));
+  else
+    say("{}\n", table(rows));
+  return Exit::passed;
+}
+
 }  // namespace
 
 CommandRow rack_command(Context& context) {
@@ -77,12 +111,24 @@ CommandRow rack_command(Context& context) {
                                            {.excludes = {"--inventory"}}}},
                                          rack_options(*source)});
   serve_row.run = [&context, source] { return serve(context, *source); };
-  CommandRow list_row{"list", "the virtual racks that are part of cupel"};
-  list_row.footer = "Example: cupel rack list";
-  list_row.options = {json_flag(context)};
-  list_row.run = [&context] { return list_racks(context); };
-  CommandRow row{"rack", "virtual racks: those that are shipped, and one for other clients"};
-  row.subcommands = {serve_row, list_row};
+  CommandRow list_row{"list",
+                      "the racks of a site; without --inventory the virtual racks that are "
+                      "part of cupel"};
+  list_row.footer =
+      "Examples: cupel rack list\n"
+      "          cupel rack list --inventory site.yaml";
+  auto site = std::make_shared<std::string>();
+  auto site_named = std::make_shared<bool>(false);
+  list_row.options = {{"-i,--inventory",
+                       site.get(),
+                       "the site whose racks are listed",
+                       {.given = site_named.get()}},
+                      json_flag(context)};
+  list_row.run = [&context, site, site_named] {
+    return *site_named ? list_site_racks(context, *site) : list_racks(context);
+  };
+  CommandRow row{"rack", "racks: those of a site and what their parts report, and virtual ones"};
+  row.subcommands = {serve_row, list_row, rack_show_command(context)};
   return row;
 }
 

@@ -94,6 +94,10 @@ json::object gpu_row(const GpuView& gpu) {
   row["nvlinks"] = std::move(links);
   row["fabric"] = json::object{{"state", lower_case(gpu.fabric_state)},
                                {"status", lower_case(gpu.fabric_status)}};
+  if (gpu.fabric_clique != "0") {
+    row["fabric"].as_object()["clique"] = 32766;
+    row["fabric"].as_object()["cluster"] = gpu.fabric_cluster;
+  }
   if (gpu.fabric_state.empty() || gpu.fabric_state == "N/A") row.erase("fabric");
   return row;
 }

@@ -51,6 +51,9 @@ struct GpuView {
   int used_mib = 0;
   std::string recovery = "None";
   std::string fabric_state{}, fabric_status{};
+  /// Of a GPU that has joined: an NVL72's are in the partition of all of the rack's GPUs; a machine
+  /// that is a fabric by itself has neither, which its tools write as zeros.
+  std::string fabric_clique = "0", fabric_cluster = "00000000-0000-0000-0000-000000000000";
 
   bool idle() const { return (throttle & 1) != 0; }
   std::string product() const;  // "NVIDIA H100 80GB HBM3"

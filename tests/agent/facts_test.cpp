@@ -282,6 +282,66 @@ TEST(Facts, AskNvmlThatIsFoundAtRunTime) {
   EXPECT_EQ(text_at(gpu, "fabric/state"), "completed");
 }
 
+/// The mask of GPU 3 as NVML has it, and what the node's program says of it.
+json::value fabric_with(std::initializer_list<std::pair<const char*, double>> planted) {
+  const NodeTree node;
+  const Planted board;
+  for (const auto& [name, number] : planted) board.plant(3, name, number);
+  const auto facts = document(node.tree(), FAKE_NVML_WHOLE);
+  return *find(find(facts, "gpus")->as_array()[3], "fabric");
+}
+
+TEST(FabricFacts, ReadTheHealthOfAGpuInAPartitionOfItsDomain) {
+  for (const double healthy : {0xaa, 0x1aa}) {
+    const auto fabric = fabric_with({{"clique", 32766}, {"cluster", 0x0a}, {"health", healthy}});
+
+    EXPECT_EQ(text_at(fabric, "cluster"), "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a");
+    EXPECT_EQ(number_at(fabric, "clique"), 32766);
+    EXPECT_EQ(flag_at(fabric, "health/degraded_bandwidth"), false);
+    EXPECT_EQ(flag_at(fabric, "health/access_timeout_recovery"), false);
+    EXPECT_TRUE(find(fabric, "faults")->as_array().empty()) << healthy;
+  }
+}
+
+TEST(FabricFacts, NameWhatTheHealthMaskSays) {
+  const std::pair<double, const char*> masks[] = {
+      {0x1a9, "degraded bandwidth"},
+      {0x1a6, "route recovery in progress"},
+      {0x19a, "route unhealthy"},
+      {0x16a, "access timeout recovery"},
+      {0x2aa, "incorrect configuration: wrong system GUID"},
+      {0x4aa, "incorrect configuration: in no partition"},
+      {0x5aa, "incorrect configuration: too few NVLinks"},
+      {0xfaa, "incorrect configuration: of a kind that is not known"},
+  };
+  for (const auto& [mask, words] : masks) {
+    const auto fabric = fabric_with({{"clique", 1}, {"cluster", 1}, {"health", mask}});
+    ASSERT_EQ(find(fabric, "faults")->as_array().size(), 1) << words;
+    EXPECT_EQ(find(fabric, "faults")->as_array()[0].as_string(), words);
+  }
+}
+
+TEST(FabricFacts, TakeAMaskOfZeroAndAnOlderDriverForNoReportOfHealth) {
+  for (const double version : {1, 2, 3}) {
+    const auto fabric = fabric_with({{"fabric_version", version}, {"clique", 1}, {"cluster", 1}});
+    EXPECT_EQ(find(fabric, "health/degraded_bandwidth"), nullptr) << version;
+    EXPECT_EQ(find(fabric, "health") != nullptr, version >= 2);
+    EXPECT_EQ(number_at(fabric, "clique"), 1);
+    EXPECT_TRUE(find(fabric, "faults")->as_array().empty());
+  }
+}
+
+TEST(FabricFacts, TakeACompletedGpuOfARackWithoutAPartitionForOneThatIsNotJoined) {
+  const auto no_clique = fabric_with({{"cluster", 1}, {"health", 0x1aa}});
+  EXPECT_EQ(find(no_clique, "faults")->as_array().at(0).as_string(),
+            "it is in no partition of its NVLink domain (clique 0)");
+  const auto no_cluster = fabric_with({{"clique", 7}});
+  EXPECT_EQ(find(no_cluster, "faults")->as_array().at(0).as_string(),
+            "it is in no NVLink domain (cluster UUID of zeros)");
+  // A machine that is a fabric by itself has neither.
+  EXPECT_TRUE(find(fabric_with({}), "faults")->as_array().empty());
+}
+
 TEST(Facts, NameEachFunctionThatAnOldDriverLacks) {
   const NodeTree node;
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/burnin/gpu_xml.h"
@@ -267,6 +268,34 @@ TEST(GpuFacts, ToleratesWarningsAround) {
 
   ASSERT_TRUE(found);
   EXPECT_EQ(*found, *parsed("gpu-facts", capture));
+}
+
+/// An A100 as an NVL72's GPU would write its fabric.
+std::optional<double> ready(std::string xml, std::string_view chassis, std::string_view clique,
+                            std::string_view cluster, std::string_view health) {
+  const auto fabric = fmt::format(
+      "<platformInfo><chassis_serial_number>{}</chassis_serial_number></platformInfo>"
+      "<fabric><state>Completed</state><status>Success</status><cliqueId>{}</cliqueId>"
+      "<clusterUuid>{}</clusterUuid><health><summary>{}</summary></health></fabric></gpu>",
+      chassis, clique, cluster, health);
+  xml = replaced(xml, "<fabric>", "<other>");
+  xml = replaced(xml, "</fabric>", "</other>");
+  const auto found = parsed("gpu-facts", replaced(xml, "</gpu>", fabric));
+  return found ? value_of(*found, "gpu.fabric.ready", "gpu0") : std::nullopt;
+}
+
+TEST(GpuFacts, CallAGpuOfARackReadyOnlyInAPartitionOfItsDomainAndHealthy) {
+  CUPEL_NEEDS_SAMPLE(text, kA100);
+  constexpr auto kZeros = "00000000-0000-0000-0000-000000000000";
+  constexpr auto kDomain = "0a1b2c3d-0000-4000-8000-000000000001";
+
+  EXPECT_EQ(ready(text, "1800000000001", "32766", kDomain, "Healthy"), 1);
+  EXPECT_EQ(ready(text, "N/A", "0", kZeros, "N/A"), 1) << "a machine that is a fabric by itself";
+  EXPECT_EQ(ready(text, "1800000000001", "0", kZeros, "N/A"), 0) << "joined to nothing";
+  EXPECT_EQ(ready(text, "1800000000001", "0", kDomain, "Healthy"), 0);
+  EXPECT_EQ(ready(text, "N/A", "32766", kZeros, "Healthy"), 0);
+  EXPECT_EQ(ready(text, "N/A", "32766", kDomain, "Unhealthy"), 0);
+  EXPECT_EQ(ready(text, "N/A", "32766", kDomain, "Limited Capacity"), 0);
 }
 
 TEST(GpuFacts, TellsWhyThereIsNothingToRead) {

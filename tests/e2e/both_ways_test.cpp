@@ -154,6 +154,7 @@ const std::vector<Row>& rows() {
       {"cupel profile schema", indifferent, {"profile schema"}},
       {"cupel profile show", indifferent, {"profile show mine"}},
       {"cupel rack list", indifferent, {"rack list"}},
+      {"cupel rack show", indifferent, {"rack show a01"}},
       {"cupel rack serve", indifferent, {"rack serve FOLDER/none"}},
       {"cupel rehearse", indifferent, {"rehearse audit --rack FOLDER/none"}},
       {"cupel serve", indifferent, {"serve nonsense"}},

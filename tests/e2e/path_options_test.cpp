@@ -143,6 +143,8 @@ const std::vector<Row>& rows() {
       {"cupel profile learn --inventory", file, "profile learn n1 -i VALUE"},
       {"cupel profile list --inventory", file, "profile list -i VALUE"},
       {"cupel profile show --inventory", file, "profile show dgx-h100 -i VALUE"},
+      {"cupel rack list --inventory", file, "rack list -i VALUE"},
+      {"cupel rack show --inventory", file, "rack show a01 -i VALUE"},
       {"cupel report --html", output, "--state KEPT report 1 --html VALUE"},
       {"cupel requalify --inventory", file, "requalify n1 --plan -i VALUE"},
       {"cupel restore FOLDER", folder, "--state FOLDER/fresh restore VALUE"},

@@ -9,12 +9,13 @@
 
 namespace cupel::rehearsal {
 
-inline inventory::Profile dgx() {
+inline inventory::Profile shipped_profile(std::string_view name) {
   std::vector<inventory::Problem> problems;
   const inventory::ProfileSource source{"/nonexistent"};
-  auto profile = source.load("dgx-h100", problems);
+  auto profile = source.load(std::string{name}, problems);
   return profile ? *profile : inventory::Profile{};
 }
+inline inventory::Profile dgx() { return shipped_profile("dgx-h100"); }
 
 /// A rack's loop and its clock, for what stands on them in a test: made first, gone last.
 struct RackLoop {
@@ -48,9 +49,10 @@ struct Ran {
 /// A node that has booted, and a speed at which waiting costs nothing.
 class Bench {
  public:
-  explicit Bench(std::vector<Fault> faults = {}, double speed = 10000)
+  explicit Bench(std::vector<Fault> faults = {}, double speed = 10000,
+                 const inventory::Profile& profile = dgx())
       : clock{speed},
-        machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
+        machine{io.get_executor(), clock, profile, "v01-n01", 1, BootTimes{}, std::move(faults)},
         host{io.get_executor(), machine} {
     machine.press(Reset::on);
     run_until([this] { return machine.up(); });

@@ -1,6 +1,6 @@
 #pragma once
-// Captured Redfish trees of real machines, which do not belong in this tree: ../shared/redfish
-// beside the checkout. Unpacked once for each process.
+// Captured Redfish trees of real machines, which do not belong in this tree: ../shared/redfish and
+// ../shared/nvl72/captures beside the checkout. Unpacked once for each process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,7 +41,9 @@ inline std::filesystem::path captures() { return SOURCE_DIR "/../shared/redfish"
 inline std::optional<std::filesystem::path> capture(const std::string& machine) {
   static const TemporaryFolder folder;
   static std::map<std::string, bool> unpacked;
-  const auto archive = captures() / (machine + ".tar.zst");
+  const auto name = machine + ".tar.zst";
+  auto archive = captures() / name;
+  if (!std::filesystem::exists(archive)) archive = SOURCE_DIR "/../shared/nvl72/captures/" + name;
   const auto target = folder.path() / machine;
   if (const auto known = unpacked.find(machine); known != unpacked.end())
     return known->second ? std::optional{target} : std::nullopt;

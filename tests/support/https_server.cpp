@@ -58,6 +58,10 @@ struct HttpsServer::Impl final : Resources {
     tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     tls->use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem);
     tls->use_private_key(asio::buffer(certificate.key_pem), asio::ssl::context::pem);
+    if (!options.client_ca.empty()) {
+      tls->add_certificate_authority(asio::buffer(options.client_ca));
+      tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
+    }
     if (!ticket_keys.empty())
       SSL_CTX_set_tlsext_ticket_keys(tls->native_handle(), ticket_keys.data(), ticket_keys.size());
     io = std::make_unique<asio::io_context>(1);

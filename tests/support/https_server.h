@@ -78,6 +78,7 @@ class HttpsServer {
     Writes writes{};                   // takes PATCH and POST first, if it is there
     bool expands = true;               // $expand; else 501
     std::string dropped_by_expand{};   // a property that members lack within an expanded list
+    std::string client_ca{};           // PEM; whoever shows no certificate of it gets nothing
     std::function<void(Exchanged&)> last_word{};  // may change the status and the answer
   };
 

@@ -264,9 +264,17 @@ Answer<bool> Library::nvlink_active(Device device, unsigned link) const {
   return answer(code, active == 1);
 }
 
-Answer<FabricInfo> Library::fabric(Device device) const {
+Answer<Fabric> Library::fabric(Device device) const {
+  FabricInfoV newer{};
+  // A driver fills as much as the version asks for; one that does not know it refuses.
+  for (const auto version : {kFabricInfoV3, kFabricInfoV2}) {
+    newer = {.version = version};
+    if (call<Device, FabricInfoV*>("nvmlDeviceGetGpuFabricInfoV", device, &newer) == kSuccess)
+      return {.value = fabric_of(newer)};
+  }
   FabricInfo told{};
-  return answer(call<Device, FabricInfo*>("nvmlDeviceGetGpuFabricInfo", device, &told), told);
+  const int code = call<Device, FabricInfo*>("nvmlDeviceGetGpuFabricInfo", device, &told);
+  return answer(code, fabric_of(told));
 }
 
 std::vector<Answer<double>> Library::fields(Device device, const std::vector<unsigned>& ids) const {

@@ -1,7 +1,7 @@
 #pragma once
 // NVML, found on the node when we run: nothing of NVIDIA's is needed to build. Own declarations of
-// the few functions that are asked, each of which may be missing in an older or newer driver; only
-// structs that never had a version, with their sizes checked. Asks; sets nothing.
+// the few functions that are asked, each of which may be missing in an older or newer driver, with
+// the sizes of structs checked. Asks; sets nothing.
 // Source: NVML API reference (docs.nvidia.com/deploy/nvml-api), names and numbers of nvml.h.
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/agent/common/nvml_fabric.h"
 #include "burnin/agent/common/shared_library.h"
 
 namespace cupel::agent::nvml {
@@ -49,14 +50,6 @@ struct FieldValue {
   Value value;
 };
 static_assert(sizeof(FieldValue) == 40);
-
-struct FabricInfo {
-  unsigned char cluster[16];
-  int status;
-  unsigned clique;
-  unsigned char state;
-};
-static_assert(sizeof(FabricInfo) == 28);
 
 /// Ids of nvmlDeviceGetFieldValues.
 enum Field : unsigned {
@@ -160,7 +153,8 @@ class Library {
   Answer<unsigned> pcie_width(Device device) const;
   Answer<unsigned> pcie_width_max(Device device) const;
   Answer<bool> nvlink_active(Device device, unsigned link) const;
-  Answer<FabricInfo> fabric(Device device) const;
+  /// By the newest call that the driver has: only newer ones report the fabric's health.
+  Answer<Fabric> fabric(Device device) const;
 
   /// Several at once: one way into the driver. In the order in which they were asked. Counters of
   /// links are those of all links together; the BERs are as bit_error_rate() takes them.

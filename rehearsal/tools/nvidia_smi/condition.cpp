@@ -142,19 +142,21 @@ void add_fabric(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.open("Fabric", "fabric");
   rows.leaf("State", "state", "fabric.state", gpu.fabric_state);
   rows.leaf("Status", "status", "fabric.status", gpu.fabric_status);
-  rows.leaf("CliqueId", "cliqueId", "fabric.cliqueId", joined ? "0" : "N/A");
+  rows.leaf("CliqueId", "cliqueId", "fabric.cliqueId", joined ? gpu.fabric_clique : "N/A");
   rows.leaf("ClusterUUID", "clusterUuid", "fabric.clusterUuid",
-            joined ? "00000000-0000-0000-0000-000000000000" : "N/A");
+            joined ? gpu.fabric_cluster : "N/A");
   rows.open("Health", "health");
-  const auto health = [&](std::string label, const std::string& tag) {
-    rows.leaf(std::move(label), tag, "fabric.health." + tag, "N/A").bare = true;
+  // A machine that is a fabric by itself reports no health of it (driver 590, H100 and H200).
+  const bool reports = joined && gpu.fabric_clique != "0";
+  const auto health = [&](std::string label, const std::string& tag, std::string good) {
+    rows.leaf(std::move(label), tag, "fabric.health." + tag, reports ? good : "N/A").bare = true;
   };
-  health("Summary", "summary");
-  health("Bandwidth", "bandwidth");
-  health("Route Recovery in progress", "route_recovery_in_progress");
-  health("Route Unhealthy", "route_unhealthy");
-  health("Access Timeout Recovery", "access_timeout_recovery");
-  health("Incorrect Configuration", "incorrect_configuration");
+  health("Summary", "summary", "Healthy");
+  health("Bandwidth", "bandwidth", "Full");
+  health("Route Recovery in progress", "route_recovery_in_progress", "False");
+  health("Route Unhealthy", "route_unhealthy", "False");
+  health("Access Timeout Recovery", "access_timeout_recovery", "False");
+  health("Incorrect Configuration", "incorrect_configuration", "None");
   rows.leaf("", "partition_assigned", "", "N/A");
   rows.close();
   rows.close();

@@ -214,9 +214,35 @@ int nvmlDeviceGetGpuFabricInfo(Board* board, void* into) {
   } told{};
   if (const int code = refused(board)) return code;
   told.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
+  told.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
+  std::memset(told.cluster, static_cast<int>(value_of(*board, "cluster", 0)), sizeof told.cluster);
   std::memcpy(into, &told, sizeof told);
   return kSuccess;
 }
+#ifndef FAKE_LACKS
+/// Of the newest version that a test gives the driver: "fabric_version".
+int nvmlDeviceGetGpuFabricInfoV(Board* board, void* into) {
+  struct Fabric {
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+    unsigned health;
+    unsigned char summary;
+  } told{};
+  if (const int code = refused(board)) return code;
+  std::memcpy(&told.version, into, sizeof told.version);
+  const unsigned asked = told.version >> 24, size = told.version & 0xffffffu;
+  if (asked > value_of(*board, "fabric_version", 3) || size != (asked == 3 ? 40u : 36u)) return 25;
+  told.state = static_cast<unsigned char>(value_of(*board, "fabric", 3));
+  told.clique = static_cast<unsigned>(value_of(*board, "clique", 0));
+  std::memset(told.cluster, static_cast<int>(value_of(*board, "cluster", 0)), sizeof told.cluster);
+  told.health = static_cast<unsigned>(value_of(*board, "health", 0));
+  std::memcpy(into, &told, size);
+  return kSuccess;
+}
+#endif
 int nvmlDeviceGetFieldValues(Board* board, int many, void* into) {
   struct Field {
     unsigned field, scope;

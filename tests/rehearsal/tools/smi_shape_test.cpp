@@ -52,6 +52,21 @@ TEST(SmiShape, EveryColonOfTheListingStandsWhereTheDriverPutsIt) {
     EXPECT_EQ(column_of(listing, label), column_of(capture, label)) << label;
 }
 
+TEST(SmiShape, AGpuOfANvl72IsInAPartitionOfItsRackAndOneOfADgxInNone) {
+  Bench tray{{}, 10000, shipped_profile("gb200-nvl72-tray")}, dgx;
+  const auto* const query =
+      "nvidia-smi -i 0 --format=csv,noheader --query-gpu=fabric.state,fabric.cliqueId,"
+      "fabric.clusterUuid,fabric.health.summary";
+
+  const auto joined = tray.sh(query).out;
+
+  EXPECT_THAT(joined, ::testing::StartsWith("Completed, 32766, "));
+  EXPECT_THAT(joined, ::testing::Not(::testing::HasSubstr("00000000-0000")));
+  EXPECT_THAT(joined, ::testing::EndsWith(", Healthy\n"));
+  EXPECT_EQ(dgx.sh(query).out, "Completed, 0, 00000000-0000-0000-0000-000000000000, N/A\n");
+  EXPECT_THAT(tray.sh("cupel-node facts").out, ::testing::HasSubstr("\"clique\":32766"));
+}
+
 TEST(SmiShape, AProcessIsListedAsTheDriverListsIt) {
   CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi/h100-80gb-hbm3_q_load.txt");
   Bench bench{{{.kind = FaultKind::gpu_busy, .part = "gpu0"}}};

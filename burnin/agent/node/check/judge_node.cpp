@@ -107,6 +107,8 @@ void judge_gpu(const Expectations& expected, const JsonValue& gpu, Complaints& b
   const auto state = text_of(fabric, "state"), status = text_of(fabric, "status");
   if (state == "completed" && status != "success")
     bad.push_back({name, "the NVLink fabric could not be set up: " + status});
+  for (const auto& fault : rows(fabric, "faults"))
+    if (const auto* words = fault.text()) bad.push_back({name, "NVLink fabric: " + *words});
   judge_links(expected, gpu, bad);
   const auto ecc = flag_of(child(gpu, "ecc"), "now");
   if (expected.ecc && ecc && *ecc != *expected.ecc)

@@ -83,16 +83,38 @@ void add_links(const nvml::Library& library, nvml::Device gpu, Report& report) {
   report.line.end();
 }
 
-void add_fabric(const nvml::Library& library, nvml::Device gpu, Report& report) {
+void add_fabric_health(const nvml::Fabric& fabric, Report& report) {
+  if (!fabric.health) return;
+  const auto health = nvml::fabric_health(*fabric.health);
+  report.line.object("health");
+  report.add("degraded_bandwidth", health.degraded_bandwidth);
+  report.add("route_recovery", health.route_recovery);
+  report.add("route_unhealthy", health.route_unhealthy);
+  report.add("access_timeout_recovery", health.access_timeout_recovery);
+  if (!health.wrong_configuration.empty())
+    report.line.add("wrong_configuration", health.wrong_configuration);
+  report.line.end();
+}
+
+void add_fabric(const nvml::Library& library, nvml::Device gpu, Row& row, Report& report) {
   constexpr std::array<const char*, 4> kStates{"not supported", "not started", "in progress",
                                                "completed"};
   const auto fabric = library.fabric(gpu);
-  if (!fabric.value || fabric.value->state >= kStates.size()) return;
+  if (!fabric.value) return;  // there is none
+  if (fabric.value->state >= kStates.size())
+    return row.refuse("fabric", "a state that is not known");
   report.line.object("fabric").add("state", kStates[fabric.value->state]);
   if (fabric.value->state == 3)
     report.line.add("status", fabric.value->status == 0 ? std::string_view{"success"}
                                                         : nvml::error_text(fabric.value->status));
-  report.line.add("clique", static_cast<std::int64_t>(fabric.value->clique)).end();
+  report.line.add("clique", static_cast<std::int64_t>(fabric.value->clique));
+  if (fabric.value->has_cluster())
+    report.line.add("cluster", nvml::uuid_text(fabric.value->cluster));
+  add_fabric_health(*fabric.value, report);
+  report.line.array("faults");
+  if (fabric.value->state == 3 && fabric.value->status == 0)
+    for (const auto& fault : nvml::fabric_faults(*fabric.value)) report.line.item(fault);
+  report.line.end().end();
 }
 
 void add_gpu(const nvml::Library& library, nvml::Device gpu, unsigned index, Report& report) {
@@ -120,7 +142,7 @@ void add_gpu(const nvml::Library& library, nvml::Device gpu, unsigned index, Rep
   row.add("pcie_width_max", library.pcie_width_max(gpu));
   add_counters(library, gpu, row, report);
   add_links(library, gpu, report);
-  add_fabric(library, gpu, report);
+  add_fabric(library, gpu, row, report);
   report.line.end();
 }
 
