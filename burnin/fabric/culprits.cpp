@@ -306,8 +306,8 @@ class Search {
 
 Culprits find_culprits(const Readings& readings) { return Search{readings}.run(); }
 
-std::vector<float> dip_scores(const Readings& readings) {
-  return Dips{readings, std::vector<bool>(readings.size()), false}.scores();
+std::vector<float> dip_scores(const Readings& readings, bool known_routes) {
+  return Dips{readings, std::vector<bool>(readings.size()), known_routes}.scores();
 }
 
 }  // namespace cupel::burnin::fabric

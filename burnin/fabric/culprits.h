@@ -37,8 +37,8 @@ struct Culprits {
 Culprits find_culprits(const Readings& readings);
 
 /// How much flows that were slow in some of their readings speak for each part being one that is
-/// slow now and then, in nats: by all flows, those whose route is not known too. For whom to
-/// measure more often; find_culprits() names nobody by it.
-std::vector<float> dip_scores(const Readings& readings);
+/// slow now and then, in nats. By all flows, those too whose route is not known: for whom to
+/// measure more often. `known_routes`: by those alone by which find_culprits() names a part.
+std::vector<float> dip_scores(const Readings& readings, bool known_routes);
 
 }  // namespace cupel::burnin::fabric

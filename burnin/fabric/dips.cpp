@@ -32,32 +32,47 @@ Dips::Dips(const Readings& readings, const std::vector<bool>& explained, bool kn
     dips += dipped;
     all += count;
   }
-  rate_ = dips / all;
+  dips_of_all_ = dips;
+  readings_of_all_ = all;
   score();
+}
+
+/// Of the fleet without this part: in a small fleet its own dips would be what is usual.
+double Dips::rate_without(const Sum& part) const {
+  return (dips_of_all_ - part.dips) / (readings_of_all_ - part.readings);
 }
 
 /// What the flows of two nodes say together counts once: what is between these two may come and go.
 void Dips::score() {
   std::ranges::fill(scores_, 0.0F);
+  std::vector<Sum> sums(scores_.size());
+  for (FlowId id = 0; id < readings_.size(); ++id) {
+    if (!speaks(id)) continue;
+    for (const auto part : readings_.parts(id)) {
+      sums[part].dips += dips_[id];
+      sums[part].readings += readings_.count(id);
+    }
+  }
   std::map<std::tuple<PartId, int, int>, double> of_pairs;
   for (FlowId id = 0; id < readings_.size(); ++id) {
     if (!speaks(id)) continue;
-    const double said = score_of(id);
     const auto& flow = readings_.flow(id);
     const auto [low, high] = std::minmax(flow.from, flow.to);
-    for (const auto part : readings_.parts(id))
+    for (const auto part : readings_.parts(id)) {
+      const double said = score_of(id, rate_without(sums[part]));
       if (dips_[id] > 0)
         of_pairs[{part, low, high}] += said;
       else
         scores_[part] += static_cast<float>(said);
+    }
   }
   for (const auto& [at, said] : of_pairs)
     scores_[std::get<0>(at)] += static_cast<float>(std::min(said, kMostOfAPair));
 }
 
-double Dips::score_of(FlowId id) const {
-  const double slow = std::log(std::max(kDuty / rate_, 1.0)),
-               fast = std::log((1 - kDuty) / (1 - std::min(rate_, kDuty)));
+double Dips::score_of(FlowId id, double rate) const {
+  const double slow = std::log(std::max(kDuty / rate, 1.0)),
+               fast = std::log((1 - kDuty) / (1 - std::min(rate, kDuty)));
   const int dipped = dips_[id];
   return dipped * slow + (readings_.count(id) - dipped) * fast;
 }

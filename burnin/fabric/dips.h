@@ -28,13 +28,17 @@ class Dips {
 
  private:
   bool speaks(FlowId id) const { return speaks_[id]; }
-  double score_of(FlowId id) const;
+  struct Sum {
+    double dips = 0, readings = 0;
+  };
+  double rate_without(const Sum& part) const;
+  double score_of(FlowId id, double rate) const;
   void score();
 
   const Readings& readings_;
   std::vector<int> dips_;  // of each flow
   std::vector<bool> speaks_;
-  double rate_ = 0;  // of readings of the fleet that dip
+  double dips_of_all_ = 0, readings_of_all_ = 0;  // of the flows that speak, at first
   std::vector<float> scores_;
 };
 

@@ -78,11 +78,33 @@ class Chooser {
     return std::nullopt;
   }
 
+  /// Nodes that were measured with this one already.
+  std::vector<bool> partners_of(int node) const {
+    std::vector<bool> met(busy_.size());
+    for (FlowId id = 0; id < readings_.size(); ++id) {
+      const auto& flow = readings_.flow(id);
+      if (flow.from == node) met[static_cast<std::size_t>(flow.to)] = true;
+      if (flow.to == node) met[static_cast<std::size_t>(flow.from)] = true;
+    }
+    return met;
+  }
+
+  /// With a new partner where there is one: what one pair says counts only so much.
   std::optional<Flow> by_node(PartId suspect, const Part& part) {
+    const auto met = partners_of(part.owner);
+    const auto new_one = by_partners(suspect, part, [&](std::size_t other) { return !met[other]; });
+    if (new_one) return new_one;
+    tries_ = 0;
+    return by_partners(suspect, part, [&](std::size_t other) { return met[other]; });
+  }
+
+  template <class May>
+  std::optional<Flow> by_partners(PartId suspect, const Part& part, const May& may) {
     constexpr int kStep = 5;
     for (int i = 0; i + 1 < nodes() && go_on(); ++i) {
       const int away = 1 + (i + kStep * turn_) % (nodes() - 1);
       const int other = (part.owner + away) % nodes();
+      if (!may(static_cast<std::size_t>(other))) continue;
       for (int rail = 0; rail < rails(); ++rail) {
         if (part.kind == PartKind::access && rail != part.index) continue;
         if (const auto flow = from_or_to(part.owner, other, rail, suspect)) return flow;

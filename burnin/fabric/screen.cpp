@@ -42,15 +42,16 @@ void PairScreen::leave(int node) { absent_.at(static_cast<std::size_t>(node)) = 
 /// Of parts that dipped more often than the fleet does: often enough to name or clear them.
 std::vector<Flow> PairScreen::flows_for_dips() {
   if (rounds_for_dips_ == options_.rounds_for_dips) return {};
-  const auto scores = dip_scores(readings_);
+  const auto scores = dip_scores(readings_, false), certain = dip_scores(readings_, true);
   const float least = rounds_for_dips_ == 0 ? kMayDip : kDipsAgain;
   std::vector<PartId> suspects;
   for (PartId part = 0; part < scores.size(); ++part) {
     const auto kind = topology_.part(part).kind;
     // A node whose links all come and go shows by them.
     const bool can_be = kind == PartKind::access || kind == PartKind::uplink;
+    // Readings across unknown routes raise the suspicion alone: they name none.
     if (can_be && topology_.whole(part) == part && scores[part] >= least &&
-        scores[part] < kDipsForCertain)
+        certain[part] < kDipsForCertain)
       suspects.push_back(part);
   }
   std::ranges::stable_sort(suspects, std::greater{}, [&](PartId part) { return scores[part]; });

@@ -327,6 +327,48 @@ TEST(FabricPairs, NamesALinkThatIsSlowInAThirdOfItsReadings) {
   EXPECT_GE(named + doubted, kSeeds * 9 / 10) << "what is not certain is no pass";
 }
 
+// Readings across leaves raise the suspicion, and name none: the link is read more often inside its
+// leaf, each time with another partner, until those are enough.
+TEST(FabricPairs, NamesSuchALinkWhereRoutesAreNotKnown) {
+  int named = 0;
+  constexpr int kSeeds = 10, kAtLeast = 9;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Measured fabric{{.nodes = 128,
+                     .routes = SimulatedFabric::Routes::shifted,
+                     .has_tables = false,
+                     .told = Routing::unknown},
+                    seed};
+    const Part part{PartKind::access, Way::both, 33, 5};
+    fabric.parts.slow_now_and_then(fabric.screen.topology().id(part), 0.5, 0.3);
+
+    for (const auto& each : fabric.run().named) {
+      EXPECT_EQ(fabric.screen.topology().whole(each.parts.front()),
+                fabric.screen.topology().id(part))
+          << "seed " << seed;
+      ++named;
+    }
+  }
+  EXPECT_GE(named, kAtLeast);
+}
+
+// Of eight nodes its own dips are half of all: what is usual is what the others have.
+TEST(FabricPairs, NamesSuchALinkOfEightNodes) {
+  int named = 0;
+  constexpr int kSeeds = 20, kAtLeast = 16;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Measured fabric{{.nodes = 8}, seed};
+    const Part part{PartKind::access, Way::both, 5, 5};
+    fabric.parts.slow_now_and_then(fabric.screen.topology().id(part), 0.5, 0.3);
+
+    for (const auto& each : fabric.run().named)
+      named +=
+          fabric.screen.topology().whole(each.parts.front()) == fabric.screen.topology().id(part)
+              ? 1
+              : 0;
+  }
+  EXPECT_GE(named, kAtLeast);
+}
+
 TEST(FabricPairs, NamesNobodyWhereReadingsDipOftenAndForAWhile) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Measured fabric{{.nodes = 128, .dips = 0.03, .dips_again = 0.4}, seed};
