@@ -87,10 +87,11 @@ Error of_another(const Server& server, const fs::path& state, const Owner& owner
 }
 
 Error half_copied(const Server& server, const Owner& owner) {
-  return Error{Code::kConflict,
-               fmt::format("the schema {} of the database {} holds a part of a copy ({}): go on "
-                           "with the command that began it (cupel store migrate, cupel restore)",
-                           server.schema, server.database, owner.place)};
+  return Error{
+      Code::kConflict,
+      fmt::format("the schema {} of the database {} holds a part of a copy ({}): go on "
+                  "with the command that began it (cupel store migrate or cupel restore FOLDER)",
+                  server.schema, server.database, owner.place)};
 }
 
 /// Whoever comes first has it; it is his already where he had it.

@@ -261,9 +261,9 @@ Result<Moved> move_store(const fs::path& folder, const std::optional<Server>& to
     TRY(end_note(folder));
   }
   if (!moved && moved.error().code == Code::kMalformed && is_there(folder / kNote))
-    return Error{Code::kMalformed,
-                 moved.error().what +
-                     ": after cupel store migrate --give-up the same command copies it anew"};
+    return Error{
+        Code::kMalformed,
+        moved.error().what + ": give it up with cupel store migrate --give-up, and begin again"};
   return moved;
 }
 

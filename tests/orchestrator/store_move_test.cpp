@@ -289,6 +289,17 @@ TEST_F(MoveTest, ThatWasCutOffBetweenTwoNamesIsBroughtToItsEnd) {
 
   EXPECT_FALSE(fs::exists(folder_ / "cupel.db"));
   expect_all_there();
+
+  // As behind the copy, before the first name was changed.
+  fs::rename(folder_ / "cupel.db.moved", folder_ / "cupel.db");
+  fs::remove(folder_ / "store.yaml");
+  ASSERT_TRUE(write_file(folder_ / "store.moving", to_yaml(server_)));
+
+  const auto moved = move_store(folder_, server_);
+
+  ASSERT_TRUE(moved) << moved.error().what;
+  EXPECT_FALSE(fs::exists(folder_ / "store.moving"));
+  expect_all_there();
 }
 
 TEST_F(MoveTest, ThatIsGivenUpLeavesTheStoreWhereItWasAndCanBeBegunAgain) {
