@@ -332,13 +332,14 @@ TEST(FabricFacts, TakeAMaskOfZeroAndAnOlderDriverForNoReportOfHealth) {
 }
 
 TEST(FabricFacts, TakeACompletedGpuOfARackWithoutAPartitionForOneThatIsNotJoined) {
-  const auto no_clique = fabric_with({{"cluster", 1}, {"health", 0x1aa}});
+  const auto no_clique = fabric_with({{"of_rack", 1}, {"cluster", 1}, {"health", 0x1aa}});
   EXPECT_EQ(find(no_clique, "faults")->as_array().at(0).as_string(),
             "it is in no partition of its NVLink domain (clique 0)");
-  const auto no_cluster = fabric_with({{"clique", 7}});
+  const auto no_cluster = fabric_with({{"of_rack", 1}, {"clique", 7}});
   EXPECT_EQ(find(no_cluster, "faults")->as_array().at(0).as_string(),
             "it is in no NVLink domain (cluster UUID of zeros)");
-  // A machine that is a fabric by itself has neither.
+  EXPECT_EQ(find(fabric_with({{"of_rack", 1}}), "faults")->as_array().size(), 2);
+  // A machine that is a fabric by itself need have neither.
   EXPECT_TRUE(find(fabric_with({}), "faults")->as_array().empty());
 }
 

@@ -146,6 +146,25 @@ TEST_F(RackPageTest, NamesPartitionsSwitchesAndSuppliesThatAreNotWell) {
                                    "a01/shelf1: psu0 is Critical"));
 }
 
+TEST_F(RackPageTest, CountsTheGpusOfAWholeRacksPartitions) {
+  page.switches[0].reading->partitions[0].gpus = 71;
+  EXPECT_THAT(wrong(), IsEmpty()) << "the inventory has three trays of eighteen";
+
+  rack.compute.resize(18);
+  EXPECT_THAT(wrong(), ElementsAre("a01/switch1: its partitions hold 71 of 72 GPUs"));
+
+  page.switches[0].reading->partitions[0].gpus.reset();
+  EXPECT_THAT(wrong(), IsEmpty()) << "not reported is not zero";
+}
+
+TEST_F(RackPageTest, TakesATrayThatSaysNothingOfSlotAndLeaksForOneThatWasNotRead) {
+  page.compute[0].reading->places.clear();
+  page.compute[0].reading->leaks.clear();
+
+  EXPECT_THAT(not_read(page), ElementsAre("a01/compute1: slots of the GPUs: not reported",
+                                          "a01/compute1: leak detectors: none reported"));
+}
+
 TEST_F(RackPageTest, ListsWhatWasNotReadAndCutsItInTextAlone) {
   for (int i = 0; i < 50; ++i)
     page.compute[0].reading->unknown.push_back({"fact " + std::to_string(i), "uri", "HTTP 500"});
