@@ -112,7 +112,7 @@ TEST_F(RackPageTest, TakesALeakThatContradictsAndOneOfTheLogForWrong) {
   EXPECT_THAT(
       wrong(),
       ElementsAre("a01/compute2: ColdPlate is Critical (contradiction: sensor OK, roll-up OK)",
-                  "a01/compute3: its log tells of a leak at Manifold: changed to Degraded",
+                  "a01/compute3: its log reports a leak at Manifold: changed to Degraded",
                   "a01/switch2: LEAKAGE-1 is leak"));
 }
 
