@@ -299,18 +299,6 @@ class Taken {
   std::map<std::string, std::string> by_{};
 };
 
-std::vector<const RackDevice*> devices_of(const NvlRack& rack) {
-  std::vector<const RackDevice*> all;
-  for (const auto& one : rack.compute) all.push_back(&one.bmc);
-  for (const auto& one : rack.switches) {
-    if (one.bmc) all.push_back(&*one.bmc);
-    for (const auto& port : one.nvos) all.push_back(&port);
-  }
-  for (const auto& one : rack.shelves) all.push_back(&one);
-  if (rack.cdu) all.push_back(&*rack.cdu);
-  return all;
-}
-
 void check_slots(const NvlRack& rack, Problems& problems) {
   Taken slots{"rack '" + rack.name + "': slot", problems};
   const auto use = [&](const std::optional<int>& slot, const std::string& whose) {
@@ -344,6 +332,18 @@ bool has_parts(const YamlValue& item) {
 }
 
 }  // namespace
+
+std::vector<const RackDevice*> devices_of(const NvlRack& rack) {
+  std::vector<const RackDevice*> all;
+  for (const auto& one : rack.compute) all.push_back(&one.bmc);
+  for (const auto& one : rack.switches) {
+    if (one.bmc) all.push_back(&*one.bmc);
+    for (const auto& port : one.nvos) all.push_back(&port);
+  }
+  for (const auto& one : rack.shelves) all.push_back(&one);
+  if (rack.cdu) all.push_back(&*rack.cdu);
+  return all;
+}
 
 std::vector<const YamlValue*> rack_items(YamlFields& site, Problems& problems,
                                          const std::string& file) {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/file.h"
+#include "tests/support/captures.h"
+
 namespace cupel::inventory {
 namespace {
 
@@ -153,6 +156,26 @@ TEST(RackParts, AreRefusedWhereTheyAreNoneEmptyOrTooMany) {
   EXPECT_THAT(told("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, certificate: "
                    "/dev/null}}}\n"),
               HasSubstr("certificate and key belong together"));
+}
+
+TEST(RackParts, NameNoPrivateKeyThatOthersMayRead) {
+  const test::TemporaryFolder folder;
+  const auto at = [&](const char* name) { return folder.path() / name; };
+  ASSERT_TRUE(write_file(at("own.pem"), "certificate", 0644));
+  ASSERT_TRUE(write_file(at("own.key"), "key", 0644));
+  ASSERT_TRUE(write_file(at("site.yaml"),
+                         site("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, "
+                              "certificate: own.pem, key: own.key}}}\n"),
+                         0600));
+
+  const auto open_to_all = load_racks(at("site.yaml"));
+  ASSERT_TRUE(write_file(at("own.key"), "key", 0600));
+  const auto closed = load_racks(at("site.yaml"));
+
+  EXPECT_THAT(to_string(open_to_all.problems), HasSubstr("own.key may be read by others"));
+  EXPECT_FALSE(open_to_all.inventory);
+  ASSERT_TRUE(closed.inventory) << to_string(closed.problems);
+  EXPECT_EQ(closed.racks.at(0).switches.at(0).nvos.at(0).key, at("own.key").string());
 }
 
 TEST(RackParts, OfARackByKeyHaveNoOtherName) {
