@@ -294,10 +294,13 @@ std::vector<RackDevice> AccessFields::devices(const std::vector<std::string>& na
     auto endpoint = endpoint_of(addresses[i], kHttps);
     if (!endpoint)
       problems_.push_back({where, "'" + addresses[i] + "' is not a host or host:port"});
+    // "{node}" is "a01-switch1": a name in a path has no slash.
+    std::string place{names[i]};
+    std::ranges::replace(place, '/', '-');
     all.push_back({.name = names[i],
                    .endpoint = std::move(endpoint).value_or(Endpoint{}),
                    .user = who,
-                   .password = secret,
+                   .password = secret_of_node(secret, place, where, problems_),
                    .trust = trust,
                    .where = where});
   }

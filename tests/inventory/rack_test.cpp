@@ -76,6 +76,22 @@ TEST(RackParts, KnowTheNodeWhoseBmcATrayHasInWhateverSpelling) {
   EXPECT_EQ(loaded.racks[0].compute[1].bmc.pin_name(), "a01/compute2");
 }
 
+TEST(RackParts, HaveSecretsOfTheirOwnWhereTheNameStandsInThePlace) {
+  auto text = site(
+      "  a01: {kind: gb200-nvl72, compute: {bmc: ['10.0.1.[1-2]', 10.0.9.9]}, "
+      "power_shelves: [10.0.9.1]}\n");
+  const std::string everyones = "env:BMC\"", own = "file:/secrets/{node}\"";
+  text.replace(text.find(everyones), everyones.size(), own);
+
+  const auto loaded = parse_racks(text, "site.yaml", "/nowhere");
+
+  ASSERT_EQ(loaded.racks.size(), 1) << to_string(loaded.problems);
+  const auto& rack = loaded.racks[0];
+  EXPECT_EQ(rack.compute[1].bmc.password.where, "/secrets/a01-n02") << "that of the node";
+  EXPECT_EQ(rack.compute[2].bmc.password.where, "/secrets/a01-compute3");
+  EXPECT_EQ(rack.shelves[0].password.where, "/secrets/a01-shelf1");
+}
+
 TEST(RackParts, MayBeNamedByTheirNodes) {
   const auto loaded =
       parsed("  a01: {kind: gb300-nvl72, compute: {nodes: 'a01-n[01-18]', slots: '[1-18]'}}\n");
