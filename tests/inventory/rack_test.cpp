@@ -90,6 +90,7 @@ TEST(RackParts, HaveSecretsOfTheirOwnWhereTheNameStandsInThePlace) {
   EXPECT_EQ(rack.compute[1].bmc.password.where, "/secrets/a01-n02") << "that of the node";
   EXPECT_EQ(rack.compute[2].bmc.password.where, "/secrets/a01-compute3");
   EXPECT_EQ(rack.shelves[0].password.where, "/secrets/a01-shelf1");
+  EXPECT_EQ(rack.switches[0].nvos[0].password.where, "/nvos/a01-switch1");
 }
 
 TEST(RackParts, MayBeNamedByTheirNodes) {
