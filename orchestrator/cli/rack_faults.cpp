@@ -21,8 +21,8 @@ void add_leaks(const std::vector<Told<BmcReading>>& devices, Faults& faults) {
     for (const auto& past : one.reading->latched)
       faults.push_back({"leak in the log",
                         {one.name},
-                        fmt::format("{}: its log reports a leak at {}: {}", one.name,
-                                    past.detector, past.message)});
+                        fmt::format("{}: its log reports a leak at {}: {}", one.name, past.detector,
+                                    past.message)});
   }
 }
 
