@@ -12,6 +12,7 @@
 #include "inventory/endpoint.h"
 #include "inventory/image_manifest.h"
 #include "inventory/model.h"
+#include "inventory/rack.h"
 #include "inventory/secret_ref.h"
 
 namespace cupel::inventory {
@@ -140,6 +141,19 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
   if (inventory.images) key(inventory.images->certificate_key, inventory.images->where);
   if (inventory.boot) key(inventory.boot->key, inventory.boot->where);
   return std::move(files).problems();
+}
+
+std::vector<Problem> check_rack_files(const std::vector<NvlRack>& racks) {
+  NamedFiles files{check_ownership}, keys{check_secret_file};
+  for (const auto& rack : racks)
+    for (const auto* device : devices_of(rack)) {
+      if (device->trust.kind == Trust::Kind::ca) files.check(device->trust.what, device->where);
+      files.check(device->certificate, device->where);
+      keys.check(device->key, device->where);
+    }
+  auto problems = std::move(files).problems();
+  std::ranges::move(std::move(keys).problems(), std::back_inserter(problems));
+  return problems;
 }
 
 std::vector<Problem> check_image_trust_files(const Inventory& inventory) {

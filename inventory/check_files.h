@@ -10,6 +10,8 @@
 
 namespace cupel::inventory {
 
+struct NvlRack;
+
 /// The inventory's file and the profiles beside it: who can write to them decides which commands
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
@@ -27,6 +29,10 @@ Result<void> check_secret_file(const std::filesystem::path& file);
 /// others and belong to us or root; of passwords and tokens that they are there, too. A key that is
 /// not there is the reader's problem.
 std::vector<Problem> check_secret_files(const Inventory& inventory);
+
+/// The same of the devices of these racks: authorities and certificates that others cannot change,
+/// private keys that are not open to others.
+std::vector<Problem> check_rack_files(const std::vector<NvlRack>& racks);
 
 /// That the manifest of firmware images and the public key are there. Not asked where an inventory
 /// is loaded: `cupel firmware sign` works before both are.

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "inventory/check_files.h"
 #include "inventory/read_rack.h"
 
 namespace cupel::inventory {
@@ -42,7 +43,10 @@ LoadedRacks load_racks(const std::filesystem::path& file) {
   if (!checked.inventory) return {.problems = std::move(checked.problems)};
   const auto text = read_file(file, kFileLimit);
   if (!text) return {.problems = {{{file.string(), 0, 0}, text.error().what}}};
-  return parse_racks(*text, file.string(), absolute_path(file).parent_path());
+  auto racks = parse_racks(*text, file.string(), absolute_path(file).parent_path());
+  std::ranges::move(check_rack_files(racks.racks), std::back_inserter(racks.problems));
+  if (!racks.problems.empty()) racks.inventory.reset();
+  return racks;
 }
 
 }  // namespace cupel::inventory

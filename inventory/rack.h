@@ -65,14 +65,20 @@ struct NvlRack {
   Place where{};
 };
 
+/// All that is reached over the network: trays, management ports, shelves, cooling unit.
+std::vector<const RackDevice*> devices_of(const NvlRack& rack);
+
 /// An inventory with what stands in its racks.
 struct LoadedRacks {
   std::optional<Inventory> inventory{};
   std::vector<NvlRack> racks{};     // those that have a kind, in the order of the file
   std::vector<Problem> problems{};  // as load_inventory()
 };
+/// Keys, certificates and authorities of its devices are the user's or root's, and keys are not
+/// open to others.
 LoadedRacks load_racks(const std::filesystem::path& file);
-/// As load_racks(), from a text; `folder` is what relative paths are relative to.
+/// As load_racks() but for the files that the devices name, from a text; `folder` is what relative
+/// paths are relative to.
 LoadedRacks parse_racks(std::string_view text, const std::string& file,
                         const std::filesystem::path& folder);
 

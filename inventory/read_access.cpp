@@ -294,10 +294,15 @@ std::vector<RackDevice> AccessFields::devices(const std::vector<std::string>& na
     auto endpoint = endpoint_of(addresses[i], kHttps);
     if (!endpoint)
       problems_.push_back({where, "'" + addresses[i] + "' is not a host or host:port"});
+    // "{node}" is "a01-switch1", of both ports of a switch: a name in a path has no slash.
+    auto place = names[i];
+    if (const auto port = place.find('/', place.find('/') + 1); port != place.npos)
+      place.erase(port);
+    std::ranges::replace(place, '/', '-');
     all.push_back({.name = names[i],
                    .endpoint = std::move(endpoint).value_or(Endpoint{}),
                    .user = who,
-                   .password = secret,
+                   .password = secret_of_node(secret, place, where, problems_),
                    .trust = trust,
                    .where = where});
   }

@@ -172,8 +172,12 @@ class PartReader {
     } else if (bmc != nullptr) {
       for (auto& device : devices(*bmc, "bmc", "compute", default_of("bmc")))
         rack_.compute.push_back({.bmc = std::move(device)});
+      const bool has_own_access = bmc->kind == YamlValue::Kind::map;
       for (auto& tray : rack_.compute)
-        if (const auto* node = node_at(tray.bmc.endpoint)) be_node(tray, *node);
+        if (const auto* node = node_at(tray.bmc.endpoint)) {
+          be_node(tray, *node);
+          if (!has_own_access) take_access(tray.bmc, *node);
+        }
     } else {
       add_nodes(nodes, fields.place("nodes"));
     }
@@ -186,6 +190,12 @@ class PartReader {
     tray.node = node.name;
     tray.bmc.known_as = bmc_name(node);
     if (tray.bmc.mac.empty()) tray.bmc.mac = node.bmc.mac;
+  }
+
+  static void take_access(RackDevice& device, const Node& node) {
+    device.user = node.bmc.user;
+    device.password = node.bmc.password;
+    device.trust = node.bmc.trust;
   }
 
   void add_nodes(const std::vector<std::string>& ranges, const Place& where) {
@@ -299,18 +309,6 @@ class Taken {
   std::map<std::string, std::string> by_{};
 };
 
-std::vector<const RackDevice*> devices_of(const NvlRack& rack) {
-  std::vector<const RackDevice*> all;
-  for (const auto& one : rack.compute) all.push_back(&one.bmc);
-  for (const auto& one : rack.switches) {
-    if (one.bmc) all.push_back(&*one.bmc);
-    for (const auto& port : one.nvos) all.push_back(&port);
-  }
-  for (const auto& one : rack.shelves) all.push_back(&one);
-  if (rack.cdu) all.push_back(&*rack.cdu);
-  return all;
-}
-
 void check_slots(const NvlRack& rack, Problems& problems) {
   Taken slots{"rack '" + rack.name + "': slot", problems};
   const auto use = [&](const std::optional<int>& slot, const std::string& whose) {
@@ -344,6 +342,18 @@ bool has_parts(const YamlValue& item) {
 }
 
 }  // namespace
+
+std::vector<const RackDevice*> devices_of(const NvlRack& rack) {
+  std::vector<const RackDevice*> all;
+  for (const auto& one : rack.compute) all.push_back(&one.bmc);
+  for (const auto& one : rack.switches) {
+    if (one.bmc) all.push_back(&*one.bmc);
+    for (const auto& port : one.nvos) all.push_back(&port);
+  }
+  for (const auto& one : rack.shelves) all.push_back(&one);
+  if (rack.cdu) all.push_back(&*rack.cdu);
+  return all;
+}
 
 std::vector<const YamlValue*> rack_items(YamlFields& site, Problems& problems,
                                          const std::string& file) {

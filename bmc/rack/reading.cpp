@@ -104,6 +104,20 @@ Task<Result<BmcReading>> in_a_session(Door door, RackDevice device, Questions qu
   co_return reading;
 }
 
+/// What was answered without saying it.
+void note_silence(SwitchReading& reading) {
+  const auto note = [&](bool silent, const char* fact) {
+    const auto is_known = [&](const Unknown& each) { return each.fact == fact; };
+    if (silent && std::ranges::none_of(reading.unknown, is_known))
+      reading.unknown.push_back({fact, reading.port, "not reported"});
+  };
+  note(!reading.place.slot, "its slot");
+  note(reading.cluster.state.empty(), "cluster");
+  note(reading.health.status.empty(), "health");
+  note(reading.leakage.empty(), "leak sensors");
+  note(reading.cluster.state == "enabled" && reading.partitions.empty(), "partitions");
+}
+
 Task<Result<SwitchReading>> ask_switch(nvos::Nvue nvue, Deadline deadline) {
   SwitchReading reading{.port = nvue.name()};
   auto place = co_await nvos::read_place(nvue, deadline);
@@ -124,9 +138,11 @@ Task<Result<SwitchReading>> ask_switch(nvos::Nvue nvue, Deadline deadline) {
   auto leakage = co_await nvos::read_leakage(nvue, deadline);
   keep(std::move(leakage), reading.leakage, "leak sensors", name, unknown);
   // Partitions are the controller's; a switch whose cluster is off has none.
-  if (reading.cluster.state != "enabled") co_return reading;
-  auto partitions = co_await nvos::read_partitions(nvue, deadline);
-  keep(std::move(partitions), reading.partitions, "partitions", name, unknown);
+  if (reading.cluster.state == "enabled") {
+    auto partitions = co_await nvos::read_partitions(nvue, deadline);
+    keep(std::move(partitions), reading.partitions, "partitions", name, unknown);
+  }
+  note_silence(reading);
   co_return reading;
 }
 

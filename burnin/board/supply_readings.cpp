@@ -74,7 +74,8 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
   const auto health = text_at(sensor, "health").value_or("");
   if (kind == "leak") {
     const auto state = lower_case(text_at(sensor, "state").value_or(health));
-    reading.wet = reading.wet.value_or(0) + (state == "ok" || state.empty() ? 0 : 1);
+    // One that reports nothing is neither dry nor wet.
+    if (!state.empty()) reading.wet = reading.wet.value_or(0) + (state == "ok" ? 0 : 1);
     return;
   }
   const auto said = lower_case(name);

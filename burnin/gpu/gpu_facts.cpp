@@ -253,19 +253,21 @@ void add_reset(const Gpu& gpu, Findings& findings) {
     add_unknown(gpu, "gpu.reset_required", action, findings);
 }
 
-/// Whether a GPU whose state is completed can reach the others. One of a rack's NVLink domain has a
-/// chassis' serial number, a cluster and a clique, which is 0 where no partition has it; one of a
-/// machine that is a fabric by itself has none of these (HGX H100: clique 0, a cluster of zeros).
+/// Whether a GPU whose state is completed can reach the others. One of a rack's NVLink domain
+/// reports its chassis' serial number; it has a cluster and a clique, which is 0 where no partition
+/// has it. A machine that is a fabric by itself need have none of these (HGX H100: clique 0, a
+/// cluster of zeros).
 bool is_joined(const Gpu& gpu) {
   const auto known = [&](const char* path) {
     const auto text = text_of(gpu.xml, path).value_or("N/A");
     return text != "N/A" && text.find_first_not_of("0-") != text.npos;
   };
-  const bool cluster = known("fabric/clusterUuid"), clique = known("fabric/cliqueId");
-  const bool is_of_rack = cluster || clique || known("platformInfo/chassis_serial_number");
+  const auto name = text_of(gpu.xml, "product_name").value_or("");
+  const bool of_rack = known("platformInfo/chassis_serial_number") || name.contains("GB200") ||
+                       name.contains("GB300");
   const auto health = text_of(gpu.xml, "fabric/health/summary").value_or("N/A");
-  return (!is_of_rack || (cluster && clique)) && health != "Unhealthy" &&
-         health != "Limited Capacity";
+  const bool has_both = known("fabric/clusterUuid") && known("fabric/cliqueId");
+  return (has_both || !of_rack) && health != "Unhealthy" && health != "Limited Capacity";
 }
 
 /// Whether the fabric manager has joined it to the others. Not told where there is no NVSwitch.

@@ -21,8 +21,8 @@ void add_leaks(const std::vector<Told<BmcReading>>& devices, Faults& faults) {
     for (const auto& past : one.reading->latched)
       faults.push_back({"leak in the log",
                         {one.name},
-                        fmt::format("{}: its log tells of a leak at {}: {}", one.name,
-                                    past.detector, past.message)});
+                        fmt::format("{}: its log reports a leak at {}: {}", one.name, past.detector,
+                                    past.message)});
   }
 }
 
@@ -79,6 +79,36 @@ void add_partitions(const RackPage& page, Faults& faults) {
                           {one.name},
                           fmt::format("{}: partition {} ({}) is {}", one.name, each.id, each.name,
                                       each.health.empty() ? "not reported" : each.health)});
+  }
+}
+
+/// Of a rack whose trays are all in the inventory, the GPUs that no partition has.
+void add_missing_gpus(const RackPage& page, Faults& faults) {
+  const auto& kind = *page.rack->kind;
+  if (page.rack->compute.size() != kind.compute) return;
+  for (const auto& one : page.switches) {
+    if (!one.reading || one.reading->partitions.empty()) continue;
+    int held = 0;
+    for (const auto& each : one.reading->partitions) {
+      if (!each.gpus) return;  // nobody knows
+      held += *each.gpus;
+    }
+    if (held != kind.gpus)
+      faults.push_back(
+          {"partition",
+           {one.name},
+           fmt::format("{}: its partitions hold {} of {} GPUs", one.name, held, kind.gpus)});
+  }
+}
+
+/// A compute tray that answered, and said nothing of its slot or of leaks.
+void add_silent_trays(const RackPage& page, std::vector<std::string>& lines) {
+  for (const auto& one : page.compute) {
+    if (!one.reading) continue;
+    const auto has_slot = [](const inventory::RackPlace& place) { return place.slot.has_value(); };
+    if (std::ranges::none_of(one.reading->places, has_slot))
+      lines.push_back(one.name + ": slots of the GPUs: not reported");
+    if (one.reading->leaks.empty()) lines.push_back(one.name + ": leak detectors: none reported");
   }
 }
 
@@ -157,6 +187,7 @@ std::vector<RackFault> faults_of(const RackPage& page) {
   for (const auto& one : page.switches) add_switch(one, faults);
   add_controllers(page, faults);
   add_partitions(page, faults);
+  add_missing_gpus(page, faults);
   add_supplies(page.shelves, faults);
   add_supplies(page.cdu, faults);
   return faults;
@@ -165,6 +196,7 @@ std::vector<RackFault> faults_of(const RackPage& page) {
 std::vector<std::string> not_read(const RackPage& page) {
   std::vector<std::string> lines;
   add_not_read(page.compute, lines);
+  add_silent_trays(page, lines);
   add_not_read(page.switch_bmcs, lines);
   add_not_read(page.switches, lines);
   add_not_read(page.shelves, lines);

@@ -97,16 +97,8 @@ OrExit<const NvlRack*> rack_or_complain(const Context& context, const inventory:
 
 /// What a device has refused may be tried again, once.
 void forget_refusals(bmc::redfish::Transport& transport, const NvlRack& rack) {
-  const auto forget = [&](const inventory::RackDevice& device) {
-    transport.bmc_limits(device.pin_name()).logins.accepted(device.user);
-  };
-  for (const auto& tray : rack.compute) forget(tray.bmc);
-  for (const auto& tray : rack.switches) {
-    if (tray.bmc) forget(*tray.bmc);
-    for (const auto& port : tray.nvos) forget(port);
-  }
-  for (const auto& shelf : rack.shelves) forget(shelf);
-  if (rack.cdu) forget(*rack.cdu);
+  for (const auto* device : devices_of(rack))
+    transport.bmc_limits(device->pin_name()).logins.accepted(device->user);
 }
 
 Exit show(const Context& context, const RackAsked& asked) {

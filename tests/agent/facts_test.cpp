@@ -332,14 +332,20 @@ TEST(FabricFacts, TakeAMaskOfZeroAndAnOlderDriverForNoReportOfHealth) {
 }
 
 TEST(FabricFacts, TakeACompletedGpuOfARackWithoutAPartitionForOneThatIsNotJoined) {
-  const auto no_clique = fabric_with({{"cluster", 1}, {"health", 0x1aa}});
-  EXPECT_EQ(find(no_clique, "faults")->as_array().at(0).as_string(),
-            "it is in no partition of its NVLink domain (clique 0)");
-  const auto no_cluster = fabric_with({{"clique", 7}});
-  EXPECT_EQ(find(no_cluster, "faults")->as_array().at(0).as_string(),
-            "it is in no NVLink domain (cluster UUID of zeros)");
-  // A machine that is a fabric by itself has neither.
-  EXPECT_TRUE(find(fabric_with({}), "faults")->as_array().empty());
+  const auto faults = [](std::initializer_list<std::pair<const char*, double>> planted) {
+    const auto fabric = fabric_with(planted);
+    std::vector<std::string> all;
+    for (const auto& one : find(fabric, "faults")->as_array()) all.emplace_back(one.as_string());
+    return all;
+  };
+  constexpr auto kNoClique = "it is in no partition of its NVLink domain (clique 0)";
+  constexpr auto kNoCluster = "it is in no NVLink domain (cluster UUID of zeros)";
+
+  EXPECT_THAT(faults({{"of_rack", 1}, {"cluster", 1}, {"health", 0x1aa}}), ElementsAre(kNoClique));
+  EXPECT_THAT(faults({{"of_rack", 1}, {"clique", 7}}), ElementsAre(kNoCluster));
+  EXPECT_THAT(faults({{"of_rack", 1}}), ElementsAre(kNoClique, kNoCluster));
+  // A machine that is a fabric by itself need have neither.
+  EXPECT_THAT(faults({}), ::testing::IsEmpty());
 }
 
 TEST(Facts, NameEachFunctionThatAnOldDriverLacks) {

@@ -174,6 +174,13 @@ TEST(LatchedLeaks, AreSeenWhereTheEntryHasNoSeverity) {
   EXPECT_EQ(latched_leaks(log).size(), 1);
 }
 
+TEST(LatchedLeaks, AreNotOverBecauseTheWordAbnormalHoldsNormal) {
+  EventLog log;
+  log.entries = {entry("Leak detector 0 is abnormal.", "Critical", "")};
+
+  EXPECT_EQ(latched_leaks(log).size(), 1);
+}
+
 TEST(LatchedLeaks, AreNoneOfOtherPartsAndOfGoodNews) {
   EventLog log;
   log.entries = {

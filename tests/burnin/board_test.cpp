@@ -322,6 +322,18 @@ TEST(Psu, CountsWetLeakDetectors) {
   EXPECT_TRUE(says_unknown(*found, "redundancy of the supplies"));
 }
 
+TEST(Psu, TakesALeakDetectorThatReportsNothingForNeitherDryNorWet) {
+  const std::string silent =
+      R"({"reading":1,"seconds":1,"sensors":[{"kind":"leak","name":"a","state":""},)"
+      R"({"kind":"power","name":"PSU0 output","value":9}]})"
+      "\n";
+
+  const auto found = psu(transcript(silent, silent));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(*found, "sensor.leak", "leak detector"), std::nullopt);
+}
+
 // --- feeds
 
 /// The stage without feeds, and what comes of the feeds behind it.

@@ -293,9 +293,11 @@ TEST(GpuFacts, CallAGpuOfARackReadyOnlyInAPartitionOfItsDomainAndHealthy) {
   EXPECT_EQ(ready(text, "N/A", "0", kZeros, "N/A"), 1) << "a machine that is a fabric by itself";
   EXPECT_EQ(ready(text, "1800000000001", "0", kZeros, "N/A"), 0) << "joined to nothing";
   EXPECT_EQ(ready(text, "1800000000001", "0", kDomain, "Healthy"), 0);
-  EXPECT_EQ(ready(text, "N/A", "32766", kZeros, "Healthy"), 0);
-  EXPECT_EQ(ready(text, "N/A", "32766", kDomain, "Unhealthy"), 0);
-  EXPECT_EQ(ready(text, "N/A", "32766", kDomain, "Limited Capacity"), 0);
+  EXPECT_EQ(ready(text, "1800000000001", "32766", kZeros, "Healthy"), 0);
+  EXPECT_EQ(ready(text, "1800000000001", "32766", kDomain, "Unhealthy"), 0);
+  EXPECT_EQ(ready(text, "N/A", "0", kZeros, "Limited Capacity"), 0);
+  EXPECT_EQ(ready(replaced(text, "A100-SXM4-80GB", "GB200"), "N/A", "0", kZeros, "N/A"), 0)
+      << "a model of racks, also where it does not know its chassis";
 }
 
 TEST(GpuFacts, TellsWhyThereIsNothingToRead) {

@@ -112,7 +112,7 @@ TEST_F(RackPageTest, TakesALeakThatContradictsAndOneOfTheLogForWrong) {
   EXPECT_THAT(
       wrong(),
       ElementsAre("a01/compute2: ColdPlate is Critical (contradiction: sensor OK, roll-up OK)",
-                  "a01/compute3: its log tells of a leak at Manifold: changed to Degraded",
+                  "a01/compute3: its log reports a leak at Manifold: changed to Degraded",
                   "a01/switch2: LEAKAGE-1 is leak"));
 }
 
@@ -144,6 +144,25 @@ TEST_F(RackPageTest, NamesPartitionsSwitchesAndSuppliesThatAreNotWell) {
   EXPECT_THAT(wrong(), ElementsAre("a01/switch1: its health is Not OK: PSU1: not OK",
                                    "a01/switch1: partition 32766 (Default Partition) is degraded",
                                    "a01/shelf1: psu0 is Critical"));
+}
+
+TEST_F(RackPageTest, CountsTheGpusOfAWholeRacksPartitions) {
+  page.switches[0].reading->partitions[0].gpus = 71;
+  EXPECT_THAT(wrong(), IsEmpty()) << "the inventory has three trays of eighteen";
+
+  rack.compute.resize(18);
+  EXPECT_THAT(wrong(), ElementsAre("a01/switch1: its partitions hold 71 of 72 GPUs"));
+
+  page.switches[0].reading->partitions[0].gpus.reset();
+  EXPECT_THAT(wrong(), IsEmpty()) << "not reported is not zero";
+}
+
+TEST_F(RackPageTest, TakesATrayThatSaysNothingOfSlotAndLeaksForOneThatWasNotRead) {
+  page.compute[0].reading->places.clear();
+  page.compute[0].reading->leaks.clear();
+
+  EXPECT_THAT(not_read(page), ElementsAre("a01/compute1: slots of the GPUs: not reported",
+                                          "a01/compute1: leak detectors: none reported"));
 }
 
 TEST_F(RackPageTest, ListsWhatWasNotReadAndCutsItInTextAlone) {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/file.h"
+#include "tests/support/captures.h"
+
 namespace cupel::inventory {
 namespace {
 
@@ -71,6 +74,23 @@ TEST(RackParts, KnowTheNodeWhoseBmcATrayHasInWhateverSpelling) {
   EXPECT_EQ(loaded.racks[0].compute[0].bmc.pin_name(), "a01-n02");
   EXPECT_EQ(loaded.racks[0].compute[1].node, "");
   EXPECT_EQ(loaded.racks[0].compute[1].bmc.pin_name(), "a01/compute2");
+}
+
+TEST(RackParts, HaveSecretsOfTheirOwnWhereTheNameStandsInThePlace) {
+  auto text = site(
+      "  a01: {kind: gb200-nvl72, compute: {bmc: ['10.0.1.[1-2]', 10.0.9.9]}, "
+      "power_shelves: [10.0.9.1]}\n");
+  const std::string everyones = "env:BMC\"", own = "file:/secrets/{node}\"";
+  text.replace(text.find(everyones), everyones.size(), own);
+
+  const auto loaded = parse_racks(text, "site.yaml", "/nowhere");
+
+  ASSERT_EQ(loaded.racks.size(), 1) << to_string(loaded.problems);
+  const auto& rack = loaded.racks[0];
+  EXPECT_EQ(rack.compute[1].bmc.password.where, "/secrets/a01-n02") << "that of the node";
+  EXPECT_EQ(rack.compute[2].bmc.password.where, "/secrets/a01-compute3");
+  EXPECT_EQ(rack.shelves[0].password.where, "/secrets/a01-shelf1");
+  EXPECT_EQ(rack.switches[0].nvos[0].password.where, "/nvos/a01-switch1");
 }
 
 TEST(RackParts, MayBeNamedByTheirNodes) {
@@ -153,6 +173,26 @@ TEST(RackParts, AreRefusedWhereTheyAreNoneEmptyOrTooMany) {
   EXPECT_THAT(told("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, certificate: "
                    "/dev/null}}}\n"),
               HasSubstr("certificate and key belong together"));
+}
+
+TEST(RackParts, NameNoPrivateKeyThatOthersMayRead) {
+  const test::TemporaryFolder folder;
+  const auto at = [&](const char* name) { return folder.path() / name; };
+  ASSERT_TRUE(write_file(at("own.pem"), "certificate", 0644));
+  ASSERT_TRUE(write_file(at("own.key"), "key", 0644));
+  ASSERT_TRUE(write_file(at("site.yaml"),
+                         site("  a01: {kind: gb200-nvl72, switches: {nvos: {address: 10.0.9.1, "
+                              "certificate: own.pem, key: own.key}}}\n"),
+                         0600));
+
+  const auto open_to_all = load_racks(at("site.yaml"));
+  ASSERT_TRUE(write_file(at("own.key"), "key", 0600));
+  const auto closed = load_racks(at("site.yaml"));
+
+  EXPECT_THAT(to_string(open_to_all.problems), HasSubstr("own.key may be read by others"));
+  EXPECT_FALSE(open_to_all.inventory);
+  ASSERT_TRUE(closed.inventory) << to_string(closed.problems);
+  EXPECT_EQ(closed.racks.at(0).switches.at(0).nvos.at(0).key, at("own.key").string());
 }
 
 TEST(RackParts, OfARackByKeyHaveNoOtherName) {

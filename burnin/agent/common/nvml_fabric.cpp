@@ -60,11 +60,13 @@ FabricHealth fabric_health(unsigned mask) {
                                      : "of a kind that is not known"};
 }
 
-std::vector<std::string> fabric_faults(const Fabric& fabric) {
+bool is_of_rack(std::string_view name) { return name.contains("GB200") || name.contains("GB300"); }
+
+std::vector<std::string> fabric_faults(const Fabric& fabric, bool of_rack) {
   std::vector<std::string> faults;
-  if (fabric.has_cluster() && fabric.clique == 0)
+  if (of_rack && fabric.clique == 0)
     faults.emplace_back("it is in no partition of its NVLink domain (clique 0)");
-  if (!fabric.has_cluster() && fabric.clique != 0)
+  if (of_rack && !fabric.has_cluster())
     faults.emplace_back("it is in no NVLink domain (cluster UUID of zeros)");
   const auto health = fabric_health(fabric.health.value_or(0));
   const auto note = [&](const std::optional<bool>& fact, const char* words) {

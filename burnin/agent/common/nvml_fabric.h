@@ -59,9 +59,13 @@ struct FabricHealth {
 };
 FabricHealth fabric_health(unsigned mask);
 
+/// Whether GPUs of this name are in the NVLink domain of a rack ("NVIDIA GB200"), and not of one
+/// machine.
+bool is_of_rack(std::string_view name);
+
 /// What keeps a GPU whose state is completed and whose status is success from being used: in words
-/// for a person. A GPU of a machine that is a fabric by itself has neither cluster nor clique; one
-/// of a rack has both, and is joined to nothing where one of them is 0.
-std::vector<std::string> fabric_faults(const Fabric& fabric);
+/// for a person. One of a rack has a cluster and a clique, and is joined to nothing where either is
+/// 0; a machine that is a fabric by itself need not have them (HGX H100 has neither).
+std::vector<std::string> fabric_faults(const Fabric& fabric, bool of_rack);
 
 }  // namespace cupel::agent::nvml

@@ -101,7 +101,8 @@ int nvmlDeviceGetIndex(Board* board, unsigned* index) {
   return kSuccess;
 }
 int nvmlDeviceGetName(Board* board, char* into, unsigned size) {
-  return text(board, into, size, "NVIDIA H100 80GB HBM3");
+  const bool of_rack = board != nullptr && value_of(*board, "of_rack", 0) == 1;
+  return text(board, into, size, of_rack ? "NVIDIA GB200" : "NVIDIA H100 80GB HBM3");
 }
 int nvmlDeviceGetUUID(Board* board, char* into, unsigned size) {
   return text(board, into, size,

@@ -59,6 +59,20 @@ TEST_F(RackReading, OfASwitchGoesOnOverWhatItDoesNotAnswer) {
   EXPECT_EQ(reading->unknown[0].fact, "health");
 }
 
+TEST_F(RackReading, OfASwitchNotesWhatItAnswersWithoutSayingIt) {
+  on("GET system/health", "{}");
+  on("GET platform/chassis-location", R"({"slot-number": "N/A"})");
+  const inventory::SwitchTray tray{.name = "a01/switch1",
+                                   .nvos = {device("a01/switch1/nvos", server_.endpoint())}};
+
+  const auto reading = run(rack::read_switch(door(), tray, soon()));
+
+  ASSERT_TRUE(reading);
+  ASSERT_EQ(reading->unknown.size(), 2);
+  EXPECT_EQ(reading->unknown[0].fact, "its slot");
+  EXPECT_EQ(reading->unknown[1].fact, "health");
+}
+
 TEST_F(RackReading, OfASwitchTakesTheOtherPortWhereTheFirstIsDead) {
   // Nobody listens on the discard port of loopback.
   const inventory::SwitchTray tray{.name = "a01/switch1",

@@ -18,7 +18,9 @@ constexpr const char* kProgram = SOURCE_DIR "/../shared/nvl72/fake_nvue.py";
 /// One that nobody has now.
 std::uint16_t free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
   EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
@@ -26,7 +28,7 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-class SharedSwitch : public ::testing::TestWithParam<const char*> {
+class SharedSwitch : public ::testing::Test {
  protected:
   /// False: it is not there, and the test is over.
   bool start(const std::string& faults) {
@@ -46,7 +48,7 @@ class SharedSwitch : public ::testing::TestWithParam<const char*> {
   }
   nvos::Nvue nvue() {
     return {transport_,
-            {.node = "a01/switch1", .endpoint = {"127.0.0.1", port_}, .known = &keys_},
+            {.node = "a01/switch1", .endpoint = {"127.0.0.1", port_}, .trust = {}, .known = &keys_},
             "admin",
             password_from(password_)};
   }
@@ -148,10 +150,11 @@ TEST_F(SharedSwitch, GetsAnotherPasswordThanTheFactorys) {
   auto old_one = nvue();
   EXPECT_THAT(run(old_one.get("cluster", soon())).error().what, HasSubstr("log in to it once"));
   const std::string fresh = "another secret";
-  nvos::Nvue new_one{transport_,
-                     {.node = "a01/switch1", .endpoint = {"127.0.0.1", port_}, .known = &keys_},
-                     "admin",
-                     password_from(fresh)};
+  nvos::Nvue new_one{
+      transport_,
+      {.node = "a01/switch1", .endpoint = {"127.0.0.1", port_}, .trust = {}, .known = &keys_},
+      "admin",
+      password_from(fresh)};
 
   const auto changed = run(nvos::set_password(old_one, new_one, "admin", fresh, kPace, soon()));
 

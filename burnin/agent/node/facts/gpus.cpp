@@ -112,8 +112,9 @@ void add_fabric(const nvml::Library& library, nvml::Device gpu, Row& row, Report
     report.line.add("cluster", nvml::uuid_text(fabric.value->cluster));
   add_fabric_health(*fabric.value, report);
   report.line.array("faults");
+  const bool of_rack = nvml::is_of_rack(library.name(gpu).value.value_or(""));
   if (fabric.value->state == 3 && fabric.value->status == 0)
-    for (const auto& fault : nvml::fabric_faults(*fabric.value)) report.line.item(fault);
+    for (const auto& fault : nvml::fabric_faults(*fabric.value, of_rack)) report.line.item(fault);
   report.line.end().end();
 }
 
