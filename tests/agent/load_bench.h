@@ -88,7 +88,9 @@ class TimedPrograms final : public Programs {
   bool begin(const Command& command, Wait<Ran>& wait) override {
     const auto& tool = find(command);
     clock_.time += std::min(tool.lasts, command.limit);
-    wait.answer(tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran);
+    auto ran = tool.lasts > command.limit ? Ran{.status = 124, .late = true} : tool.ran;
+    if (command.shorten) command.shorten(ran.out);
+    wait.answer(std::move(ran));
     return true;
   }
   bool begin_first_end(std::chrono::milliseconds span, Wait<std::optional<Ended>>& wait) override {
