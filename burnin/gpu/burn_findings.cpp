@@ -403,6 +403,7 @@ Result<void> check_all(const BurnOutput& said, const BurnReport& test, const Bur
   if (run.command != stage.name)
     return Error{Code::kNoMeasurement,
                  fmt::format("cupel-burn did {}, not {}", run.command, stage.name)};
+  if (said.cut) return Error{Code::kNoMeasurement, "cupel-burn printed more than cupel-node keeps"};
   if (!said.whole) return Error{Code::kNoMeasurement, "the stage's output is cut short"};
   return ok();
 }

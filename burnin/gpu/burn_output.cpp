@@ -90,6 +90,7 @@ BurnOutput read_agent(AgentOutput output) {
   }
   if (const auto* run = agent.tool("run")) {
     read.run_status = run->status;
+    read.cut = run->cut;
     read.run_complaint = script::complaint({"", run->errors});
   }
   return read;

@@ -274,6 +274,19 @@ TEST(BurnStage, KeepsAllOfAToolThatIsKilledAtItsLimitAndTheLastOfItsProgress) {
   EXPECT_TRUE(burnin::says_unknown(*found, "the rest of gemm"));
 }
 
+TEST(BurnStage, ProvesNothingWhereMoreWasPrintedThanIsKeptButTellsTheFaults) {
+  BurnBench bench;
+  for (int i = 0; i < 50'000; ++i) bench.said.lines += std::string{burnin::kFault};
+
+  const auto found = bench.burned();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_GT(value_of(*found, "gemm.errors", "gpu4").value_or(0), 1000);
+  EXPECT_EQ(value_of(*found, "burn.complete"), 0);
+  EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu3"), std::nullopt);
+  EXPECT_LT(bench.lines.text.size(), 8u << 20);
+}
+
 /// What the controller reads of a tool that prints so many lines, one a second, of which 1,000
 /// bytes are kept.
 burnin::ToolOutput read_of(int lines, std::function<void(std::string&)> shorten = {}) {
@@ -306,6 +319,7 @@ TEST(Reported, KeepsNoMoreThanTheCommandDoesAndSaysThatItWasCut) {
   const auto many = read_of(400);
 
   EXPECT_EQ(many.out.size(), 1000);
+  EXPECT_THAT(many.out, ::testing::EndsWith("line   99\n")) << "no line behind the cut";
   EXPECT_TRUE(many.cut);
 }
 

@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "base/json.h"
 #include "burnin/stage_series.h"
 #include "tests/burnin/burn_said.h"
 #include "tests/burnin/node_lines.h"
@@ -173,6 +174,35 @@ TEST(BurnSeries, ReadsWhatTheDriverSampledOfEachGpu) {
   EXPECT_THAT(recorder.all(), SizeIs(8 * 4));
   EXPECT_EQ(recorder.all().at({"gpu3", "gpu.power", "W"}).spans.front().mean, 688.2F);
   EXPECT_THAT(recorder.faults(), SizeIs(8));
+}
+
+/// As cupel-node reports a tool: pieces while it ran, its evidence when it has ended.
+std::string reported(const char* kind, const char* name, const std::string& out) {
+  return fmt::format(R"({{"kind":"{}","name":"{}","status":0,"cut":false,"out":{}}})"
+                     "\n",
+                     kind, name, json::serialize(json::string(out)));
+}
+
+TEST(BurnSeries, ReadsSamplesOfAJobThatWasKilledToo) {
+  const auto said = good();
+  const std::string begin = R"({"kind":"stage","stage":"cupel-burn","protocol":1})"
+                            "\n"
+                            R"({"kind":"asked","name":"seconds","value":60})"
+                            "\n" +
+                            reported("evidence", "gpus", said.gpus_text()) +
+                            reported("piece", "run", said.run_text()) +
+                            reported("piece", "samples", said.samples_text());
+  const auto ended = begin + reported("evidence", "run", "") +
+                     reported("evidence", "samples", said.samples_text()) +
+                     R"({"kind":"done","status":0})"
+                     "\n";
+
+  const auto killed = read("gemm", begin).all(), whole = read("gemm", ended).all();
+
+  EXPECT_THAT(killed, SizeIs(8 * 4));
+  EXPECT_EQ(killed.at({"gpu3", "gpu.power", "W"}).spans.front().samples, 1);
+  EXPECT_EQ(whole.at({"gpu3", "gpu.power", "W"}).spans.front().samples, 2);
+  EXPECT_EQ(killed, read("gemm", good().text()).all());
 }
 
 TEST(BurnSeries, PutsRoundsAsFarApartAsTheScriptAskedFor) {

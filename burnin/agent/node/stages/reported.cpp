@@ -17,12 +17,13 @@ Reported::Reported(Node& node, std::string name, Command command)
   command_.shorten = [this](std::string& out) { take(out); };
 }
 
-/// A line that is drawn anew ends with '\r'.
+/// A line that is drawn anew ends with '\r'. Behind a cut nothing is kept: nobody could see where
+/// the gap is.
 void Reported::take(std::string& out) {
   const auto size = out.find_last_of("\r\n") + 1;
-  if (size == 0) return;
-  waiting_.append(out, 0, size);
+  if (!cut_) waiting_.append(out, 0, size);
   out.erase(0, size);
+  if (size == 0 || cut_) return;
   if (shorten_) shorten_(waiting_);
   if (waiting_.size() >= kLongestPiece) report();
   keep_room();
@@ -42,7 +43,7 @@ void Reported::report() {
 }
 
 void Reported::end(Ran ran) {
-  waiting_ += ran.out;
+  if (!cut_) waiting_ += ran.out;
   keep_room();
   ran.out = std::move(waiting_);
   ran.cut = ran.cut || cut_;
