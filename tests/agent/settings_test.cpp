@@ -480,6 +480,19 @@ TEST_F(SettingsStage, OfARecordThatIsNoneAreLeftToAPerson) {
   EXPECT_EQ(read(state("before")), "gpu.power=700\n");
 }
 
+TEST_F(SettingsStage, ArePutBackAlsoWhereNobodyKnowsWhatTheyWereSetTo) {
+  ASSERT_TRUE(set({{"power_limit", "600"}}));
+  fs::remove(at(state("wanted")));
+  fs::create_directory(at(state("wanted")));
+
+  const auto back = put_back();
+
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 1) << "whether they stayed so is not known";
+  EXPECT_EQ(limit("1"), "700.00\n");
+}
+
 TEST_F(SettingsStage, ThatNoPlanAsksForAreRefusedByTheNodeToo) {
   for (const auto* order :
        {"{}", R"({"at_most":60,"settings":[]})", R"({"at_most":0,"settings":[]})",
@@ -557,7 +570,7 @@ TEST_F(SettingsStage, OfTheScriptOfAnEarlierVersionArePutBackAndItsTimerGoes) {
   write(state("before"),
         "cupel-settings|1|first\ngpu.power|GPU-0000|700.00\ngpu.power|GPU-0001|700.00\n"
         "gpu.clocks|GPU-0000|default\n");
-  write(state("wanted"), "gpu.power|GPU-0000|600.00\ngpu.power|GPU-0001|600.00\n");
+  write(state("wanted"), "gpu.power|GPU-0000|600.00\ngpu.power|GPU-0001|600.00\ngpu.cl");
   write(state("until"), "1700000000 1700003600\n");
   write(state("restore.sh"), "echo the script\n");
   write(unit("service"), "ExecStart=/bin/sh /var/lib/cupel/settings/restore.sh timer\n");
