@@ -346,6 +346,20 @@ TEST_F(SettingsStage, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
   EXPECT_EQ(back->facts.at("settings.lost.gpu1"), "gpu.power: was set to 600.00, and is 500.00");
 }
 
+TEST_F(SettingsStage, OfAGovernorAreMadeOnAllCpusThatHaveOneThatIsTheSame) {
+  const std::string cpu = "node/sys/devices/system/cpu/cpu", file = "/cpufreq/scaling_governor";
+  for (const auto* each : {"0", "1"}) write(cpu + each + file, "powersave\n");
+  write(cpu + "0/cpufreq/scaling_available_governors", "performance powersave\n");
+
+  ASSERT_TRUE(set({{"governor", "performance"}}));
+  EXPECT_EQ(read(cpu + "1" + file), "performance\n");
+  ASSERT_TRUE(put_back());
+  EXPECT_EQ(read(cpu + "1" + file), "powersave\n");
+  EXPECT_THAT(set({{"governor", "ondemand"}}).error().what, HasSubstr("'ondemand' is none of"));
+  write(cpu + "1" + file, "performance\n");
+  EXPECT_THAT(set({{"governor", "performance"}}).error().what, HasSubstr("different governors"));
+}
+
 /// A file with these words that refuses to be written, as the kernel's does for an interrupt that
 /// it manages itself.
 class Refusing {
