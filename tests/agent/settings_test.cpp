@@ -346,6 +346,20 @@ TEST_F(SettingsStage, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
   EXPECT_EQ(back->facts.at("settings.lost.gpu1"), "gpu.power: was set to 600.00, and is 500.00");
 }
 
+TEST_F(SettingsStage, OfAGovernorAreMadeOnAllCpusThatHaveOneThatIsTheSame) {
+  const std::string cpu = "node/sys/devices/system/cpu/cpu", file = "/cpufreq/scaling_governor";
+  for (const auto* each : {"0", "1"}) write(cpu + each + file, "powersave\n");
+  write(cpu + "0/cpufreq/scaling_available_governors", "performance powersave\n");
+
+  ASSERT_TRUE(set({{"governor", "performance"}}));
+  EXPECT_EQ(read(cpu + "1" + file), "performance\n");
+  ASSERT_TRUE(put_back());
+  EXPECT_EQ(read(cpu + "1" + file), "powersave\n");
+  EXPECT_THAT(set({{"governor", "ondemand"}}).error().what, HasSubstr("'ondemand' is none of"));
+  write(cpu + "1" + file, "performance\n");
+  EXPECT_THAT(set({{"governor", "performance"}}).error().what, HasSubstr("different governors"));
+}
+
 /// A file with these words that refuses to be written, as the kernel's does for an interrupt that
 /// it manages itself.
 class Refusing {
@@ -480,6 +494,19 @@ TEST_F(SettingsStage, OfARecordThatIsNoneAreLeftToAPerson) {
   EXPECT_EQ(read(state("before")), "gpu.power=700\n");
 }
 
+TEST_F(SettingsStage, ArePutBackAlsoWhereNobodyKnowsWhatTheyWereSetTo) {
+  ASSERT_TRUE(set({{"power_limit", "600"}}));
+  fs::remove(at(state("wanted")));
+  fs::create_directory(at(state("wanted")));
+
+  const auto back = put_back();
+
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 1) << "whether they stayed so is not known";
+  EXPECT_EQ(limit("1"), "700.00\n");
+}
+
 TEST_F(SettingsStage, ThatNoPlanAsksForAreRefusedByTheNodeToo) {
   for (const auto* order :
        {"{}", R"({"at_most":60,"settings":[]})", R"({"at_most":0,"settings":[]})",
@@ -557,7 +584,7 @@ TEST_F(SettingsStage, OfTheScriptOfAnEarlierVersionArePutBackAndItsTimerGoes) {
   write(state("before"),
         "cupel-settings|1|first\ngpu.power|GPU-0000|700.00\ngpu.power|GPU-0001|700.00\n"
         "gpu.clocks|GPU-0000|default\n");
-  write(state("wanted"), "gpu.power|GPU-0000|600.00\ngpu.power|GPU-0001|600.00\n");
+  write(state("wanted"), "gpu.power|GPU-0000|600.00\ngpu.power|GPU-0001|600.00\ngpu.cl");
   write(state("until"), "1700000000 1700003600\n");
   write(state("restore.sh"), "echo the script\n");
   write(unit("service"), "ExecStart=/bin/sh /var/lib/cupel/settings/restore.sh timer\n");

@@ -113,8 +113,8 @@ std::string Setting::name() const {
 
 std::string first_line(const Ran& ran) {
   if (ran.late) return "no answer within " + std::to_string(kToolLimit.count()) + " s";
-  auto text = all_of(ran);
-  auto line = std::string{trimmed(lines(text).empty() ? "" : lines(text).front())};
+  const auto text = all_of(ran);
+  std::string line{trimmed(text.substr(0, text.find('\n')))};
   std::ranges::replace(line, '|', ' ');
   return printable(line.substr(0, kLongestLine));
 }

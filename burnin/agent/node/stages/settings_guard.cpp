@@ -111,6 +111,16 @@ void remove_units(const Node& node) {
   for (const auto unit : {kTimer, kService}) node.settings.remove(unit_file(unit));
 }
 
+/// Of which systemd knows: it is told that they are gone, or it would refuse others of their name.
+Work<bool> drop_units(Node& node) {
+  if (!has_guard(node)) co_return false;
+  co_await systemctl(node, "disable cupel-settings.timer");
+  remove_units(node);
+  co_await systemctl(node, "stop cupel-settings.timer");
+  co_await systemctl(node, "daemon-reload");
+  co_return true;
+}
+
 Result<void> write_due(const Node& node, std::uint64_t seconds) {
   const auto now = node.settings.now();
   const auto due = now + static_cast<std::int64_t>(seconds);
@@ -135,6 +145,7 @@ Work<Guard> lay_guard(Node& node, std::uint64_t seconds) {
     guard.lasts = lasts;
     co_return guard;
   }
+  co_await drop_units(node);
   remove_units(node);
   const auto why = co_await lay_for_this_boot(node, seconds);
   if (why.empty())
@@ -155,12 +166,10 @@ Work<bool> stop_guard(Node& node) {
 }
 
 Work<bool> remove_guard(Node& node) {
-  for (const auto path : {kScript, kUntil}) node.settings.remove(std::string{path});
-  if (node.tree.exists(unit_file(kTimer))) co_await systemctl(node, "disable cupel-settings.timer");
-  remove_units(node);
-  co_await systemctl(node, "stop cupel-settings.timer");
-  const auto ran = co_await systemctl(node, "daemon-reload");
-  co_return ran.status == 0;
+  for (const auto path : {kScript, kUntil, kProgram}) node.settings.remove(std::string{path});
+  const bool dropped = co_await drop_units(node);
+  if (!dropped) co_await systemctl(node, "stop cupel-settings.timer");
+  co_return dropped;
 }
 
 bool has_guard(const Node& node) { return node.tree.exists(unit_file(kTimer)); }

@@ -29,19 +29,14 @@ Error malformed(std::string_view path, std::string_view line) {
                                      "': read it, set by hand what it says, then remove it"};
 }
 
-/// A value may have any sign but the end of a line.
-Result<KeptSettings> kept_in(std::string_view path, std::string_view text) {
-  KeptSettings all;
-  for (const auto line : lines(text)) {
-    if (line.empty() || line.starts_with(kHeader)) continue;
-    const auto first = line.find('|');
-    const auto second = first == line.npos ? line.npos : line.find('|', first + 1);
-    if (first == 0 || second == line.npos) return malformed(path, line);
-    all.push_back({Setting{std::string{line.substr(0, first)},
-                           std::string{line.substr(first + 1, second - first - 1)}},
-                   std::string{line.substr(second + 1)}});
-  }
-  return all;
+/// "KEY|PART|VALUE": a value may have any sign but the end of a line. Nothing of another line.
+std::optional<KeptSetting> kept_of(std::string_view line) {
+  const auto first = line.find('|');
+  const auto second = first == line.npos ? line.npos : line.find('|', first + 1);
+  if (first == 0 || second == line.npos) return std::nullopt;
+  return KeptSetting{
+      {std::string{line.substr(0, first)}, std::string{line.substr(first + 1, second - first - 1)}},
+      std::string{line.substr(second + 1)}};
 }
 
 std::string text_of(const KeptSettings& all) {
@@ -92,16 +87,25 @@ Result<SettingsRecord> read_record(const Node& node) {
   TRY(const auto text, text_of(node, kBefore));
   SettingsRecord record;
   if (text.empty()) return record;
-  if (!text.starts_with(kHeader)) return malformed(kBefore, lines(text).front());
-  TRY(record.before, kept_in(kBefore, text));
+  const auto all = lines(text);
+  if (!text.starts_with(kHeader)) return malformed(kBefore, all.front());
+  for (const auto line : all) {
+    if (line.empty() || line.starts_with(kHeader)) continue;
+    auto kept = kept_of(line);
+    if (!kept) return malformed(kBefore, line);
+    record.before.push_back(*std::move(kept));
+  }
   record.there = true;
-  record.this_boot = lines(text).front() == own_header(node);
+  record.this_boot = all.front() == own_header(node);
   return record;
 }
 
 Result<KeptSettings> read_wanted(const Node& node) {
   TRY(const auto text, text_of(node, kWanted));
-  return kept_in(kWanted, text);
+  KeptSettings wanted;
+  for (const auto line : lines(text))
+    if (auto kept = kept_of(line)) wanted.push_back(*std::move(kept));
+  return wanted;
 }
 
 Result<void> forget_undone(const Node& node, SettingsRecord& record) {

@@ -44,6 +44,8 @@ GaveUp why_record_unsafe(const Node& node);
 /// Errors: kFailed where it is there and cannot be read; kMalformed where it is none. Neither is
 /// "nothing is set".
 Result<SettingsRecord> read_record(const Node& node);
+
+/// Leaves out what is no line of ours: a crash may have cut what a script wrote. Errors: kFailed.
 Result<KeptSettings> read_wanted(const Node& node);
 
 /// Leaves out what a restart of the machine has undone, if there was one: all but what GPUs keep.

@@ -52,6 +52,15 @@ Work<bool> report_held(Node& node, const KeptSettings& wanted, const Gpus& gpus,
   co_return true;
 }
 
+/// Without the list nobody knows whether all stayed as it was set. All is put back nevertheless.
+KeptSettings wanted_or_report(const Node& node) {
+  auto wanted = read_wanted(node);
+  if (wanted) return *std::move(wanted);
+  report_setting(node, "held", {"the list of what was set", "all"}, "", "readable",
+                 {"not: " + wanted.error().what, ""});
+  return {};
+}
+
 /// How many are not as they were.
 Work<std::size_t> set_back(Node& node, const KeptSettings& before, const Gpus& gpus) {
   std::size_t left = 0;
@@ -86,10 +95,9 @@ std::string put_back_before(const Node& node) {
 Work<GaveUp> restore(Node& node, std::string by) {
   auto record = read_record(node);
   if (!record) co_return record.error().what;
-  const auto wanted = read_wanted(node);
-  if (!wanted) co_return wanted.error().what;
-  const auto gpus = co_await list_gpus(node, record->before, *wanted);
-  co_await report_held(node, *wanted, gpus, record->this_boot);
+  const auto wanted = wanted_or_report(node);
+  const auto gpus = co_await list_gpus(node, record->before, wanted);
+  co_await report_held(node, wanted, gpus, record->this_boot);
   const auto forgotten = forget_undone(node, *record);
   if (!forgotten) co_return forgotten.error().what;
   if (!record->there) {
