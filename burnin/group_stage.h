@@ -26,8 +26,8 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-/// In a round, what a member runs that waits for a leader's value: made of that value, which stands
-/// in the order of cupel-node and in no line of shell.
+/// In a round, what a member runs that waits for a leader's value: made of that value, which is
+/// part of the order of cupel-node and no word of the script.
 struct WithShared {
   std::function<std::string(const std::string& shared)> script{};
   /// Run first. The scripts of all who wait for the same leader begin when none of their checks

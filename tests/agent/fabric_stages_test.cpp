@@ -160,6 +160,11 @@ TEST(FabricPairsStage, BlamesNoLinkWhereAProgramIsMissingOrCannotBeStarted) {
 
   EXPECT_EQ(reported(none, flows_order(kSends)).errors, "ib_write_bw is not installed on the node");
   EXPECT_EQ(reported(broken, flows_order(kSends)).errors, "ib_write_bw cannot be started: " + why);
+  LoadBench gpu;
+  gpu.programs.add("ib_write_bw", {.status = 127, .err = why});
+  EXPECT_EQ(reported(gpu, flows_order(kSends, {.gpu_memory = true})).errors,
+            "ib_write_bw cannot be started: " + why)
+      << "it may be built with CUDA";
 }
 
 TEST(FabricPairsStage, MeasuresBandwidthAllTheSameWhereTheProgramForLatencyIsMissing) {

@@ -119,18 +119,29 @@ void keep_switches(std::string& out) {
   out = kept.append(out, end);
 }
 
-/// How HCAs reach memory of a GPU on this node: "peermem", "dmabuf"; or why they do not: "none",
-/// and "no-cuda" of a perftest that is built without it. Its help lists the options that it was
-/// built with. Where that hangs the job ends at its own limit: nothing is known then.
-Work<std::string> find_gpu_memory(Node& node, const std::string& program) {
+/// Its help lists the options that it was built with. Where that hangs the job ends at its own
+/// limit: nothing is known then.
+Work<Ran> read_help(Node& node, const std::string& program) {
   const Command ask{.argv = {program, "--help"}, .limit = seconds{kLongestLimit}};
-  const auto ran = co_await node.programs.run(ask);
+  auto ran = co_await node.programs.run(ask);
   node.lines.evidence("help", "", ask, ran);
-  const auto help = ran.out + ran.err;
-  if (!help.contains("use_cuda=")) co_return "no-cuda";
+  co_return ran;
+}
+
+/// How HCAs reach memory of a GPU on this node: "peermem", "dmabuf"; or why they do not: "none",
+/// and "no-cuda" of a perftest that is built without it.
+std::string_view gpu_memory_of(const Node& node, const Ran& help) {
+  const auto text = help.out + help.err;
+  if (!text.contains("use_cuda=")) return "no-cuda";
   if (node.tree.exists("/sys/module/nvidia_peermem") || node.tree.exists("/sys/module/nv_peer_mem"))
-    co_return "peermem";
-  co_return help.contains("use_cuda_dmabuf") ? "dmabuf" : "none";
+    return "peermem";
+  return text.contains("use_cuda_dmabuf") ? "dmabuf" : "none";
+}
+
+/// Empty where it could be started. It says nothing of what lies between the nodes.
+GaveUp why_not_started(const PairsOrder& order, const Ran& ran) {
+  if (ran.status != kCannotRun && ran.status != kNoProgram) return {};
+  return order.program + " cannot be started: " + shortened(printable(ran.err), 200);
 }
 
 /// Why nothing is run: the host's memory would answer another question. Empty where it is.
@@ -238,8 +249,7 @@ bool got_no_answer(const PairFlow& flow) {
          !flow.ran.err.contains(kMet);
 }
 
-/// Why a program could not be started; empty where all were. It says nothing of what lies between
-/// the nodes.
+/// Why one of them could not be started; empty where all were.
 GaveUp print_flows(Node& node, const PairsOrder& order, const std::vector<PairFlow>& flows) {
   GaveUp why;
   for (const auto& flow : flows) {
@@ -247,16 +257,18 @@ GaveUp print_flows(Node& node, const PairsOrder& order, const std::vector<PairFl
     if (got_no_answer(flow))
       node.lines.note(flow.name(), "Couldn't connect to " + flow.peer + " in " +
                                        std::to_string(order.client_limit) + " s: no answer");
-    if (flow.ran.status == kCannotRun || flow.ran.status == kNoProgram)
-      why = order.program + " cannot be started: " + shortened(printable(flow.ran.err), 200);
+    if (why.empty()) why = why_not_started(order, flow.ran);
   }
   return why;
 }
 
 Work<GaveUp> measure_flows(Node& node, const PairsOrder& order, std::vector<PairFlow> flows) {
-  std::string memory;
+  std::string_view memory;
   if (order.gpu) {
-    memory = co_await find_gpu_memory(node, order.program);
+    const auto help = co_await read_help(node, order.program);
+    auto why = why_not_started(order, help);
+    if (!why.empty()) co_return why;
+    memory = gpu_memory_of(node, help);
     node.lines.note("memory", memory);
   }
   if (const auto why = why_no_memory(memory); !why.empty()) {
