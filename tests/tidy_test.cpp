@@ -272,8 +272,7 @@ TEST(Tidy, FilesThatOptionsAndKeysNameAreReadByTheFunctionThatWaitsForNoPipe) {
                      "orchestrator/controller/state_folder.cpp",  // an inventory that was read
                      "orchestrator/images/raw_disk.cpp",          // disks: no pipe
                      "orchestrator/os/console_tail.cpp",          // a run's own
-                     "orchestrator/ssh/libraries.cpp",            // programs beside ours
-                     "orchestrator/store/journal_file.cpp"};      // a file that is verified
+                     "orchestrator/ssh/libraries.cpp"};           // programs beside ours
   for (const auto& source : sources()) {
     const auto room = room_of(source.path);
     if (room == "tests" || room == "rehearsal" || room == "burnin") continue;

@@ -150,7 +150,11 @@ Exit issue(const Context& context, IssueAsked asked) {
     return complain(context, settled.error(),
                     settled.error().code == Code::kStorage ? Exit::unfinished : Exit::invalid);
   const auto issued = issue(**store, asked);
-  if (!issued) return complain(context, issued.error(), Exit::invalid);
+  if (!issued) {
+    const auto code = issued.error().code;
+    const bool may_come = is_transient(code) || code == Code::kCancelled;
+    return complain(context, issued.error(), may_come ? Exit::unfinished : Exit::invalid);
+  }
   const auto digest = sha256_hex(issued->sealed);
   const auto stamp_file = asked.tsa.empty() ? std::string{} : time_stamp_name(asked.file);
   if (context.json)

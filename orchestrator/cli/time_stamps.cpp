@@ -21,19 +21,6 @@ engine::WallTime when(const TimeStamp& stamp) {
   return std::chrono::time_point_cast<engine::WallTime::duration>(stamp.at);
 }
 
-Result<void> check_time(const TimeStamp& stamp, engine::WallTime issued) {
-  if (when(stamp) + kClockSkew < issued)
-    return Error{Code::kUntrusted,
-                 fmt::format("stamped at {}, before it was issued at {}: one of the two clocks is "
-                             "wrong, or it was not issued then",
-                             report::utc(when(stamp)), report::utc(issued))};
-  if (when(stamp) > report::wall_now() + kClockSkew)
-    return Error{Code::kUntrusted,
-                 fmt::format("stamped at {}, and here it is {}: check the clock of this machine",
-                             report::utc(when(stamp)), report::utc(report::wall_now()))};
-  return ok();
-}
-
 Result<std::string> asked(const Tsa& tsa, const std::string& request) {
   asio::io_context io{1};
   auto ended = run_to_end(io, until_interrupted(handoff::ask_tsa(tsa.url, request)));
@@ -44,6 +31,20 @@ Result<std::string> asked(const Tsa& tsa, const std::string& request) {
 }  // namespace
 
 std::string time_stamp_name(const std::string& certificate) { return certificate + ".tsr"; }
+
+Result<void> check_time(const TimeStamp& stamp, engine::WallTime issued, engine::WallTime now) {
+  if (when(stamp) + kClockSkew < issued)
+    return Error{Code::kUntrusted,
+                 fmt::format("stamped at {}, before it was issued at {}: one of the two clocks is "
+                             "wrong, or it was not issued then",
+                             report::utc(when(stamp)), report::utc(issued))};
+  if (when(stamp) > now + kClockSkew)
+    return Error{Code::kUntrusted,
+                 fmt::format("stamped at {}, and here it is {}: check the clock of this machine, "
+                             "and the TSA's",
+                             report::utc(when(stamp)), report::utc(now))};
+  return ok();
+}
 
 Result<std::string> authorities_in(const std::string& file) {
   TRY(auto text, read_trusted_file(file, kLargestAuthorities));
@@ -70,7 +71,7 @@ Result<std::string> stamp(const Tsa& tsa, std::string_view bytes, engine::WallTi
   TRY(auto answer, asked(tsa, request));
   const auto who = "the TSA at " + tsa.url;
   TRY(const auto stamp, within(who, check_answer(answer, request, tsa.authorities)));
-  TRY(within(who, check_time(stamp, issued)));
+  TRY(within(who, check_time(stamp, issued, report::wall_now())));
   return answer;
 }
 
@@ -88,7 +89,7 @@ Result<StampBeside> check_stamp_beside(const std::string& certificate, std::stri
                  file + ": there is no time stamp beside the certificate: ask who issued it"};
   TRY(const auto answer, read_file(file, kLargestTimeStamp));
   TRY(auto stamp, within(file, check_time_stamp(answer, bytes, *authorities)));
-  TRY(within(file, check_time(stamp, issued)));
+  TRY(within(file, check_time(stamp, issued, report::wall_now())));
   auto words = fmt::format("it existed at {}, says {} (serial {}, policy {})",
                            report::utc(when(stamp)), stamp.by, stamp.serial, stamp.policy);
   return StampBeside{std::move(stamp), std::move(words)};

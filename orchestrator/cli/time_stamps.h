@@ -27,14 +27,17 @@ struct Tsa {
 /// a URL that is none; as authorities_in.
 Result<std::optional<Tsa>> tsa_of(const std::string& url, const std::string& authorities_file);
 
-/// The TSA's answer for these bytes, which check_time_stamp() has taken. Ctrl-C ends the wait.
-/// Errors: as handoff::ask_tsa, as check_answer; kUntrusted: by the TSA's clock they were stamped
-/// more than five minutes before `issued`.
+/// That a certificate was not stamped before it was issued, nor in time to come. Errors:
+/// kUntrusted.
+Result<void> check_time(const TimeStamp& stamp, engine::WallTime issued, engine::WallTime now);
+
+/// The TSA's answer for these bytes, which check_answer() and check_time() have taken. Ctrl-C ends
+/// the wait. Errors: as handoff::ask_tsa, as those; kCancelled.
 Result<std::string> stamp(const Tsa& tsa, std::string_view bytes, engine::WallTime issued);
 
 /// What lies beside a certificate with these bytes. Without `authorities` nothing is checked.
-/// Errors: kUntrusted: it does not hold, there is none though there are `authorities`, or it says a
-/// time before `issued` or a time to come (by more than five minutes); as check_time_stamp.
+/// Errors: kUntrusted: there is none though there are `authorities`; as check_time_stamp and
+/// check_time.
 struct StampBeside {
   std::optional<TimeStamp> stamp{};
   std::string words{};  // for people

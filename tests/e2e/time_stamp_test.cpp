@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "orchestrator/cli/time_stamps.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
 #include "tests/support/tsa.h"
@@ -109,9 +110,9 @@ TEST_F(StampedCertificate, IsNotWrittenWhereTheAuthorityGivesNoGoodStamp) {
   const auto with_password =
       issue({"--tsa", "http://u:secret@127.0.0.1:9/", "--tsa-ca", keys_.ca_file()});
 
-  for (const auto* each : {&of_another, &page, &closed}) {
-    EXPECT_EQ(each->status, 2) << each->out;
-    EXPECT_THAT(each->err, HasSubstr("no certificate is written: the TSA at http://127.0.0.1:"));
+  for (const auto& [ran, status] : {std::pair{&of_another, 2}, {&page, 2}, {&closed, 3}}) {
+    EXPECT_EQ(ran->status, status) << ran->out;
+    EXPECT_THAT(ran->err, HasSubstr("no certificate is written: the TSA at http://127.0.0.1:"));
   }
   EXPECT_THAT(of_another.err, HasSubstr("certificate verify error"));
   EXPECT_THAT(alone.err, HasSubstr("--tsa without --tsa-ca"));
@@ -120,6 +121,23 @@ TEST_F(StampedCertificate, IsNotWrittenWhereTheAuthorityGivesNoGoodStamp) {
   EXPECT_FALSE(fs::exists(file("it")));
   EXPECT_FALSE(fs::exists(file("it.tsr")));
   EXPECT_EQ(tsa.asked(), 2);
+}
+
+TEST(TimeOfAStamp, IsNeitherBeforeTheIssueNorToComeByMoreThanClocksDiffer) {
+  using namespace std::chrono_literals;
+  const engine::WallTime issued{1'800'000'000s};
+  const auto why = [&](std::chrono::seconds after, std::chrono::seconds now) {
+    const auto checked = cli::check_time(
+        {.at = std::chrono::floor<std::chrono::seconds>(issued) + after}, issued, issued + now);
+    return checked ? std::string{} : checked.error().what;
+  };
+
+  EXPECT_EQ(why(0s, 0s), "");
+  EXPECT_EQ(why(-5min, 0s), "");
+  EXPECT_EQ(why(240h, 240h), "") << "stamped by hand, later";
+  EXPECT_THAT(why(-301s, 8760h), HasSubstr("before it was issued at 2027-01-15T08:00:00Z"));
+  EXPECT_EQ(why(5min, 0s), "");
+  EXPECT_THAT(why(301s, 0s), HasSubstr("and here it is 2027-01-15T08:00:00Z"));
 }
 
 }  // namespace

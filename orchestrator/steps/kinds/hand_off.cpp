@@ -154,7 +154,8 @@ Task<Result<std::vector<burnin::Cause>>> changes_left(StepEnvironment& environme
 }
 
 Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.scheduler_for(request.node)) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler_for(request.node))
+    co_return done("no scheduler: the inventory names none, or the rehearsal has none (--slurm)");
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});

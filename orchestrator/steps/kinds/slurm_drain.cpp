@@ -70,7 +70,8 @@ Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepReq
 using Act = Task<Result<StepEnd>> (*)(StepEnvironment&, const StepRequest&);
 
 Task<Result<StepEnd>> perform(Act act, StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.scheduler_for(request.node)) co_return done("the inventory has no Slurm");
+  if (!environment.scheduler_for(request.node))
+    co_return done("no scheduler: the inventory names none, or the rehearsal has none (--slurm)");
   auto ended = co_await act(environment, request);
   if (ended) co_return ended;
   co_return ended_by(std::move(ended).error());
