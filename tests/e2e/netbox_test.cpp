@@ -70,7 +70,7 @@ class NetboxCommands : public ::testing::Test {
   }
   int changes() const {
     return static_cast<int>(std::ranges::count_if(
-        server.asked(), [](const test::Asked& one) { return one.method != "GET"; }));
+        server.asked(), [](const test::ReplayRequest& one) { return one.method != "GET"; }));
   }
 
   test::FakeNetbox fake = test::netbox_4_2();

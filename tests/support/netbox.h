@@ -13,7 +13,7 @@ namespace cupel::test {
 
 class FakeNetbox {
  public:
-  Answer operator()(const Asked& asked) {
+  ReplayAnswer operator()(const ReplayRequest& asked) {
     if (!asked.head.contains("Authorization: " + authorization + "\r\n"))
       return {.status = 403, .body = R"({"detail":"Invalid token"})"};
     const auto mark = asked.path.find('?');
@@ -44,7 +44,7 @@ class FakeNetbox {
   static std::string text(const json::value& value) {
     return value.is_string() ? std::string{value.as_string()} : json::serialize(value);
   }
-  static Answer patched(json::object& item, const json::object& change) {
+  static ReplayAnswer patched(json::object& item, const json::object& change) {
     for (const auto& [key, value] : change)
       item[key] = key == "status" ? json::value{{"value", value}} : value;
     return {.body = json::serialize(item)};
@@ -61,7 +61,7 @@ class FakeNetbox {
     const auto* device = find(item, "assigned_object/device/id");
     return device != nullptr && std::ranges::find(ids, text(*device)) != ids.end();
   }
-  Answer listed(const json::array& all, const std::string& query) const {
+  ReplayAnswer listed(const json::array& all, const std::string& query) const {
     std::vector<std::string> ids;
     std::size_t offset = 0;
     for (const auto part : split(query, '&')) {

@@ -47,7 +47,7 @@ std::string ReplayServer::url() const {
                      acceptor_.local_endpoint().port());
 }
 
-std::vector<Asked> ReplayServer::asked() const {
+std::vector<ReplayRequest> ReplayServer::asked() const {
   const std::lock_guard lock{mutex_};
   return asked_;
 }
@@ -64,7 +64,7 @@ void ReplayServer::talk(Stream& stream) {
   std::string read;
   const auto end = asio::read_until(stream, asio::dynamic_buffer(read), "\r\n\r\n", failure);
   if (failure) return;
-  Asked asked{.head = read.substr(0, end), .body = read.substr(end)};
+  ReplayRequest asked{.head = read.substr(0, end), .body = read.substr(end)};
   const auto length = length_in(asked.head);
   if (asked.body.size() < length)
     asio::read(stream, asio::dynamic_buffer(asked.body),
@@ -73,7 +73,7 @@ void ReplayServer::talk(Stream& stream) {
   if (failure || first.size() < 2) return;
   asked.method = first[0];
   asked.path = first[1];
-  Answer answer;
+  ReplayAnswer answer;
   {
     const std::lock_guard lock{mutex_};
     asked_.push_back(asked);

@@ -15,13 +15,13 @@
 
 namespace cupel::test {
 
-struct Asked {
+struct ReplayRequest {
   std::string method{}, path{};
   std::string head{};  // all of it
   std::string body{};
 };
 
-struct Answer {
+struct ReplayAnswer {
   int status = 200;
   std::string body{};
   std::string content_type = "application/json";
@@ -30,7 +30,7 @@ struct Answer {
 
 class ReplayServer {
  public:
-  using Handler = std::function<Answer(const Asked&)>;
+  using Handler = std::function<ReplayAnswer(const ReplayRequest&)>;
 
   explicit ReplayServer(Handler handler, bool tls = false);
   ~ReplayServer();
@@ -39,7 +39,7 @@ class ReplayServer {
 
   std::string url() const;
   std::string certificate_pem() const { return certificate_.certificate_pem; }
-  std::vector<Asked> asked() const;
+  std::vector<ReplayRequest> asked() const;
   std::vector<std::string> lines() const;  // "GET /ping"
 
  private:
@@ -54,7 +54,7 @@ class ReplayServer {
   boost::asio::ssl::context context_{boost::asio::ssl::context::tls_server};
   boost::asio::ip::tcp::acceptor acceptor_{io_};
   mutable std::mutex mutex_{};
-  std::vector<Asked> asked_{};
+  std::vector<ReplayRequest> asked_{};
   bool stopped_ = false;
   std::thread thread_{};
 };

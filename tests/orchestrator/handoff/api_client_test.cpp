@@ -10,15 +10,15 @@
 
 #include "base/base64.h"
 #include "orchestrator/handoff/token_claims.h"
-#include "tests/support/replay_server.h"
 #include "tests/support/captures.h"
 #include "tests/support/damage.h"
+#include "tests/support/replay_server.h"
 
 namespace cupel::handoff {
 namespace {
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Asked;
+using test::ReplayAnswer;
+using test::ReplayRequest;
 using test::ReplayServer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -63,7 +63,7 @@ class ApiClientTest : public ::testing::Test {
 };
 
 TEST_F(ApiClientTest, SendsTheTokenInAHeaderAndReadsJson) {
-  ReplayServer replay{[](const Asked&) { return Answer{.body = R"({"a":1})"}; }};
+  ReplayServer replay{[](const ReplayRequest&) { return ReplayAnswer{.body = R"({"a":1})"}; }};
   ApiRequest request{.method = "POST", .path = "/x?y=1", .body = "{}"};
 
   const auto answer = ask(server(replay.url()), request);
@@ -78,7 +78,7 @@ TEST_F(ApiClientTest, SendsTheTokenInAHeaderAndReadsJson) {
 }
 
 TEST_F(ApiClientTest, TrustsNoCertificateButThatOfItsAuthority) {
-  ReplayServer replay{[](const Asked&) { return Answer{.body = "{}"}; }, true};
+  ReplayServer replay{[](const ReplayRequest&) { return ReplayAnswer{.body = "{}"}; }, true};
   auto trusting = server(replay.url());
   const test::TemporaryFolder folder;
   trusting.ca = (folder.path() / "ca.pem").string();
@@ -97,7 +97,8 @@ TEST_F(ApiClientTest, TrustsNoCertificateButThatOfItsAuthority) {
 
 TEST_F(ApiClientTest, NamesATokenThatHasExpired) {
   set_token(token_of(R"({"exp":1700000000,"sun":"cupel"})"));
-  ReplayServer replay{[](const Asked&) { return Answer{.status = 401, .body = "no"}; }};
+  ReplayServer replay{
+      [](const ReplayRequest&) { return ReplayAnswer{.status = 401, .body = "no"}; }};
 
   const auto answer = ask(server(replay.url()));
 
@@ -110,7 +111,7 @@ TEST_F(ApiClientTest, NamesATokenThatHasExpired) {
 TEST_F(ApiClientTest, NeverShowsTheTokenThatAServerSendsBack) {
   for (const int status : {200, 401, 403, 500, 503}) {
     ReplayServer replay{
-        [&](const Asked&) { return Answer{.status = status, .body = "x" + token}; }};
+        [&](const ReplayRequest&) { return ReplayAnswer{.status = status, .body = "x" + token}; }};
 
     const auto answer = ask(server(replay.url()));
 
@@ -123,8 +124,8 @@ TEST_F(ApiClientTest, NeverShowsTheTokenThatAServerSendsBack) {
 TEST_F(ApiClientTest, NeverShowsTheTokenOfAMessageNorHangsOnAShortOne) {
   for (const auto* each : {"abc.def.ghi", "left"}) {
     set_token(each);
-    ReplayServer replay{[&](const Asked&) {
-      return Answer{.status = 403, .body = R"({"message": "no: )" + token + R"("})"};
+    ReplayServer replay{[&](const ReplayRequest&) {
+      return ReplayAnswer{.status = 403, .body = R"({"message": "no: )" + token + R"("})"};
     }};
     const auto answer = ask(server(replay.url()));
     ASSERT_FALSE(answer);
@@ -133,8 +134,8 @@ TEST_F(ApiClientTest, NeverShowsTheTokenOfAMessageNorHangsOnAShortOne) {
 }
 
 TEST_F(ApiClientTest, AsksAgainWithANewTokenAfterARefusal) {
-  ReplayServer replay{[](const Asked& asked) {
-    return Answer{.status = asked.head.contains("second") ? 200 : 401, .body = "{}"};
+  ReplayServer replay{[](const ReplayRequest& asked) {
+    return ReplayAnswer{.status = asked.head.contains("second") ? 200 : 401, .body = "{}"};
   }};
   ApiClient client{server(replay.url())};
   const auto again = [&] {
@@ -150,7 +151,7 @@ TEST_F(ApiClientTest, AsksAgainWithANewTokenAfterARefusal) {
 }
 
 TEST_F(ApiClientTest, RefusesATokenThatWouldChangeTheHead) {
-  ReplayServer replay{[](const Asked&) { return Answer{.body = "{}"}; }};
+  ReplayServer replay{[](const ReplayRequest&) { return ReplayAnswer{.body = "{}"}; }};
   for (const auto& bad :
        {std::string{"a\r\nHost: x"}, std::string{"a b"}, std::string(20'000, 'a')}) {
     set_token(bad);
@@ -160,7 +161,7 @@ TEST_F(ApiClientTest, RefusesATokenThatWouldChangeTheHead) {
 }
 
 TEST_F(ApiClientTest, TakesWhatScontrolPrintsAsAToken) {
-  ReplayServer replay{[](const Asked&) { return Answer{.body = "{}"}; }};
+  ReplayServer replay{[](const ReplayRequest&) { return ReplayAnswer{.body = "{}"}; }};
   set_token("SLURM_JWT=abc.def.ghi");
 
   EXPECT_TRUE(ask(server(replay.url())));
@@ -169,9 +170,11 @@ TEST_F(ApiClientTest, TakesWhatScontrolPrintsAsAToken) {
 }
 
 TEST_F(ApiClientTest, BoundsWhatItReadsAndHowLongItWaits) {
-  ReplayServer large{[](const Asked&) { return Answer{.body = std::string(5000, ' ')}; }};
-  ReplayServer silent{[](const Asked&) { return Answer{.silent = true}; }};
-  ReplayServer elsewhere{[](const Asked&) { return Answer{.status = 302, .body = "{}"}; }};
+  ReplayServer large{
+      [](const ReplayRequest&) { return ReplayAnswer{.body = std::string(5000, ' ')}; }};
+  ReplayServer silent{[](const ReplayRequest&) { return ReplayAnswer{.silent = true}; }};
+  ReplayServer elsewhere{
+      [](const ReplayRequest&) { return ReplayAnswer{.status = 302, .body = "{}"}; }};
 
   EXPECT_EQ(ask(server(large.url()), {.most = 4096}).error().code, Code::kMalformed);
   EXPECT_EQ(ask(server(silent.url()), {}, 1s).error().code, Code::kTimeout);

@@ -11,14 +11,14 @@
 #include "inventory/node.h"
 #include "inventory/part_kind.h"
 #include "inventory/profile.h"
-#include "tests/support/replay_server.h"
 #include "tests/support/damage.h"
+#include "tests/support/replay_server.h"
 
 namespace cupel::handoff {
 namespace {
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Asked;
+using test::ReplayAnswer;
+using test::ReplayRequest;
 using test::ReplayServer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -64,7 +64,7 @@ std::string status(int code, const std::string& reason, const std::string& messa
 /// One node.
 class FakeKubernetes {
  public:
-  Answer operator()(const Asked& asked) {
+  ReplayAnswer operator()(const ReplayRequest& asked) {
     if (!asked.head.contains("Authorization: Bearer a.b.c\r\n"))
       return {.status = 401, .body = status(401, "Unauthorized", "Unauthorized")};
     if (forbids)
@@ -98,7 +98,7 @@ class FakeKubernetes {
 
  private:
   /// The API server merges conditions by their type (patchMergeKey of NodeStatus.conditions).
-  Answer patched_status(const Asked& asked) {
+  ReplayAnswer patched_status(const ReplayRequest& asked) {
     if (!may_write_status)
       return {.status = 403,
               .body = status(403, "Forbidden", "cannot patch resource \"nodes/status\"")};
@@ -175,7 +175,7 @@ class KubernetesTest : public ::testing::Test {
   }
   int patches() const {
     return static_cast<int>(std::ranges::count_if(
-        server.asked(), [](const Asked& one) { return one.method == "PATCH"; }));
+        server.asked(), [](const ReplayRequest& one) { return one.method == "PATCH"; }));
   }
 
   std::string condition{};

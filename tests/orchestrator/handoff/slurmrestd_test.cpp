@@ -14,16 +14,16 @@
 #include "base/text.h"
 #include "inventory/node.h"
 #include "orchestrator/handoff/slurm.h"
-#include "tests/support/replay_server.h"
 #include "tests/support/child.h"
 #include "tests/support/damage.h"
 #include "tests/support/real_part.h"
+#include "tests/support/replay_server.h"
 
 namespace cupel::handoff {
 namespace {
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Asked;
+using test::ReplayAnswer;
+using test::ReplayRequest;
 using test::ReplayServer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -100,7 +100,7 @@ class FakeSlurm {
  public:
   explicit FakeSlurm(int version) : version_{version} {}
 
-  Answer operator()(const Asked& asked) {
+  ReplayAnswer operator()(const ReplayRequest& asked) {
     const auto prefix = fmt::format("/slurm/v0.0.{}", version_);
     if (!asked.path.starts_with(prefix + "/"))
       return {.status = 404,
@@ -250,11 +250,11 @@ TEST_F(SlurmrestdTest, SaysWhoMustBecomeAnAdministrator) {
 
 // As slurmrestd 24.11.5 answers for a node that is not there, and for a forged token.
 TEST_F(SlurmrestdTest, UnderstandsWhatNewerVersionsSayOfANodeAndOfAToken) {
-  ReplayServer no_node{[](const Asked&) -> Answer {
+  ReplayServer no_node{[](const ReplayRequest&) -> ReplayAnswer {
     return {.body = R"({"errors": [{"description": "Failure to query node n9", "error_number": 0,
               "error": "No error", "source": "_dump_nodes"}], "warnings": []})"};
   }};
-  ReplayServer forged{[](const Asked&) -> Answer {
+  ReplayServer forged{[](const ReplayRequest&) -> ReplayAnswer {
     return {.status = 511, .body = R"({"errors": [{"description": "Failure to query node n1",
               "error_number": 1007, "error": "Protocol authentication error"}]})"};
   }};

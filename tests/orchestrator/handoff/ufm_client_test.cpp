@@ -12,14 +12,14 @@
 
 #include "base/base64.h"
 #include "burnin/fabric/discovery/ufm_rest.h"
-#include "tests/support/replay_server.h"
 #include "tests/support/captures.h"
+#include "tests/support/replay_server.h"
 
 namespace cupel::handoff {
 namespace {
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Asked;
+using test::ReplayAnswer;
+using test::ReplayRequest;
 using test::ReplayServer;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -40,7 +40,7 @@ constexpr std::string_view kPorts =
          "active_speed": "NDR", "logical_state": "Active", "node_description": "leaf1-r3:1/7/1"}])";
 constexpr std::string_view kSystems = R"([{"guid": "900a840300ac8c40", "type": "switch"}])";
 
-Answer replayed(const Asked& asked) {
+ReplayAnswer replayed(const ReplayRequest& asked) {
   if (asked.path.ends_with("/resources/links")) return {.body = std::string{kLinks}};
   if (asked.path.ends_with("/resources/ports")) return {.body = std::string{kPorts}};
   return {.body = std::string{kSystems}};
@@ -113,9 +113,9 @@ TEST_F(UfmClientTest, TrustsNoCertificateButThatOfItsAuthority) {
 
 TEST_F(UfmClientTest, NamesWhatIsWrongAndNeverShowsTheSecret) {
   const auto sent_back = [](int status) {
-    return [status](const Asked& asked) {
+    return [status](const ReplayRequest& asked) {
       const auto at = asked.head.find("Authorization: ");
-      return Answer{.status = status, .body = "no: " + asked.head.substr(at, 60) + kSecret};
+      return ReplayAnswer{.status = status, .body = "no: " + asked.head.substr(at, 60) + kSecret};
     };
   };
   const std::map<int, Code> codes{{200, Code::kMalformed},
@@ -137,7 +137,7 @@ TEST_F(UfmClientTest, NamesWhatIsWrongAndNeverShowsTheSecret) {
 }
 
 TEST_F(UfmClientTest, EndsWhereTheServerDoesNotAnswerOrASecretIsNotSet) {
-  ReplayServer silent{[](const Asked&) { return Answer{.silent = true}; }};
+  ReplayServer silent{[](const ReplayRequest&) { return ReplayAnswer{.silent = true}; }};
 
   const auto late = ask(site(silent.url()), 300ms);
   ::unsetenv(kVariable);
