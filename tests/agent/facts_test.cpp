@@ -333,7 +333,7 @@ TEST(FabricFacts, TakeAMaskOfZeroAndAnOlderDriverForNoReportOfHealth) {
 
 TEST(FabricFacts, TakeACompletedGpuOfARackWithoutAPartitionForOneThatIsNotJoined) {
   const auto faults = [](std::initializer_list<std::pair<const char*, double>> planted) {
-    const auto fabric = fabric_with(planted);
+    const json::value fabric = fabric_with(planted);
     std::vector<std::string> all;
     for (const auto& one : find(fabric, "faults")->as_array()) all.emplace_back(one.as_string());
     return all;

@@ -129,7 +129,7 @@ TEST(RackParts, TellAllTheirErrorsAtOnceEachAtItsPlace) {
                                         "(did you mean 'gb200-nvl72'?)"),
                               HasSubstr("site.yaml:5:46: rack 'a01': 17 slots for 18 trays")));
   EXPECT_THAT(problems, HasSubstr("nvos has 3 addresses for 2 switches"));
-  EXPECT_THAT(problems, HasSubstr("unknown key 'slot' (did you mean 'slots'?)"));
+  EXPECT_THAT(problems, HasSubstr("unknown key 'slot' in switches (did you mean 'slots'?)"));
   EXPECT_THAT(problems, HasSubstr("site.yaml:7:20: rack 'a01': power_shelves must be a list"));
   EXPECT_THAT(problems, HasSubstr("site.yaml:8:20: '10.0.7.300'"));
 }
