@@ -40,9 +40,11 @@ class Search {
       const auto evidence = static_cast<float>(readings.evidence(id));
       if (evidence > 0) left_.push_back(id);
       const float said = evidence > 0 && !speaks(id) ? 0 : evidence;
+      const bool clears_leaf = evidence > 0 || speaks(id) || is_fast_inside(id);
       for (const auto part : readings.parts(id)) {
-        scores_[part] += said;
         if (evidence < 0) against_[part] += evidence;
+        if (!clears_leaf && is_of_a_leaf(part)) continue;
+        scores_[part] += said;
         if (evidence <= kClearlyFast) fast_[part] += evidence;
       }
     }
@@ -70,6 +72,19 @@ class Search {
 
  private:
   bool speaks(FlowId id) const { return topology_.knows_parts(readings_.flow(id)); }
+  /// Nodes, links and leaves: what flows inside a leaf cross.
+  bool is_of_a_leaf(PartId part) const {
+    const auto kind = topology_.part(part).kind;
+    return kind != PartKind::uplink && kind != PartKind::spine;
+  }
+  /// Where hashes collide, or uplinks are few, a flow across may be as fast as its like and slower
+  /// than what a slow leaf lets through: it clears what it crosses of its leaves only if it would
+  /// be fast inside one.
+  bool is_fast_inside(FlowId id) const {
+    if (readings_.kind(id) == 0) return true;
+    const auto& [inside, across] = readings_.limits();
+    return readings_.best(id) * across.usual >= inside.limit();
+  }
   bool is_cleared(PartId part) const { return fast_[part] <= kCleared; }
   PartId best_part() const {
     return static_cast<PartId>(std::ranges::max_element(scores_) - scores_.begin());

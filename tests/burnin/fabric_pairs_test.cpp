@@ -369,6 +369,27 @@ TEST(FabricPairs, NamesSuchALinkOfEightNodes) {
   EXPECT_GE(named, kAtLeast);
 }
 
+// Hashes that collide slow all flows across, those of a slow leaf no more than others: that they
+// are as fast as their like says nothing of the leaf.
+TEST(FabricPairs, BlamesNoLinkForASlowLeafWhoseFlowsCollideElsewhere) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Measured fabric{{.nodes = 232,
+                     .noise = 0.02,
+                     .dips = 0.03,
+                     .spread = 0.005,
+                     .routes = SimulatedFabric::Routes::hashed,
+                     .has_tables = false,
+                     .told = Routing::ecmp,
+                     .shape = SimulatedFabric::Spread::exponential,
+                     .connections = 16},
+                    seed};
+    fabric.slow({PartKind::leaf, Way::both, 5, 0}, 0.87);
+
+    for (const auto& part : fabric.named(fabric.run()))
+      EXPECT_EQ(part.kind, PartKind::leaf) << "seed " << seed;
+  }
+}
+
 TEST(FabricPairs, NamesNobodyWhereReadingsDipOftenAndForAWhile) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Measured fabric{{.nodes = 128, .dips = 0.03, .dips_again = 0.4}, seed};
