@@ -9,6 +9,7 @@
 #include "orchestrator/cli/time_stamps.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/tsa.h"
 
 namespace cupel::testing {
@@ -57,8 +58,8 @@ class StampedCertificate : public ::testing::Test {
 };
 
 TEST_F(StampedCertificate, IsVerifiedByCupelAndByOpenssl) {
-  test::TsaServer tsa{
-      [&](const auto& asked) { return test::TsaServer::Answer{.body = keys_.reply(asked.body)}; }};
+  test::ReplayServer tsa{
+      [&](const auto& asked) { return test::ReplayAnswer{.body = keys_.reply(asked.body)}; }};
 
   const auto issued = issue({"--tsa", tsa.url(), "--tsa-ca", keys_.ca_file()});
   ASSERT_EQ(issued.status, 0) << issued.err;
@@ -79,8 +80,8 @@ TEST_F(StampedCertificate, IsVerifiedByCupelAndByOpenssl) {
 
 /// Who has the key signs again, and has no stamp of that time.
 TEST_F(StampedCertificate, IsRefusedWithTheStampOfAnotherOneAndWithoutOne) {
-  test::TsaServer tsa{
-      [&](const auto& asked) { return test::TsaServer::Answer{.body = keys_.reply(asked.body)}; }};
+  test::ReplayServer tsa{
+      [&](const auto& asked) { return test::ReplayAnswer{.body = keys_.reply(asked.body)}; }};
   ASSERT_EQ(issue({"--tsa", tsa.url(), "--tsa-ca", keys_.ca_file()}).status, 0);
   ASSERT_EQ(issue({"--valid", "90d"}).status, 0);
 
@@ -98,8 +99,8 @@ TEST_F(StampedCertificate, IsRefusedWithTheStampOfAnotherOneAndWithoutOne) {
 TEST_F(StampedCertificate, IsNotWrittenWhereTheAuthorityGivesNoGoodStamp) {
   const test::TsaKeys stranger{fresh("stranger")};
   std::string answer;
-  test::TsaServer tsa{[&](const auto& asked) {
-    return test::TsaServer::Answer{.body = answer.empty() ? stranger.reply(asked.body) : answer};
+  test::ReplayServer tsa{[&](const auto& asked) {
+    return test::ReplayAnswer{.body = answer.empty() ? stranger.reply(asked.body) : answer};
   }};
 
   const auto of_another = issue({"--tsa", tsa.url(), "--tsa-ca", keys_.ca_file()});
@@ -120,7 +121,7 @@ TEST_F(StampedCertificate, IsNotWrittenWhereTheAuthorityGivesNoGoodStamp) {
   EXPECT_EQ(with_password.err.find("secret"), std::string::npos);
   EXPECT_FALSE(fs::exists(file("it")));
   EXPECT_FALSE(fs::exists(file("it.tsr")));
-  EXPECT_EQ(tsa.asked(), 2);
+  EXPECT_EQ(tsa.asked().size(), 2u);
 }
 
 TEST(TimeOfAStamp, IsNeitherBeforeTheIssueNorToComeByMoreThanClocksDiffer) {

@@ -2,21 +2,14 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
-#include <boost/asio/read.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
 #include <fstream>
 #include <sstream>
 
-#include "base/text.h"
 #include "tests/support/child.h"
 
 namespace cupel::test {
 namespace {
-
-namespace asio = boost::asio;
 
 std::string bytes_of(const std::filesystem::path& file) {
   std::ostringstream text;
@@ -28,13 +21,6 @@ void openssl(std::vector<std::string> words) {
   words.insert(words.begin(), "openssl");
   const auto ran = testing::run(words);
   EXPECT_EQ(ran.status, 0) << fmt::format("{}: {}", words.at(1), ran.err);
-}
-
-std::size_t length_in(std::string_view head) {
-  for (const auto line : cupel::lines(head))
-    if (lower_case(line).starts_with("content-length:"))
-      return number<std::size_t>(trimmed(line.substr(15))).value_or(0);
-  return 0;
 }
 
 }  // namespace
@@ -90,63 +76,6 @@ std::string text_of_request(const std::filesystem::path& folder, const std::stri
   const auto file = folder / "shown.tsq";
   std::ofstream{file, std::ios::binary} << request;
   return testing::run({"openssl", "ts", "-query", "-in", file.string(), "-text"}).out;
-}
-
-TsaServer::TsaServer(Handler handler) : handler_{std::move(handler)} {
-  acceptor_.open(asio::ip::tcp::v4());
-  acceptor_.bind({asio::ip::address_v4::loopback(), 0});
-  acceptor_.listen();
-  thread_ = std::thread{[this] { serve(); }};
-}
-
-TsaServer::~TsaServer() {
-  {
-    const std::lock_guard lock{mutex_};
-    stopped_ = true;
-  }
-  ::shutdown(acceptor_.native_handle(), SHUT_RDWR);
-  thread_.join();
-}
-
-std::string TsaServer::url() const {
-  return fmt::format("http://127.0.0.1:{}/tsr", acceptor_.local_endpoint().port());
-}
-
-int TsaServer::asked() const {
-  const std::lock_guard lock{mutex_};
-  return asked_;
-}
-
-void TsaServer::talk(asio::ip::tcp::socket& socket) {
-  boost::system::error_code failure;
-  std::string read;
-  const auto end = asio::read_until(socket, asio::dynamic_buffer(read), "\r\n\r\n", failure);
-  if (failure) return;
-  Asked asked{.head = read.substr(0, end), .body = read.substr(end)};
-  const auto length = length_in(asked.head);
-  if (asked.body.size() < length)
-    asio::read(socket, asio::dynamic_buffer(asked.body),
-               asio::transfer_exactly(length - asked.body.size()), failure);
-  const auto answer = handler_(asked);
-  const auto text = fmt::format(
-      "HTTP/1.1 {} x\r\nContent-Type: application/timestamp-reply\r\nContent-Length: {}\r\n"
-      "Connection: close\r\n\r\n{}",
-      answer.status, answer.body.size(), answer.body);
-  asio::write(socket, asio::buffer(text), failure);
-}
-
-void TsaServer::serve() {
-  for (;;) {
-    boost::system::error_code failure;
-    asio::ip::tcp::socket socket{io_};
-    acceptor_.accept(socket, failure);
-    {
-      const std::lock_guard lock{mutex_};
-      if (failure || stopped_) return;
-      ++asked_;
-    }
-    talk(socket);
-  }
 }
 
 }  // namespace cupel::test

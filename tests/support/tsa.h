@@ -1,13 +1,8 @@
 #pragma once
-// A time-stamping authority: OpenSSL's own (openssl ts) behind a bare HTTP server. It shares no
-// code with the client under test.
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
+// A time-stamping authority: OpenSSL's own (openssl ts). It shares no code with the client under
+// test; who puts it behind HTTP is replay_server.h.
 #include <filesystem>
-#include <functional>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace cupel::test {
 
@@ -37,36 +32,5 @@ class TsaKeys {
 
 /// What `openssl ts` printed of a request or an answer.
 std::string text_of_request(const std::filesystem::path& folder, const std::string& request);
-
-class TsaServer {
- public:
-  struct Asked {
-    std::string head{}, body{};
-  };
-  struct Answer {
-    int status = 200;
-    std::string body{};
-  };
-  using Handler = std::function<Answer(const Asked&)>;
-  explicit TsaServer(Handler handler);
-  ~TsaServer();
-  TsaServer(const TsaServer&) = delete;
-  TsaServer& operator=(const TsaServer&) = delete;
-
-  std::string url() const;
-  int asked() const;
-
- private:
-  void serve();
-  void talk(boost::asio::ip::tcp::socket& socket);
-
-  Handler handler_;
-  boost::asio::io_context io_{1};
-  boost::asio::ip::tcp::acceptor acceptor_{io_};
-  mutable std::mutex mutex_{};
-  int asked_ = 0;
-  bool stopped_ = false;
-  std::thread thread_{};
-};
 
 }  // namespace cupel::test

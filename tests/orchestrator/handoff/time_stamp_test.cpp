@@ -9,13 +9,16 @@
 #include "orchestrator/handoff/tsa_client.h"
 #include "tests/support/captures.h"
 #include "tests/support/damage.h"
+#include "tests/support/replay_server.h"
 #include "tests/support/tsa.h"
 
 namespace cupel::handoff {
 namespace {
 
+using test::ReplayAnswer;
+using test::ReplayRequest;
+using test::ReplayServer;
 using test::TsaKeys;
-using test::TsaServer;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -157,16 +160,14 @@ Result<std::string> ask(const std::string& url, std::string request = "q") {
 }
 
 TEST_F(TimeStamps, AreAskedForAsRfc3161Says) {
-  TsaServer::Asked seen;
-  TsaServer server{[&](const TsaServer::Asked& asked) {
-    seen = asked;
-    return TsaServer::Answer{.body = keys.reply(asked.body)};
-  }};
+  ReplayServer server{
+      [&](const ReplayRequest& asked) { return ReplayAnswer{.body = keys.reply(asked.body)}; }};
   const auto asked = request();
 
-  const auto answer = ask(server.url(), asked);
+  const auto answer = ask(server.url() + "/tsr", asked);
 
   ASSERT_TRUE(answer) << answer.error().what;
+  const auto seen = server.asked().at(0);
   EXPECT_THAT(seen.head, StartsWith("POST /tsr HTTP/1.1\r\n"));
   EXPECT_THAT(seen.head, HasSubstr("Content-Type: application/timestamp-query\r\n"));
   EXPECT_EQ(seen.body, asked);
@@ -176,8 +177,8 @@ TEST_F(TimeStamps, AreAskedForAsRfc3161Says) {
 TEST_F(TimeStamps, OfAServerThatIsNoAuthorityAreErrorsThatNameIt) {
   int status = 404;
   std::string body = "no such page\x1b[2J";
-  TsaServer server{
-      [&](const TsaServer::Asked&) { return TsaServer::Answer{.status = status, .body = body}; }};
+  ReplayServer server{
+      [&](const ReplayRequest&) { return ReplayAnswer{.status = status, .body = body}; }};
 
   const auto missing = ask(server.url());
   status = 401;
