@@ -7,6 +7,8 @@
 #include "bmc/nvos/changes.h"
 #include "bmc/nvos/facts.h"
 #include "tests/bmc/fixture.h"
+#include "tests/support/captures.h"
+#include "tests/support/certificate.h"
 #include "tests/support/child.h"
 #include "tests/support/real_part.h"
 
@@ -34,11 +36,17 @@ class SharedSwitch : public ::testing::Test {
   bool start(const std::string& faults) {
     if (!std::filesystem::exists(kProgram)) return false;
     port_ = free_port();
+    // Made here: the program's own would be an RSA key by a program that is started for it.
+    const auto own = test::make_certificate();
+    const auto certificate = folder_.path() / "own.pem", key = folder_.path() / "own.key";
+    EXPECT_TRUE(write_file(certificate, own.certificate_pem));
+    EXPECT_TRUE(write_file(key, own.key_pem));
     program_.emplace(std::vector<std::string>{"python3", kProgram, "--port", std::to_string(port_),
                                               "--apply-seconds", "0", "--start-seconds", "0",
                                               "--install-seconds", "0", "--reboot-seconds", "0",
                                               "--fault", faults});
-    EXPECT_TRUE(program_->wait_for("ready")) << program_->wait(std::chrono::seconds{0}).err;
+    EXPECT_TRUE(program_->wait_for("ready", std::chrono::seconds{300}))
+        << program_->wait(std::chrono::seconds{0}).err;
     return true;
   }
   void TearDown() override {
@@ -63,6 +71,7 @@ class SharedSwitch : public ::testing::Test {
   redfish::Transport transport_{io_.get_executor()};
   RememberedKeys keys_;
   std::string password_ = "secret1";
+  test::TemporaryFolder folder_;
   std::optional<testing::Child> program_;
   std::uint16_t port_ = 0;
 };
