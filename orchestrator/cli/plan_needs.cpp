@@ -13,9 +13,7 @@ namespace {
 using burnin::Root;
 using controller::StepNeeds;
 
-std::string_view word_of_root(Root root) {
-  return root == Root::needed ? "yes" : "-";
-}
+std::string_view word_of_root(Root root) { return root == Root::needed ? "yes" : "-"; }
 
 std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));

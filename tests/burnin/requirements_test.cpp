@@ -96,9 +96,7 @@ std::string quoted(const std::vector<std::string>& names) {
   return text.empty() ? "-" : text;
 }
 
-std::string_view word_for(Root root) {
-  return root == Root::needed ? "yes" : "no";
-}
+std::string_view word_for(Root root) { return root == Root::needed ? "yes" : "no"; }
 
 TEST(Requirements, AreTheTableOfTheDocuments) {
   const auto page = *read_file(std::filesystem::path{SOURCE_DIR} / "docs/start/nodes.md", 1u << 20);
