@@ -49,8 +49,8 @@ std::string id_of(const json::object& item) {
   if (const auto* text = found->if_string()) id = std::string{*text};
   // Nothing that means something in a path: no dot, no slash.
   const bool fits = id.size() <= kLongestId && std::ranges::all_of(id, [](char c) {
-    return c != '.' && c != '~' && is_unreserved(c);
-  });
+                      return c != '.' && c != '~' && is_unreserved(c);
+                    });
   return fits ? id : std::string{};
 }
 
