@@ -79,7 +79,9 @@ TEST(RackParts, KnowTheNodeWhoseBmcATrayHasInWhateverSpelling) {
 TEST(RackParts, HaveSecretsOfTheirOwnWhereTheNameStandsInThePlace) {
   auto text = site(
       "  a01: {kind: gb200-nvl72, compute: {bmc: ['10.0.1.[1-2]', 10.0.9.9]}, "
-      "power_shelves: [10.0.9.1]}\n");
+      "power_shelves: [10.0.9.1], switches: {nvos: [10.0.9.2]}}\n");
+  const std::string nvos = "env:NVOS\"", of_switch = "file:/nvos/{node}\"";
+  text.replace(text.find(nvos), nvos.size(), of_switch);
   const std::string everyones = "env:BMC\"", own = "file:/secrets/{node}\"";
   text.replace(text.find(everyones), everyones.size(), own);
 

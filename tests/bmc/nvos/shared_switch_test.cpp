@@ -41,10 +41,10 @@ class SharedSwitch : public ::testing::Test {
     const auto certificate = folder_.path() / "own.pem", key = folder_.path() / "own.key";
     EXPECT_TRUE(write_file(certificate, own.certificate_pem));
     EXPECT_TRUE(write_file(key, own.key_pem));
-    program_.emplace(std::vector<std::string>{"python3", kProgram, "--port", std::to_string(port_),
-                                              "--apply-seconds", "0", "--start-seconds", "0",
-                                              "--install-seconds", "0", "--reboot-seconds", "0",
-                                              "--fault", faults});
+    program_.emplace(std::vector<std::string>{
+        "python3", kProgram, "--port", std::to_string(port_), "--apply-seconds", "0",
+        "--start-seconds", "0", "--install-seconds", "0", "--reboot-seconds", "0", "--cert",
+        certificate.string(), "--key", key.string(), "--fault", faults});
     EXPECT_TRUE(program_->wait_for("ready", std::chrono::seconds{300}))
         << program_->wait(std::chrono::seconds{0}).err;
     return true;
