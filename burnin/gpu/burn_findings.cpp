@@ -128,7 +128,7 @@ std::optional<double> stamp_of(std::string_view line) {
 void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport& run,
                 std::span<const std::string> places, Findings& findings) {
   if (said.whole) add(findings, "kernel_log.readable", "", said.reads_kernel ? 1 : 0, "");
-  std::string fresh;
+  std::string fresh = said.reads_kernel ? std::string{kKernelLogMark} + "\n" : std::string{};
   const auto before = stamp_of(said.kernel_before);
   for (const auto line : said.lines_of("kernel")) {
     const auto at = stamp_of(trimmed(line));

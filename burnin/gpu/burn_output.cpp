@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "burnin/gpu/nvlink.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin {
@@ -59,7 +60,7 @@ class ScriptReader {
     if (types.size() > 1) into_.types = types[1];
   }
   void add(std::string_view line) {
-    into_.reads_kernel = into_.reads_kernel || line == "cupel-kernel-log: told";
+    into_.reads_kernel = into_.reads_kernel || line == kKernelLogMark;
     section_->push_back(line);
   }
 

@@ -57,6 +57,7 @@ std::chrono::milliseconds report_pace(std::chrono::seconds limit) {
 
 Work<Ran> run_reported(Node& node, std::string name, Command command) {
   const auto pace = report_pace(command.limit);
+  const auto cpus = command.cpus;
   Reported reported{node, std::move(name), std::move(command)};
   reported.start();
   while (true) {
@@ -65,7 +66,7 @@ Work<Ran> run_reported(Node& node, std::string name, Command command) {
       reported.report();
       continue;
     }
-    reported.end(ended->ran);
+    if (ended->ran.cpus == cpus) reported.end(ended->ran);
     co_return std::move(ended->ran);
   }
 }

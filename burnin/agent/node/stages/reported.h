@@ -36,7 +36,8 @@ class Reported {
 /// Between two reports: a 480th of the limit, from 5 to 60 seconds.
 std::chrono::milliseconds report_pace(std::chrono::seconds limit);
 
-/// Runs it to its end, and reports it so.
+/// Runs it to its end, and reports it so; not one that was not run, since the kernel gives it other
+/// CPUs.
 Work<Ran> run_reported(Node& node, std::string name, Command command);
 
 }  // namespace cupel::agent
