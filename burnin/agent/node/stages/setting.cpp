@@ -34,11 +34,6 @@ const GpuField* row_of(std::string_view key) {
   return found == kGpuFields.end() ? nullptr : found;
 }
 
-std::string without_blanks(std::string text) {
-  std::erase(text, ' ');
-  return std::string{trimmed(text)};
-}
-
 /// Both streams, as a shell's 2>&1 has them.
 std::string all_of(const Ran& ran) { return ran.out + ran.err; }
 
@@ -111,6 +106,11 @@ std::string Setting::name() const {
   return key == "irq" ? "irq " + part : key;
 }
 
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return std::string{trimmed(text)};
+}
+
 std::string first_line(const Ran& ran) {
   if (ran.late) return "no answer within " + std::to_string(kToolLimit.count()) + " s";
   const auto text = all_of(ran);
@@ -157,7 +157,7 @@ Work<std::vector<std::string>> ask_all_gpus(Node& node, std::string what, std::s
     co_return all;
   }
   for (const auto line : lines(ran.out))
-    if (!trimmed(line).empty()) all.push_back(without_blanks(std::string{line}));
+    if (!trimmed(line).empty()) all.emplace_back(trimmed(line));
   co_return all;
 }
 

@@ -47,7 +47,9 @@ std::string_view field_of(std::string_view key);
 /// Whether systemd runs that service.
 Work<bool> is_active(Node& node, std::string service);
 
-/// nvidia-smi's answer to a question about all GPUs, as lines without blanks; nothing where it
+std::string without_blanks(std::string text);
+
+/// nvidia-smi's answer to a question about all GPUs, as lines; nothing where it
 /// failed, with the reason in `why`.
 Work<std::vector<std::string>> ask_all_gpus(Node& node, std::string what, std::string& why);
 

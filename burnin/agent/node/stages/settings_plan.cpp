@@ -230,7 +230,7 @@ Work<GaveUp> plan_wish(Node& node, SettingWish wish, SettingsPlan& plan) {
   } else {
     why = co_await read_gpus(node, plan);
     for (std::size_t i = 0; why.empty() && i < plan.gpus.size(); ++i)
-      why = co_await plan_gpu(node, plan, GpuLine{plan.gpus[i]}, wish);
+      why = co_await plan_gpu(node, plan, GpuLine{without_blanks(plan.gpus[i])}, wish);
   }
   if (why.empty() && plan.all.size() > SettingsPlan::kMost)
     why = "more than " + std::to_string(SettingsPlan::kMost) + " settings of one node";

@@ -21,7 +21,8 @@ struct Gpus {
 
 /// Empty where it is not listed.
 std::string index_of(const Gpus& gpus, const std::string& uuid) {
-  for (const auto& line : gpus.lines) {
+  for (const auto& each : gpus.lines) {
+    const auto line = without_blanks(each);
     const auto comma = line.find(',');
     if (comma != line.npos && line.substr(comma + 1) == uuid) return line.substr(0, comma);
   }
