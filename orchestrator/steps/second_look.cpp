@@ -26,7 +26,7 @@ using engine::NodeState;
 using engine::StepState;
 using playbooks::PlannedStep;
 using playbooks::StepKind;
-using Strings = std::vector<std::string>;
+using NodeNames = std::vector<std::string>;
 
 /// So many healthy nodes are measured beside one: the second is for the case that the first fails.
 constexpr std::size_t kBeside = 2;
@@ -91,8 +91,8 @@ class Chooser {
   }
 
   /// Healthy nodes to measure beside `other`.
-  Strings beside(const std::string& stage, const std::string& other) const {
-    Strings found;
+  NodeNames beside(const std::string& stage, const std::string& other) const {
+    NodeNames found;
     for (const auto& each : nodes_in(stage)) {
       if (found.size() == kBeside) break;
       if (each.is_alike && each.node != other && reach(each.node, stage) != Reach::none)
@@ -102,8 +102,8 @@ class Chooser {
   }
 
   /// Nodes that stand out in the stage, are so far, and beside which this one is to be measured.
-  Strings needed_by(const std::string& stage, Reach so_far) const {
-    Strings found;
+  NodeNames needed_by(const std::string& stage, Reach so_far) const {
+    NodeNames found;
     for (const auto& each : nodes_in(stage)) {
       if (!each.stands_out || each.node == own() || reach(each.node, stage) != so_far) continue;
       const auto healthy = beside(stage, each.node);
@@ -113,8 +113,8 @@ class Chooser {
   }
 
   /// The stages of this node's plan.
-  Strings stages() const {
-    Strings names;
+  NodeNames stages() const {
+    NodeNames names;
     const auto node = request_.run_state->nodes.find(own());
     if (node == request_.run_state->nodes.end() || node->second.planned == nullptr) return names;
     for (const auto& step : *node->second.planned)
@@ -131,7 +131,7 @@ class Chooser {
   const engine::StepRequest& request_;
 };
 
-void add_new(Strings& to, const Strings& names) {
+void add_new(NodeNames& to, const NodeNames& names) {
   for (const auto& each : names)
     if (std::ranges::find(to, each) == to.end()) to.push_back(each);
 }
@@ -142,9 +142,9 @@ bool is_seen_once(const Compared& compared) {
          compared.found == burnin::Likeness::outlier && compared.again.empty();
 }
 
-Strings names_in(const Event& event, std::string_view key) {
+NodeNames names_in(const Event& event, std::string_view key) {
   constexpr std::size_t kMost = 1000;
-  Strings names;
+  NodeNames names;
   const auto* list = event.data.if_contains(key);
   if (list == nullptr || !list->is_array()) return names;
   for (const auto& each : list->get_array())
@@ -357,9 +357,9 @@ std::map<std::string, double> change_of(std::span<const Event> of_node, const st
   return change;
 }
 
-Result<Strings> hold_against_first_look(const SecondLook& look, const EventsOf& events_of,
-                                        std::vector<Compared>& compared) {
-  Strings said;
+Result<NodeNames> hold_against_first_look(const SecondLook& look, const EventsOf& events_of,
+                                          std::vector<Compared>& compared) {
+  NodeNames said;
   for (const auto& before : look.stood_out) {
     TRY(auto words, became_of(before, look, events_of, compared));
     if (!words.empty()) said.push_back(std::move(words));
