@@ -26,7 +26,7 @@ using engine::NodeState;
 using engine::StepState;
 using playbooks::PlannedStep;
 using playbooks::StepKind;
-using NodeNames = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
 /// So many healthy nodes are measured beside one: the second is for the case that the first fails.
 constexpr std::size_t kBeside = 2;
@@ -91,8 +91,8 @@ class Chooser {
   }
 
   /// Healthy nodes to measure beside `other`.
-  NodeNames beside(const std::string& stage, const std::string& other) const {
-    NodeNames found;
+  Names beside(const std::string& stage, const std::string& other) const {
+    Names found;
     for (const auto& each : nodes_in(stage)) {
       if (found.size() == kBeside) break;
       if (each.is_alike && each.node != other && reach(each.node, stage) != Reach::none)
@@ -102,8 +102,8 @@ class Chooser {
   }
 
   /// Nodes that stand out in the stage, are so far, and beside which this one is to be measured.
-  NodeNames needed_by(const std::string& stage, Reach so_far) const {
-    NodeNames found;
+  Names needed_by(const std::string& stage, Reach so_far) const {
+    Names found;
     for (const auto& each : nodes_in(stage)) {
       if (!each.stands_out || each.node == own() || reach(each.node, stage) != so_far) continue;
       const auto healthy = beside(stage, each.node);
@@ -113,8 +113,8 @@ class Chooser {
   }
 
   /// The stages of this node's plan.
-  NodeNames stages() const {
-    NodeNames names;
+  Names stages() const {
+    Names names;
     const auto node = request_.run_state->nodes.find(own());
     if (node == request_.run_state->nodes.end() || node->second.planned == nullptr) return names;
     for (const auto& step : *node->second.planned)
@@ -131,20 +131,20 @@ class Chooser {
   const engine::StepRequest& request_;
 };
 
-void add_new(NodeNames& to, const NodeNames& names) {
+void add_new(Names& to, const Names& names) {
   for (const auto& each : names)
     if (std::ranges::find(to, each) == to.end()) to.push_back(each);
 }
 
 /// Stands out from other nodes, and was seen so once.
-bool is_seen_once(const Compared& compared) {
+bool is_open(const Compared& compared) {
   return compared.against == burnin::Against::fleet &&
          compared.found == burnin::Likeness::outlier && compared.again.empty();
 }
 
-NodeNames names_in(const Event& event, std::string_view key) {
+Names names_in(const Event& event, std::string_view key) {
   constexpr std::size_t kMost = 1000;
-  NodeNames names;
+  Names names;
   const auto* list = event.data.if_contains(key);
   if (list == nullptr || !list->is_array()) return names;
   for (const auto& each : list->get_array())
@@ -162,14 +162,14 @@ bool is_by_a_person(const Event& event) {
          engine::text_in(event, "by") != engine::kByItself;
 }
 
-using Rates = std::map<std::pair<std::string, std::string>, double>;  // by measure and part
+using Values = std::map<std::pair<std::string, std::string>, double>;  // by measure and part
 
-Rates rates_of(const Event& event) {
+Values values_of(const Event& event) {
   std::map<std::pair<std::string, std::string>, std::vector<double>> all;
   for (const auto& each : record::findings_from(event.data).measurements)
     if (burnin::is_fleet_measure(each.name) && each.value > 0)
       all[{each.name, each.part}].push_back(each.value);
-  Rates values;
+  Values values;
   for (auto& [key, some] : all) values[key] = burnin::median(std::move(some));
   return values;
 }
@@ -199,7 +199,7 @@ Result<std::optional<Loss>> loss_beside(const SecondLook& look, const EventsOf& 
   return most;
 }
 
-bool is_same_number(const Compared& a, const Compared& b) {
+bool is_same(const Compared& a, const Compared& b) {
   return a.against == b.against && a.stage == b.stage && a.measure == b.measure && a.part == b.part;
 }
 
@@ -218,16 +218,16 @@ std::string name_of(const Compared& part) {
 
 /// What became of one part at its second look; empty: it stands out again. Errors: those of
 /// `events_of`.
-Result<std::string> became_of(const Compared& before, const SecondLook& look,
-                              const EventsOf& events_of, std::vector<Compared>& compared) {
-  const auto now = std::ranges::find_if(
-      compared, [&](const Compared& each) { return is_same_number(each, before); });
+Result<std::string> outcome_of(const Compared& before, const SecondLook& look,
+                               const EventsOf& events_of, std::vector<Compared>& compared) {
+  const auto now =
+      std::ranges::find_if(compared, [&](const Compared& each) { return is_same(each, before); });
   const auto first =
       fmt::format("{} stood out at first ({:.6g}{}{}, where {:.6g} was expected)", name_of(before),
                   before.value, before.unit.empty() ? "" : " ", before.unit, before.expected);
   if (now == compared.end() || now->found != burnin::Likeness::outlier)
     return first + ", and not when it was measured again";
-  if (!is_seen_once(*now)) return std::string{};
+  if (!is_open(*now)) return std::string{};
   TRY(const auto loss, loss_beside(look, events_of, before));
   if (!loss) return first + "; it was measured again, and no healthy node beside it";
   allow_for(*now, loss->factor);
@@ -280,7 +280,7 @@ std::optional<SecondLook> second_look_for(FleetBoard& board, const engine::StepR
   const Chooser chooser{board, request};
   SecondLook look;
   for (const auto& each : compared) {
-    if (!is_seen_once(each)) continue;
+    if (!is_open(each)) continue;
     const auto beside = chooser.beside(each.stage, chooser.own());
     if (beside.empty() || chooser.reach(chooser.own(), each.stage) != Reach::judged)
       return std::nullopt;
@@ -333,7 +333,7 @@ std::string looks_again(const engine::RunState& run, const SecondLook& look) {
 }
 
 std::map<std::string, double> change_of(std::span<const Event> of_node, const std::string& stage) {
-  Rates first, newest;
+  Values first, newest;
   bool is_second = false;
   for (const auto& event : of_node) {
     if (is_by_a_person(event)) is_second = false;
@@ -345,7 +345,7 @@ std::map<std::string, double> change_of(std::span<const Event> of_node, const st
     }
     const bool measured = event.kind == engine::EventKind::step_ended && event.step == stage &&
                           event.data.contains("measurements");
-    if (measured) newest = rates_of(event);
+    if (measured) newest = values_of(event);
   }
   std::map<std::string, std::vector<double>> shares;
   if (is_second)
@@ -357,11 +357,11 @@ std::map<std::string, double> change_of(std::span<const Event> of_node, const st
   return change;
 }
 
-Result<NodeNames> hold_against_first_look(const SecondLook& look, const EventsOf& events_of,
-                                          std::vector<Compared>& compared) {
-  NodeNames said;
+Result<Names> hold_against_first_look(const SecondLook& look, const EventsOf& events_of,
+                                      std::vector<Compared>& compared) {
+  Names said;
   for (const auto& before : look.stood_out) {
-    TRY(auto words, became_of(before, look, events_of, compared));
+    TRY(auto words, outcome_of(before, look, events_of, compared));
     if (!words.empty()) said.push_back(std::move(words));
   }
   return said;
