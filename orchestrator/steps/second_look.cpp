@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "burnin/criteria/compared_causes.h"
 #include "burnin/criteria/fleet_measures.h"
@@ -257,7 +258,7 @@ std::string SecondLook::words() const {
 json::object to_json(const SecondLook& look) {
   json::object object;
   object[engine::kAgain] = boost::json::value_from(look.stages);
-  object["along_with"] = boost::json::value_from(look.beside);
+  object["beside"] = boost::json::value_from(look.beside);
   if (!look.stood_out.empty()) object["stood_out"] = record::to_json(look.stood_out);
   return object;
 }
@@ -267,7 +268,7 @@ std::optional<SecondLook> second_look_of(std::span<const Event> of_node) {
   for (const auto& event : of_node) {
     if (is_by_a_person(event)) look.reset();
     if (!asks_again(event)) continue;
-    look = SecondLook{names_in(event, engine::kAgain), names_in(event, "along_with"),
+    look = SecondLook{names_in(event, engine::kAgain), names_in(event, "beside"),
                       record::compared_from(event.data.if_contains("stood_out"))};
   }
   return look;

@@ -77,7 +77,7 @@ TEST_F(SecondLookTest, SendsANodeWithAPartThatStandsOutBackToTheStage) {
 TEST_F(SecondLookTest, SendsTwoHealthyNodesBackWithIt) {
   measure_first(0.85);
   const auto beside =
-      boost::json::value_to<std::vector<std::string>>(judge_and_go_on("n3").found.at("along_with"));
+      boost::json::value_to<std::vector<std::string>>(judge_and_go_on("n3").found.at("beside"));
 
   EXPECT_THAT(beside, SizeIs(2));
   EXPECT_THAT(send_healthy_ones_back(), ::testing::UnorderedElementsAreArray(beside));
