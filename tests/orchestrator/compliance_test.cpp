@@ -70,7 +70,7 @@ rows:
 
   EXPECT_THAT(all,
               AllOf(HasSubstr("date"), HasSubstr("l.yaml:5:32: there is no measure"),
-                    HasSubstr("l.yaml:6:9: A is there twice"),
+                    HasSubstr("l.yaml:6:10: A is there twice"),
                     HasSubstr("there is no stage or step 'burnn'"), HasSubstr("l.yaml:7:"),
                     HasSubstr("l.yaml:8:"), HasSubstr("l.yaml:9:"), HasSubstr("need playbook")));
 }

@@ -42,7 +42,8 @@ std::string reason_for(std::string_view signature, const burnin::Verdict& verdic
 /// RESUME makes slurmctld ask the node's slurmd for a sign of life; until it comes no job starts
 /// there, and the node is not really handed over. The same with a kubelet.
 Task<Result<void>> wait_until_ready(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler_for(request.node);
+  const auto scheduler_of_node = environment.scheduler_for(request.node);
+  auto& scheduler = *scheduler_of_node;
   const auto& profile = environment.inventory.profile_of(request.node);
   const auto deadline = request.deadline.sooner(kSignOfLife);
   for (;;) {
@@ -73,7 +74,8 @@ StepEnd kept(const handoff::Scheduler& scheduler, const std::string& reason) {
 }
 
 Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler_for(request.node);
+  const auto scheduler_of_node = environment.scheduler_for(request.node);
+  auto& scheduler = *scheduler_of_node;
   CO_TRY(const auto left, co_await scheduler.release(request.node, request.deadline));
   if (!left.empty()) co_return kept(scheduler, left);
   CO_TRY(co_await wait_until_ready(environment, request));
@@ -82,7 +84,8 @@ Task<Result<StepEnd>> give(StepEnvironment& environment, const StepRequest& requ
 
 Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& request,
                            const burnin::Verdict& verdict) {
-  auto& scheduler = *environment.scheduler_for(request.node);
+  const auto scheduler_of_node = environment.scheduler_for(request.node);
+  auto& scheduler = *scheduler_of_node;
   const auto& profile = environment.inventory.profile_of(request.node);
   const auto reason = handoff::one_line_reason(
       handoff::with_short_urls(reason_for(scheduler.signature(), verdict, request.run)));
@@ -97,7 +100,8 @@ Task<Result<StepEnd>> keep(StepEnvironment& environment, const StepRequest& requ
 /// Its reservation ends with the run, whatever became of the node.
 Task<Result<StepEnd>> hand_over(StepEnvironment& environment, const StepRequest& request,
                                 const burnin::Verdict& verdict) {
-  auto& scheduler = *environment.scheduler_for(request.node);
+  const auto scheduler_of_node = environment.scheduler_for(request.node);
+  auto& scheduler = *scheduler_of_node;
   CO_TRY(co_await scheduler.unreserve(request.node, fmt::to_string(request.run), request.deadline));
   if (verdict.decision == burnin::Decision::pass) co_return co_await give(environment, request);
   co_return co_await keep(environment, request, verdict);

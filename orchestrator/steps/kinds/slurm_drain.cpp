@@ -27,10 +27,10 @@ std::string jobs_text(const std::vector<std::string>& jobs) {
 
 /// Slurm has no event for this that a client could wait on.
 Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepRequest& request) {
+  const auto scheduler = environment.scheduler_for(request.node);
   const auto& profile = environment.inventory.profile_of(request.node);
   for (;;) {
-    CO_TRY(const auto now, co_await environment.scheduler_for(request.node)
-                               ->look(request.node, profile, request.deadline));
+    CO_TRY(const auto now, co_await scheduler->look(request.node, profile, request.deadline));
     if (!now.busy) co_return ok();
     request.waiting(jobs_text(now.jobs));
     CO_TRY(co_await pause_for(kJobsPoll));
@@ -39,7 +39,8 @@ Task<Result<void>> wait_until_free(StepEnvironment& environment, const StepReque
 
 /// Sets the drain, and waits for no job. Returns what the step tells.
 Task<Result<StepEnd>> hold(StepEnvironment& environment, const StepRequest& request) {
-  auto& scheduler = *environment.scheduler_for(request.node);
+  const auto scheduler_of_node = environment.scheduler_for(request.node);
+  auto& scheduler = *scheduler_of_node;
   const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(const auto before, co_await scheduler.look(request.node, profile, request.deadline));
   const auto reason = fmt::format("{}: not qualified (run {})", scheduler.signature(), request.run);
