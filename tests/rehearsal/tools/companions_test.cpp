@@ -21,6 +21,15 @@ struct Found {
   Texts unmet{};  // "cpu@train@day cpu0 core 17: cpu.failures"
 };
 
+/// What cupel-node reported of tools that did not end well.
+std::string failed_tools(const std::string& text) {
+  std::string failed;
+  for (const auto line : lines(text))
+    if (line.starts_with(R"({"kind":"evidence")") && !line.contains(R"("status":0)"))
+      failed.append(line.substr(0, 2000)).append("\n");
+  return failed;
+}
+
 Found trained(Bench& bench) {
   const auto* train = burnin::stage(kStep);
   const auto job = train->prepare(dgx(), {{"duration", "30m"}, {"beside", "cpu,memory"}});
@@ -31,7 +40,8 @@ Found trained(Bench& bench) {
   for (auto& each : burnin::take_companions(dgx(), output)) {
     const auto name = burnin::companion_name(each.name, kStep);
     EXPECT_FALSE(each.findings.measurements.empty())
-        << name << ": " << each.findings.unknown.front().why;
+        << name << ": " << each.findings.unknown.front().why << "\n"
+        << failed_tools(ran.out);
     steps.insert(name);
     found.findings[name] = std::move(each.findings);
   }
