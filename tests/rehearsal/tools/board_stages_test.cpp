@@ -83,7 +83,7 @@ TEST(SettingsStage, ArePutBackByTheVirtualNodesOwnTimerOnceTheyAreDue) {
   bench.sh("sleep 300");
   EXPECT_EQ(power_limits(bench), "500.00 W\n");
 
-  bench.sh("sleep 360");
+  bench.sh("sleep 900");
   const auto back = found_by(bench, "settings-restore");
 
   EXPECT_EQ(power_limits(bench), "700.00 W\n");
