@@ -111,6 +111,9 @@ class SharedClock final : public StageClock {
   explicit SharedClock(const StageClock& clock) : clock_{clock} {}
 
   milliseconds now() const override { return clock_.now(); }
+  milliseconds until_next_look(milliseconds span) const override {
+    return clock_.until_next_look(span);
+  }
   std::optional<milliseconds> due() const {
     return wait_ == nullptr ? std::nullopt : std::optional{until_};
   }
