@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
-constexpr std::chrono::seconds kLong{120};
+constexpr std::chrono::seconds kLong{600};
 constexpr const char* kOnNode = "/opt/cupel/bin/cupel-node";
 
 constexpr const char* kWatched = R"(profile: lab
@@ -80,7 +80,7 @@ class DeliveryTest : public ::testing::Test {
   }
   /// Once a process of the job lives: the journal knows of it a moment before.
   std::string job_under_way() const {
-    const auto end = Deadline::in(std::chrono::seconds{60});
+    const auto end = Deadline::in(kLong);
     while (!end.passed()) {
       const auto handles = jobs();
       if (!handles.empty() && !processes_of_job(handles.back()).empty()) return handles.back();
