@@ -20,9 +20,10 @@ bool names_a_detector(std::string_view text) { return text.contains("leak"); }
 /// The end of a leak, or a detector that says that all is well.
 bool is_over(const LogEntry& entry, const std::string& text) {
   if (lower_case(entry.direction) == "deassert") return true;
-  constexpr std::array<std::string_view, 7> kOver{"changed to ok", "changed to enabled", "no leak",
-                                                  "no longer",     "deasserted",         "cleared",
-                                                  "returned to ok"};
+  constexpr std::array<std::string_view, 9> kOver{
+      "changed to ok",  "changed to enabled", "no leak",
+      "no longer",      "deasserted",         "cleared",
+      "returned to ok", "returned to normal", "leakdetectednormal"};
   return std::ranges::any_of(kOver, [&](auto words) { return text.contains(words); });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
@@ -127,6 +128,14 @@ void read_kubernetes(const YamlValue& value, const Folder& folder, Inventory& in
   if (!kubernetes.condition.empty() && !is_kubernetes_key(kubernetes.condition))
     fields.report(fields.place("condition"),
                   "condition is a type as Kubernetes takes them, such as CupelQualified");
+  // Cupel reads Ready to see whether the kubelet lives: its own word would be taken for that.
+  constexpr std::array<std::string_view, 5> kOfKubelet{"Ready", "MemoryPressure", "DiskPressure",
+                                                       "PIDPressure", "NetworkUnavailable"};
+  if (std::ranges::find(kOfKubelet, kubernetes.condition) != kOfKubelet.end())
+    fields.report(fields.place("condition"),
+                  fmt::format("condition {} is the kubelet's own: name another, such as "
+                              "CupelQualified",
+                              kubernetes.condition));
   fields.finish();
   into.kubernetes = std::move(kubernetes);
 }

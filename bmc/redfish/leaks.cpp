@@ -19,12 +19,13 @@ struct Detector {
 /// What it says of itself. One that is switched off says OK of nothing.
 /// Source: DSP0268, LeakDetector.DetectorState, Status.
 std::string own_word(const json::value& body) {
-  auto word = told(body, "DetectorState");
+  const auto word =
+      worse_leak(told(body, "DetectorState"), canonical_severity(told(body, "Status/Health")));
   const auto state = told(body, "Status/State");
   const bool is_off =
       state == "Disabled" || state == "UnavailableOffline" || state == "StandbyOffline";
   if (word == "OK" && is_off) return state;
-  return worse_leak(word, canonical_severity(told(body, "Status/Health")));
+  return word;
 }
 
 Detector detector_of(const Document& from) {

@@ -75,7 +75,11 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
   if (kind == "leak") {
     const auto state = lower_case(text_at(sensor, "state").value_or(health));
     // One that reports nothing is neither dry nor wet.
-    if (!state.empty()) reading.wet = reading.wet.value_or(0) + (state == "ok" ? 0 : 1);
+    // Nor is one that is switched off, unless another of its words is of a leak.
+    const bool is_off = (state.starts_with("disabled") || state.starts_with("unavailableoffline") ||
+                         state.starts_with("standbyoffline")) &&
+                        !state.contains("critical") && !state.contains("warning");
+    if (!state.empty() && !is_off) reading.wet = reading.wet.value_or(0) + (state == "ok" ? 0 : 1);
     return;
   }
   const auto said = lower_case(name);

@@ -446,6 +446,8 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   }
   add_kernel(said, names, numbering, gpu_places(profile), findings);
   add_samples(said, names, findings);
+  if (said.samples_cut)
+    add_unknown(findings, "sensors of the GPUs until the end", "only the first samples were kept");
   auto whole = check_all(said, test, run, stage);
   if (whole) whole = check_types(said.types, profile, run, findings);
   const auto faults = faults_of(stage, run, names);

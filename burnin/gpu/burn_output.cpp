@@ -89,6 +89,7 @@ BurnOutput read_agent(AgentOutput output) {
     read.self_test_status = test->status;
     read.self_test_complaint = script::complaint({"", test->errors});
   }
+  if (const auto* samples = agent.tool("samples")) read.samples_cut = samples->cut;
   if (const auto* run = agent.tool("run")) {
     read.run_status = run->status;
     read.cut = run->cut;

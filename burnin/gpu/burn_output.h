@@ -43,6 +43,7 @@ struct BurnOutput {
   bool busy = false;                 // somebody else's program was on a GPU: nothing was run
   bool whole = false;                // the stage came to its end
   bool cut = false;                  // cupel-burn printed more than the node kept
+  bool samples_cut = false;          // nvidia-smi printed more than the node kept
   bool reads_kernel = false;         // the kernel's log may be read
   std::string_view kernel_before{};  // the last line of the kernel's log, as far as its time
   std::string_view types{};          // of numbers, as they were asked for: "bf16,fp8"

@@ -80,6 +80,14 @@ Result<void> write_sealed(const IssueAsked& asked, std::string_view sealed,
   if (tsa) {
     TRY(const auto stamped, within("no certificate is written", stamp(*tsa, sealed, at)));
     TRY(write_file(time_stamp_name(asked.file), stamped, kReadableByAll));
+  } else {
+    // The stamp of a former certificate of this name would be taken for this one's.
+    std::error_code failed;
+    std::filesystem::remove(time_stamp_name(asked.file), failed);
+    if (failed)
+      return Error{Code::kStorage,
+                   fmt::format("cannot remove {}, the stamp of another certificate: {}",
+                               time_stamp_name(asked.file), failed.message())};
   }
   return write_file(asked.file, sealed, kReadableByAll);
 }

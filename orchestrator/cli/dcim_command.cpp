@@ -232,6 +232,14 @@ Exit import_inventory(const Context& context, const ImportWish& wish) {
   if (!checked.problems.empty()) return complain(context, checked.problems);
   const auto changes = dcim::changed_lines(*before, text);
   if (!wish.checks) {
+    // Reading NetBox takes its time, and editors are quick.
+    const auto now = standing_text(wish);
+    if (!now) return complain(context, now.error(), Exit::invalid);
+    if (*now != *before)
+      return complain(context,
+                      Error{Code::kConflict, fmt::format("{} was changed meanwhile: import again",
+                                                         printable(wish.out.string()))},
+                      Exit::invalid);
     const auto written = write_file(wish.out, text);
     if (!written) return complain(context, written.error(), Exit::unfinished);
     const auto locked = write_file(lock_of(wish.out), lock_text(wish, *all, text));
@@ -289,7 +297,13 @@ OrExit<std::map<std::string, Wanted>> wanted_or_complain(const Context& context,
   for (const auto* node : *nodes) {
     const auto* device = by_name == nullptr ? nullptr : by_name->if_contains(node->name);
     const auto id = device == nullptr ? std::string{} : text_at(*device, "id").value_or("");
-    if (!number<std::int64_t>(id)) continue;
+    if (!number<std::int64_t>(id))
+      return complain(context,
+                      Error{Code::kInvalid,
+                            fmt::format("{} is no device of NetBox by {}: import again, or leave "
+                                        "it out of NODES",
+                                        node->name, lock_of(wish.inventory).string())},
+                      Exit::invalid);
     auto& one = wanted[node->name];
     one.id = id;
     if (const auto verdict = known->verdicts.find(node->name); verdict != known->verdicts.end())

@@ -191,8 +191,8 @@ boost::json::object to_json(const Context& context, const store::Moved& moved) {
 
 void print(const Context& context, const store::Moved& moved) {
   print(context, moved.checked);
-  say("{} rows and {} pieces of evidence were copied, read back and found the same\n", moved.rows,
-      moved.evidence);
+  say("{} rows were copied, read back and found the same; {} pieces of evidence were copied\n",
+      moved.rows, moved.evidence);
   if (!moved.before.empty())
     say("what was there before is kept, and nothing reads it: {}\n", printable(moved.before));
 }

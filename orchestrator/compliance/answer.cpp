@@ -96,8 +96,7 @@ void measure(const Demand& demand, const Evidence& evidence, Answer& row) {
   // As few words as select them.
   const auto nodes =
       wanting.size() == evidence.size() ? std::string{"all"} : inventory::fold(wanting);
-  row.command =
-      fmt::format("cupel run {} --nodes {}", demand.playbook, shortened(nodes, kMostNames));
+  row.command = fmt::format("cupel run {} --nodes {}", demand.playbook, nodes);
 }
 
 }  // namespace

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "burnin/stage.h"
+
 namespace cupel::compliance {
 namespace {
 
 constexpr std::size_t kMostRuns = 50;
+
+/// A stage that is repeated has a step of its own for each time: "train" of "train@night".
+std::string base_name(const std::string& step) { return step.substr(0, step.find('@')); }
 
 /// Worst last.
 int rank(burnin::Met met) {
@@ -21,11 +26,11 @@ void add(const burnin::Checked& checked, engine::RunId run, Judged& judged, bool
   judged.most = std::max(judged.most.value_or(*value), *value);
 }
 
-bool has_failed(const record::NodeRecord& record, const std::string& stage) {
-  if (!record.verdict) return false;
+/// Whether the verdict has a cause of the step: of a stage also where nobody judged it.
+bool is_blamed(const record::NodeRecord& record, const std::string& step) {
+  if (!record.verdict) return burnin::stage(base_name(step)) != nullptr;
   return std::ranges::any_of(record.verdict->causes, [&](const burnin::Cause& cause) {
-    return cause.decision == burnin::Decision::fail &&
-           std::ranges::find(cause.stages, stage) != cause.stages.end();
+    return std::ranges::find(cause.stages, step) != cause.stages.end();
   });
 }
 
@@ -40,11 +45,12 @@ void take(const record::NodeRecord& record, engine::RunId run, NodeEvidence& int
       if (of_this_run.contains(checked.measure))
         add(checked, run, into.measures[checked.measure], is_first);
     }
-  // A stage that is repeated has a step of its own for each time ("train@2"): its findings' name.
   for (const auto& step : record.steps) {
-    const auto name = step.name.substr(0, step.name.find('@'));
-    if (step.outcome.empty() || step.outcome == "skipped" || into.stages.contains(name)) continue;
-    into.stages[name] = {run, step.outcome == "done" && !has_failed(record, step.name)};
+    if (step.outcome.empty() || step.outcome == "skipped") continue;
+    const auto at = into.stages.try_emplace(base_name(step.name), Ran{run, true}).first;
+    if (at->second.run != run) continue;  // a newer run has said it
+    at->second.passed =
+        at->second.passed && step.outcome == "done" && !is_blamed(record, step.name);
   }
 }
 

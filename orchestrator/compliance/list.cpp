@@ -28,6 +28,13 @@ bool is_step(const std::string& name) {
 }
 
 void check_names(inventory::YamlFields& fields, const Demand& demand) {
+  const auto& playbook = demand.playbook;
+  if (!playbook.empty() && !playbook.contains('/') &&
+      inventory::shipped_file(fmt::format("playbooks/{}.yaml", playbook)) == nullptr)
+    fields.report(fields.place("playbook"),
+                  fmt::format("there is no playbook '{}': cupel playbook list has them, and one of "
+                              "your own is a path, ./mine.yaml",
+                              printable(playbook)));
   for (const auto& name : demand.measures)
     if (burnin::measure_row(name) == nullptr)
       fields.report(

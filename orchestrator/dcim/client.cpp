@@ -112,6 +112,7 @@ Task<Result<Client::Page>> Client::page(std::string path, Filters filters, std::
                                                     client_.server().who(), path)};
     page.items.push_back(*item);
   }
+  page.count = number_at(answer, "count");
   const auto* next = find(answer, "next");
   page.is_last = page.items.empty() || next == nullptr || next->is_null();
   co_return page;
@@ -127,16 +128,26 @@ Task<Result<std::vector<json::object>>> Client::list(std::string path, Filters f
                                                      Deadline deadline) {
   std::vector<json::object> all;
   std::set<std::string> ids;
-  for (std::size_t offset = 0; offset < kMostItems;) {
+  std::size_t bytes = 0;
+  for (std::size_t offset = 0; offset < kMostItems && bytes < kMostBytes;) {
     CO_TRY(auto next, co_await page(path, filters, offset, deadline));
     offset += next.items.size();
-    for (auto& item : next.items)
-      if (ids.insert(id_of(item)).second) all.push_back(std::move(item));
-    if (next.is_last) co_return all;
+    for (auto& item : next.items) {
+      if (!ids.insert(id_of(item)).second) continue;
+      bytes += json::serialize(item).size();
+      all.push_back(std::move(item));
+    }
+    if (!next.is_last) continue;
+    // Pages go by their offset: where an item goes meanwhile, another one is never seen.
+    if (next.count && static_cast<double>(all.size()) != *next.count)
+      co_return Error{Code::kBusy,
+                      fmt::format("{}: {} changed while it was read ({} of {:g} items): again",
+                                  client_.server().who(), path, all.size(), *next.count)};
+    co_return all;
   }
   co_return Error{Code::kMalformed,
-                  fmt::format("{}: {} has more than {} items: name fewer with --filter",
-                              client_.server().who(), path, kMostItems)};
+                  fmt::format("{}: {} has more than {} items, or {} MiB: name fewer with --filter",
+                              client_.server().who(), path, kMostItems, kMostBytes >> 20)};
 }
 
 Task<Result<void>> Client::patch(std::string path, json::object change, Deadline deadline) {

@@ -28,7 +28,7 @@ std::string path_with(std::string_view path, const Filters& filters);
 
 class Client {
  public:
-  static constexpr std::size_t kMostItems = 200'000;
+  static constexpr std::size_t kMostItems = 200'000, kMostBytes = 512u << 20;
 
   /// `url`: as inventory::fault_in_server_url() takes it.
   Client(std::string url, std::string ca, inventory::SecretRef token);
@@ -36,8 +36,8 @@ class Client {
   /// Errors of all of these: as handoff::ApiClient::ask(); kFailed with the server's words for any
   /// other status; kMalformed.
   Task<Result<Server>> status(Deadline deadline);
-  /// All items, each once by its id: what is added meanwhile moves the pages. kMalformed: more than
-  /// kMostItems.
+  /// All items, each once by its id. kBusy: the list changed while it was read, and an item may be
+  /// missing; kMalformed: more than kMostItems, or kMostBytes.
   Task<Result<std::vector<json::object>>> list(std::string path, Filters filters,
                                                Deadline deadline);
   /// The newest items of a list, one page.
@@ -50,6 +50,7 @@ class Client {
   struct Page {
     std::vector<json::object> items{};
     bool is_last = true;
+    std::optional<double> count{};  // of the whole list, as the server says
   };
   Task<Result<json::value>> ask(handoff::ApiRequest request, Deadline deadline);
   Task<Result<Page>> page(std::string path, Filters filters, std::size_t offset, Deadline deadline);

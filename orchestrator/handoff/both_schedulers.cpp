@@ -62,8 +62,12 @@ Task<Result<void>> BothSchedulers::hold(const inventory::Node& node, std::string
 
 Task<Result<std::string>> BothSchedulers::release(const inventory::Node& node, Deadline deadline) {
   CO_TRY(const auto one, co_await first_->release(node, deadline));
+  if (!one.empty()) co_return one;  // it stays held back in the other, too
   CO_TRY(const auto other, co_await second_->release(node, deadline));
-  co_return joined(one, other, "; ");
+  if (!other.empty()) {
+    CO_TRY(co_await first_->hold(node, one_line_reason(signature() + ": " + other), deadline));
+  }
+  co_return other;
 }
 
 Task<Result<void>> BothSchedulers::reserve(const inventory::Node& node, std::string run,

@@ -16,7 +16,7 @@ class BothSchedulers : public Scheduler {
                                Deadline deadline) override;
   Task<Result<void>> hold(const inventory::Node& node, std::string reason,
                           Deadline deadline) override;
-  /// What one of them says does not keep the node from the other.
+  /// What a person holds back in one of them stays held back in both.
   Task<Result<std::string>> release(const inventory::Node& node, Deadline deadline) override;
   Task<Result<void>> reserve(const inventory::Node& node, std::string run,
                              Deadline deadline) override;

@@ -29,6 +29,13 @@ std::string_view state_of(const NodeVerdicts& verdicts, const std::string& node)
   return known == verdicts.end() ? kNone : std::string_view{known->second.state};
 }
 
+/// Ansible evaluates templates in variables; each begins with a brace.
+std::string without_templates(std::string_view text) {
+  auto plain = printable(text);
+  std::erase_if(plain, [](char c) { return c == '{' || c == '}'; });
+  return plain;
+}
+
 json::object variables_of(const inventory::Node& node, const NodeVerdicts& verdicts,
                           bool rehearsal) {
   json::object of{{"ansible_host", node.ssh.endpoint.host},
@@ -39,15 +46,13 @@ json::object variables_of(const inventory::Node& node, const NodeVerdicts& verdi
   of["cupel_profile"] = node.profile;
   of["cupel_rack"] = node.rack;
   if (node.unit > 0) of["cupel_unit"] = node.unit;
-  if (!node.serial.empty()) of["cupel_serial"] = node.serial;
+  if (!node.serial.empty()) of["cupel_serial"] = without_templates(node.serial);
   of["cupel_bmc"] = inventory::to_string(node.bmc.endpoint);
   of["cupel_verdict"] = state_of(verdicts, node.name);
   const auto known = verdicts.find(node.name);
   if (known == verdicts.end()) return of;
   of["cupel_run"] = known->second.run;
-  // A cause quotes what machines have printed, and Ansible takes what has braces for a template.
-  auto cause = printable(known->second.cause);
-  std::erase_if(cause, [](char c) { return c == '{' || c == '}'; });
+  auto cause = without_templates(known->second.cause);  // it quotes what machines have printed
   if (!cause.empty()) of["cupel_cause"] = std::move(cause);
   if (rehearsal) of["cupel_rehearsal"] = true;
   return of;

@@ -19,7 +19,7 @@ Hashes all_evidence(soci::session& sql, const fs::path& folder) {
   return found;
 }
 
-/// What need not be copied: it is there, whatever it holds. Files of the same folder count only
+/// What is there, whatever it holds. Files of the same folder count only
 /// where the other end keeps files.
 Hashes present(soci::session& sql, const fs::path& folder) {
   Hashes found;
@@ -40,12 +40,16 @@ Result<EvidenceCopied> copy_evidence(soci::session& from, soci::session& to, con
   std::int64_t looked = 0;
   for (const auto& hash : all) {
     if (watch) watch({"evidence", ++looked, static_cast<std::int64_t>(all.size())});
-    if (there.contains(hash)) {
+    // One that is damaged there is written anew: this end may have the only whole copy.
+    if (there.contains(hash) && read_evidence(to, to_folder, hash)) {
       ++found.present;
       continue;
     }
     const auto bytes = read_evidence(from, folder, hash);
-    if (!bytes) continue;
+    const bool is_damaged =
+        !bytes && (bytes.error().code == Code::kMalformed || bytes.error().code == Code::kNotFound);
+    if (is_damaged) continue;
+    if (!bytes) return bytes.error();
     TRY(keep_evidence(to, to_folder, *bytes));
     ++found.copied;
     std::error_code in_table;

@@ -52,6 +52,9 @@ std::string to_url(const Server& server);
 /// another server; kStorage.
 Result<void> name_server(const std::filesystem::path& state, const Server& server);
 
+/// The command that removes the server's schema with all that is in it, on that server.
+std::string drop_schema_command(const Server& server);
+
 /// What libpq is told, the password included: for libpq alone. Over TCP the server must have a
 /// certificate for its name by one of the authorities. `read_only`: each transaction is.
 /// Errors: as inventory::resolve_secret().

@@ -110,11 +110,11 @@ int tables_in(soci::session& sql, const Server& server) {
 }
 
 Error not_empty(const Server& server, const std::string& what) {
-  return Error{Code::kConflict,
-               fmt::format("the schema {0} of the database {1} is not empty: {2}. Nothing was "
-                           "written; name another schema, or remove this one, if nobody wants it: "
-                           "psql -c 'DROP SCHEMA {0} CASCADE' {1}",
-                           server.schema, server.database, what)};
+  return Error{
+      Code::kConflict,
+      fmt::format("the schema {0} of the database {1} is not empty: {2}. Nothing was "
+                  "written; name another schema, or remove this one, if nobody wants it: {3}",
+                  server.schema, server.database, what, drop_schema_command(server))};
 }
 
 bool holds_rows(soci::session& sql) {

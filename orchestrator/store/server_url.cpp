@@ -229,4 +229,9 @@ Result<void> name_server(const fs::path& state, const Server& server) {
   return write_file(server_file(state), to_yaml(server));
 }
 
+std::string drop_schema_command(const Server& server) {
+  return fmt::format("psql -h {} -p {} -U {} -d {} -c 'DROP SCHEMA {} CASCADE'", server.host,
+                     server.port, server.user, server.database, server.schema);
+}
+
 }  // namespace cupel::store

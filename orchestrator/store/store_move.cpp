@@ -103,8 +103,8 @@ Result<void> begin_at_server(Sides& sides, const Server& to, const fs::path& fol
     return Error{Code::kConflict,
                  fmt::format("the schema {0} of the database {1} has a store of this state folder, "
                              "from before: nothing was written; name another schema, or remove "
-                             "this one, if nobody wants it: psql -c 'DROP SCHEMA {0} CASCADE' {1}",
-                             to.schema, to.database)};
+                             "this one, if nobody wants it: {2}",
+                             to.schema, to.database, drop_schema_command(to))};
   if (ground == Ground::begun && note.empty()) clear_tables(sides.to);
   if (note.empty()) {
     TRY(write_file(folder / kNote, note_of(to)));
@@ -282,7 +282,7 @@ Result<std::string> give_up_move(const fs::path& folder) {
   std::vector<inventory::Problem> problems;
   const auto server = parse_server(note, kNote, "/", problems);
   if (!server) return std::string{};
-  return fmt::format("psql -c 'DROP SCHEMA {} CASCADE' {}", server->schema, server->database);
+  return drop_schema_command(*server);
 }
 
 Result<void> is_not_moved(const fs::path& folder) {

@@ -116,6 +116,8 @@ TEST(ReadSlurm, NamesEveryFaultWithItsPlace) {
               HasSubstr("taint is a key"));
   EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', condition: 'a b'}")),
               HasSubstr("condition is a type"));
+  EXPECT_THAT(told(site("kubernetes: {server: 'https://x', token: 'env:X', condition: Ready}")),
+              HasSubstr("condition Ready is the kubelet's own"));
   EXPECT_THAT(
       told(site("kubernetes: {server: 'https://x', token: 'env:X'}", ", kubernetes_name: Node_1")),
       HasSubstr("Kubernetes name 'Node_1'"));

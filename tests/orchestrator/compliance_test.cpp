@@ -66,13 +66,14 @@ rows:
   - {id: B, asks: a}
   - {id: C, asks: a, command: x, not_here: y}
   - {id: D, asks: a, measures: [gemm.errors]}
+  - {id: E, asks: a, measures: [gemm.errors], playbook: new-rak}
 )");
 
-  EXPECT_THAT(all,
-              AllOf(HasSubstr("date"), HasSubstr("l.yaml:5:32: there is no measure"),
-                    HasSubstr("l.yaml:6:10: A is there twice"),
-                    HasSubstr("there is no stage or step 'burnn'"), HasSubstr("l.yaml:7:"),
-                    HasSubstr("l.yaml:8:"), HasSubstr("l.yaml:9:"), HasSubstr("need playbook")));
+  EXPECT_THAT(all, AllOf(HasSubstr("date"), HasSubstr("l.yaml:5:32: there is no measure"),
+                         HasSubstr("l.yaml:6:10: A is there twice"),
+                         HasSubstr("there is no stage or step 'burnn'"), HasSubstr("l.yaml:7:"),
+                         HasSubstr("l.yaml:8:"), HasSubstr("l.yaml:9:"), HasSubstr("need playbook"),
+                         HasSubstr("there is no playbook 'new-rak'")));
 }
 
 TEST(ComplianceAnswers, ARowIsProvenWhereEachNodeHasShownIt) {
@@ -136,10 +137,10 @@ TEST(ComplianceAnswers, AStageIsShownWhereItWasDoneAndNoFailureIsItsOwn) {
   const auto list = list_of("  - {id: A, asks: a, stages: [fabric-pairs], playbook: fabric}\n");
   record::NodeRecord done, failed, skipped, to_blame;
   done.steps = {{.name = "fabric-pairs", .outcome = "done"}};
+  done.verdict.emplace();
   failed.steps = {{.name = "fabric-pairs", .outcome = "failed"}};
   skipped.steps = {{.name = "fabric-pairs", .outcome = "skipped"}};
   to_blame = done;
-  to_blame.verdict.emplace();
   to_blame.verdict->causes = {{.decision = burnin::Decision::fail, .stages = {"fabric-pairs"}}};
   const auto status_of = [&](const record::NodeRecord& record) {
     Evidence evidence;
@@ -151,6 +152,11 @@ TEST(ComplianceAnswers, AStageIsShownWhereItWasDoneAndNoFailureIsItsOwn) {
   EXPECT_EQ(status_of(failed), Status::not_met);
   EXPECT_EQ(status_of(skipped), Status::not_run);
   EXPECT_EQ(status_of(to_blame), Status::not_met);
+  auto again = done, unjudged = done;
+  again.steps.push_back({.name = "fabric-pairs@late", .outcome = "failed"});
+  unjudged.verdict.reset();
+  EXPECT_EQ(status_of(again), Status::not_met) << "a stage that was repeated passed each time";
+  EXPECT_EQ(status_of(unjudged), Status::not_met) << "a run that ended before its verdict";
 }
 
 TEST(ComplianceAnswers, RowsWithoutAMeasureSayWhatToLookAtOrWhyNot) {

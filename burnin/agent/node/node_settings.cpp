@@ -155,6 +155,8 @@ Result<std::string> NodeSettings::read(const std::string& path) const {
 }
 
 Result<void> NodeSettings::replace(const std::string& path, std::string_view text) {
+  if (text.size() > kMost)
+    return Error{Code::kInvalid, path + " would be longer than can be read again"};
   return replace_by(root_ + path, kForAll, [&](int file) { return write_all(file, text); });
 }
 

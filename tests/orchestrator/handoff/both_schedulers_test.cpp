@@ -76,14 +76,20 @@ TEST_F(BothTest, WhatOneOfThemRefusesIsAnError) {
   EXPECT_EQ(ended(both.release(node, Deadline::in(30s))).error().code, Code::kUnreachable);
 }
 
-TEST_F(BothTest, SaysWhyOneOfThemKeepsItDrained) {
+TEST_F(BothTest, WhatAPersonHoldsBackInOneOfThemIsGivenToNeither) {
   slurm->left = "drained by alice";
+  const auto by_slurm = ended(both.release(node, Deadline::in(30s)));
+  const auto asked = kubernetes->done;
+  slurm->left.clear();
+  slurm->done.clear();
+  kubernetes->left = "cordoned by bob";
+  const auto by_kubernetes = ended(both.release(node, Deadline::in(30s)));
 
-  const auto left = ended(both.release(node, Deadline::in(30s)));
-
-  ASSERT_TRUE(left);
-  EXPECT_EQ(*left, "drained by alice");
-  EXPECT_THAT(kubernetes->done, ElementsAre("release"));
+  ASSERT_TRUE(by_slurm && by_kubernetes);
+  EXPECT_EQ(*by_slurm, "drained by alice");
+  EXPECT_THAT(asked, ElementsAre());
+  EXPECT_EQ(*by_kubernetes, "cordoned by bob");
+  EXPECT_THAT(slurm->done, ElementsAre("release", "hold Slurm: cordoned by bob"));
 }
 
 TEST_F(BothTest, IsDrainedWhereBothHaveDrainedItAndBusyWhereOneIs) {

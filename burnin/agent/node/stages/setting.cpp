@@ -152,10 +152,8 @@ Work<std::vector<std::string>> ask_all_gpus(Node& node, std::string what, std::s
                         .limit = kToolLimit};
   const auto ran = co_await node.programs.run(command);
   std::vector<std::string> all;
-  if (ran.status != 0) {
-    why = "nvidia-smi: " + first_line(ran);
-    co_return all;
-  }
+  // It ends with an error where one GPU is sick, and lists the others nevertheless.
+  if (ran.status != 0) why = "nvidia-smi: " + first_line(ran);
   for (const auto line : lines(ran.out))
     if (!trimmed(line).empty()) all.emplace_back(trimmed(line));
   co_return all;

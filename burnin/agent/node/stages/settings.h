@@ -13,7 +13,7 @@ namespace cupel::agent {
 
 class Settings {
  public:
-  static constexpr std::size_t kMost = 1u << 20;  // bytes of a file that is read
+  static constexpr std::size_t kMost = 16u << 20;  // bytes of a file that is read or replaced
 
   Settings() = default;
   Settings(const Settings&) = delete;

@@ -35,13 +35,13 @@ bool is_plain(std::string_view word) {
 
 /// systemd's PATH may lack where the tools lie. env(1) starts the copy: where SELinux is enforced,
 /// systemd itself may run nothing below /var/lib.
-Words restore_command(const Node& node) {
+Words restore_command(const Node& node, const std::string& program) {
   std::string path;
   for (const auto* tool : {"nvidia-smi", "systemctl"})
     if (const auto folder = node.programs.folder_of(tool); !folder.empty() && is_plain(folder))
       path += folder + ":";
   Words words{"/usr/bin/env", "PATH=" + path + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
-              node.tree.real(kProgram), "restore-settings", "--timer"};
+              program, "restore-settings", "--timer"};
   if (const auto root = node.tree.real("/"); root != "/")
     words.insert(words.end(), {"--root", root});
   return words;
@@ -63,7 +63,7 @@ std::string timer_text(std::uint64_t seconds) {
 std::string service_text(const Node& node) {
   return "[Unit]\nDescription=Cupel: set back the settings of a run that did not\n"
          "[Service]\nType=oneshot\nExecStart=" +
-         joined(restore_command(node)) + "\n";
+         joined(restore_command(node, node.tree.real(kProgram))) + "\n";
 }
 
 /// A folder of units that another user may write to is not used: who writes there is root.
@@ -86,13 +86,14 @@ Work<std::string> lay_on_disk(Node& node, std::uint64_t seconds) {
   co_return active.status == 0 ? "" : "the timer was enabled, and is not active";
 }
 
-Work<std::string> lay_for_this_boot(Node& node, std::uint64_t seconds) {
+/// `program`: cupel-node, where it starts.
+Work<std::string> lay_for_this_boot(Node& node, std::uint64_t seconds, std::string program) {
   if (!node.programs.has("systemd-run")) co_return "systemd-run is not installed on the node";
   Command command{.argv = {"systemd-run", "--quiet", "--collect", "--unit=cupel-settings",
                            "--on-active=" + std::to_string(seconds), "--on-unit-inactive=600",
                            "--timer-property=AccuracySec=1s", "--property=Type=oneshot"},
                   .limit = kToolLimit};
-  for (auto& word : restore_command(node)) command.argv.push_back(std::move(word));
+  for (auto& word : restore_command(node, program)) command.argv.push_back(std::move(word));
   const auto ran = co_await node.programs.run(command);
   co_return ran.status == 0 ? "" : "systemd-run: " + first_line(ran);
 }
@@ -138,7 +139,17 @@ Work<Guard> lay_guard(Node& node, std::uint64_t seconds) {
     guard.why = written.error().what;
   else
     guard.why = co_await keep_copy(node);
-  if (!guard.why.empty()) co_return guard;
+  if (!guard.why.empty()) {
+    // The copy cannot be kept, or does not start: the program that was brought does, for this boot.
+    const auto folder = node.programs.folder_of("cupel-node");
+    std::string why = "cupel-node is in no folder of PATH";
+    if (!folder.empty()) why = co_await lay_for_this_boot(node, seconds, folder + "/cupel-node");
+    if (why.empty())
+      guard.lasts = lasts + ", unless it is restarted";
+    else
+      guard.why += "; " + why;
+    co_return guard;
+  }
   node.settings.remove(std::string{kScript});
   guard.why = co_await lay_on_disk(node, seconds);
   if (guard.why.empty()) {
@@ -147,7 +158,7 @@ Work<Guard> lay_guard(Node& node, std::uint64_t seconds) {
   }
   co_await drop_units(node);
   remove_units(node);
-  const auto why = co_await lay_for_this_boot(node, seconds);
+  const auto why = co_await lay_for_this_boot(node, seconds, node.tree.real(kProgram));
   if (why.empty())
     guard.lasts = lasts + ", unless it is restarted";
   else

@@ -81,7 +81,8 @@ Work<std::size_t> set_back(Node& node, const KeptSettings& before, const Gpus& g
 Work<GaveUp> clear(Node& node, const std::string& by) {
   const auto said = node.settings.replace(std::string{kPutBack}, by + "\n");
   if (!said) co_return said.error().what;
-  for (const auto path : {kBefore, kWanted}) node.settings.remove(std::string{path});
+  // In this order: without a record what was wanted would be taken for lost.
+  for (const auto path : {kWanted, kBefore}) node.settings.remove(std::string{path});
   if (node.settings.read(std::string{kBefore}))
     co_return std::string{kBefore} + " cannot be removed, and all in it is as it was";
   co_await remove_guard(node);
@@ -102,6 +103,7 @@ Work<GaveUp> restore(Node& node, std::string by) {
   const auto forgotten = forget_undone(node, *record);
   if (!forgotten) co_return forgotten.error().what;
   if (!record->there) {
+    node.settings.remove(std::string{kWanted});
     node.lines.note("record", put_back_before(node));
     if (has_guard(node)) co_await remove_guard(node);  // a crash left it
     co_return {};
