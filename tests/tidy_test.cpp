@@ -62,6 +62,8 @@ std::vector<std::string> includes(const Source& source, const std::regex& form) 
 bool is_shared_with_the_virtual_node(const std::string& path, const std::string& header) {
   if (path == "rehearsal/tools/cupel_node_log.cpp")
     return header == "burnin/agent/node/kernel_messages.h";
+  if (path == "rehearsal/tools/virtual_settings.h")
+    return header == "burnin/agent/node/stages/settings.h";
   return path == "rehearsal/tools/cupel_node_stage.cpp" &&
          header == "burnin/agent/node/stages/stage.h";
 }

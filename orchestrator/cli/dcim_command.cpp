@@ -67,7 +67,8 @@ std::vector<OptionRow> options_of(ServerWish& server) {
 Result<dcim::Client> client_of(const ServerWish& wish) {
   if (const auto fault = inventory::fault_in_server_url(wish.url, false))
     return Error{Code::kInvalid, "--url " + *fault};
-  const auto token = inventory::secret_of(wish.token, fs::current_path());
+  std::error_code unknown;
+  const auto token = inventory::secret_of(wish.token, fs::current_path(unknown));
   if (!token) return Error{Code::kInvalid, "--token " + std::string{inventory::kSecretForm}};
   if (token->kind == inventory::SecretRef::Kind::file) {
     TRY(inventory::check_secret_file(token->where));
@@ -227,7 +228,8 @@ Exit import_inventory(const Context& context, const ImportWish& wish) {
   text += fmt::format("# From {} at {}; cupel inventory import writes it anew.\n",
                       to_string(all->server.product), wish.server.url);
   text += made.text;
-  const auto folder = fs::absolute(wish.out).parent_path();
+  std::error_code unknown;
+  const auto folder = fs::absolute(wish.out, unknown).parent_path();
   const auto checked = inventory::parse_inventory(text, wish.out.string(), folder);
   if (!checked.problems.empty()) return complain(context, checked.problems);
   const auto changes = dcim::changed_lines(*before, text);
@@ -492,7 +494,7 @@ CommandRow export_command(Context& context) {
   CommandRow netbox{"netbox", "writes results back: status, serial number, a journal entry"};
   netbox.footer =
       "Example: cupel export netbox --url https://netbox.example.com --token file:token\n"
-      "Exit codes: 0 written, or nothing to write, 1 not written: nobody said yes, 2 the input is\n"
+      "Exit codes: 0 written, or nothing to write, 1 not written: without a yes, 2 the input is\n"
       "            wrong, 3 NetBox could not be read or written.";
   netbox.options = joined<OptionRow>(
       {{{"NODES", &wish->nodes, "as with run --nodes [all]"},

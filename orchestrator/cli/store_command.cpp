@@ -237,7 +237,8 @@ CommandRow migrate_command(Context& context) {
   CommandRow row{"migrate", "move the store of the state folder to a PostgreSQL server, or back"};
   row.footer =
       "All of it is copied, read back and compared; only then does store.yaml name the new place.\n"
-      "What was there before is kept. Nobody writes to the store meanwhile. A move that was cut\n"
+      "What was there before is kept. No command writes to the store meanwhile. A move that was "
+      "cut\n"
       "off goes on with the same command. Refused while a controller works, and where the target\n"
       "is not empty. Step by step: docs/do/postgresql.md.\n"
       "Examples: cupel store migrate --to 'postgresql:///cupel?host=/run/postgresql'\n"

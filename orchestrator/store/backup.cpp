@@ -263,7 +263,7 @@ Result<void> copy_to_server(const Server& server, const fs::path& from, const fs
     if (ground == Ground::whole)
       return Error{Code::kConflict,
                    fmt::format("the schema {0} of the database {1} holds records already: name "
-                               "another one in {2}, or remove this one, if nobody wants it: {3}",
+                               "another one in {2}, or remove this one, if it is not needed: {3}",
                                server.schema, server.database, server_file(state).string(),
                                drop_schema_command(server))};
     if (ground == Ground::begun) clear_tables(to);

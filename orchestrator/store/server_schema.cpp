@@ -113,7 +113,7 @@ Error not_empty(const Server& server, const std::string& what) {
   return Error{
       Code::kConflict,
       fmt::format("the schema {0} of the database {1} is not empty: {2}. Nothing was "
-                  "written; name another schema, or remove this one, if nobody wants it: {3}",
+                  "written; name another schema, or remove this one, if it is not needed: {3}",
                   server.schema, server.database, what, drop_schema_command(server))};
 }
 

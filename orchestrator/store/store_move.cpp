@@ -48,10 +48,11 @@ std::string in_words(const std::string& note) {
 Error being_moved(const fs::path& folder, const std::string& note) {
   return Error{
       Code::kConflict,
-      fmt::format("the store in {0} is being moved, and nobody writes to it until that is done: go "
-                  "on with cupel --state {0} store migrate --to '{1}', or leave it where it is "
-                  "with cupel --state {0} store migrate --give-up",
-                  folder.string(), printable(in_words(note)))};
+      fmt::format(
+          "the store in {0} is being moved, and no command writes to it until that is done: go "
+          "on with cupel --state {0} store migrate --to '{1}', or leave it where it is "
+          "with cupel --state {0} store migrate --give-up",
+          folder.string(), printable(in_words(note)))};
 }
 
 Result<void> move_file(const fs::path& from, const fs::path& to) {
@@ -103,7 +104,7 @@ Result<void> begin_at_server(Sides& sides, const Server& to, const fs::path& fol
     return Error{Code::kConflict,
                  fmt::format("the schema {0} of the database {1} has a store of this state folder, "
                              "from before: nothing was written; name another schema, or remove "
-                             "this one, if nobody wants it: {2}",
+                             "this one, if it is not needed: {2}",
                              to.schema, to.database, drop_schema_command(to))};
   if (ground == Ground::begun && note.empty()) clear_tables(sides.to);
   if (note.empty()) {
@@ -190,7 +191,7 @@ Result<Moved> copy_to_file(const Server& from, const fs::path& folder, const std
   const auto file = folder / kDatabase;
   if (is_there(file))
     return Error{Code::kConflict, fmt::format("{} is there already: nothing was written; move it "
-                                              "aside (mv {} {}.before), if nobody wants it",
+                                              "aside (mv {} {}.before), if it is not needed",
                                               file.string(), file.string(), file.string())};
   Sides sides;
   open_postgresql(sides.from, from, false);
