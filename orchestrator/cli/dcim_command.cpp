@@ -225,7 +225,7 @@ Exit import_inventory(const Context& context, const ImportWish& wish) {
   }
   auto text = base.text;
   if (!text.ends_with('\n')) text += '\n';
-  text += fmt::format("# From {} at {}; cupel inventory import writes it anew.\n",
+  text += fmt::format("# From {} at {}: each import writes it anew.\n",
                       to_string(all->server.product), wish.server.url);
   text += made.text;
   std::error_code unknown;
@@ -277,8 +277,8 @@ OrExit<std::map<std::string, Wanted>> wanted_or_complain(const Context& context,
   if (!lock)
     return complain(
         context,
-        Error{Code::kInvalid, fmt::format("{}; cupel inventory import netbox writes it beside the "
-                                          "inventory",
+        Error{Code::kInvalid, fmt::format("{} (an import of the inventory writes it: see "
+                                          "docs/know/inventory.md)",
                                           lock.error().what)},
         Exit::invalid);
   const auto known = newest_verdicts(context, inventory);
@@ -461,9 +461,8 @@ CommandRow import_row(Context& context) {
   auto wish = std::make_shared<ImportWish>();
   CommandRow netbox{"netbox", "writes an inventory from NetBox or Nautobot"};
   netbox.footer =
-      "Example: cupel inventory import netbox --url https://netbox.example.com \\\n"
-      "           --token file:token --filter site=oslo-1 --filter role=gpu-node \\\n"
-      "           --profile dgx-h100=dgx-h100 --base base.yaml --out inventory.yaml\n"
+      "Example: cupel inventory import netbox --url https://netbox.example.com --token file:token "
+      "--profile dgx-h100=dgx-h100 --base base.yaml --out inventory.yaml\n"
       "Exit codes: 0 written, or as it was, 1 with --check: it would change, 2 the input is "
       "wrong,\n"
       "            3 NetBox could not be read.";

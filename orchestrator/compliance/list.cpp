@@ -31,10 +31,11 @@ void check_names(inventory::YamlFields& fields, const Demand& demand) {
   const auto& playbook = demand.playbook;
   if (!playbook.empty() && !playbook.contains('/') &&
       inventory::shipped_file(fmt::format("playbooks/{}.yaml", playbook)) == nullptr)
-    fields.report(fields.place("playbook"),
-                  fmt::format("there is no playbook '{}': cupel playbook list has them, and one of "
-                              "your own is a path, ./mine.yaml",
-                              printable(playbook)));
+    fields.report(
+        fields.place("playbook"),
+        fmt::format("there is no playbook '{}' (one of your own is a path, ./mine.yaml); to see "
+                    "all of them: cupel playbook list",
+                    printable(playbook)));
   for (const auto& name : demand.measures)
     if (burnin::measure_row(name) == nullptr)
       fields.report(
@@ -43,7 +44,7 @@ void check_names(inventory::YamlFields& fields, const Demand& demand) {
   for (const auto& name : demand.stages)
     if (!is_step(name))
       fields.report(fields.place("stages"),
-                    fmt::format("there is no stage or step '{}': cupel playbook schema has them",
+                    fmt::format("there is no stage or step '{}': docs/know/playbooks.md has them",
                                 printable(name)));
 }
 
@@ -117,8 +118,8 @@ std::optional<DemandList> load_list(const std::string& name, Problems& problems)
     const auto known = shipped_lists();
     problems.push_back(
         {{name, 0, 0},
-         fmt::format("there is no such list{}: cupel compliance --list has them; one "
-                     "of your own is a file, ./mine.yaml",
+         fmt::format("there is no such list{} (one of your own is a file, ./mine.yaml); to see "
+                     "all of them: cupel compliance --list",
                      inventory::did_you_mean(name, std::span{known}))});
     return std::nullopt;
   }
