@@ -24,11 +24,13 @@ class InventoryLists : public ::testing::Test {
                           "no ansible-inventory: apt-get install ansible-core");
     std::string made = (fs::temp_directory_path() / "cupel-lists-XXXXXX").string();
     folder_ = ::mkdtemp(made.data());
-    write("site.yaml",
-          "site: lab\nracks: [{name: a-1}]\ngroups: {spare: [n2]}\n"
-          "defaults: {profile: mine, rack: a-1, bmc: {user: a, password: \"cmd:echo x\"}}\nnodes:\n"
-          "  - {name: n1, bmc: {address: 127.0.0.1}, ssh: {address: \"127.0.0.1:2201\"}}\n"
-          "  - {name: n2, bmc: {address: 127.0.0.2}, ssh: {address: \"fd00::2\", user: ops}}\n");
+    write(
+        "site.yaml",
+        "site: lab\nracks: [{name: a-1}]\ngroups: [{name: spare, nodes: n2}]\n"
+        "defaults: {profile: mine, bmc: {user: a, password: \"cmd:echo x\"}}\nnodes:\n"
+        "  - {name: n1, rack: a-1, bmc: {address: 127.0.0.1}, ssh: {address: \"127.0.0.1:2201\"}}\n"
+        "  - {name: n2, rack: a-1, bmc: {address: 127.0.0.2}, ssh: {address: \"fd00::2\", user: "
+        "ops}}\n");
     fs::create_directory(folder_ / "profiles");
     write("profiles/mine.yaml", "profile: mine\npower: {idle: 1, loaded: 2}\n");
     write("judge.yaml", "playbook: judge\nsteps: [{step: verdict}]\n");

@@ -83,7 +83,10 @@ TEST_F(StampedCertificate, IsRefusedWithTheStampOfAnotherOneAndWithoutOne) {
   test::ReplayServer tsa{
       [&](const auto& asked) { return test::ReplayAnswer{.body = keys_.reply(asked.body)}; }};
   ASSERT_EQ(issue({"--tsa", tsa.url(), "--tsa-ca", keys_.ca_file()}).status, 0);
+  fs::copy_file(file("it.tsr"), file("first.tsr"));
   ASSERT_EQ(issue({"--valid", "90d"}).status, 0);
+  EXPECT_FALSE(fs::exists(file("it.tsr"))) << "the stamp of the former certificate";
+  fs::rename(file("first.tsr"), file("it.tsr"));
 
   const auto of_the_first = verify({"--tsa-ca", keys_.ca_file()});
   fs::remove(file("it.tsr"));

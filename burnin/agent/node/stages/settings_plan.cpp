@@ -164,7 +164,8 @@ GaveUp plan_governor(const Node& node, SettingsPlan& plan, const SettingWish& wi
   }
   const auto known =
       node.tree.text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors");
-  const auto all = words(known.value_or(""));
+  const auto text = known.value_or("");
+  const auto all = words(text);
   if (std::ranges::find(all, wish.value) == all.end())
     return "governor '" + wish.value + "' is none of: " + known.value_or("");
   plan.all.push_back({{"governor", "all"}, now.front(), wish.value});
