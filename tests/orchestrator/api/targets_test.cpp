@@ -39,7 +39,7 @@ TEST_F(Targets, PrometheusDiscoversTheNodesThatItsTokenMaySee) {
         "scrape_configs:\n  - job_name: nodes\n    http_sd_configs:\n      - url: "
         "https://127.0.0.1:" +
             std::to_string(endpoint().port()) +
-            "/metrics/targets?port=9400\n        authorization: {credentials_file: token}\n"
+            "/metrics/targets?port=9400\n        authorization: {type: Bearer, credentials_file: token}\n"
             "        tls_config: {ca_file: " +
             (state() / "service-certificate.pem").string() + R"(, server_name: localhost}
     relabel_configs:
@@ -47,11 +47,12 @@ TEST_F(Targets, PrometheusDiscoversTheNodesThatItsTokenMaySee) {
 )");
 
   const auto found = testing::run(
-      {"promtool", "check", "service-discovery", "--timeout=60s", file("prometheus.yml"), "nodes"});
+      {"promtool", "check", "service-discovery", "--timeout=20s", file("prometheus.yml"), "nodes"});
 
   ASSERT_EQ(found.status, 0) << found.out << found.err;
   EXPECT_THAT(found.out, AllOf(HasSubstr("127.64.98.1:9400"), HasSubstr("\"verdict\": \"fail\""),
-                               HasSubstr("\"rack\": \"a01\""), Not(HasSubstr("127.64.98.2"))));
+                               HasSubstr("\"rack\": \"a01\""), Not(HasSubstr("127.64.98.2"))))
+      << found.err;
 }
 
 TEST_F(Targets, OfOneRackOrProfileAndWithAPortOfTheirOwn) {
