@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "orchestrator/report/html_text.h"
+#include "orchestrator/report/markdown.h"
 #include "orchestrator/report/rehearsal.h"
 
 namespace cupel::compliance {
@@ -30,16 +31,6 @@ std::string summary(const Answers& answers) {
     text += fmt::format("{} {} {}", status == kOrder.front() ? "" : ",", answers.count(status),
                         to_string(status));
   return text;
-}
-
-/// A cell of a table in Markdown: no bar, no line end, no markup.
-std::string cell(std::string_view text) {
-  std::string all;
-  for (const char c : printable(text)) {
-    if (std::string_view{"\\|`*_[]<>#~&!"}.contains(c)) all += '\\';
-    all += c;
-  }
-  return all;
 }
 
 std::string html_row(const Answer& row) {
@@ -68,15 +59,17 @@ std::string to_text(const Answers& answers) {
 }
 
 std::string to_markdown(const Answers& answers) {
-  auto text =
-      fmt::format("# {}\n\n{}{}. Source: {} ({}). {}\n\n", cell(answers.title),
-                  answers.rehearsal ? fmt::format("**{}** ", cell(report::kRehearsal)) : "",
-                  summary(answers), cell(answers.source), cell(answers.date), cell(answers.covers));
+  auto text = fmt::format(
+      "# {}\n\n{}{}. Source: {} ({}). {}\n\n", report::plain_text(answers.title),
+      answers.rehearsal ? fmt::format("**{}** ", report::plain_text(report::kRehearsal)) : "",
+      summary(answers), report::plain_text(answers.source), report::plain_text(answers.date),
+      report::plain_text(answers.covers));
   text += "| row | asks | answer | shown by |\n|---|---|---|---|\n";
   for (const auto& row : answers.rows)
-    text += fmt::format("| {} | {} | {} | {}{} |\n", cell(row.id), cell(row.asks),
-                        to_string(row.status), cell(row.says),
-                        row.command.empty() ? "" : ": " + cell(row.command));
+    text += fmt::format("| {} | {} | {} | {}{} |\n", report::plain_text(row.id),
+                        report::plain_text(row.asks), to_string(row.status),
+                        report::plain_text(row.says),
+                        row.command.empty() ? "" : ": " + report::plain_text(row.command));
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
 #include <set>
 
 #include "base/text.h"
@@ -12,17 +14,8 @@ namespace {
 
 constexpr std::size_t kPage = 200, kMostShown = 300, kLongestId = 64, kLongestVersion = 40;
 
-bool is_unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
 std::string encoded(std::string_view text) {
-  std::string all;
-  for (const char c : text)
-    all += is_unreserved(c) ? std::string(1, c)
-                            : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return all;
+  return boost::urls::encode(text, boost::urls::unreserved_chars);
 }
 
 }  // namespace
@@ -49,7 +42,7 @@ std::string id_of(const json::object& item) {
   if (const auto* text = found->if_string()) id = std::string{*text};
   // Nothing that means something in a path: no dot, no slash.
   const bool fits = id.size() <= kLongestId && std::ranges::all_of(id, [](char c) {
-                      return c != '.' && c != '~' && is_unreserved(c);
+                      return c != '.' && c != '~' && boost::urls::unreserved_chars(c);
                     });
   return fits ? id : std::string{};
 }

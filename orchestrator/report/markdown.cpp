@@ -20,22 +20,6 @@ namespace {
 
 using burnin::Decision;
 
-/// Text that is nothing else. CommonMark 2.4: a backslash before any punctuation.
-std::string plain_text(std::string_view text) {
-  const auto whole = printable(text);
-  std::string safe;
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    const char c = whole[i];
-    if (std::string_view{"\\`*_{}[]<>()#+!|~&@$"}.contains(c)) safe += '\\';
-    safe += c;
-    // What looks like an address would become a link.
-    const auto rest = std::string_view{whole}.substr(i + 1);
-    if ((c == ':' && rest.starts_with("//")) || (c == 'w' && rest.starts_with("ww.")))
-      safe += "\u2060";
-  }
-  return safe;
-}
-
 std::string row(std::initializer_list<std::string> cells) {
   std::string text = "|";
   for (const auto& each : cells) text += " " + each + " |";
@@ -121,6 +105,21 @@ std::string decisions(const RunSummary& summary) {
 }
 
 }  // namespace
+
+std::string plain_text(std::string_view text) {
+  const auto whole = printable(text);
+  std::string safe;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const char c = whole[i];
+    if (std::string_view{"\\`*_{}[]<>()#+!|~&@$"}.contains(c)) safe += '\\';
+    safe += c;
+    // What looks like an address would become a link.
+    const auto rest = std::string_view{whole}.substr(i + 1);
+    if ((c == ':' && rest.starts_with("//")) || (c == 'w' && rest.starts_with("ww.")))
+      safe += "\u2060";
+  }
+  return safe;
+}
 
 std::string to_markdown(const RunSummary& summary) {
   const auto& run = summary.run;

@@ -14,6 +14,7 @@
 
 #include "tests/support/certificate.h"
 #include "tests/support/child.h"
+#include "tests/support/free_port.h"
 
 namespace cupel::testing {
 namespace {
@@ -47,20 +48,6 @@ std::vector<std::string> as_user(std::vector<std::string> words) {
 void succeed(std::vector<std::string> words) {
   const auto ran = run(as_user(std::move(words)));
   if (ran.status != 0) throw std::runtime_error{"PostgreSQL: " + ran.out + ran.err};
-}
-
-/// A port on the loopback that nobody has just now.
-int free_port() {
-  const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool found = ::bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(probe);
-  if (!found) throw std::runtime_error{"no free port for PostgreSQL"};
-  return ntohs(address.sin_port);
 }
 
 /// For the server's user alone.
@@ -107,7 +94,7 @@ Postgresql::Postgresql() {
 }
 
 bool Postgresql::start() {
-  port_ = free_port();
+  port_ = test::free_port();
   std::vector<std::string> words{(kPrograms / "postgres").string(), "-D",
                                  (folder_ / "data").string()};
   for (const auto& setting :

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/free_port.h"
 #include "tests/support/job_processes.h"
 
 namespace cupel::testing {
@@ -33,18 +34,6 @@ std::string whole(const fs::path& file) {
 void make_key(const fs::path& file) {
   const auto command = "ssh-keygen -q -t ed25519 -N '' -C cupel-test -f '" + file.string() + "'";
   if (std::system(command.c_str()) != 0) throw std::runtime_error{"ssh-keygen failed"};
-}
-
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof any;
-  ::bind(fd, reinterpret_cast<sockaddr*>(&any), length);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&any), &length);
-  ::close(fd);
-  return ntohs(any.sin_port);
 }
 
 std::string configuration(const fs::path& folder, const std::vector<std::string>& addresses,
@@ -128,7 +117,7 @@ void Sshd::restart() {
 }
 
 void Sshd::start() {
-  port_ = free_port();
+  port_ = test::free_port();
   std::ofstream{folder_ / "sshd_config"} << configuration(folder_, addresses_, port_);
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error{"pipe"};

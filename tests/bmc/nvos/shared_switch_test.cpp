@@ -1,15 +1,12 @@
 // The project's own stand-in for a switch, which shares no code with ours and has faults of its
 // own; it lies beside the checkout.
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "bmc/nvos/changes.h"
 #include "bmc/nvos/facts.h"
 #include "tests/bmc/fixture.h"
 #include "tests/support/captures.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child.h"
+#include "tests/support/free_port.h"
 #include "tests/support/real_part.h"
 
 namespace cupel::bmc {
@@ -17,25 +14,12 @@ namespace {
 
 constexpr const char* kProgram = SOURCE_DIR "/../shared/nvl72/fake_nvue.py";
 
-/// One that nobody has now.
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
 class SharedSwitch : public ::testing::Test {
  protected:
   /// False: it is not there, and the test is over.
   bool start(const std::string& faults) {
     if (!std::filesystem::exists(kProgram)) return false;
-    port_ = free_port();
+    port_ = test::free_port();
     // Made here: the program's own would be an RSA key by a program that is started for it.
     const auto own = test::make_certificate();
     const auto certificate = folder_.path() / "own.pem", key = folder_.path() / "own.key";

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "burnin/agent/node/stages/order.h"
+#include "burnin/agent/node/stages/reported.h"
 #include "burnin/agent/node/stages/stage.h"
 
 namespace cupel::agent {
@@ -206,8 +207,8 @@ Work<GaveUp> run_fabric_nccl(Node& node, const JsonValue& asked) {
     if (makes_id) relay.look(out);
     drop_progress(out);
   };
-  const auto ran = co_await node.programs.run(command);
-  node.lines.evidence(work == "check" ? "nccl-id" : "cupel-burn", "", command, ran);
+  // The job may end at its limit, with the sizes of the message that were measured until then.
+  co_await run_reported(node, work == "check" ? "nccl-id" : "cupel-burn", std::move(command));
   co_return {};
 }
 
