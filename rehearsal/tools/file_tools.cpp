@@ -504,41 +504,6 @@ Task<int> make_temporary(ProcessPtr process, Arguments arguments) {
   co_return 1;
 }
 
-Task<int> read_link(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "femnsq");
-  if (options.operands.empty()) co_return 1;
-  const auto path = process->path(options.operands[0]);
-  std::string text;
-  if (arguments[0].ends_with("realpath") || options.has('f') || options.has('e') ||
-      options.has('m')) {
-    text = process->disk().real_path(path);
-    if (text.empty() && !options.has('e')) text = path;
-  } else if (const auto node = process->disk().find(path, false);
-             node && node->kind == Kind::link) {
-    text = node->bytes;
-  }
-  if (text.empty()) co_return 1;
-  text += "\n";
-  co_await process->say(text);
-  co_return 0;
-}
-
-Task<int> truncate(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "s:c", {{"size", 's'}});
-  const auto size = parse_size(options.value('s'));
-  if (!size) co_return co_await complain(process, "truncate", "you must specify a size");
-  for (const auto& operand : options.operands) {
-    auto place = process->disk().place(process->path(operand));
-    if (place.error != 0)
-      co_return co_await complain(process, "truncate",
-                                  quoted_error("cannot open", operand, place.error));
-    if (!place.node)
-      place.node = process->disk().make_file(place, 0666 & ~process->mask, process->now());
-    process->disk().truncate(*place.node, static_cast<std::uint64_t>(*size), process->now());
-  }
-  co_return 0;
-}
-
 void find_under(const Process& process, const Inode& node, const std::string& path,
                 const std::string& pattern, char type, int depth, std::string& text) {
   const bool named = pattern.empty() || matches(pattern, base_name(path));
@@ -578,7 +543,7 @@ Task<int> find(ProcessPtr process, Arguments arguments) {
   co_return status;
 }
 
-constexpr std::array<Tool, 18> kTools{{{"ls", list},
+constexpr std::array<Tool, 15> kTools{{{"ls", list},
                                        {"mkdir", make_folder},
                                        {"rm", remove},
                                        {"rmdir", remove_folder},
@@ -592,9 +557,6 @@ constexpr std::array<Tool, 18> kTools{{{"ls", list},
                                        {"dd", convert},
                                        {"dirname", folder_of},
                                        {"mktemp", make_temporary},
-                                       {"readlink", read_link},
-                                       {"realpath", read_link},
-                                       {"truncate", truncate},
                                        {"find", find}}};
 
 }  // namespace

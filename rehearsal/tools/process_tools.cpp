@@ -115,14 +115,6 @@ Task<int> new_session(ProcessPtr process, Arguments arguments) {
   co_return co_await run_program(process, std::move(rest), "setsid");
 }
 
-Task<int> no_hang_up(ProcessPtr process, Arguments arguments) {
-  Arguments rest{arguments.begin() + 1, arguments.end()};
-  if (!rest.empty() && rest[0] == "--") rest.erase(rest.begin());
-  if (rest.empty()) co_return 125;
-  process->ignored.insert(1);
-  co_return co_await run_program(process, std::move(rest), "nohup");
-}
-
 /// `nice`, `ionice`, `sudo`, `stdbuf`, `numactl`: options with or without values, then a
 /// command.
 Task<int> pass_through(ProcessPtr process, Arguments arguments) {
@@ -352,38 +344,6 @@ Task<int> processes(ProcessPtr process, Arguments arguments) {
   co_return any ? 0 : 1;
 }
 
-Task<int> apply_to_words(ProcessPtr process, Arguments arguments) {
-  std::size_t i = 1;
-  std::size_t each = 0;
-  char separator = ' ';
-  for (; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
-    if (arguments[i] == "-n" && i + 1 < arguments.size())
-      each = number<std::size_t>(arguments[++i]).value_or(0);
-    else if (arguments[i] == "-0")
-      separator = '\0';
-  }
-  Arguments command{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
-  if (command.empty()) command.push_back("echo");
-  std::string input;
-  co_await process->read_all(0, input);
-  Arguments items;
-  for (const auto item : separator == ' ' ? words(input) : split(input, separator))
-    if (!item.empty()) items.emplace_back(item);
-  int status = 0;
-  for (std::size_t at = 0; at < items.size() || at == 0;) {
-    auto call = command;
-    const auto count = each == 0 ? items.size() : std::min(each, items.size() - at);
-    for (std::size_t n = 0; n < count; ++n) call.push_back(items[at + n]);
-    const auto child = start_child(*process, std::move(call), "xargs");
-    if (!child) co_return 1;
-    const int ended = co_await wait_for(*process, child);
-    if (ended != 0) status = ended == 127 ? 127 : 123;
-    at += std::max<std::size_t>(count, 1);
-    if (process->fatal() != 0) co_return status;
-  }
-  co_return status;
-}
-
 Task<int> locked(ProcessPtr process, Arguments arguments) {
   // One shell at a time is enough for a node whose only user is a controller: the lock is granted.
   std::size_t i = 1;
@@ -415,15 +375,13 @@ Task<int> print(ProcessPtr process, Arguments arguments) {
   co_return good ? 0 : 1;
 }
 
-constexpr std::array<Tool, 23> kTools{{{"true", yes},
+constexpr std::array<Tool, 20> kTools{{{"true", yes},
                                        {"false", no},
                                        {"sleep", sleep},
                                        {"sh", shell},
                                        {"dash", shell},
                                        {"setsid", new_session},
-                                       {"nohup", no_hang_up},
                                        {"nice", pass_through},
-                                       {"ionice", pass_through},
                                        {"sudo", pass_through},
                                        {"stdbuf", pass_through},
                                        {"numactl", numa_control},
@@ -431,7 +389,6 @@ constexpr std::array<Tool, 23> kTools{{{"true", yes},
                                        {"timeout", timeout},
                                        {"kill", kill},
                                        {"ps", processes},
-                                       {"xargs", apply_to_words},
                                        {"flock", locked},
                                        {"test", test},
                                        {"[", test},

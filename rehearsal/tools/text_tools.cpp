@@ -176,28 +176,6 @@ Task<int> count(ProcessPtr process, Arguments arguments) {
   co_return sources.good ? 0 : 1;
 }
 
-Task<int> tee(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "ai");
-  std::vector<OpenFilePtr> files;
-  auto& disk = process->disk();
-  for (const auto& operand : options.operands) {
-    auto place = disk.place(process->path(operand));
-    if (place.error != 0) continue;
-    if (!place.node) place.node = disk.make_file(place, 0666 & ~process->mask, process->now());
-    if (!options.has('a') && place.node->kind == Inode::Kind::file)
-      disk.truncate(*place.node, 0, process->now());
-    files.push_back(open_inode(disk, place.node, options.has('a')));
-  }
-  for (;;) {
-    std::string piece;
-    const int error = co_await process->read(0, piece, 65536);
-    if (error != 0 || piece.empty()) break;
-    co_await process->say(piece);
-    for (const auto& file : files) co_await file->write(*process, piece);
-  }
-  co_return files.size() == options.operands.size() ? 0 : 1;
-}
-
 /// The number that a line starts with, as sort -n sees it.
 double leading_number(std::string_view line) {
   line = trimmed(line);
@@ -245,27 +223,6 @@ Task<int> sort(ProcessPtr process, Arguments arguments) {
   for (const auto line : kept) text += std::string{line} + "\n";
   co_await process->say(text);
   co_return sources.good ? 0 : 2;
-}
-
-Task<int> uniq(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "cdu");
-  const auto sources = co_await read_sources(process, "uniq", options.operands);
-  std::string text;
-  for (const auto& source : sources.all) {
-    const auto all = lines(source.bytes);
-    for (std::size_t i = 0; i < all.size();) {
-      auto end = i + 1;
-      while (end < all.size() && all[end] == all[i]) ++end;
-      const bool shown = (!options.has('d') || end - i > 1) && (!options.has('u') || end - i == 1);
-      if (shown && options.has('c'))
-        text += fmt::format("{:>7} {}\n", end - i, all[i]);
-      else if (shown)
-        text += std::string{all[i]} + "\n";
-      i = end;
-    }
-  }
-  co_await process->say(text);
-  co_return sources.good ? 0 : 1;
 }
 
 /// "1,3-5,7-": which of the positions are meant.
@@ -368,24 +325,6 @@ Task<int> translate(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-Task<int> sequence(ProcessPtr process, Arguments arguments) {
-  std::vector<std::int64_t> numbers;
-  for (std::size_t i = 1; i < arguments.size(); ++i)
-    numbers.push_back(number<std::int64_t>(arguments[i]).value_or(0));
-  if (numbers.empty()) co_return co_await complain(process, "seq", "missing operand");
-  const auto first = numbers.size() > 1 ? numbers.front() : 1;
-  const auto step = numbers.size() > 2 ? numbers[1] : 1;
-  const auto last = numbers.back();
-  constexpr std::size_t kMost = 1u << 20;
-  std::string text;
-  std::size_t count = 0;
-  for (auto i = first; step != 0 && (step > 0 ? i <= last : i >= last) && count < kMost;
-       i += step, ++count)
-    text += std::to_string(i) + "\n";
-  co_await process->say(text);
-  co_return 0;
-}
-
 Task<int> digest(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(
       arguments, "cbw", {{"check", 'c'}, {"status", 's'}, {"quiet", 'q'}, {"strict", 'S'}});
@@ -412,16 +351,13 @@ Task<int> digest(ProcessPtr process, Arguments arguments) {
   co_return good ? 0 : 1;
 }
 
-constexpr std::array<Tool, 13> kTools{{{"cat", cat},
+constexpr std::array<Tool, 10> kTools{{{"cat", cat},
                                        {"head", head},
                                        {"tail", tail},
                                        {"wc", count},
-                                       {"tee", tee},
                                        {"sort", sort},
-                                       {"uniq", uniq},
                                        {"cut", cut},
                                        {"tr", translate},
-                                       {"seq", sequence},
                                        {"sha256sum", digest},
                                        {"grep", grep},
                                        {"egrep", grep}}};
