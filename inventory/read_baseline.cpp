@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 
 #include "base/paths.h"
 #include "base/text.h"
@@ -283,6 +284,28 @@ bool returns_to(const Profile& profile, const ExpectedFirmware& begin) {
   return false;
 }
 
+/// No part runs two versions. Patterns are compared as they are written: what else they have in
+/// common shows on a machine, when its updates are planned.
+void check_ids(const Profile& profile, Problems& problems) {
+  std::map<std::pair<bool, std::string>, const ExpectedFirmware*> known;
+  for (const auto& each : profile.firmware) {
+    if (each.version.empty()) continue;
+    const auto ids = each.ids.empty() ? std::vector{each.component} : each.ids;
+    for (const auto& id : ids) {
+      const auto [at, fresh] = known.try_emplace({each.is_written_on_node(), id}, &each);
+      const auto& other = *at->second;
+      if (fresh || other.version == each.version) continue;
+      problems.push_back(
+          {each.where,
+           fmt::format("'{}' wants {} of {}, and '{}' ({}) wants {} of it: call it '{}' to take "
+                       "that one's place",
+                       each.component, each.version, id, other.component, to_string(other.where),
+                       other.version, other.component)});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 void read_baseline(YamlFields& profile_fields, const std::string& file, Profile& profile,
@@ -298,6 +321,7 @@ void read_baseline(YamlFields& profile_fields, const std::string& file, Profile&
 }
 
 void check_baseline(const Profile& profile, Problems& problems) {
+  check_ids(profile, problems);
   std::vector<std::string> names;
   for (const auto& each : profile.firmware) names.push_back(each.component);
   for (const auto& each : profile.firmware) {

@@ -47,17 +47,19 @@ std::string id_of(const json::object& item) {
   return fits ? id : std::string{};
 }
 
-Client::Client(std::string url, std::string ca, inventory::SecretRef token)
+Client::Client(std::string url, std::string ca, inventory::SecretRef token, ListLimits most)
     : client_{{.name = "the REST API",
                .section = "--token",
                .url = std::move(url),
                .ca = std::move(ca),
                .token = std::move(token),
-               .present = [](const std::string& token) {
-                 // NetBox 4.5 has tokens of a second version, which say so themselves.
-                 const auto* scheme = token.starts_with("nbt_") ? "Bearer " : "Token ";
-                 return std::vector<std::string>{"Authorization: " + (scheme + token)};
-               }}} {}
+               .present =
+                   [](const std::string& token) {
+                     // NetBox 4.5 has tokens of a second version, which say so themselves.
+                     const auto* scheme = token.starts_with("nbt_") ? "Bearer " : "Token ";
+                     return std::vector<std::string>{"Authorization: " + (scheme + token)};
+                   }}},
+      most_{most} {}
 
 Task<Result<json::value>> Client::ask(handoff::ApiRequest request, Deadline deadline) {
   const auto what = request.method + " " + request.path;
@@ -121,26 +123,27 @@ Task<Result<std::vector<json::object>>> Client::list(std::string path, Filters f
                                                      Deadline deadline) {
   std::vector<json::object> all;
   std::set<std::string> ids;
+  std::optional<double> count;  // as the first page has it
   std::size_t bytes = 0;
-  for (std::size_t offset = 0; offset < kMostItems && bytes < kMostBytes;) {
+  for (std::size_t offset = 0; offset < most_.items && bytes < most_.bytes;) {
     CO_TRY(auto next, co_await page(path, filters, offset, deadline));
+    if (offset == 0) count = next.count;
     offset += next.items.size();
     for (auto& item : next.items) {
       if (!ids.insert(id_of(item)).second) continue;
       bytes += json::serialize(item).size();
       all.push_back(std::move(item));
     }
-    if (!next.is_last) continue;
     // Pages go by their offset: where an item goes meanwhile, another one is never seen.
-    if (next.count && static_cast<double>(all.size()) != *next.count)
-      co_return Error{Code::kBusy,
-                      fmt::format("{}: {} changed while it was read ({} of {:g} items): again",
-                                  client_.server().who(), path, all.size(), *next.count)};
-    co_return all;
+    const bool has_all = !count || static_cast<double>(all.size()) == *count;
+    if (next.count != count || (next.is_last && !has_all))
+      co_return Error{Code::kBusy, fmt::format("{}: {} changed while it was read: do it again",
+                                               client_.server().who(), path)};
+    if (next.is_last) co_return all;
   }
   co_return Error{Code::kMalformed,
                   fmt::format("{}: {} has more than {} items, or {} MiB: name fewer with --filter",
-                              client_.server().who(), path, kMostItems, kMostBytes >> 20)};
+                              client_.server().who(), path, most_.items, most_.bytes >> 20)};
 }
 
 Task<Result<void>> Client::patch(std::string path, json::object change, Deadline deadline) {

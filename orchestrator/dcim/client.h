@@ -26,18 +26,22 @@ using Filters = std::vector<std::pair<std::string, std::string>>;
 /// "/api/dcim/devices/?site=oslo%201": each value percent-encoded (RFC 3986, 2.1).
 std::string path_with(std::string_view path, const Filters& filters);
 
+/// Of one list: more is an error.
+struct ListLimits {
+  std::size_t items = 200'000;
+  std::size_t bytes = 512u << 20;  // as JSON
+};
+
 class Client {
  public:
-  static constexpr std::size_t kMostItems = 200'000, kMostBytes = 512u << 20;
-
   /// `url`: as inventory::fault_in_server_url() takes it.
-  Client(std::string url, std::string ca, inventory::SecretRef token);
+  Client(std::string url, std::string ca, inventory::SecretRef token, ListLimits most = {});
 
   /// Errors of all of these: as handoff::ApiClient::ask(); kFailed with the server's words for any
   /// other status; kMalformed.
   Task<Result<Server>> status(Deadline deadline);
-  /// All items, each once by its id. kBusy: the list changed while it was read, and an item may be
-  /// missing; kMalformed: more than kMostItems, or kMostBytes.
+  /// All items, each once by its id. kBusy: the list grew or shrank while it was read, and an item
+  /// may be missing; kMalformed: more than there may be.
   Task<Result<std::vector<json::object>>> list(std::string path, Filters filters,
                                                Deadline deadline);
   /// The newest items of a list, one page.
@@ -56,6 +60,7 @@ class Client {
   Task<Result<Page>> page(std::string path, Filters filters, std::size_t offset, Deadline deadline);
 
   handoff::ApiClient client_;
+  ListLimits most_;
 };
 
 /// "12", or the UUID of Nautobot; empty: it has none that could stand in a path.

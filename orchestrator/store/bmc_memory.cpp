@@ -43,7 +43,7 @@ void Store::keep_refusal(const std::string& node, const std::string& user,
                          const std::optional<bmc::Refusal>& refusal) {
   auto& sql = database_->sql;
   [[maybe_unused]] const auto kept = guarded("refusals", [&]() -> Result<void> {
-    soci::transaction transaction{sql};
+    Writing writing{sql};
     sql << "DELETE FROM bmc_refusal WHERE node = :node AND login = :login", soci::use(node),
         soci::use(user);
     if (refusal) {
@@ -54,7 +54,7 @@ void Store::keep_refusal(const std::string& node, const std::string& user,
           soci::use(node), soci::use(user), soci::use(refusal->mark), soci::use(refusal->salt),
           soci::use(refusal->times), soci::use(wrong), soci::use(last);
     }
-    transaction.commit();
+    writing.commit();
     return ok();
   });
 }
@@ -82,14 +82,14 @@ void Store::keep_known_bmc(const std::string& node, const bmc::KnownBmc& known) 
     const auto where = known.moved_to.value_or(inventory::Endpoint{});
     const int port = where.port;
     const auto since = count_of(now());
-    soci::transaction transaction{sql};
+    Writing writing{sql};
     sql << "DELETE FROM known_bmc WHERE node = :node", soci::use(node);
     sql << "INSERT INTO known_bmc (node, serial, uuid, service_uuid, macs, host, port, since) "
            "VALUES (:node, :serial, :uuid, :service, :macs, :host, :port, :since)",
         soci::use(node), soci::use(known.serial), soci::use(known.uuid),
         soci::use(known.service_uuid), soci::use(macs), soci::use(where.host), soci::use(port),
         soci::use(since);
-    transaction.commit();
+    writing.commit();
     return ok();
   });
 }
@@ -106,7 +106,7 @@ std::optional<bmc::Budget> Store::budget(const std::string& node) {
 void Store::keep_budgets(const std::vector<std::pair<std::string, bmc::Budget>>& budgets) {
   auto& sql = database_->sql;
   [[maybe_unused]] const auto kept = guarded("budgets", [&]() -> Result<void> {
-    soci::transaction transaction{sql};
+    Writing writing{sql};
     std::string node, data;
     soci::statement insert =
         (sql.prepare
@@ -118,7 +118,7 @@ void Store::keep_budgets(const std::vector<std::pair<std::string, bmc::Budget>>&
       data = bmc::to_text(budget);
       insert.execute(true);
     }
-    transaction.commit();
+    writing.commit();
     return ok();
   });
 }
@@ -126,10 +126,10 @@ void Store::keep_budgets(const std::vector<std::pair<std::string, bmc::Budget>>&
 Result<void> Store::forget_bmc(const std::string& node) {
   auto& sql = database_->sql;
   return guarded("cannot forget the BMC of " + node, [&]() -> Result<void> {
-    soci::transaction transaction{sql};
+    Writing writing{sql};
     sql << "DELETE FROM known_bmc WHERE node = :node", soci::use(node);
     sql << "DELETE FROM bmc_refusal WHERE node = :node", soci::use(node);
-    transaction.commit();
+    writing.commit();
     return ok();
   });
 }

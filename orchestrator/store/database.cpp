@@ -12,6 +12,8 @@
 namespace cupel::store {
 namespace {
 
+constexpr const char* kDatabase = "cupel.db";
+
 struct Advice {
   std::string_view said;  // a part of what SQLite says
   std::string_view advice;
@@ -46,6 +48,15 @@ std::string_view said_by_sqlite(std::string_view fault) {
   return fault;
 }
 
+/// The state folder of a session that open_session() opened; empty: a copy's.
+std::filesystem::path folder_of(soci::session& sql) {
+  if (is_postgresql(sql)) return folder_of_server(sql);
+  auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
+  const char* name = sqlite_api::sqlite3_db_filename(backend->conn_, "main");
+  const std::filesystem::path file{name == nullptr ? "" : name};
+  return file.filename() == kDatabase ? file.parent_path() : std::filesystem::path{};
+}
+
 }  // namespace
 
 void open_session(soci::session& sql, const std::filesystem::path& folder, Access access) {
@@ -54,8 +65,8 @@ void open_session(soci::session& sql, const std::filesystem::path& folder, Acces
     throw std::runtime_error{unmoved.error().what};
   const auto server = server_of(folder);
   if (!server) throw std::runtime_error{server.error().what};
-  if (*server) return open_postgresql(sql, **server, read_only);
-  open_file_session(sql, folder / "cupel.db", access);
+  if (*server) return open_postgresql(sql, **server, read_only, folder);
+  open_file_session(sql, folder / kDatabase, access);
 }
 
 void open_file_session(soci::session& sql, const std::filesystem::path& file, Access access) {
@@ -82,6 +93,12 @@ Writing::Writing(soci::session& sql) : sql_{sql} {
     begin_writing(sql_);
   else
     sql_ << "BEGIN IMMEDIATE";
+  const auto folder = folder_of(sql_);
+  if (folder.empty()) return;
+  if (const auto there = is_still_there(folder, is_postgresql(sql_)); !there) {
+    end();
+    throw std::runtime_error{there.error().what};
+  }
 }
 
 void Writing::commit() {
@@ -97,7 +114,10 @@ std::int64_t Writing::cache_version() {
 }
 
 Writing::~Writing() {
-  if (!open_) return;
+  if (open_) end();
+}
+
+void Writing::end() {
   try {
     if (is_postgresql(sql_))
       roll_back(sql_);

@@ -132,6 +132,8 @@ struct Store::Database {
 /// wrote. Rolled back unless it was committed.
 class Writing {
  public:
+  /// Throws what SOCI throws, and std::runtime_error where the store is being moved or was moved
+  /// since the session was opened (store_move.h): what would be written would be lost.
   explicit Writing(soci::session& sql);
   Writing(const Writing&) = delete;
   Writing& operator=(const Writing&) = delete;
@@ -142,6 +144,7 @@ class Writing {
   std::int64_t cache_version();
 
  private:
+  void end();  // rolls back
   soci::session& sql_;
   bool open_ = true;
 };

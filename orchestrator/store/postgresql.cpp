@@ -95,11 +95,13 @@ class PostgresqlSession final : public soci::postgresql_session_backend {
     set_up();
   }
 
-  void remember(const Server& server, bool read_only) {
+  void remember(const Server& server, bool read_only, const std::filesystem::path& folder) {
     server_ = server;
     read_only_ = read_only;
+    folder_ = folder;
   }
 
+  const std::filesystem::path& folder() const { return folder_; }
   int connection() const { return connection_; }
   std::int64_t cache_version() const { return cache_version_; }
 
@@ -257,6 +259,7 @@ class PostgresqlSession final : public soci::postgresql_session_backend {
   static constexpr std::int64_t kUnknown = -2;
 
   Server server_{};
+  std::filesystem::path folder_{};
   bool read_only_ = false;
   bool in_transaction_ = false;
   bool warned_ = false;
@@ -327,13 +330,16 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-void open_postgresql(soci::session& sql, const Server& server, bool read_only) {
+void open_postgresql(soci::session& sql, const Server& server, bool read_only,
+                     const std::filesystem::path& folder) {
   static const Factory kFactory{};
   const auto text = connection_text(server, read_only);
   if (!text) throw std::runtime_error{text.error().what};
   sql.open(kFactory, *text);
-  own(sql).remember(server, read_only);
+  own(sql).remember(server, read_only, folder);
 }
+
+const std::filesystem::path& folder_of_server(soci::session& sql) { return own(sql).folder(); }
 
 bool is_postgresql(soci::session& sql) { return sql.get_backend_name() == "postgresql"; }
 

@@ -3,6 +3,7 @@
 // engines: all else in the store speaks to both alike.
 #include <soci/soci.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -12,8 +13,13 @@ struct Server;
 
 /// Connects. A connection that was lost is made anew before the next statement that stands in no
 /// transaction; one that is lost in a transaction makes the rest of that fail. Throws what SOCI
-/// throws, and std::runtime_error where the password cannot be had.
-void open_postgresql(soci::session& sql, const Server& server, bool read_only);
+/// throws, and std::runtime_error where the password cannot be had. `folder`: the state folder
+/// whose store it is; empty for one that is copied to or from.
+void open_postgresql(soci::session& sql, const Server& server, bool read_only,
+                     const std::filesystem::path& folder = {});
+
+/// As it was given to open_postgresql().
+const std::filesystem::path& folder_of_server(soci::session& sql);
 
 /// Whether the session was opened by open_postgresql().
 bool is_postgresql(soci::session& sql);

@@ -146,7 +146,9 @@ Result<RunId> Store::begin_run(const Run& run) {
 Result<void> Store::keep_options(RunId run, const std::string& options) {
   auto& sql = database_->sql;
   return guarded("cannot write the run", [&]() -> Result<void> {
+    Writing writing{sql};
     sql << "UPDATE run SET options = :options WHERE id = :run", soci::use(options), soci::use(run);
+    writing.commit();
     return ok();
   });
 }
@@ -154,10 +156,12 @@ Result<void> Store::keep_options(RunId run, const std::string& options) {
 Result<void> Store::submit_again(RunId run) {
   auto& sql = database_->sql;
   return guarded("cannot write the run", [&]() -> Result<void> {
+    Writing writing{sql};
     // Not one that is over: it may have ended since somebody looked.
     sql << "UPDATE run SET phase = 'submitted' WHERE id = :run AND phase IN ('interrupted', "
            "'running')",
         soci::use(run);
+    writing.commit();
     return ok();
   });
 }

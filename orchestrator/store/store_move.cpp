@@ -292,4 +292,15 @@ Result<void> is_not_moved(const fs::path& folder) {
   return being_moved(folder, note);
 }
 
+Result<void> is_still_there(const fs::path& folder, bool on_server) {
+  // The note goes last: where it is gone again, store.yaml says where the store is.
+  TRY(is_not_moved(folder));
+  if (is_there(server_file(folder)) == on_server) return ok();
+  return Error{
+      Code::kConflict,
+      fmt::format("the store in {} was moved while this was at work, and nothing of it was "
+                  "written: do it again",
+                  folder.string())};
+}
+
 }  // namespace cupel::store

@@ -37,4 +37,8 @@ Result<std::string> give_up_move(const std::filesystem::path& folder);
 /// Errors: kConflict: a move was begun and is not done.
 Result<void> is_not_moved(const std::filesystem::path& folder);
 
+/// For who holds the store's lock, and opened it when it was on a server, or was not. Errors:
+/// kConflict: a move was begun, or is done since: what is written here is read by nothing.
+Result<void> is_still_there(const std::filesystem::path& folder, bool on_server);
+
 }  // namespace cupel::store

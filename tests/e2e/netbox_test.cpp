@@ -74,7 +74,11 @@ class NetboxCommands : public ::testing::Test {
   }
 
   test::FakeNetbox fake = test::netbox_4_2();
-  test::ReplayServer server{std::ref(fake)};
+  std::function<void()> meanwhile = [] {};  // before each answer
+  test::ReplayServer server{[this](const test::ReplayRequest& asked) {
+    meanwhile();
+    return fake(asked);
+  }};
 
  private:
   fs::path folder_{};
@@ -122,6 +126,19 @@ TEST_F(NetboxCommands, AFileThatWasChangedByHandIsNotReplaced) {
   EXPECT_THAT(kept, HasSubstr("# by hand"));
   EXPECT_EQ(replaced.status, 0) << replaced.err;
   EXPECT_THAT(replaced.out, HasSubstr("- # by hand"));
+}
+
+TEST_F(NetboxCommands, AFileThatIsChangedWhileNetboxIsReadIsNotReplaced) {
+  ASSERT_EQ(import().status, 0);
+  const auto lock = text_of("site.yaml.lock.json");
+  meanwhile = [&] { write("site.yaml", "# by hand\n"); };
+
+  const auto refused = import({"--overwrite"});
+
+  EXPECT_EQ(refused.status, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("site.yaml was changed meanwhile: import again"));
+  EXPECT_EQ(text_of("site.yaml"), "# by hand\n");
+  EXPECT_EQ(text_of("site.yaml.lock.json"), lock);
 }
 
 TEST_F(NetboxCommands, WrongInputListsAllOfItAndWritesNothing) {

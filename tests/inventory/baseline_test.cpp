@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/file.h"
@@ -10,8 +11,10 @@
 namespace cupel::inventory {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kBegin = "profile: mine\npower: {idle: 1, loaded: 2}\n";
 const std::string kDigest(64, 'a');
@@ -153,6 +156,25 @@ TEST(ReadBaseline, RefusesAComponentTwiceAndAnOrderThatGoesInACircle) {
   EXPECT_THAT(problems, HasSubstr("7:5: component 'c' is listed twice: first at"));
   EXPECT_THAT(problems,
               HasSubstr("4:5: 'a' would come after itself: its `after` goes in a circle"));
+}
+
+TEST(ReadBaseline, RefusesTwoVersionsOfOneIdAlsoWhereTheOtherIsInherited) {
+  const auto of_one = [](std::string_view version) {
+    return fmt::format(
+        "extends: dgx-h100\nfirmware:\n"
+        "  - {{component: bmc, version: {}, ids: [HostBMC_0]}}\n"
+        "  - {{component: HostBIOS_0, version: 1.7}}\n"
+        "  - {{component: tray, version: 2, ids: [mlx5_0]}}\n"
+        "  - {{component: hca, version: 1, ids: [mlx5_0], way: mstflint}}\n",
+        version);
+  };
+
+  EXPECT_THAT(
+      problems_of(of_one("24.09.17")),
+      AllOf(HasSubstr("mine.yaml:5:5: 'bmc' wants 24.09.17 of HostBMC_0, and 'HostBMC_0' ("),
+            HasSubstr(") wants 23.11.21 of it: call it 'HostBMC_0' to take that one's place"),
+            Not(HasSubstr("'HostBIOS_0' wants")), Not(HasSubstr("mlx5_0"))));
+  EXPECT_THAT(problems_of(of_one("23.11.21")), Not(HasSubstr("wants")));
 }
 
 TEST(ReadBaseline, RefusesASteppingStoneThatLeadsNowhere) {

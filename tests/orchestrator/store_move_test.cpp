@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "orchestrator/store/access_tokens.h"
 #include "orchestrator/store/audit_log.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
@@ -387,6 +388,33 @@ TEST_F(MoveTest, IsRefusedWhileAControllerWorksAndWhereThereIsNothing) {
   EXPECT_EQ(move_store(folder_, server_).error().code, Code::kConflict);
 
   EXPECT_EQ(ask("SELECT count(*) FROM pg_namespace WHERE nspname = '" + schema_ + "'"), "0");
+}
+
+TEST_F(MoveTest, WhoOpenedTheStoreBeforeItWasMovedWritesNothingThatWouldBeLost) {
+  CUPEL_OF_A_SERVER_ALONE();
+  fill();
+  auto tokens = AccessTokens::open(folder_).value();
+  const auto revoked = [](AccessTokens& by) {
+    const auto done = by.revoke("t", time_of(7));
+    return done ? std::string{"done"} : done.error().what;
+  };
+  ASSERT_THAT(tokens.list().value(), SizeIs(1)) << "its connection is at work";
+  const auto store = open();
+
+  ASSERT_TRUE(write_file(folder_ / "store.moving", to_yaml(server_)));
+  EXPECT_THAT(revoked(tokens), AllOf(HasSubstr("is being moved"), HasSubstr("--give-up")));
+  EXPECT_THAT(store->repin("ssh:n1", "SHA256:lost").error().what, HasSubstr("is being moved"));
+  ASSERT_TRUE(give_up_move(folder_));
+  ASSERT_TRUE(move_store(folder_, server_));
+
+  EXPECT_THAT(revoked(tokens), HasSubstr("was moved while this was at work"));
+  auto there = AccessTokens::open(folder_).value();
+  ASSERT_TRUE(move_store(folder_, std::nullopt));
+  EXPECT_THAT(revoked(there), HasSubstr("was moved while this was at work"));
+  auto back = AccessTokens::open(folder_).value();
+  EXPECT_EQ(back.list().value().front().revoked, WallTime{});
+  EXPECT_EQ(revoked(back), "done");
+  EXPECT_EQ(open()->pinned("ssh:n1"), "SHA256:one");
 }
 
 TEST_F(MoveTest, WhatPostgresqlDoesNotKeepIsNamedAndTheStoreStays) {

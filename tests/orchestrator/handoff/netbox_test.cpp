@@ -34,10 +34,14 @@ struct NetboxTest : ::testing::Test {
     std::vector<Device> devices{};
     std::map<std::string, int> racks{};
   };
-  Result<Read> read(FakeNetbox answers) {
+  Result<Read> read(FakeNetbox answers, ListLimits most = {}) {
     fake = std::move(answers);
-    ReplayServer server{std::ref(fake)};
-    Client client{server.url(), "", {inventory::SecretRef::Kind::env, kVariable}};
+    ReplayServer server{[this](const test::ReplayRequest& request) {
+      auto answer = fake(request);
+      afterwards(request);
+      return answer;
+    }};
+    Client client{server.url(), "", {inventory::SecretRef::Kind::env, kVariable}, most};
     asio::io_context io{1};
     auto all = run_to_end(io, read_all(client));
     asked = server.lines();
@@ -53,6 +57,7 @@ struct NetboxTest : ::testing::Test {
   }
 
   FakeNetbox fake{};
+  std::function<void(const test::ReplayRequest&)> afterwards = [](const auto&) {};
   std::vector<std::string> asked{};
 };
 
@@ -134,6 +139,39 @@ TEST_F(NetboxTest, OnlyItsOwnServerIsAskedWhateverNextSays) {
 
   // The fake's `next` names 192.0.2.1; every page came from the server that was named.
   EXPECT_GT(asked.size(), 6u);
+}
+
+TEST_F(NetboxTest, AListThatGrowsOrShrinksWhileItIsReadIsNotTakenForWhole) {
+  for (const bool grows : {true, false}) {
+    bool done = false;
+    afterwards = [&](const test::ReplayRequest& request) {
+      if (!request.path.starts_with("/api/dcim/devices/") || std::exchange(done, true)) return;
+      auto& devices = fake.lists.at("/api/dcim/devices/");
+      auto more = devices[0];
+      more.as_object()["id"] = 9;
+      if (grows)
+        devices.insert(devices.begin(), more);
+      else
+        devices.erase(devices.begin());  // the third is the second now, and on no page to come
+    };
+
+    const auto all = read(test::netbox_4_2());
+
+    EXPECT_TRUE(done);
+    ASSERT_FALSE(all) << all->devices.size() << " devices";
+    EXPECT_EQ(all.error().code, Code::kBusy);
+    EXPECT_THAT(all.error().what, HasSubstr("/api/dcim/devices/ changed while it was read"));
+  }
+}
+
+TEST_F(NetboxTest, AListWithMoreItemsOrBytesThanThereMayBeIsAnError) {
+  for (const auto most : {ListLimits{.items = 2}, ListLimits{.bytes = 500}}) {
+    const auto all = read(test::netbox_4_2(), most);
+
+    ASSERT_FALSE(all);
+    EXPECT_EQ(all.error().code, Code::kMalformed);
+    EXPECT_THAT(all.error().what, HasSubstr("name fewer with --filter"));
+  }
 }
 
 TEST_F(NetboxTest, SaysWhatTheServerSays) {

@@ -66,6 +66,16 @@ Work<Changed> change_gpu(Node& node, Setting setting, std::string value) {
   co_return changed;
 }
 
+/// What a tool said beside its lines of GPUs, which have their UUIDs: why it ended with an error.
+Ran beside_gpus(Ran ran) {
+  std::string rest;
+  for (const auto line : lines(ran.out))
+    if (!line.contains("GPU-")) rest += std::string{line} + "\n";
+  if (trimmed(rest + ran.err).empty()) rest = "exit code " + std::to_string(ran.status);
+  ran.out = std::move(rest);
+  return ran;
+}
+
 /// The first refusal counts: one governor is asked for of all CPUs.
 std::string set_governors(const Node& node, const std::string& value) {
   std::string why;
@@ -153,7 +163,7 @@ Work<std::vector<std::string>> ask_all_gpus(Node& node, std::string what, std::s
   const auto ran = co_await node.programs.run(command);
   std::vector<std::string> all;
   // It ends with an error where one GPU is sick, and lists the others nevertheless.
-  if (ran.status != 0) why = "nvidia-smi: " + first_line(ran);
+  if (ran.status != 0) why = "nvidia-smi: " + first_line(beside_gpus(ran));
   for (const auto line : lines(ran.out))
     if (!trimmed(line).empty()) all.emplace_back(trimmed(line));
   co_return all;
