@@ -53,12 +53,6 @@ class SecondLookTest : public FleetVerdict {
         names.push_back(node.name);
     return names;
   }
-
-  static std::map<int, double> all_gpus(double share) {
-    std::map<int, double> shares;
-    for (int i = 0; i < kGpus; ++i) shares[i] = share;
-    return shares;
-  }
 };
 
 TEST_F(SecondLookTest, SendsANodeWithAPartThatStandsOutBackToTheStage) {
@@ -110,7 +104,23 @@ TEST_F(SecondLookTest, FailsWhatStandsOutAgainWhileAHealthyNodeIsWell) {
   EXPECT_THAT(burnin::to_string(verdict.causes[0]),
               AllOf(HasSubstr("gpu5: fleet: hbm.copy"), HasSubstr("its first look of this run"),
                     HasSubstr("was well beside it")));
-  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
+}
+
+// Of the node that stood out, of those beside it and of all others.
+TEST_F(SecondLookTest, VerdictsAreMadeAgainAndAreTheSame) {
+  measure_first(0.85);
+  judge_and_go_on("n3");
+  const auto beside = send_healthy_ones_back();
+  for (const auto& node : beside) measure_again(node);
+  measure_again("n3", {{5, 0.85}});
+  for (const auto& node : beside) judge_and_go_on(node);
+  judge_and_go_on("n3");
+
+  const auto all = again({});
+
+  ASSERT_EQ(all.size(), kNodes);
+  for (const auto& each : all) EXPECT_TRUE(each.is_same()) << each.node;
+  EXPECT_EQ(all[3].now.decision, burnin::Decision::fail);
 }
 
 TEST_F(SecondLookTest, PassesWhatStoodOutOnceAndSaysSo) {
@@ -126,6 +136,7 @@ TEST_F(SecondLookTest, PassesWhatStoodOutOnceAndSaysSo) {
   EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::pass);
   EXPECT_THAT(end.detail, HasSubstr("gpu5: hbm.copy stood out at first (25"));
   EXPECT_THAT(end.detail, HasSubstr("and not when it was measured again"));
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
 }
 
 TEST_F(SecondLookTest, FailsNothingWhereNoHealthyNodeWasMeasuredAgain) {
@@ -139,6 +150,7 @@ TEST_F(SecondLookTest, FailsNothingWhereNoHealthyNodeWasMeasuredAgain) {
 
   EXPECT_EQ(recorded_of(run_, "n3").decision, burnin::Decision::inconclusive);
   EXPECT_THAT(end.detail, HasSubstr("and no healthy node beside it"));
+  for (const auto& each : again({})) EXPECT_TRUE(each.is_same()) << each.node;
 }
 
 TEST_F(SecondLookTest, WaitsForTheNodesThatAreMeasuredBesideIt) {
