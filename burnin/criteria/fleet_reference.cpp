@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "burnin/criteria/fleet_measures.h"
 #include "burnin/criteria/robust.h"
@@ -205,6 +206,36 @@ FleetReference FleetSamples::learn(const FleetLimits& limits) {
     reference.series.emplace(key, FleetReference::Series{model, series.unit, series.positions});
   }
   return reference;
+}
+
+std::vector<NodeInStage> FleetSamples::nodes_in(const FleetReference& reference,
+                                                std::string_view stage) const {
+  std::map<std::uint32_t, NodeInStage> found;
+  for (const auto& [key, learned] : reference.series) {
+    const auto series = series_.find(key);
+    if (key.stage != stage || series == series_.end()) continue;
+    std::map<std::uint32_t, std::vector<FleetMember>> by_node;
+    for (const auto& member : population(key, series->second).members)
+      by_node[member.node].push_back(member);
+    for (const auto& [id, own] : by_node) {
+      auto& node = found[id];
+      for (const auto& each : standings(learned.model, own)) {
+        node.farthest = std::max(node.farthest, std::abs(each.score));
+        node.stands_out |= each.outlier;
+        node.is_alike &= !each.outlier && !each.slow && !each.doubtful;
+      }
+    }
+  }
+  std::vector<NodeInStage> nodes;
+  for (const auto& [name, id] : nodes_) {
+    const auto node = found.find(id);
+    if (node == found.end()) continue;
+    node->second.node = name;
+    nodes.push_back(std::move(node->second));
+  }
+  std::ranges::sort(nodes, {},
+                    [](const NodeInStage& each) { return std::tie(each.farthest, each.node); });
+  return nodes;
 }
 
 std::vector<Compared> compare(const FleetReference& reference, const FindingsByStage& findings,

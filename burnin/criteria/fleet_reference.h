@@ -35,6 +35,14 @@ struct FleetReference {
   std::size_t nodes = 0;  // that it was learned from
 };
 
+/// How a node's parts stand in all series of one stage.
+struct NodeInStage {
+  std::string node{};
+  double farthest = 0;  // of a part from what is expected of it, in spreads, either way
+  bool stands_out = false;
+  bool is_alike = true;  // no part stands out, is slow, or in the worse of two groups
+};
+
 class FleetSamples {
  public:
   /// What a stage found on a node. Once more of the same: in place of it. Of one series no more
@@ -46,6 +54,10 @@ class FleetSamples {
   /// `limits.false_alarms` is what one healthy part may be accused with in all its series together.
   /// A series is learned again only where something has come to it, or its limits are others.
   FleetReference learn(const FleetLimits& limits);
+
+  /// The nodes that were measured in the stage, by a reference that was learned of these samples:
+  /// the one that is nearest to what is expected comes first.
+  std::vector<NodeInStage> nodes_in(const FleetReference& reference, std::string_view stage) const;
 
  private:
   struct Learned {

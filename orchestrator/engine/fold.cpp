@@ -242,6 +242,24 @@ void keep_end(RunState& state, FoldedNode& node, std::size_t index, const Event&
   if (done) node.trace->steps[index].done = &event;
 }
 
+/// A step that ended may send its node back: earlier steps are done again, and then it is.
+void send_back(FoldedNode& node, std::size_t index, const Event& event) {
+  const auto* again = event.data.if_contains(kAgain);
+  if (again == nullptr || !again->is_array()) return;
+  bool any = false;
+  const auto reopen_step = [&](std::size_t step) {
+    reopen(node.state.steps[step]);
+    node.moved(step, event);
+    any = true;
+  };
+  for (const auto& name : again->get_array()) {
+    if (!name.is_string()) continue;
+    const auto step = node.index_of(std::string_view{name.get_string()});
+    if (step && *step < index && node.state.steps[*step].over()) reopen_step(*step);
+  }
+  if (any) reopen_step(index);
+}
+
 void apply_to_step(RunState& state, FoldedNode& node, std::size_t index, const Event& event) {
   if (event.kind == EventKind::node_retried) return retry_node(node, index, event);
   auto& step = node.state.steps[index];
@@ -253,7 +271,10 @@ void apply_to_step(RunState& state, FoldedNode& node, std::size_t index, const E
                                                     : apply_to_running(step, event);
     if (moves) node.moved(index, event);
   }
-  if (event.kind == EventKind::step_ended) keep_end(state, node, index, event);
+  if (event.kind == EventKind::step_ended) {
+    keep_end(state, node, index, event);
+    send_back(node, index, event);
+  }
   if (event.kind == EventKind::step_started && node.traced())
     node.trace->steps[index].started = &event;
 }

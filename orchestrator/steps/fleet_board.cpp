@@ -102,4 +102,15 @@ Result<std::shared_ptr<const FleetBoard::Learned>> FleetBoard::learned(
   return of.learned;
 }
 
+std::span<const burnin::NodeInStage> FleetBoard::nodes_in(const std::string& profile,
+                                                          const std::string& stage) {
+  auto& of = profiles_[profile];
+  if (!of.learned) return {};
+  if (of.in_stage_at != of.taken) of.in_stage.clear();
+  of.in_stage_at = of.taken;
+  const auto [found, fresh] = of.in_stage.try_emplace(stage);
+  if (fresh) found->second = of.samples.nodes_in(of.learned->reference, stage);
+  return found->second;
+}
+
 }  // namespace cupel::steps

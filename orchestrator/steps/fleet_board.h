@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 
 #include "burnin/criteria/fleet_reference.h"
@@ -32,6 +33,11 @@ class FleetBoard {
                                                  const std::string& profile,
                                                  const burnin::FleetLimits& limits, bool whole);
 
+  /// How the run's nodes stand in a stage, by what learned() gave last; nothing before that. Looked
+  /// up again only where stages have ended since.
+  std::span<const burnin::NodeInStage> nodes_in(const std::string& profile,
+                                                const std::string& stage);
+
   /// By profile: one of the nodes that verdicts wait for, so that they ask for it alone.
   std::map<std::string, std::string, std::less<>> waited_for{};
   /// Profiles of which all nodes have reported, and those that passed before were looked at again.
@@ -43,6 +49,8 @@ class FleetBoard {
     std::size_t taken = 0;       // stages' findings so far
     std::size_t learned_at = 0;  // of these, when it was learned
     std::shared_ptr<const Learned> learned{};
+    std::map<std::string, std::vector<burnin::NodeInStage>, std::less<>> in_stage{};
+    std::size_t in_stage_at = 0;  // `taken` when these were looked up
   };
 
   Result<void> catch_up(const store::Store& store, engine::RunId run,

@@ -20,6 +20,7 @@
 #include "orchestrator/steps/comparison.h"
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/rack_inlets.h"
+#include "orchestrator/steps/second_look.h"
 #include "orchestrator/steps/uniformity.h"
 #include "orchestrator/steps/verdict.h"
 #include "playbooks/plan.h"
@@ -111,12 +112,17 @@ class Recomputer {
       engine::apply(state_, events_[next_]);
   }
 
-  /// Of the node's events before this one.
-  record::NodeRecord record_before(const std::string& node, std::int64_t sequence) const {
+  /// The node's events before this one.
+  std::vector<Event> events_before(const std::string& node, std::int64_t sequence) const {
     std::vector<Event> until;
-    for (const auto* event : by_node_.at(node))
+    const auto of_node = by_node_.find(node);
+    if (of_node == by_node_.end()) return until;
+    for (const auto* event : of_node->second)
       if (event->sequence < sequence) until.push_back(*event);
-    return record::record_of(node, engine::fold(until));
+    return until;
+  }
+  record::NodeRecord record_before(const std::string& node, std::int64_t sequence) const {
+    return record::record_of(node, engine::fold(events_before(node, sequence)));
   }
 
   const inventory::Profile& profile_of(const inventory::Node& node) const {
@@ -182,6 +188,12 @@ class Recomputer {
       std::ranges::move(own, std::back_inserter(result.compared));
     }
     TRY(mark_repeated(store_, request_.run, node.name, record, result.compared));
+    if (const auto look = second_look_of(events_before(node.name, judged.event->sequence))) {
+      const EventsOf events_of = [&](const std::string& other) {
+        return Result<std::vector<Event>>{events_before(other, judged.events + 1)};
+      };
+      TRY(hold_against_first_look(*look, events_of, result.compared));
+    }
     auto differences = version_differences(inventory_, node, state_);
     std::ranges::move(warm_rack(inventory_, node, state_), std::back_inserter(differences));
     std::ranges::move(burnin::causes_of(result.compared), std::back_inserter(differences));

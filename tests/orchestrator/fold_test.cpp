@@ -112,6 +112,13 @@ TEST(Fold, AcceptsAJournalThatBeginsAStepAgainWhichWasOver) {
   EXPECT_THAT(outcomes(record(events)), ElementsAre("verdict failed"));
 }
 
+TEST(NodeRecordView, HasStepsThatAreDoneAgainAsNotOverUntilTheyAre) {
+  const std::vector events{ended("burn"), ended("audit"),
+                           ended("verdict", "done", {{"again", boost::json::array{"burn"}}})};
+
+  EXPECT_THAT(outcomes(record(events)), ElementsAre("burn ", "audit done", "verdict "));
+}
+
 TEST(NodeRecordView, KeepsWhatWasFoundAndWhenTheStepWasFirstMetOverARetry) {
   const std::vector<Event> events{
       at(5, event(step_began, "n1", "gpu-facts")),

@@ -19,6 +19,7 @@
 #include "orchestrator/steps/part_places.h"
 #include "orchestrator/steps/peers.h"
 #include "orchestrator/steps/rack_inlets.h"
+#include "orchestrator/steps/second_look.h"
 #include "orchestrator/steps/uniformity.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
@@ -146,6 +147,56 @@ Task<Result<void>> have_compared_again(StepEnvironment& environment, const StepR
   co_return ok();
 }
 
+/// Waits while a node is named, but only so long, and as long as the step may take. Errors:
+/// kCancelled.
+Task<Result<void>> wait_while(const StepRequest& request, std::chrono::seconds longest,
+                              std::string_view what, const std::function<std::string()>& named) {
+  constexpr std::chrono::seconds kPause{1}, kForItself{45};
+  const auto until = Deadline::in(longest);
+  for (auto node = named(); !node.empty(); node = named()) {
+    if (until.left() < kPause || request.deadline.left() < kPause + kForItself) break;
+    request.waiting(fmt::format("{}, {} among them", what, node));
+    CO_TRY(co_await pause_for(kPause));
+  }
+  co_return ok();
+}
+
+/// The nodes beside it may end a little later. Errors: kCancelled.
+Task<Result<void>> wait_for_those_beside(const StepRequest& request, const SecondLook& look) {
+  constexpr std::chrono::minutes kLongest{10};
+  const std::function<std::string()> named = [&] {
+    return look.stood_out.empty() ? std::string{} : looks_again(*request.run_state, look);
+  };
+  co_return co_await wait_while(request, kLongest, "nodes that are measured beside it", named);
+}
+
+/// The stages that the node does again, and then this verdict. Errors: kCancelled.
+Task<Result<std::optional<SecondLook>>> to_look_again(StepEnvironment& environment,
+                                                      const StepRequest& request,
+                                                      const std::vector<burnin::Compared>& compared,
+                                                      const burnin::Verdict& verdict) {
+  if (!verdict.causes.empty())
+    co_return second_look_for(*environment.fleet, request, compared, verdict);
+  constexpr std::chrono::minutes kLongest{1};
+  const std::function<std::string()> named = [&] {
+    return may_be_needed_by(*environment.fleet, request);
+  };
+  CO_TRY(co_await wait_while(request, kLongest, "nodes that may be measured again", named));
+  co_return look_beside_others(*environment.fleet, request);
+}
+
+/// The run's events of each node, as far as this verdict goes by them.
+EventsOf events_so_far(const StepEnvironment& environment, const StepRequest& request) {
+  return [&environment, &request](const std::string& node) -> Result<std::vector<engine::Event>> {
+    TRY(auto events, environment.store.events(request.run, node));
+    const auto last = request.run_state->last_sequence;
+    std::erase_if(events, [&](const engine::Event& each) { return each.sequence > last; });
+    return events;
+  };
+}
+
+StepEnd sent_back(const SecondLook& look) { return done(look.words(), to_json(look)); }
+
 /// What a verdict took from outside the node's record, to make it again (`cupel verdict`).
 boost::json::object basis_of(const FleetComparison& comparison, const StepRequest& request) {
   boost::json::object basis;
@@ -154,12 +205,42 @@ boost::json::object basis_of(const FleetComparison& comparison, const StepReques
   return basis;
 }
 
+/// The verdict as it is written, and what people read of it.
+StepEnd judged(const burnin::Verdict& verdict, const record::NodeRecord& record,
+               const FleetComparison& comparison, boost::json::object basis,
+               std::vector<std::string> said) {
+  auto detail = std::string{to_string(verdict.decision)};
+  if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
+  auto found = record::to_json(verdict);
+  if (!comparison.evidence.empty()) found["evidence"] = comparison.evidence;
+  if (!comparison.compared.empty()) found["compared"] = record::to_json(comparison.compared);
+  found["basis"] = std::move(basis);
+  found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
+  detail += passed_over(record, detail);
+  const auto slow = burnin::slow_ones(comparison.compared);
+  if (!slow.empty())
+    detail += fmt::format("; slow: {}{}", burnin::slow_text(slow.front()),
+                          slow.size() == 1 ? "" : fmt::format(", and {} more", slow.size() - 1));
+  said.push_back(comparison.words);
+  for (const auto& words : said)
+    if (!words.empty()) detail += "; " + words;
+  return done(std::move(detail), std::move(found));
+}
+
 Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto criteria = burnin::fleet_criteria(request.step.with);
   if (!criteria) co_return ended_by(criteria.error());
   if (is_compared(request, record, *criteria)) {
     CO_TRY(co_await wait_for_peers(environment, request));
+  }
+  std::optional<SecondLook> looked;
+  if (request.run_state != nullptr) {
+    CO_TRY(const auto events, environment.store.events(request.run, request.node.name));
+    looked = second_look_of(events);
+  }
+  if (looked) {
+    CO_TRY(co_await wait_for_those_beside(request, *looked));
   }
   std::vector<burnin::Cause> differences;
   std::vector<std::string> said;
@@ -175,31 +256,28 @@ Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRe
     said.push_back(uncompared_nodes(environment.inventory, request.node, run));
     whole = environment.fleet->waited_for[request.node.profile].empty();
   }
-  CO_TRY(const auto comparison,
+  CO_TRY(auto comparison,
          compared_with_fleet(environment.store, *environment.fleet, request.run,
                              environment.inventory, request.node, record, *criteria, whole));
+  if (looked) {
+    CO_TRY(auto words, hold_against_first_look(*looked, events_so_far(environment, request),
+                                               comparison.compared));
+    std::ranges::move(words, std::back_inserter(said));
+  }
   std::ranges::move(burnin::causes_of(comparison.compared), std::back_inserter(differences));
+  // Before it waits once more: what is reported meanwhile was not compared.
+  auto basis = basis_of(comparison, request);
   const auto verdict =
       decide(environment.inventory.profile_of(request.node), record, std::move(differences));
-  auto detail = std::string{to_string(verdict.decision)};
-  if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
-  auto found = record::to_json(verdict);
-  if (!comparison.evidence.empty()) found["evidence"] = comparison.evidence;
-  if (!comparison.compared.empty()) found["compared"] = record::to_json(comparison.compared);
-  found["basis"] = basis_of(comparison, request);
-  found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
-  detail += passed_over(record, detail);
-  const auto slow = burnin::slow_ones(comparison.compared);
-  if (!slow.empty())
-    detail += fmt::format("; slow: {}{}", burnin::slow_text(slow.front()),
-                          slow.size() == 1 ? "" : fmt::format(", and {} more", slow.size() - 1));
-  said.push_back(comparison.words);
-  for (const auto& words : said)
-    if (!words.empty()) detail += "; " + words;
+  if (whole && !looked) {
+    CO_TRY(const auto look,
+           co_await to_look_again(environment, request, comparison.compared, verdict));
+    if (look) co_return sent_back(*look);
+  }
   if (request.run_state != nullptr) {
     CO_TRY(co_await have_compared_again(environment, request));
   }
-  co_return done(std::move(detail), std::move(found));
+  co_return judged(verdict, record, comparison, std::move(basis), std::move(said));
 }
 
 }  // namespace

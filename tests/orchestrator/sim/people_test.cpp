@@ -263,6 +263,23 @@ TEST_F(People, ARetryBeginsAtTheStepThatIsNamedWhereNoneHasFailed) {
   EXPECT_FALSE(answers_[1]) << "no step is named, and none has failed";
 }
 
+// A verdict has a part measured again before it calls it bad.
+TEST_F(People, AStepThatSendsItsNodeBackIsDoneAgainBehindTheStepsThatItNames) {
+  plan(1, {step("burn"), step("audit"), step("verdict"), step("hand")});
+  steps_.script = [](const StepRequest& request) {
+    auto end = ends(Outcome::done);
+    if (request.step.name == "verdict" && request.attempt == 1)
+      end.found["again"] = boost::json::array{"burn", "hand", "none", 7};
+    return end;
+  };
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(steps_.begun,
+              ElementsAre("n1/burn", "n1/audit", "n1/verdict", "n1/burn", "n1/verdict", "n1/hand"));
+  EXPECT_EQ(phases("n1"), "dddd");
+}
+
 TEST_F(People, ARunForWhichNobodyComesEndsWhenItsPatienceIsOver) {
   plan(2, {step("power"), step("boot")});
   repair_patience_ = 1h;
