@@ -5,6 +5,7 @@
 
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/security_floor.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_parts.h"
 #include "orchestrator/steps/kinds/kinds.h"
@@ -71,9 +72,12 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     wanted.places = places_of_peers(environment.inventory, request.node, *request.run_state);
     findings = inventory::audit(profile, wanted, seen);
   }
-  boost::json::object found{{"audit", record::to_json(findings)}};
+  const auto floor = inventory::judge_floor(environment.inventory.floor, seen);
+  boost::json::object found{{"audit", record::to_json(findings)},
+                            {"security_floor", record::to_json(floor)}};
   auto end =
       done(detail_of(findings.size(), record.bmc_told, !by_node.parts.empty()), std::move(found));
+  if (!floor.below.empty()) end.detail += "; below the security floor: " + to_words(floor);
   auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
                                                  record.bmc_parts, record.bmc_partial));
   if (!needs.empty()) {
