@@ -237,6 +237,17 @@ bool is_same_branch(const FloorRow& one, const FloorRow& other) {
          one.models == other.models;
 }
 
+/// The row as the floor parts branches: "1.2" of 1.2.9 where it has that.
+FloorRow in_its_branch(FloorRow row, const SecurityFloor& floor) {
+  for (const auto& known : floor.rows) {
+    const bool alike = known.component == row.component && known.models == row.models;
+    if (alike && known.branch.size() > row.branch.size() &&
+        row.at_least.starts_with(known.branch + "."))
+      row.branch = known.branch;
+  }
+  return row;
+}
+
 }  // namespace
 
 Result<Advisory> parse_csaf(std::string_view text) {
@@ -289,7 +300,8 @@ FloorImport floor_rows(const Advisory& advisory, const FloorChoice& choice) {
 
 FloorMerge merged(SecurityFloor floor, const std::vector<FloorRow>& rows) {
   FloorMerge merge;
-  for (const auto& row : rows) {
+  for (const auto& each : rows) {
+    const auto row = in_its_branch(each, floor);
     const auto known = std::ranges::find_if(
         floor.rows, [&](const FloorRow& other) { return is_same_branch(other, row); });
     const auto name = fmt::format("{} {}", row.component, row.branch);

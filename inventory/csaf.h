@@ -52,7 +52,8 @@ struct FloorMerge {
   std::vector<std::string> changes{};
 };
 
-/// A later version takes the place of an earlier one of the same component, branch and models.
+/// A later version takes the place of an earlier one of the same component, branch and models. A
+/// floor's own branches stay: 1.2.9 goes to "1.2" where it has that.
 FloorMerge merged(SecurityFloor floor, const std::vector<FloorRow>& rows);
 
 }  // namespace cupel::inventory

@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <random>
+
+#include "base/text.h"
 #include "inventory/version_words.h"
+#include "tests/support/damage.h"
 
 namespace cupel::inventory {
 namespace {
@@ -150,6 +154,25 @@ TEST(Csaf, ValuesOfOtherTypesAreAsAbsentAndControlCharactersGo) {
   EXPECT_THAT(advisory.fixed, ElementsAre(FixedVersion{"runc", "1.2.8"}));
 }
 
+TEST(Csaf, IsReadOrRefusedHoweverItWasDamaged) {
+  const auto good =
+      document(vendor(branch("architecture", "Linux(R595)", leaf("Tesla", "595.71.05", "a"))),
+               R"({"product_status": {"fixed": ["a"]}})");
+  std::mt19937 random{20261130};
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const auto advisory = parse_csaf(test::damaged(good, random));
+    refused += advisory ? 0 : 1;
+    if (!advisory) EXPECT_NE(advisory.error().what, "");
+    for (const auto& each : advisory ? advisory->fixed : std::vector<FixedVersion>{}) {
+      EXPECT_EQ(printable(each.product), each.product);
+      EXPECT_LE(each.product.size(), 256u);
+      EXPECT_TRUE(each.version.contains('.')) << each.version;
+    }
+  }
+  EXPECT_GT(refused, 500) << "the damage does not reach what matters";
+}
+
 TEST(FloorRows, OfAChosenComponentAreThoseOfTheProductsThatFit) {
   const Advisory advisory{.id = "1",
                           .date = "2026-01-01",
@@ -182,6 +205,17 @@ TEST(FloorRows, ALaterVersionRaisesTheFloorAndAnEarlierOneDoesNot) {
   ASSERT_EQ(merge.floor.rows.size(), 3u);
   EXPECT_EQ(merge.floor.rows[0].component, "cuda");
   EXPECT_EQ(merge.floor.rows[1].at_least, "595.71.05");
+}
+
+TEST(FloorRows, GoToTheBranchThatTheFloorHas) {
+  const SecurityFloor floor{"ours",
+                            {{.component = "runc", .branch = "1.2", .at_least = "1.2.8"},
+                             {.component = "runc", .branch = "1.3", .at_least = "1.3.6"}}};
+
+  const auto merge = merged(floor, {{.component = "runc", .branch = "1", .at_least = "1.2.9"}});
+
+  EXPECT_THAT(merge.changes, ElementsAre("runc 1.2: at least 1.2.9, was 1.2.8"));
+  EXPECT_EQ(merge.floor.rows.size(), 2u);
 }
 
 TEST(VersionWords, AreRangesAndSentences) {
