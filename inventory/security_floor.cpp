@@ -7,6 +7,7 @@
 #include <compare>
 #include <utility>
 
+#include "base/text.h"
 #include "inventory/audit.h"
 #include "inventory/node_range.h"
 #include "inventory/versions.h"
@@ -140,7 +141,7 @@ FloorLook judge_floor(const FloorSite& floor, const Seen& seen) {
 }
 
 std::string to_words(const FloorLook& look) {
-  constexpr std::size_t kShown = 4;
+  constexpr std::size_t kShown = 4, kLongestNames = 200;
   std::vector<std::pair<BelowFloor, std::vector<std::string>>> groups;
   for (const auto& each : look.below) {
     auto alike = each;
@@ -157,7 +158,7 @@ std::string to_words(const FloorLook& look) {
     const auto& [of, parts] = groups[i];
     const auto names = parts.size() == 1 && parts.front() == of.component
                            ? std::string{}
-                           : " of " + fold(std::span{parts});
+                           : " of " + shortened(fold(std::span{parts}), kLongestNames);
     words += fmt::format("{}{} {}{}, at least {} ({}, {})", words.empty() ? "" : "; ", of.component,
                          of.version, names, of.at_least, of.advisory, of.date);
   }

@@ -77,7 +77,6 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
                             {"security_floor", record::to_json(floor)}};
   auto end =
       done(detail_of(findings.size(), record.bmc_told, !by_node.parts.empty()), std::move(found));
-  if (!floor.below.empty()) end.detail += "; below the security floor: " + to_words(floor);
   auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
                                                  record.bmc_parts, record.bmc_partial));
   if (!needs.empty()) {
@@ -86,6 +85,7 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     if (needs.size() > 1) end.detail += fmt::format(" and {} more", needs.size() - 1);
     ask_for(end, std::move(needs));
   }
+  if (!floor.below.empty()) end.detail += "; below the security floor: " + to_words(floor);
   co_return end;
 }
 
