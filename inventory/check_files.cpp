@@ -115,6 +115,7 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     files.check(fabric->forwarding_file, fabric->where);
     if (fabric->ufm) files.check(fabric->ufm->ca, fabric->ufm->where);
   }
+  files.check(inventory.floor.file, inventory.floor.where);
   return std::move(files).problems();
 }
 

@@ -16,6 +16,7 @@
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
 #include "inventory/read_rack.h"
+#include "inventory/read_security_floor.h"
 #include "inventory/read_slurm.h"
 #include "inventory/select.h"
 #include "inventory/shared_bmcs.h"
@@ -158,10 +159,11 @@ std::optional<Inventory> read_inventory(std::string_view text, const std::string
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
   read_groups(site, inventory, problems);
   const auto* fabric = site.value("fabric");
+  std::string digested{text};
+  inventory.floor = read_floor_site(site, folder, inventory.file, problems, digested);
   site.finish();
   if (inventory.nodes.empty() && problems.empty())
     site.report(site.place("nodes"), "the inventory has no nodes");
-  std::string digested{text};
   load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
   share_bmcs(inventory, problems);
   check_nodes(inventory, problems);

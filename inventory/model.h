@@ -16,6 +16,7 @@
 #include "inventory/power_node.h"
 #include "inventory/problem.h"
 #include "inventory/profile.h"
+#include "inventory/security_floor.h"
 #include "inventory/slurm_site.h"
 
 namespace cupel::inventory {
@@ -54,6 +55,7 @@ struct Inventory {
   std::optional<BootSite> boot{};           // nothing: no machine is booted over the network
   std::optional<FabricSite> fabric{};       // nothing: cables are not compared
   std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
+  FloorSite floor{};                        // the oldest safe versions; no rows: none is judged
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }

@@ -56,6 +56,7 @@ racks:
     power_shelves: {address: 10.0.6.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:27"}
     cdu: {address: 10.0.7.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:28"}
 bmc_networks: [10.0.1.0/24]
+security_floor: {file: floor.yaml, policy: warn}
 firmware: {manifest: images.yaml, key: site.pub, serve: "10.0.0.1:8080", tls: {certificate: a.pem, key: b.pem}}
 boot:
   serve: 10.0.0.1:8081

@@ -37,7 +37,7 @@ constexpr RowOfCommand kCommands[] = {
     slurm_command,      rehearse_command,  rack_command,        store_command,
     image_command,      boot_command,      serve_command,       token_command,
     backup_command,     restore_command,   doctor_command,      manual_command,
-    completion_command, export_command,    compliance_command,
+    completion_command, export_command,    compliance_command,  baseline_command,
 };
 
 constexpr const char* kFooter =

@@ -9,6 +9,7 @@ CommandRow actions_command(Context& context);
 CommandRow approve_command(Context& context);
 CommandRow audit_command(Context& context);
 CommandRow backup_command(Context& context);
+CommandRow baseline_command(Context& context);
 CommandRow bmc_command(Context& context);
 CommandRow boot_command(Context& context);
 CommandRow cancel_command(Context& context);

@@ -29,15 +29,19 @@ OfNode of_node(const Demand& demand, const NodeEvidence& evidence, std::set<engi
     runs.insert(known->second.run);
     if (known->second.met == burnin::Met::failed) lower_to(OfNode::failed);
   }
-  for (const auto& name : demand.stages) {
-    const auto known = evidence.stages.find(name);
-    if (known == evidence.stages.end()) {
-      lower_to(OfNode::unmeasured);
-      continue;
+  const auto look = [&](const std::vector<std::string>& names, const auto& all) {
+    for (const auto& name : names) {
+      const auto known = all.find(name);
+      if (known == all.end()) {
+        lower_to(OfNode::unmeasured);
+        continue;
+      }
+      runs.insert(known->second.run);
+      if (!known->second.passed) lower_to(OfNode::failed);
     }
-    runs.insert(known->second.run);
-    if (!known->second.passed) lower_to(OfNode::failed);
-  }
+  };
+  look(demand.stages, evidence.stages);
+  look(demand.floor, evidence.floor);
   return state;
 }
 

@@ -34,6 +34,14 @@ bool is_blamed(const record::NodeRecord& record, const std::string& step) {
   });
 }
 
+/// A component below the floor is known, even where another part of it was not read.
+void take_floor(const inventory::FloorLook& look, engine::RunId run, NodeEvidence& into) {
+  NodeEvidence own;
+  for (const auto& component : look.read) own.floor[component] = {run, true};
+  for (const auto& each : look.below) own.floor[each.component] = {run, false};
+  into.floor.insert(own.floor.begin(), own.floor.end());
+}
+
 }  // namespace
 
 void take(const record::NodeRecord& record, engine::RunId run, NodeEvidence& into) {
@@ -45,6 +53,7 @@ void take(const record::NodeRecord& record, engine::RunId run, NodeEvidence& int
       if (of_this_run.contains(checked.measure))
         add(checked, run, into.measures[checked.measure], is_first);
     }
+  if (record.floor) take_floor(*record.floor, run, into);
   for (const auto& step : record.steps) {
     if (step.outcome.empty() || step.outcome == "skipped") continue;
     const auto at = into.stages.try_emplace(base_name(step.name), Ran{run, true}).first;

@@ -29,6 +29,8 @@ struct Ran {
 struct NodeEvidence {
   std::map<std::string, Judged, std::less<>> measures{};
   std::map<std::string, Ran, std::less<>> stages{};
+  /// By component: whether it was at or above the floor of that run.
+  std::map<std::string, Ran, std::less<>> floor{};
 };
 
 using Evidence = std::map<std::string, NodeEvidence, std::less<>>;

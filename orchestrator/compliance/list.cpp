@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
+#include "inventory/security_floor.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/step_kind.h"
@@ -46,6 +47,13 @@ void check_names(inventory::YamlFields& fields, const Demand& demand) {
       fields.report(fields.place("stages"),
                     fmt::format("there is no stage or step '{}': docs/know/playbooks.md has them",
                                 printable(name)));
+  for (const auto& name : demand.floor) {
+    const auto* component = inventory::floor_component(name);
+    if (component == nullptr || !component->is_read)
+      fields.report(fields.place("floor"),
+                    fmt::format("runs read no version of '{}' to hold against the security floor",
+                                printable(name)));
+  }
 }
 
 Demand read_demand(const inventory::YamlValue& value, const std::string& file,
@@ -56,18 +64,21 @@ Demand read_demand(const inventory::YamlValue& value, const std::string& file,
   demand.asks = fields.required("asks");
   demand.measures = fields.texts("measures");
   demand.stages = fields.texts("stages");
+  demand.floor = fields.texts("floor");
   demand.playbook = fields.text("playbook").value_or("");
   demand.command = fields.text("command").value_or("");
   demand.not_here = fields.text("not_here").value_or("");
   fields.finish();
-  const bool measured = !demand.measures.empty() || !demand.stages.empty();
+  const bool measured = !demand.measures.empty() || !demand.stages.empty() || !demand.floor.empty();
   const int proofs = static_cast<int>(measured) + static_cast<int>(!demand.command.empty()) +
                      static_cast<int>(!demand.not_here.empty());
   if (proofs != 1)
-    fields.report(fields.place(), "a row has either measures and stages, or command, or not_here");
-  if (measured == demand.playbook.empty())
     fields.report(fields.place(),
-                  "measures and stages need playbook, which runs them; other rows have none");
+                  "a row has either measures, stages and floor, or command, or not_here");
+  if (measured == demand.playbook.empty())
+    fields.report(
+        fields.place(),
+        "measures, stages and floor need playbook, which runs them; other rows have none");
   if (!demand.id.empty() && !ids.insert(demand.id).second)
     fields.report(fields.place("id"), fmt::format("{} is there twice", printable(demand.id)));
   check_names(fields, demand);

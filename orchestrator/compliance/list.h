@@ -17,6 +17,8 @@ struct Demand {
   /// Each is to have run on each node, without a failure: stages and steps ("dcgm-diag",
   /// "requalify").
   std::vector<std::string> stages{};
+  /// Each is to be at or above the security floor on each node: components of it ("driver").
+  std::vector<std::string> floor{};
   std::string playbook{};  // that measures or runs them: "burn-in-72h"
   std::string command{};   // shows it, and is for a person to look at
   std::string not_here{};  // why Cupel cannot prove it

@@ -19,6 +19,8 @@ BOOST_DESCRIBE_STRUCT(Unknown, (), (fact, source, why))
 BOOST_DESCRIBE_STRUCT(PartialList, (), (kind, source, why, passing))
 BOOST_DESCRIBE_STRUCT(PartCount, (), (there, expected))
 BOOST_DESCRIBE_STRUCT(AuditFinding, (), (finding, part, expected, observed, source, remedy, count))
+BOOST_DESCRIBE_STRUCT(BelowFloor, (), (component, part, version, at_least, advisory, date))
+BOOST_DESCRIBE_STRUCT(FloorLook, (), (policy, read, below))
 }  // namespace cupel::inventory
 
 namespace cupel::burnin {
@@ -100,6 +102,7 @@ json::array to_json(const std::vector<PartialList>& partial) {
 json::array to_json(const std::vector<AuditFinding>& findings) {
   return described::to_array(findings);
 }
+json::object to_json(const inventory::FloorLook& look) { return described::to_object(look); }
 json::array to_json(const std::vector<Needed>& needs) { return described::to_array(needs); }
 json::object to_json(const burnin::Findings& findings) {
   auto object = described::to_object(findings);
@@ -128,6 +131,11 @@ std::vector<PartialList> partial_from(const json::value* value) {
 
 std::vector<AuditFinding> audit_from(const json::value* value) {
   return described::from_array<AuditFinding>(value);
+}
+
+std::optional<inventory::FloorLook> floor_from(const json::value* value) {
+  if (value == nullptr || !value->is_object()) return std::nullopt;
+  return described::from_object<inventory::FloorLook>(value->get_object());
 }
 
 std::vector<Needed> needed_from(const json::value* value) {

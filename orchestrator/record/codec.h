@@ -18,6 +18,7 @@ json::array to_json(const std::vector<inventory::Part>& parts);
 json::array to_json(const std::vector<inventory::Unknown>& unknown);
 json::array to_json(const std::vector<inventory::PartialList>& partial);
 json::array to_json(const std::vector<inventory::AuditFinding>& findings);
+json::object to_json(const inventory::FloorLook& look);
 json::object to_json(const burnin::Findings& findings);
 json::object to_json(const burnin::Cause& cause);
 json::object to_json(const burnin::Verdict& verdict);
@@ -27,6 +28,8 @@ json::array to_json(const std::vector<Needed>& needs);
 std::vector<inventory::Part> parts_from(const json::value* value);
 std::vector<inventory::PartialList> partial_from(const json::value* value);
 std::vector<inventory::AuditFinding> audit_from(const json::value* value);
+/// Nothing where it is no object: an audit of an earlier version.
+std::optional<inventory::FloorLook> floor_from(const json::value* value);
 burnin::Findings findings_from(const json::object& object);
 burnin::Verdict verdict_from(const json::object& object);
 std::vector<Needed> needed_from(const json::value* value);

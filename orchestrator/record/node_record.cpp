@@ -157,7 +157,10 @@ void take_findings(NodeRecord& record, FormerLogs& former, const Event& event) {
     record.bmc_partial = partial_from(event.data.if_contains("bmc_partial"));
     record.system_serial = text_in(event, "system_serial");
   }
-  if (const auto* findings = event.data.if_contains("audit")) record.audit = audit_from(findings);
+  if (const auto* findings = event.data.if_contains("audit")) {
+    record.audit = audit_from(findings);
+    record.floor = floor_from(event.data.if_contains("security_floor"));
+  }
   if (event.data.contains("verdict")) record.verdict = verdict_from(event.data);
   for (const auto* scheduler : {"slurm", "kubernetes"}) {
     const auto handed = text_in(event, scheduler);

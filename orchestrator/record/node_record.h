@@ -9,6 +9,7 @@
 #include "burnin/measurement.h"
 #include "burnin/verdict.h"
 #include "inventory/audit.h"
+#include "inventory/security_floor.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::engine {
@@ -62,6 +63,7 @@ struct NodeRecord {
   bool bmc_told = false;
   std::vector<inventory::PartialList> bmc_partial{};  // kinds of which bmc_parts does not have all
   std::optional<std::vector<inventory::AuditFinding>> audit{};
+  std::optional<inventory::FloorLook> floor{};  // versions against the security floor
   std::optional<burnin::Verdict> verdict{};
   std::string hand_off{};  // "resumed", "drained"; empty: none
   std::string hand_off_detail{};

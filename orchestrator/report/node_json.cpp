@@ -40,6 +40,7 @@ json::object node_json(const NodeSummary& node, engine::RunId run) {
   }
   object["stages"] = std::move(stages);
   if (record.audit) object["audit"] = record::to_json(*record.audit);
+  if (record.floor) object["security_floor"] = record::to_json(*record.floor);
   return object;
 }
 

@@ -350,6 +350,20 @@ void judge_parts(const NodeRecord& record, Verdict& verdict) {
   }
 }
 
+/// Where the site's policy only warns, the audit's own words say it.
+void judge_floor(const NodeRecord& record, Verdict& verdict) {
+  if (!record.floor || record.floor->policy != "fail") return;
+  for (const auto& each : record.floor->below) {
+    Cause cause;
+    cause.part = each.part;
+    cause.criterion = "audit: below the security floor";
+    cause.measured = each.version;
+    cause.wanted = fmt::format("at least {} ({}, {})", each.at_least, each.advisory, each.date);
+    cause.remedy = fmt::format("update {} to a version at or above the floor", each.component);
+    verdict.causes.push_back(std::move(cause));
+  }
+}
+
 Cause cause_of(const NodeRecord& record, const StepRecord& step, Decision decision) {
   const bool is_stage = burnin::stage(step.name) != nullptr;
   Cause cause;
@@ -468,6 +482,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
                std::vector<Cause> differences) {
   Verdict verdict;
   judge_parts(record, verdict);
+  judge_floor(record, verdict);
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
   judge_companions(record, verdict);

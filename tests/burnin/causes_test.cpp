@@ -58,7 +58,8 @@ TEST(Causes, HaveAnEntryForEveryCriterionOfEveryShippedProfile) {
 TEST(Causes, HaveAnEntryForWhateverTheAuditFinds) {
   for (const auto* finding :
        {"audit: missing", "audit: extra", "audit: wrong model", "audit: wrong size",
-        "audit: wrong firmware", "audit: wrong serial", "audit: wrong setting", "audit: unhealthy"})
+        "audit: wrong firmware", "audit: wrong serial", "audit: wrong setting", "audit: unhealthy",
+        "audit: below the security floor"})
     for (const auto* part :
          {"gpu3", "dimm A7", "psu2", "fan1", "nvme0", "mlx5_5", "cpu1", "system"})
       EXPECT_NE(name_of(failure(finding, part)), "nothing") << finding << " of " << part;

@@ -92,6 +92,8 @@ const std::vector<Row>& rows() {
       {"cupel token revoke", refused, {"token revoke 0000000000000000"}},
       {"cupel verdict recompute", refused, {"verdict recompute 1"}},
 
+      {"cupel baseline floor import", indifferent, {"baseline floor import FOLDER/none"}},
+      {"cupel baseline floor show", indifferent, {"baseline floor show"}},
       {"cupel bmc accept-certificate", indifferent, {"bmc n9 accept-certificate"}},
       {"cupel bmc accounts", indifferent, {"bmc n9 accounts"}},
       {"cupel bmc bios", indifferent, {"bmc n9 bios"}},

@@ -52,6 +52,12 @@ const std::vector<Row>& rows() {
       {"cupel audit arrivals FILE", file, "audit arrivals VALUE"},
       {"cupel audit assets FILE", file, "audit assets VALUE"},
       {"cupel backup FOLDER", output_folder, "backup VALUE"},
+      {"cupel baseline floor import --floor", file,
+       "baseline floor import FOLDER/advisory.json --floor VALUE"},
+      {"cupel baseline floor import --out", output,
+       "baseline floor import FOLDER/advisory.json --out VALUE"},
+      {"cupel baseline floor import FILE", file, "baseline floor import VALUE"},
+      {"cupel baseline floor show FILE", file, "baseline floor show VALUE"},
       {"cupel bmc --inventory", file, "bmc n1 power -i VALUE"},
       {"cupel bmc console --record", output, "bmc n1 console --record VALUE"},
       {"cupel bmc diagnostics --output", output_folder, "bmc n1 diagnostics -o VALUE"},
@@ -210,6 +216,7 @@ const std::set<std::string>& no_paths() {
                                          "--filter",
                                          "--host",
                                          "--passed",
+                                         "--product",
                                          "--profile",
                                          "--url",
                                          "--expires",
@@ -302,6 +309,12 @@ class PathOptions : public ::testing::Test {
     write("profiles/mine.yaml", "profile: mine\npower: {idle: 1, loaded: 2}\n");
     write("judge.yaml", "playbook: judge\nsteps: [{step: verdict}]\n");
     write("images.yaml", "images: []\n");
+    write(
+        "advisory.json",
+        R"({"document": {"csaf_version": "2.0", "publisher": {"name": "V"}, "tracking": {)"
+        R"("id": "1", "current_release_date": "2026-05-21", "status": "final"}}, "product_tree": {)"
+        R"("full_product_names": [{"name": "runc 1.2.9", "product_id": "a"}]}, )"
+        R"("vulnerabilities": [{"product_status": {"fixed": ["a"]}}]})");
     write("now/ibnetdiscover.txt",
           "Switch\t41 \"S-a088c20300000010\"\t\t# \"MF0;leaf1:MQM8700/U1\" lid 1\n"
           "[1]\t\"H-a088c20300000101\"[1](a088c20300000101) \t\t# \"n1 mlx5_0\" lid 2 4xHDR\n\n"

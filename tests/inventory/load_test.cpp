@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "inventory/load_profile.h"
+#include "inventory/read_security_floor.h"
+#include "tests/support/captures.h"
 
 namespace cupel::inventory {
 namespace {
@@ -304,6 +306,41 @@ TEST(Profiles, ASitesOwnOneExtendsAShippedOne) {
   EXPECT_EQ(profile->draw.loaded_watts, 10200);
   ASSERT_EQ(profile->firmware.size(), 2);
   EXPECT_EQ(profile->firmware[1].version, "24.1");
+}
+
+TEST(LoadInventory, HasTheShippedSecurityFloorWhereItNamesNone) {
+  const auto none = loaded(kGood);
+  const auto strict = loaded(std::string{kGood} + "security_floor: {policy: fail}\n");
+  const auto wrong = loaded(std::string{kGood} + "security_floor: {policy: no, fil: x}\n");
+
+  ASSERT_TRUE(none.inventory && strict.inventory) << to_string(strict.problems);
+  EXPECT_EQ(none.inventory->floor.rows.size(), shipped_floor().rows.size());
+  EXPECT_FALSE(none.inventory->floor.fails);
+  EXPECT_EQ(strict.inventory->floor.rows.size(), shipped_floor().rows.size());
+  EXPECT_TRUE(strict.inventory->floor.fails);
+  EXPECT_EQ(to_string(wrong.problems),
+            "site.yaml:23:26: policy 'no' is none of warn, fail\n"
+            "site.yaml:23:30: unknown key 'fil' in security_floor (did you mean 'file'?)\n");
+}
+
+TEST(LoadInventory, ReadsTheSecurityFloorThatItNames) {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& rows) {
+    std::ofstream{folder.path() / "floor.yaml"} << "floor: ours\nrows:\n" << rows;
+    return parse_inventory(std::string{kGood} + "security_floor: {file: floor.yaml}\n", "site.yaml",
+                           folder.path());
+  };
+
+  const auto good = load("  - {component: cuda, at_least: 13.1, advisory: A, date: 2026-01-01}\n");
+  const auto later = load("  - {component: cuda, at_least: 13.2, advisory: A, date: 2026-01-01}\n");
+  const auto wrong = load("  - {component: cuda}\n");
+
+  ASSERT_TRUE(good.inventory && later.inventory) << to_string(good.problems);
+  ASSERT_EQ(good.inventory->floor.rows.size(), 1u);
+  EXPECT_EQ(good.inventory->floor.rows[0].at_least, "13.1");
+  EXPECT_NE(good.inventory->digest, later.inventory->digest);
+  EXPECT_FALSE(wrong.inventory);
+  EXPECT_THAT(to_string(wrong.problems), HasSubstr("floor.yaml:3:5: row needs at_least"));
 }
 
 TEST(LoadProfile, SharesCriteriaBetweenStagesByAnAnchorAndTellsAFaultInThemOnce) {

@@ -119,6 +119,31 @@ TEST_F(AuditStepTest, NamesWhoWasNotReadWhereItFindsNothing) {
   EXPECT_EQ(both->detail, "as the profile says");
 }
 
+TEST_F(AuditStepTest, HoldsVersionsAgainstTheSecurityFloor) {
+  auto seen = gpus(2);
+  seen.push_back({.kind = PartKind::firmware, .name = "driver", .firmware = "535.54.03"});
+  saw("node-facts", std::move(seen));
+  inventory.floor = {.fails = true,
+                     .rows = {{.component = "driver",
+                               .branch = "535",
+                               .at_least = "535.309.01",
+                               .advisory = "NVIDIA 5821",
+                               .date = "2026-05-19"}}};
+
+  const auto ended = audit();
+
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->outcome, engine::Outcome::done);
+  EXPECT_EQ(ended->detail,
+            "as the profile says, by the node alone: its BMC was not read; below the security "
+            "floor: driver 535.54.03, at least 535.309.01 (NVIDIA 5821, 2026-05-19)");
+  const inventory::FloorLook look{
+      .policy = "fail",
+      .read = {"driver"},
+      .below = {{"driver", "driver", "535.54.03", "535.309.01", "NVIDIA 5821", "2026-05-19"}}};
+  EXPECT_EQ(record::floor_from(&ended->found.at("security_floor")), look);
+}
+
 TEST_F(AuditStepTest, UsesTheNewestReading) {
   saw("gpu-facts", gpus(2));
   saw("gpu-facts@after", gpus(1));

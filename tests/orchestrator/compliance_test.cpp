@@ -105,6 +105,56 @@ TEST(ComplianceAnswers, OnePartThatFailedIsNotMetAndTheNodeIsNamed) {
   EXPECT_EQ(row.command, "cupel run new-rack --nodes n1");
 }
 
+constexpr const char* kDriver = "  - {id: A, asks: a, floor: [driver], playbook: audit}\n";
+
+record::NodeRecord audited(std::vector<std::string> read, std::vector<std::string> below) {
+  record::NodeRecord record;
+  record.floor.emplace();
+  record.floor->read = std::move(read);
+  for (auto& each : below) record.floor->below.push_back({.component = std::move(each)});
+  return record;
+}
+
+TEST(ComplianceAnswers, AFloorIsProvenWhereEachNodesVersionWasReadAndIsNotBelowIt) {
+  Evidence evidence;
+  take(audited({"driver"}, {}), 12, evidence["n1"]);
+  const auto proven = answer(list_of(kDriver), evidence).rows.front();
+  take(audited({"connectx"}, {}), 12, evidence["n2"]);
+  const auto unread = answer(list_of(kDriver), evidence).rows.front();
+  take(audited({"driver"}, {"driver", "driver"}), 13, evidence["n3"]);
+  const auto below = answer(list_of(kDriver), evidence).rows.front();
+
+  EXPECT_EQ(proven.status, Status::proven);
+  EXPECT_EQ(proven.says, "1 of 1 nodes, run 12");
+  EXPECT_EQ(unread.status, Status::not_run);
+  EXPECT_EQ(unread.command, "cupel run audit --nodes n2");
+  EXPECT_EQ(below.status, Status::not_met);
+  EXPECT_THAT(below.failed, ElementsAre("n3"));
+}
+
+TEST(ComplianceAnswers, TheNewestAuditsFloorCounts) {
+  Evidence evidence;
+  take(audited({"driver"}, {}), 13, evidence["n1"]);
+  take(audited({"driver"}, {"driver"}), 12, evidence["n1"]);
+
+  EXPECT_EQ(answer(list_of(kDriver), evidence).rows.front().status, Status::proven);
+}
+
+TEST(ComplianceLists, RefuseAFloorOfWhatNoRunReads) {
+  const auto all = problems_of(R"(list: l
+title: T
+source: s
+date: "2026-01-01"
+rows:
+  - {id: A, asks: a, floor: [docker], playbook: audit}
+  - {id: B, asks: a, floor: [driver]}
+)");
+
+  EXPECT_THAT(all, AllOf(HasSubstr("l.yaml:6:29: runs read no version of 'docker' to hold against "
+                                   "the security floor"),
+                         HasSubstr("l.yaml:7:5: measures, stages and floor need playbook")));
+}
+
 TEST(ComplianceAnswers, WhatNoRunMeasuredIsNotRunAndNeverProven) {
   Evidence evidence;
   evidence["n1"];

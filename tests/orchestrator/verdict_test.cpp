@@ -457,6 +457,22 @@ TEST(Verdict, FailsABadPartAndIsInconclusiveAboutOneThatNobodyTold) {
   EXPECT_EQ(decision(unseen), Decision::inconclusive);
 }
 
+TEST(Verdict, FailsAVersionBelowTheSecurityFloorWhereTheSiteSaysSo) {
+  auto warned = healthy();
+  warned.floor = {.policy = "warn",
+                  .read = {},
+                  .below = {{"connectx", "mlx5_0", "28.39.1", "28.39.8002", "A 1", "2026-06-30"}}};
+  auto failed = warned;
+  failed.floor->policy = "fail";
+
+  EXPECT_EQ(decision(warned), Decision::pass);
+  EXPECT_EQ(decision(failed), Decision::fail);
+  EXPECT_EQ(causes(failed),
+            (std::vector<Cause>{{Decision::fail, "mlx5_0", "audit: below the security floor",
+                                 "28.39.1", "at least 28.39.8002 (A 1, 2026-06-30)", "",
+                                 "update connectx to a version at or above the floor"}}));
+}
+
 TEST(Verdict, ShowsTheNewestReadingOfTheBmcForABadPart) {
   auto record = healthy();
   record.steps.push_back(step("bmc-facts@after"));

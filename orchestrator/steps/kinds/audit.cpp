@@ -5,6 +5,7 @@
 
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/security_floor.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_parts.h"
 #include "orchestrator/steps/kinds/kinds.h"
@@ -71,7 +72,9 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     wanted.places = places_of_peers(environment.inventory, request.node, *request.run_state);
     findings = inventory::audit(profile, wanted, seen);
   }
-  boost::json::object found{{"audit", record::to_json(findings)}};
+  const auto floor = inventory::judge_floor(environment.inventory.floor, seen);
+  boost::json::object found{{"audit", record::to_json(findings)},
+                            {"security_floor", record::to_json(floor)}};
   auto end =
       done(detail_of(findings.size(), record.bmc_told, !by_node.parts.empty()), std::move(found));
   auto needs = needs_of(findings, missing_by_bmc(environment.inventory, request.node,
@@ -82,6 +85,7 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     if (needs.size() > 1) end.detail += fmt::format(" and {} more", needs.size() - 1);
     ask_for(end, std::move(needs));
   }
+  if (!floor.below.empty()) end.detail += "; below the security floor: " + to_words(floor);
   co_return end;
 }
 
