@@ -16,6 +16,7 @@
 #include "inventory/profile_os.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
+#include "inventory/user_data.h"
 
 namespace cupel::inventory {
 namespace {
@@ -323,6 +324,9 @@ void read_profile_os(YamlFields& profile, const std::string& file, ProfileOs& os
                   "an image needs sha256: 64 hexadecimal digits, printed by cupel image list");
   if (const auto* disk = fields.value("disk")) read_own_disk(*disk, file, os, problems);
   if (auto ways = read_ways(fields); !ways.empty()) os.ways = std::move(ways);
+  const auto folder = std::filesystem::path{file}.parent_path();
+  if (auto data = read_user_data(fields, folder, file, problems))
+    os.user_data.push_back(std::move(data));
   fields.finish();
 }
 

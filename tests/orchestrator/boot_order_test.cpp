@@ -7,6 +7,7 @@
 #include "inventory/boot.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/user_data.h"
 
 namespace cupel::os {
 namespace {
@@ -82,6 +83,51 @@ TEST_F(DeployOrder, GrowsAndSeedsUnlessItIsTold) {
   EXPECT_FALSE(order()->order.at("grow").as_bool());
   EXPECT_FALSE(order()->order.at("seed").as_bool());
   EXPECT_TRUE(order()->seed.empty()) << "nobody gets the URL of the report from home";
+}
+
+TEST_F(DeployOrder, TheSitesUserDataFollowsCupelsOwn) {
+  wish_.user_data = parse_json(R"({"packages": ["chrony"], "runcmd": ["echo site"],
+    "write_files": [{"path": "/etc/x", "content": "x"}]})")
+                        ->as_object();
+
+  const std::string text = order()->seed.at("user-data");
+
+  ASSERT_TRUE(text.starts_with("#cloud-config\n"));
+  const auto cloud = parse_json(text.substr(text.find('\n'))).value();
+  EXPECT_EQ(json::serialize(cloud.at("packages")), R"(["chrony"])");
+  const auto& commands = cloud.at("runcmd").as_array();
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_THAT(std::string{commands[0].as_string()}, HasSubstr("CUPEL_HOME="));
+  EXPECT_EQ(commands[1].as_string(), "echo site");
+  EXPECT_EQ(cloud.at("write_files").as_array().back().at("path").as_string(), "/etc/x");
+  EXPECT_EQ(cloud.at("hostname").as_string(), "n1");
+}
+
+TEST_F(DeployOrder, NoKeyThatItSetsIsASitesToSet) {
+  const std::string text = order()->seed.at("user-data");
+  const auto cloud = parse_json(text.substr(text.find('\n'))).value();
+
+  for (const auto& [key, value] : cloud.as_object()) {
+    if (value.is_array()) continue;  // both have entries
+    std::vector<inventory::Problem> problems;
+    const auto document =
+        inventory::parse_yaml("user_data: {" + std::string{key} + ": x}", "i.yaml", problems);
+    ASSERT_TRUE(document);
+    const std::string file = "i.yaml";
+    (void)inventory::read_os(&document->root, "/srv", file, problems);
+    ASSERT_EQ(problems.size(), 1U) << key;
+    EXPECT_THAT(problems[0].what, HasSubstr("user_data cannot set " + std::string{key}));
+  }
+}
+
+TEST_F(DeployOrder, RefusesUserDataThatItsMachineCouldNotFetch) {
+  wish_.user_data = {{"a", std::string(300'000, 'x')}};
+
+  const auto refused = order();
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalid);
+  EXPECT_THAT(refused.error().what, HasSubstr("at most 256 KiB"));
 }
 
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {

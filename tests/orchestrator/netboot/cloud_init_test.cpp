@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "inventory/node.h"
+#include "orchestrator/os/first_boot.h"
 #include "orchestrator/os/seed.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
@@ -37,7 +39,11 @@ SeedWish wish_of(const inventory::Node& node) {
                                     {"gateway", "10.0.2.1"},
                                     {"dns", json::array{"10.0.0.1"}}},
                        // It is not there.
-                       json::object{{"mac", "52:54:00:00:00:02"}, {"dhcp", true}}}};
+                       json::object{{"mac", "52:54:00:00:00:02"}, {"dhcp", true}}},
+          .user_data = {{"write_files", json::array{json::object{{"path", "/etc/site"},
+                                                                 {"content", "of the site\n"},
+                                                                 {"permissions", "0640"}}}},
+                        {"runcmd", json::array{"ls -l /etc/site > /etc/site-ran"}}}};
 }
 
 class CloudInit : public ::testing::Test {
@@ -78,6 +84,12 @@ TEST_F(CloudInit, OfDebianAppliesTheSeedNamesTheNicAndReports) {
   EXPECT_EQ(left("hostname"), "a01-n07\n");
   EXPECT_THAT(left("authorized_keys"), HasSubstr(kKey));
   EXPECT_THAT(left("os.json"), HasSubstr(R"("image":"debian-12","sha256":"ab")"));
+
+  EXPECT_EQ(left("site"), "of the site\n");
+  EXPECT_THAT(left("site-ran"), HasSubstr("-rw-r-----"));
+  auto result = left("result.json");
+  std::ranges::replace(result, '\n', ' ');
+  EXPECT_EQ(read_first_boot(result + "\n").how, FirstBoot::How::good) << result;
 
   const auto report = parse_json(left("report"));
   ASSERT_TRUE(report) << report.error().what;

@@ -55,6 +55,10 @@ mkdir "$folder/ssh"
 cp "$root"/etc/ssh/ssh_host_*.pub "$folder/ssh/"
 cp "$root/root/.ssh/authorized_keys" "$root/var/lib/cupel/os.json" "$folder/"
 cp "$root/var/log/cloud-init.log" "$folder/log"
+cp "$root/run/cloud-init/result.json" "$folder/"
+for made in site site-ran; do
+  if [ -e "$root/etc/$made" ]; then cp "$root/etc/$made" "$folder/"; fi
+done
 cp "$root/etc/network/interfaces.d/50-cloud-init" "$folder/interfaces"
 ip -o link show > "$folder/links"
 chroot "$root" /usr/bin/cloud-init schema --config-file /var/lib/cloud/seed/nocloud/user-data > "$folder/schema" 2>&1 || true
