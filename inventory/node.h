@@ -36,7 +36,8 @@ struct Node {
   std::string kubernetes_name{};  // of its Node in Kubernetes; the same
   std::string host_name{};        // empty: one of the two above; kAnyHostName: not checked
   NodeBoot boot{};
-  UserDataLayers user_data{};  // of the site, its rack and itself
+  UserDataLayers user_data{};                    // of the site, its rack and itself
+  std::shared_ptr<const NodeNetwork> network{};  // of its installed system; empty: as `boot` has it
   Place where{};
 };
 

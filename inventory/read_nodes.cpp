@@ -10,6 +10,7 @@
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_boot.h"
+#include "inventory/read_network.h"
 #include "inventory/user_data.h"
 
 namespace cupel::inventory {
@@ -19,12 +20,12 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
 
-constexpr std::array<std::string_view, 17> kNodeKeys{
+constexpr std::array<std::string_view, 18> kNodeKeys{
     "name",       "profile",         "rack",      "unit",
     "breaker",    "second_breaker",  "outlet",    "bmc",
     "ssh",        "serial",          "host_name", "second_outlet",
     "slurm_name", "kubernetes_name", "boot",      "scheduler",
-    "os"};
+    "os",   "network"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -142,6 +143,7 @@ class NodeReader {
             fields_.value("ssh"), default_value("ssh"), "ssh", into_.file, folder_, problems_}
             .ssh(count, fields_.place());
     const auto boot = read_node_boot(fields_.value("boot"), count, into_.file, problems_);
+    const auto networks = read_node_network(fields_.value("network"), count, into_.file, problems_);
     const auto data = read_os(fields_.value("os"), folder_, into_.file, problems_);
     fields_.finish();
     for (std::size_t i = 0; i < count; ++i) {
@@ -163,6 +165,7 @@ class NodeReader {
       node.kubernetes_name = kubernetes.empty() ? node.name : kubernetes.at(i);
       node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
       node.boot = boot[i];
+      node.network = networks[i];
       node.user_data = data_.of(node.rack, data);
       node.where = fields_.place("name");
       into_.nodes.push_back(std::move(node));

@@ -93,6 +93,10 @@ nodes:
     kubernetes_name: n1
     host_name: any
     os: {user_data: {}}
+    network:
+      ports: [{name: a, mac: "aa:bb:cc:00:11:31", dhcp4: yes, dhcp6: yes, addresses: [10.0.4.1/24], mtu: 1500, routes: [{to: default, via: 10.0.4.254}], dns: [10.0.4.2], search: [x]}, {name: b, mac: "aa:bb:cc:00:11:32"}]
+      bonds: [{name: bond0, mode: 802.3ad, ports: [b], dhcp4: yes, dhcp6: yes, addresses: [10.0.5.1/24], mtu: 1500, routes: [{to: default, via: 10.0.5.254}], dns: [10.0.4.2], search: [x]}]
+      vlans: [{name: v, id: 100, link: bond0, dhcp4: yes, dhcp6: yes, addresses: [10.0.6.1/24], mtu: 1500, routes: [{to: default, via: 10.0.6.254}], dns: [10.0.4.2], search: [x]}]
     boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X, disk_wwn: "0x5000cca27a1b2c3d"}
     bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}
     ssh: {address: 10.0.2.11, user: root, key: agent, host_key: first-use, sudo: false}

@@ -43,7 +43,7 @@ constexpr std::array<OwnKey, 13> kOwnKeys{{
     {"ssh_deletekeys", kHostKey},
     {"ssh_keys", kHostKey},
     {"power_state", "the step waits until the new system has reported"},
-    {"network", "cloud-init takes no networks from user data"},
+    {"network", "networks are network: of the node"},
     {"cloud_init_modules", kModules},
     {"cloud_config_modules", kModules},
     {"cloud_final_modules", kModules},
@@ -278,10 +278,17 @@ json::object cloud_config(const YamlValue& tree, const TextValues& values) {
 void check_user_data(const Inventory& inventory, Problems& problems) {
   std::set<UserDataLayers> checked;
   for (const auto& node : inventory.nodes) {
+    const bool seed = inventory.profile_of(node).os.seed;
+    if (node.network && !seed)
+      problems.push_back(
+          {node.where,
+           fmt::format("node '{}' has network:, and os: seed: no of profile '{}' leaves "
+                       "no way for it: take one of them away",
+                       node.name, node.profile)});
     const auto layers = user_data_of(inventory, node);
     if (layers.empty()) continue;
     if (checked.insert(layers).second) check_layers(layers, problems);
-    if (!inventory.profile_of(node).os.seed)
+    if (!seed)
       problems.push_back(
           {layers.back()->where,
            fmt::format("node '{}' gets user_data, and os: seed: no of profile '{}' leaves no way "

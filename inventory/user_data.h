@@ -50,7 +50,8 @@ std::map<std::string, std::string, std::less<>> variables_of(const Inventory& in
 boost::json::object cloud_config(const YamlValue& tree, const TextValues& values);
 
 /// What only shows once profiles and nodes are known: layers that do not go together, variables
-/// that a node has no value for, images without a seed. Profiles of all nodes must be there.
+/// that a node has no value for, images without a seed, which networks need too. Profiles of all
+/// nodes must be there.
 void check_user_data(const Inventory& inventory, std::vector<Problem>& problems);
 
 }  // namespace cupel::inventory

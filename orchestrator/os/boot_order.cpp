@@ -128,6 +128,11 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
                  fmt::format("{}: os: {}: no of profile '{}' is for a disk's image: an installer "
                              "divides the disk by itself, and its answers are what a seed is",
                              node.name, wish.seed ? "grow" : "seed", node.profile)};
+  if (node.network)
+    return Error{Code::kInvalid,
+                 fmt::format("{}: network: is for a disk's image with cloud-init, and {} is an "
+                             "installer: write a distribution's cloud image, or take network: away",
+                             node.name, wish.os->name)};
   if (!wish.user_data.empty())
     return Error{
         Code::kInvalid,

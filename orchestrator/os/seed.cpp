@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "inventory/node.h"
+#include "orchestrator/os/network_config.h"
 
 namespace cupel::os {
 namespace {
@@ -124,7 +125,8 @@ json::object interface_of(const json::object& network) {
   return one;
 }
 
-std::string network_config(const SeedWish& wish) {
+/// Of the NICs that the node boots by.
+json::object boot_networks(const SeedWish& wish) {
   json::object ethernets;
   for (const auto& network : wish.networks) {
     const auto name = fmt::format("boot{}", ethernets.size());
@@ -134,7 +136,7 @@ std::string network_config(const SeedWish& wish) {
     if (ethernets.empty()) interface["set-name"] = name;
     ethernets[name] = std::move(interface);
   }
-  return json::serialize(json::object{{"version", 2}, {"ethernets", std::move(ethernets)}}) + "\n";
+  return {{"version", 2}, {"ethernets", std::move(ethernets)}};
 }
 
 }  // namespace
@@ -162,7 +164,10 @@ std::map<std::string, std::string> make_seed(const SeedWish& wish) {
                                                  {"local-hostname", installed_name(*wish.node)}}) +
                         "\n"},
       {"user-data", user_data(wish)}};
-  if (!wish.networks.empty()) seed["network-config"] = network_config(wish);
+  const auto& own = wish.node->network;
+  if (own || !wish.networks.empty())
+    seed["network-config"] =
+        json::serialize(own ? network_config(*own) : boot_networks(wish)) + "\n";
   return seed;
 }
 

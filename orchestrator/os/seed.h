@@ -19,7 +19,7 @@ struct SeedWish {
   std::string public_key{};
   std::string home_url{};
   std::string ca{};          // PEM; empty: HTTP
-  json::array networks{};    // as in a node's order
+  json::array networks{};    // as in a node's order, where the node has no network of its own
   json::object user_data{};  // of the site: its lists follow Cupel's own
 };
 

@@ -9,6 +9,7 @@
 #include "inventory/load.h"
 #include "inventory/load_profile.h"
 #include "inventory/model.h"
+#include "inventory/node_network.h"
 
 namespace cupel::inventory {
 namespace {
@@ -196,9 +197,13 @@ TEST(UserData, IsBoundedOverAllItsLayersAndNeedsASeed) {
   inventory = site_of(node);
   EXPECT_THAT(checked(inventory), IsEmpty());
   inventory.profiles["p"].os.seed = false;
-  EXPECT_THAT(checked(inventory),
-              ElementsAre("a.yaml:1:12: node 'n1' gets user_data, and os: seed: no of profile 'p' "
-                          "leaves no way for it: take one of them away"));
+  inventory.nodes[0].network = std::make_shared<const NodeNetwork>();
+  EXPECT_THAT(
+      checked(inventory),
+      ElementsAre(HasSubstr("node 'n1' has network:, and os: seed: no of profile 'p' leaves no "
+                            "way for it: take one of them away"),
+                  "a.yaml:1:12: node 'n1' gets user_data, and os: seed: no of profile 'p' "
+                  "leaves no way for it: take one of them away"));
 }
 
 TEST(UserData, OfAProfileIsBelowThatOfTheNode) {

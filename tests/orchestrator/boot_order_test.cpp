@@ -7,6 +7,7 @@
 #include "inventory/boot.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/node_network.h"
 #include "inventory/user_data.h"
 
 namespace cupel::os {
@@ -128,6 +129,20 @@ TEST_F(DeployOrder, RefusesUserDataThatItsMachineCouldNotFetch) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kInvalid);
   EXPECT_THAT(refused.error().what, HasSubstr("at most 256 KiB"));
+}
+
+TEST_F(DeployOrder, AnInstallerTakesNeitherUserDataNorNetworks) {
+  wish_.boots.mirror = wish_.os->mirror = "http://10.0.0.1/debian";
+  wish_.user_data = {{"a", 1}};
+  const auto with_data = order();
+  wish_.user_data.clear();
+  node_.network = std::make_shared<const inventory::NodeNetwork>();
+  const auto with_network = order();
+
+  ASSERT_FALSE(with_data);
+  EXPECT_THAT(with_data.error().what, HasSubstr("user_data is for a disk's image"));
+  ASSERT_FALSE(with_network);
+  EXPECT_THAT(with_network.error().what, HasSubstr("network: is for a disk's image"));
 }
 
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {
