@@ -74,6 +74,7 @@ TEST_F(FirstBootStep, FailsTheStepWithTheLastLinesAndNoSecretInAnyEvent) {
   EXPECT_THAT(end_.detail, HasSubstr("its first boot failed: ('scripts-user'"));
   EXPECT_THAT(end_.detail, HasSubstr("token *** refused"));
   EXPECT_THAT(needed(), HasSubstr("token *** refused"));
+  EXPECT_THAT(needed(), HasSubstr("cupel run os --nodes n1 --set wipe=yes"));
   EXPECT_THAT(needed(), Not(HasSubstr("s3cret-value")));
 }
 

@@ -382,12 +382,13 @@ Task<Result<std::optional<StepEnd>>> bad_first_boot(StepEnvironment& environment
     ended.notes.emplace_back(
         "it has no command cloud-init: nothing says whether user_data did what it is to do");
   if (seen->how != os::FirstBoot::How::failed) co_return std::nullopt;
-  const BootEnd failed{
-      .how = BootEnd::How::failed,
-      .detail = "its first boot failed: " + seen->text(wanted.secrets),
-      .advice = {"look at /var/log/cloud-init-output.log of NODE, correct user_data or "
-                 "what its scripts need, and run the step again with wipe=yes"},
-      .notes = ended.notes};
+  const BootEnd failed{.how = BootEnd::How::failed,
+                       .detail = "its first boot failed: " + seen->text(wanted.secrets),
+                       .advice = {"look at what it printed: cupel exec NODE -- tail -n 40 "
+                                  "/var/log/cloud-init-output.log",
+                                  "correct user_data or what its scripts need, and write it again: "
+                                  "cupel run os --nodes NODE --set wipe=yes"},
+                       .notes = ended.notes};
   co_return failed_end(request, failed);
 }
 
