@@ -14,6 +14,7 @@
 #include "inventory/model.h"
 #include "inventory/rack.h"
 #include "inventory/secret_ref.h"
+#include "inventory/user_data.h"
 
 namespace cupel::inventory {
 namespace {
@@ -128,9 +129,15 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
   const auto key = [&](const std::string& file, const Place& where) {
     if (!file.empty() && !absence(file)) files.check(file, where);
   };
+  const auto user_data = [&](const UserData& data) {
+    for (const auto& [text, ref] : data.secrets) secret(ref, data.where);
+  };
+  for (const auto& [name, profile] : inventory.profiles)
+    for (const auto& layer : profile.os.user_data) user_data(*layer);
   for (const auto& node : inventory.nodes) {
     secret(node.bmc.password, node.where);
     if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
+    for (const auto& layer : node.user_data) user_data(*layer);
     key(node.ssh.key_file, place_of(node.ssh.key_named, node.where));
   }
   for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "inventory/identity.h"
 #include "inventory/names.h"
+#include "inventory/node_network.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_slurm.h"
 
@@ -177,6 +178,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once ipmi{"IPMI address", problems};
   Once macs{"BMC MAC", problems};
   Once boot_macs{"boot MAC", problems};
+  Once port_macs{"MAC of a port", problems};
   Once disks{"disk", problems};
   Once wwns{"disk WWN", problems};
   Once ssh{"SSH address", problems};
@@ -204,6 +206,8 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
       ipmi.use(to_string(node.bmc.ipmi->endpoint), canonical(node.bmc.ipmi->endpoint), node);
     if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
     for (const auto& mac : node.boot.macs) boot_macs.use(mac, node);
+    if (node.network)
+      for (const auto& port : node.network->ports) port_macs.use(port.mac, node);
     disks.use(node.boot.disk, node);
     wwns.use(node.boot.disk_wwn, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint),

@@ -20,6 +20,7 @@
 #include "inventory/read_slurm.h"
 #include "inventory/select.h"
 #include "inventory/shared_bmcs.h"
+#include "inventory/user_data.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {
@@ -173,6 +174,7 @@ std::optional<Inventory> read_inventory(std::string_view text, const std::string
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
   if (all_profiles) check_power(inventory, problems);
+  if (all_profiles) check_user_data(inventory, problems);
   inventory.digest = sha256_hex(digested);
   // What stands in defaults is read for each node.
   problems = told_once(std::move(problems));

@@ -26,6 +26,7 @@ struct Rack {
   std::string room;
   int units = 48;
   Place where{};
+  std::shared_ptr<const UserData> user_data{};
 };
 
 /// A rack's PDU that switches its outlets by Redfish (DSP0268, PowerDistribution).

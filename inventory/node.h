@@ -6,6 +6,7 @@
 
 #include "inventory/access.h"
 #include "inventory/node_boot.h"
+#include "inventory/node_os.h"
 #include "inventory/problem.h"
 
 namespace cupel::inventory {
@@ -35,6 +36,8 @@ struct Node {
   std::string kubernetes_name{};  // of its Node in Kubernetes; the same
   std::string host_name{};        // empty: one of the two above; kAnyHostName: not checked
   NodeBoot boot{};
+  UserDataLayers user_data{};                    // of the site, its rack and itself
+  std::shared_ptr<const NodeNetwork> network{};  // of its installed system; empty: as `boot` has it
   Place where{};
 };
 

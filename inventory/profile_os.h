@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "inventory/boot_way.h"
+#include "inventory/node_os.h"
 #include "inventory/problem.h"
 
 namespace cupel::inventory {
@@ -20,6 +21,7 @@ struct ProfileOs {
   double disk_size_min = 0;  // bytes
   double disk_size_max = 0;
   std::vector<BootWay> ways{};  // empty: the site's
+  UserDataLayers user_data{};   // of the profiles that it extends, and its own
   Place where{};
 };
 

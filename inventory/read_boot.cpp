@@ -16,6 +16,7 @@
 #include "inventory/profile_os.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
+#include "inventory/user_data.h"
 
 namespace cupel::inventory {
 namespace {
@@ -25,19 +26,6 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostMacs = 32, kMostServers = 4, kLongestSerial = 128;
 /// Source: Linux, IFNAMSIZ with its terminating zero.
 constexpr std::size_t kLongestInterface = 15;
-
-bool is_address(const std::string& text) {
-  in6_addr six{};
-  return ipv4_of(text).has_value() || ::inet_pton(AF_INET6, text.c_str(), &six) == 1;
-}
-
-/// "10.0.2.11/24"
-bool is_interface_address(const std::string& text) {
-  const auto slash = text.find('/');
-  if (slash == text.npos || !is_address(text.substr(0, slash))) return false;
-  const auto prefix = number<unsigned>(text.substr(slash + 1));
-  return prefix && *prefix >= 1 && *prefix <= (text.contains(':') ? 128U : 32U);
-}
 
 /// What a disk may call itself, and what may stand in an order to a node.
 bool is_plain(std::string_view text) {
@@ -55,14 +43,6 @@ std::optional<std::string> wwn_of(std::string_view text) {
   const bool is_one = wwn.size() >= kShortest && wwn.size() <= kLongest &&
                       wwn.find_first_not_of("0123456789abcdef-") == wwn.npos;
   return is_one ? std::optional{std::move(wwn)} : std::nullopt;
-}
-
-bool is_interface(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestInterface && name != "." && name != ".." &&
-         std::ranges::all_of(name, [](unsigned char c) {
-           const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-           return letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-         });
 }
 
 /// "1.25GB/s", "10Gbit/s": bytes per second.
@@ -241,6 +221,26 @@ void read_own_disk(const YamlValue& value, const std::string& file, ProfileOs& o
 
 }  // namespace
 
+bool is_address(const std::string& text) {
+  in6_addr six{};
+  return ipv4_of(text).has_value() || ::inet_pton(AF_INET6, text.c_str(), &six) == 1;
+}
+
+bool is_interface_address(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == text.npos || !is_address(text.substr(0, slash))) return false;
+  const auto prefix = number<unsigned>(text.substr(slash + 1));
+  return prefix && *prefix >= 1 && *prefix <= (text.contains(':') ? 128U : 32U);
+}
+
+bool is_interface(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestInterface && name != "." && name != ".." &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+           return letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+         });
+}
+
 std::string BootSite::mirror_of(std::string_view rack) const {
   const auto found = std::ranges::find(mirrors, rack, &RackMirror::rack);
   return found == mirrors.end() ? std::string{} : found->url;
@@ -323,6 +323,9 @@ void read_profile_os(YamlFields& profile, const std::string& file, ProfileOs& os
                   "an image needs sha256: 64 hexadecimal digits, printed by cupel image list");
   if (const auto* disk = fields.value("disk")) read_own_disk(*disk, file, os, problems);
   if (auto ways = read_ways(fields); !ways.empty()) os.ways = std::move(ways);
+  const auto folder = std::filesystem::path{file}.parent_path();
+  if (auto data = read_user_data(fields, folder, file, problems))
+    os.user_data.push_back(std::move(data));
   fields.finish();
 }
 

@@ -10,6 +10,13 @@
 
 namespace cupel::inventory {
 
+/// IPv4 or IPv6, without brackets.
+bool is_address(const std::string& text);
+/// "10.0.2.11/24"
+bool is_interface_address(const std::string& text);
+/// "bond0.100": a name that Linux takes.
+bool is_interface(std::string_view name);
+
 /// `boot:` of a site; nothing where it has none.
 std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::path& folder,
                                        const std::string& file, std::vector<Problem>& problems);

@@ -10,6 +10,8 @@
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_boot.h"
+#include "inventory/read_network.h"
+#include "inventory/user_data.h"
 
 namespace cupel::inventory {
 namespace {
@@ -18,10 +20,12 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
 
-constexpr std::array<std::string_view, 16> kNodeKeys{
-    "name", "profile",  "rack",   "unit",      "breaker",       "second_breaker", "outlet",
-    "bmc",  "ssh",      "serial", "host_name", "second_outlet", "slurm_name",     "kubernetes_name",
-    "boot", "scheduler"};
+constexpr std::array<std::string_view, 18> kNodeKeys{
+    "name",       "profile",         "rack",      "unit",
+    "breaker",    "second_breaker",  "outlet",    "bmc",
+    "ssh",        "serial",          "host_name", "second_outlet",
+    "slurm_name", "kubernetes_name", "boot",      "scheduler",
+    "os",   "network"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -72,13 +76,38 @@ class Zipped {
   std::vector<std::string> values_{};
 };
 
+using Data = std::shared_ptr<const UserData>;
+
+/// User data of the site and of racks, by the rack's name.
+struct SharedData {
+  Data site{};
+  std::map<std::string, Data, std::less<>> racks{};
+
+  UserDataLayers of(const std::string& rack, const Data& own) const {
+    UserDataLayers layers;
+    if (site) layers.push_back(site);
+    if (const auto found = racks.find(rack); found != racks.end()) layers.push_back(found->second);
+    if (own) layers.push_back(own);
+    return layers;
+  }
+};
+
+SharedData shared_data(const YamlValue* site, const std::filesystem::path& folder,
+                       const Inventory& inventory, Problems& problems) {
+  SharedData shared{.site = read_os(site, folder, inventory.file, problems)};
+  for (const auto& rack : inventory.racks)
+    if (rack.user_data) shared.racks.emplace(rack.name, rack.user_data);
+  return shared;
+}
+
 /// One item of `nodes:` with what `defaults:` says behind it.
 class NodeReader {
  public:
-  NodeReader(const YamlValue& item, const YamlValue* defaults, const std::filesystem::path& folder,
-             Inventory& into, Problems& problems)
+  NodeReader(const YamlValue& item, const YamlValue* defaults, const SharedData& data,
+             const std::filesystem::path& folder, Inventory& into, Problems& problems)
       : fields_{item, "node", into.file, problems},
         defaults_{defaults},
+        data_{data},
         folder_{folder},
         into_{into},
         problems_{problems} {}
@@ -114,6 +143,8 @@ class NodeReader {
             fields_.value("ssh"), default_value("ssh"), "ssh", into_.file, folder_, problems_}
             .ssh(count, fields_.place());
     const auto boot = read_node_boot(fields_.value("boot"), count, into_.file, problems_);
+    const auto networks = read_node_network(fields_.value("network"), count, into_.file, problems_);
+    const auto data = read_os(fields_.value("os"), folder_, into_.file, problems_);
     fields_.finish();
     for (std::size_t i = 0; i < count; ++i) {
       Node node;
@@ -134,6 +165,8 @@ class NodeReader {
       node.kubernetes_name = kubernetes.empty() ? node.name : kubernetes.at(i);
       node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
       node.boot = boot[i];
+      node.network = networks[i];
+      node.user_data = data_.of(node.rack, data);
       node.where = fields_.place("name");
       into_.nodes.push_back(std::move(node));
     }
@@ -230,6 +263,7 @@ class NodeReader {
 
   YamlFields fields_;
   const YamlValue* defaults_;
+  const SharedData& data_;
   const std::filesystem::path& folder_;
   Inventory& into_;
   Problems& problems_;
@@ -241,7 +275,7 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
                 Inventory& into, Problems& problems) {
   if (defaults != nullptr) {
     YamlFields known{*defaults, "defaults", into.file, problems};
-    for (const auto key : {"profile", "bmc", "ssh", "nvos", "scheduler"}) known.has(key);
+    for (const auto key : {"profile", "bmc", "ssh", "nvos", "scheduler", "os"}) known.has(key);
     if (const auto name = known.text("host_name"); name && *name != kAnyHostName)
       known.report(known.place("host_name"),
                    fmt::format("host_name in defaults can only be '{}': a name is one node's",
@@ -249,9 +283,12 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
     known.finish();
     check_access_defaults(*defaults, into.file, problems);
   }
+  const auto* os = defaults == nullptr ? nullptr : defaults->entry("os");
+  const bool has_os = os != nullptr && os->kind != YamlValue::Kind::null;
+  const auto data = shared_data(has_os ? os : nullptr, folder, into, problems);
   for (const auto& item : site.list("nodes")) {
     if (problems.size() > kEnoughProblems) return;
-    NodeReader{item, defaults, folder, into, problems}.read();
+    NodeReader{item, defaults, data, folder, into, problems}.read();
   }
 }
 

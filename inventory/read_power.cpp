@@ -10,6 +10,7 @@
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
 #include "inventory/read_rack.h"
+#include "inventory/user_data.h"
 
 namespace cupel::inventory {
 namespace {
@@ -145,9 +146,10 @@ void read_rack(const YamlValue& item, const std::filesystem::path& folder, Inven
     fields.report(fields.place("room"),
                   "there is no room '" + room + "'" + did_you_mean(room, std::span{rooms}));
   }
+  const auto user_data = read_os(fields.value("os"), folder, file, problems);
   for (const auto& name : names) {
     if (!seen.insert(name).second) fields.report(where, "rack '" + name + "' stands twice");
-    into.racks.push_back({name, room, units, where});
+    into.racks.push_back({name, room, units, where, user_data});
     if (watts) levels.add({PowerNode::Kind::rack, name, *watts, room, fields.place()});
   }
   read_pdus(fields, names, folder, into, levels, problems);

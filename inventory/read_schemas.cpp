@@ -27,7 +27,7 @@ firmware:
   - {component: bmc, version: "1", way: simple-update, image: {file: x.bin, sha256: 0000000000000000000000000000000000000000000000000000000000000000}}
 bios: [{attribute: SMT, value: "on", source: x}]
 settings: {}
-os: {}
+os: {user_data: {}}
 without: []
 criteria: {node-facts: [{measure: memory.total, at_least: 1, unit: GiB, remedy: x, source: x}]}
 )";
@@ -47,6 +47,7 @@ racks:
         breakers: [{name: b1, watts: 22000}]
         redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}
       - {name: p2, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.2, user: ops, password: "env:X"}}
+    os: {user_data: {}}
     kind: gb200-nvl72
     compute: {nodes: a01-n01, slots: "1", bmc: {address: 10.0.3.1, user: ops, password: "env:X", tls: {trust: first-use}, mac: "aa:bb:cc:00:11:24"}}
     switches:
@@ -74,6 +75,7 @@ groups: [{name: canary, nodes: all}]
 defaults:
   profile: dgx-h100
   scheduler: slurm
+  os: {user_data: {}}
   bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}
   ssh: {user: root, key: agent, host_key: first-use, sudo: false}
   nvos: {user: admin, password: "env:X", tls: {trust: first-use}, certificate: a.pem, key: b.pem}
@@ -91,6 +93,11 @@ nodes:
     slurm_name: n1
     kubernetes_name: n1
     host_name: any
+    os: {user_data: {}}
+    network:
+      ports: [{name: a, mac: "aa:bb:cc:00:11:31", dhcp4: yes, dhcp6: yes, addresses: [10.0.4.1/24], mtu: 1500, routes: [{to: default, via: 10.0.4.254}], dns: [10.0.4.2], search: [x]}, {name: b, mac: "aa:bb:cc:00:11:32"}]
+      bonds: [{name: bond0, mode: 802.3ad, ports: [b], dhcp4: yes, dhcp6: yes, addresses: [10.0.5.1/24], mtu: 1500, routes: [{to: default, via: 10.0.5.254}], dns: [10.0.4.2], search: [x]}]
+      vlans: [{name: v, id: 100, link: bond0, dhcp4: yes, dhcp6: yes, addresses: [10.0.6.1/24], mtu: 1500, routes: [{to: default, via: 10.0.6.254}], dns: [10.0.4.2], search: [x]}]
     boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X, disk_wwn: "0x5000cca27a1b2c3d"}
     bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}
     ssh: {address: 10.0.2.11, user: root, key: agent, host_key: first-use, sudo: false}
@@ -103,6 +110,7 @@ racks:
     room: hall
     units: 52
     watts: 90000
+    os: {user_data: {}}
     pdus: [{name: p1, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}}]
     kind: gb200-nvl72
     compute: {bmc: [10.0.3.1], slots: "1", nodes: a01-n01}

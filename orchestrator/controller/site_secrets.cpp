@@ -5,6 +5,7 @@
 #include "base/task.h"
 #include "inventory/model.h"
 #include "inventory/secret.h"
+#include "inventory/user_data.h"
 
 namespace cupel::controller {
 namespace {
@@ -22,6 +23,8 @@ std::vector<SecretRef> refs_of(const inventory::Inventory& inventory, const std:
   if (const auto* node = inventory.node(name)) {
     add(node->bmc.password);
     if (node->bmc.factory) add(node->bmc.factory->password);
+    for (const auto& layer : inventory::user_data_of(inventory, *node))
+      for (const auto& [text, ref] : layer->secrets) add(ref);
     for (const auto& feed : node->feeds)
       if (const auto* pdu = inventory.pdu_of(feed)) add(pdu->password);
   }

@@ -18,6 +18,9 @@ constexpr std::chrono::hours kTicketLives{6};
 /// A drive of many TB overwrites itself for up to a day (cupel-node's limit).
 constexpr std::chrono::hours kErasingTicketLives{30};
 
+/// What the RAM system fetches of a seed is half a MiB at most (cupel-node's limit).
+constexpr std::size_t kMostUserData = 256 * 1024;
+
 Result<json::object> disk_of(const inventory::Inventory& inventory, const inventory::Node& node) {
   json::object named;
   if (!node.boot.disk.empty()) named["serial"] = node.boot.disk;
@@ -125,6 +128,17 @@ Result<netboot::BootOrder> install_order(netboot::BootOrder made, const inventor
                  fmt::format("{}: os: {}: no of profile '{}' is for a disk's image: an installer "
                              "divides the disk by itself, and its answers are what a seed is",
                              node.name, wish.seed ? "grow" : "seed", node.profile)};
+  if (node.network)
+    return Error{Code::kInvalid,
+                 fmt::format("{}: network: is for a disk's image with cloud-init, and {} is an "
+                             "installer: write a distribution's cloud image, or take network: away",
+                             node.name, wish.os->name)};
+  if (!wish.user_data.empty())
+    return Error{
+        Code::kInvalid,
+        fmt::format("{}: user_data is for a disk's image with cloud-init, and {} is an "
+                    "installer: write a distribution's cloud image, or take user_data away",
+                    node.name, wish.os->name)};
   TRY(auto files, debian_installer({.node = &node,
                                     .image = wish.os->name,
                                     .digest = wish.os->digest,
@@ -178,7 +192,13 @@ Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                          .public_key = wish.public_key,
                          .home_url = ticket.home_url,
                          .ca = wish.ca,
-                         .networks = std::move(networks)});
+                         .networks = std::move(networks),
+                         .user_data = wish.user_data});
+  if (const auto bytes = made.seed.at("user-data").size(); bytes > kMostUserData)
+    return Error{Code::kInvalid,
+                 fmt::format("{}: user_data has {} bytes with the node's values in it: at most {} "
+                             "KiB. Let runcmd fetch the rest",
+                             node.name, bytes, kMostUserData / 1024)};
   return made;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What one node is to do in one boot: the answer to its hello, the files that it may fetch and the
 // seed of what is installed, from what the inventory and the playbook say. Pure.
+#include "base/json.h"
 #include "inventory/fwd.h"
 #include "orchestrator/os/boot_door.h"
 
@@ -17,11 +18,12 @@ struct BootWish {
   bool network_drop = false;      // or is left out of it
   std::string public_key{};       // that logs in: "ssh-ed25519 AAAA..."
   std::string ca{};               // PEM, of the boot server; empty: HTTP
+  json::object user_data{};       // of the site, with the node's values and secrets
 };
 
 /// The same for the same wish and ticket, so that a ticket can be opened again. Errors: kInvalid
 /// where neither inventory nor profile say which disk is the node's, or what may be wiped or
-/// erased; and as debian_installer().
+/// erased, or user data is too long or for an installer; and as debian_installer().
 Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
                                       const inventory::Node& node, const BootWish& wish,
                                       const netboot::Ticket& ticket);

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "inventory/node.h"
+#include "orchestrator/os/network_config.h"
 
 namespace cupel::os {
 namespace {
@@ -78,15 +79,29 @@ std::string home_command(const SeedWish& wish) {
   return command + fmt::format("{} < /dev/null > /dev/null 2>&1 &", kHomeProgram);
 }
 
+/// Cupel's own keys stay as they are: inventory/user_data.h refuses them of a site. The report does
+/// not wait for the site's commands, and the exit status of the script is that of the last of them.
+void add_user_data(json::object& cloud, const json::object& user_data) {
+  for (const auto& [key, value] : user_data) {
+    auto* own = cloud.if_contains(key);
+    if (own == nullptr) {
+      cloud[key] = value;
+    } else if (own->is_array() && value.is_array()) {
+      for (const auto& each : value.get_array()) own->get_array().push_back(each);
+    }
+  }
+}
+
 std::string user_data(const SeedWish& wish) {
-  const json::object cloud{{"hostname", installed_name(*wish.node)},
-                           {"preserve_hostname", false},
-                           {"disable_root", false},
-                           {"ssh_pwauth", false},
-                           {"ssh_deletekeys", true},
-                           {"ssh_authorized_keys", json::array{wish.public_key}},
-                           {"write_files", files_of(wish)},
-                           {"runcmd", json::array{home_command(wish)}}};
+  json::object cloud{{"hostname", installed_name(*wish.node)},
+                     {"preserve_hostname", false},
+                     {"disable_root", false},
+                     {"ssh_pwauth", false},
+                     {"ssh_deletekeys", true},
+                     {"ssh_authorized_keys", json::array{wish.public_key}},
+                     {"write_files", files_of(wish)},
+                     {"runcmd", json::array{home_command(wish)}}};
+  add_user_data(cloud, wish.user_data);
   return "#cloud-config\n" + json::serialize(cloud) + "\n";
 }
 
@@ -110,7 +125,8 @@ json::object interface_of(const json::object& network) {
   return one;
 }
 
-std::string network_config(const SeedWish& wish) {
+/// Of the NICs that the node boots by.
+json::object boot_networks(const SeedWish& wish) {
   json::object ethernets;
   for (const auto& network : wish.networks) {
     const auto name = fmt::format("boot{}", ethernets.size());
@@ -120,7 +136,7 @@ std::string network_config(const SeedWish& wish) {
     if (ethernets.empty()) interface["set-name"] = name;
     ethernets[name] = std::move(interface);
   }
-  return json::serialize(json::object{{"version", 2}, {"ethernets", std::move(ethernets)}}) + "\n";
+  return {{"version", 2}, {"ethernets", std::move(ethernets)}};
 }
 
 }  // namespace
@@ -148,7 +164,10 @@ std::map<std::string, std::string> make_seed(const SeedWish& wish) {
                                                  {"local-hostname", installed_name(*wish.node)}}) +
                         "\n"},
       {"user-data", user_data(wish)}};
-  if (!wish.networks.empty()) seed["network-config"] = network_config(wish);
+  const auto& own = wish.node->network;
+  if (own || !wish.networks.empty())
+    seed["network-config"] =
+        json::serialize(own ? network_config(*own) : boot_networks(wish)) + "\n";
   return seed;
 }
 

@@ -18,11 +18,13 @@ struct SeedWish {
   std::string image{}, digest{};
   std::string public_key{};
   std::string home_url{};
-  std::string ca{};        // PEM; empty: HTTP
-  json::array networks{};  // as in a node's order
+  std::string ca{};          // PEM; empty: HTTP
+  json::array networks{};    // as in a node's order, where the node has no network of its own
+  json::object user_data{};  // of the site: its lists follow Cupel's own
 };
 
-/// "meta-data", "user-data" and "network-config". Secret: it holds the home URL.
+/// "meta-data", "user-data" and "network-config". Secret: it holds the home URL, and what secrets
+/// the site's user data has.
 std::map<std::string, std::string> make_seed(const SeedWish& wish);
 
 /// The content of kInstalledFile: one line of JSON with its end.

@@ -7,6 +7,8 @@
 #include "inventory/boot.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/node_network.h"
+#include "inventory/user_data.h"
 
 namespace cupel::os {
 namespace {
@@ -82,6 +84,65 @@ TEST_F(DeployOrder, GrowsAndSeedsUnlessItIsTold) {
   EXPECT_FALSE(order()->order.at("grow").as_bool());
   EXPECT_FALSE(order()->order.at("seed").as_bool());
   EXPECT_TRUE(order()->seed.empty()) << "nobody gets the URL of the report from home";
+}
+
+TEST_F(DeployOrder, TheSitesUserDataFollowsCupelsOwn) {
+  wish_.user_data = parse_json(R"({"packages": ["chrony"], "runcmd": ["echo site"],
+    "write_files": [{"path": "/etc/x", "content": "x"}]})")
+                        ->as_object();
+
+  const std::string text = order()->seed.at("user-data");
+
+  ASSERT_TRUE(text.starts_with("#cloud-config\n"));
+  const auto cloud = parse_json(text.substr(text.find('\n'))).value();
+  EXPECT_EQ(json::serialize(cloud.at("packages")), R"(["chrony"])");
+  const auto& commands = cloud.at("runcmd").as_array();
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_THAT(std::string{commands[0].as_string()}, HasSubstr("CUPEL_HOME="));
+  EXPECT_EQ(commands[1].as_string(), "echo site");
+  EXPECT_EQ(cloud.at("write_files").as_array().back().at("path").as_string(), "/etc/x");
+  EXPECT_EQ(cloud.at("hostname").as_string(), "n1");
+}
+
+TEST_F(DeployOrder, NoKeyThatItSetsIsASitesToSet) {
+  const std::string text = order()->seed.at("user-data");
+  const auto cloud = parse_json(text.substr(text.find('\n'))).value();
+
+  for (const auto& [key, value] : cloud.as_object()) {
+    if (value.is_array()) continue;  // both have entries
+    std::vector<inventory::Problem> problems;
+    const auto document =
+        inventory::parse_yaml("user_data: {" + std::string{key} + ": x}", "i.yaml", problems);
+    ASSERT_TRUE(document);
+    const std::string file = "i.yaml";
+    (void)inventory::read_os(&document->root, "/srv", file, problems);
+    ASSERT_EQ(problems.size(), 1U) << key;
+    EXPECT_THAT(problems[0].what, HasSubstr("user_data cannot set " + std::string{key}));
+  }
+}
+
+TEST_F(DeployOrder, RefusesUserDataThatItsMachineCouldNotFetch) {
+  wish_.user_data = {{"a", std::string(300'000, 'x')}};
+
+  const auto refused = order();
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kInvalid);
+  EXPECT_THAT(refused.error().what, HasSubstr("at most 256 KiB"));
+}
+
+TEST_F(DeployOrder, AnInstallerTakesNeitherUserDataNorNetworks) {
+  wish_.boots.mirror = wish_.os->mirror = "http://10.0.0.1/debian";
+  wish_.user_data = {{"a", 1}};
+  const auto with_data = order();
+  wish_.user_data.clear();
+  node_.network = std::make_shared<const inventory::NodeNetwork>();
+  const auto with_network = order();
+
+  ASSERT_FALSE(with_data);
+  EXPECT_THAT(with_data.error().what, HasSubstr("user_data is for a disk's image"));
+  ASSERT_FALSE(with_network);
+  EXPECT_THAT(with_network.error().what, HasSubstr("network: is for a disk's image"));
 }
 
 TEST_F(DeployOrder, NamesTheDiskByItsWwnWhereTheInventoryHasIt) {

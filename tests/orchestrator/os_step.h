@@ -96,7 +96,7 @@ class OsStep : public ::testing::Test {
             co_return Error{Code::kRefused, "the node does not let root in"};
           }
           CO_TRY(check_key(node));
-          co_return std::make_unique<test::BootSession>(says());
+          co_return std::make_unique<test::BootSession>(says(), first_boot_);
         },
         nullptr};
     world.boot = test::boot_door(machine_, digest_);
@@ -124,6 +124,7 @@ class OsStep : public ::testing::Test {
   std::optional<Error> no_server_{};  // why the boot server does not start
   int tries_ = 1;
   int looks_ = 0;                         // at what is up
+  std::string first_boot_{};              // what cloud-init says of it
   std::vector<std::string> host_keys_{};  // of who answers SSH in turn; empty: none is compared
   const std::string digest_ = std::string(64, 'd');
   test::TemporaryFolder folder_{};

@@ -209,10 +209,13 @@ class BootBmc final : public bmc::Bmc {
 /// What its system says over SSH.
 class BootSession final : public ssh::Session {
  public:
-  explicit BootSession(std::string says) : says_{std::move(says)} {}
-  Task<Result<ssh::CommandOutcome>> run(std::string, std::string, ssh::Sink sink,
+  /// `first_boot`: what the wait for cloud-init prints.
+  explicit BootSession(std::string says, std::string first_boot = {})
+      : says_{std::move(says)}, first_boot_{std::move(first_boot)} {}
+  Task<Result<ssh::CommandOutcome>> run(std::string command, std::string input, ssh::Sink sink,
                                         Deadline) override {
-    sink(ssh::Stream::out, says_);
+    const bool waits = (command + input).contains("cloud-init status --wait");
+    sink(ssh::Stream::out, waits ? first_boot_ : says_);
     co_return ssh::CommandOutcome{};
   }
   Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
@@ -220,7 +223,7 @@ class BootSession final : public ssh::Session {
   }
 
  private:
-  std::string says_;
+  std::string says_, first_boot_;
 };
 
 /// The boot server and the image store that this machine sees.

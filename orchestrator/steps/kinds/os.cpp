@@ -6,10 +6,13 @@
 #include "base/text.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
+#include "inventory/secret.h"
+#include "inventory/user_data.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/os/boot_order.h"
 #include "orchestrator/os/boot_run.h"
 #include "orchestrator/os/console_tail.h"
+#include "orchestrator/os/first_boot.h"
 #include "orchestrator/os/installed.h"
 #include "orchestrator/os/seed.h"
 #include "orchestrator/ssh/public_key.h"
@@ -55,7 +58,8 @@ std::string or_else(std::string first, const std::string& second) {
 struct Wanted {
   os::BootWish wish{};
   std::vector<inventory::BootWay> ways{};
-  std::string image{}, sha256{};  // empty: the RAM system stays up
+  std::string image{}, sha256{};       // empty: the RAM system stays up
+  std::vector<std::string> secrets{};  // in its user data
 };
 
 Result<std::vector<inventory::BootWay>> ways_of(const StepEnvironment& environment,
@@ -142,6 +146,26 @@ Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& 
   wanted.wish.network_first = says_yes(request, "network_first");
   wanted.wish.network_drop = says_yes(request, "network_drop");
   return wanted;
+}
+
+/// The site's user data, with the node's values and with its secrets, which are fetched now. A RAM
+/// system that stays up gets none.
+Task<Result<void>> add_user_data(const StepEnvironment& environment, const StepRequest& request,
+                                 Wanted& wanted) {
+  const auto layers = inventory::user_data_of(environment.inventory, request.node);
+  if (!wanted.wish.os || layers.empty()) co_return ok();
+  inventory::TextValues values{.variables =
+                                   inventory::variables_of(environment.inventory, request.node)};
+  for (const auto& layer : layers)
+    for (const auto& [text, ref] : layer->secrets) {
+      auto secret = co_await inventory::resolve_secret(ref, request.deadline);
+      if (!secret) co_return std::move(secret).error().within("user_data");
+      wanted.secrets.push_back(*secret);
+      values.secrets.insert_or_assign(text, *std::move(secret));
+    }
+  std::vector<inventory::Problem> known;  // since the inventory was read
+  wanted.wish.user_data = inventory::cloud_config(inventory::merged(layers, known), values);
+  co_return ok();
 }
 
 /// Of a system with the host key that is pinned for the node. Nothing where none answers.
@@ -333,6 +357,41 @@ Task<Result<os::Installed>> look_when_up(StepEnvironment& environment, const Ste
   }
 }
 
+/// However often its scripts break the connection.
+Task<Result<os::FirstBoot>> first_boot(StepEnvironment& environment, const StepRequest& request,
+                                       const Wanted& wanted, Deadline until) {
+  for (;;) {
+    request.waiting("first boot: packages and scripts of user_data");
+    CO_TRY(const auto session, co_await let_in(environment, request, wanted, until));
+    auto seen = co_await os::wait_for_first_boot(*session, request.node.ssh.sudo, until);
+    const bool again = !seen && is_transient(seen.error().code) && until.left() > kSwitchPause;
+    if (!again) co_return seen;
+    CO_TRY(co_await pause_for(kSwitchPause));
+  }
+}
+
+/// Nothing where the site's user data did what it is to do, or there is none.
+Task<Result<std::optional<StepEnd>>> bad_first_boot(StepEnvironment& environment,
+                                                    const StepRequest& request,
+                                                    const Wanted& wanted, BootEnd& ended,
+                                                    Deadline until) {
+  if (wanted.wish.user_data.empty()) co_return std::nullopt;
+  auto seen = co_await first_boot(environment, request, wanted, until);
+  if (!seen) co_return ended_by_ssh(std::move(seen).error());
+  if (seen->how == os::FirstBoot::How::unknown)
+    ended.notes.emplace_back(
+        "it has no command cloud-init: nothing says whether user_data did what it is to do");
+  if (seen->how != os::FirstBoot::How::failed) co_return std::nullopt;
+  const BootEnd failed{.how = BootEnd::How::failed,
+                       .detail = "its first boot failed: " + seen->text(wanted.secrets),
+                       .advice = {"look at what it printed: cupel exec NODE -- tail -n 40 "
+                                  "/var/log/cloud-init-output.log",
+                                  "correct user_data or what its scripts need, and write it again: "
+                                  "cupel run os --nodes NODE --set wipe=yes"},
+                       .notes = ended.notes};
+  co_return failed_end(request, failed);
+}
+
 void note_unseeded(BootEnd& ended, const std::string& calls_itself, const std::string& name) {
   ended.notes.emplace_back(
       "no seed was written (os: seed: no): nothing proves that the image is what answers SSH");
@@ -370,6 +429,8 @@ Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepReq
     wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
     co_return failed_end(request, wrong);
   }
+  CO_TRY(auto bad, co_await bad_first_boot(environment, request, wanted, ended, until));
+  if (bad) co_return *std::move(bad);
   CO_TRY(compare_tpm(environment.store, request.node, ended));
   co_return done(words_for(ended, wanted), found_of(ended, wanted));
 }
@@ -402,6 +463,8 @@ Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest&
 Task<Result<StepEnd>> boot_once_more(StepEnvironment& environment, const StepRequest& request) {
   auto wanted = wanted_of(environment, request);
   if (!wanted) co_return ended_by(std::move(wanted).error());
+  auto data = co_await add_user_data(environment, request, *wanted);
+  if (!data) co_return ended_by(std::move(data).error());
   const auto bmc = environment.bmc(request.node);
   auto end = co_await boot_with(environment, request, *bmc, *wanted);
   co_await bmc->log_out();

@@ -53,11 +53,15 @@ TEST_F(OsRun, InstallsAMachineFromAVirtualDiscAndABootServerThatSpeaksHttps) {
   make_machines(1);
   make_certificate();
   write_inventory("ways: [media], tls: {certificate: server.pem, key: server.key, ca: ca.pem}");
+  std::ofstream{file("inventory.yaml"), std::ios::app}
+      << "    os: {user_data: {write_files: [{path: /var/lib/site, permissions: \"0640\", content: "
+         "'site data of {{node}}'}]}}\n";
 
   const auto ran = cupel({"run", "os", "--no-console", "--wait-for-repair", "0s"});
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err << rack->shown(1);
   expect_installed(1, "media");
+  EXPECT_THAT(on_node(1, "cat /var/lib/site"), HasSubstr("site data of " + QemuRack::name(1)));
   EXPECT_EQ(rack->on(1, [](QemuSystem& system) { return system.virtual_disc(); }), "");
 }
 

@@ -2,8 +2,10 @@
 # run_cloud_init.sh PACKAGE FOLDER: the first boot of Debian's cloud-init with the seed in FOLDER/seed.
 #
 # In namespaces of its own (unshare), on this system's files, of which it changes a copy alone (overlay).
+# FOLDER/seed/bonded is another network-config, which is converted alone.
 # What it leaves in FOLDER: report (what the system told when it called home), hostname, authorized_keys, os.json, status,
-# log; ssh/ (its host keys); eni, networkd, netplan, sysconfig: its network as cloud-init writes it for each.
+# log; ssh/ (its host keys); eni, networkd, netplan, sysconfig: its network as cloud-init writes it for each; bonded-eni and so on of
+# the other one.
 set -eu
 package=$1 folder=$2
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -55,12 +57,23 @@ mkdir "$folder/ssh"
 cp "$root"/etc/ssh/ssh_host_*.pub "$folder/ssh/"
 cp "$root/root/.ssh/authorized_keys" "$root/var/lib/cupel/os.json" "$folder/"
 cp "$root/var/log/cloud-init.log" "$folder/log"
+cp "$root/run/cloud-init/result.json" "$folder/"
+for made in site site-ran; do
+  if [ -e "$root/etc/$made" ]; then cp "$root/etc/$made" "$folder/"; fi
+done
 cp "$root/etc/network/interfaces.d/50-cloud-init" "$folder/interfaces"
 ip -o link show > "$folder/links"
 chroot "$root" /usr/bin/cloud-init schema --config-file /var/lib/cloud/seed/nocloud/user-data > "$folder/schema" 2>&1 || true
-for kind in eni/debian networkd/debian netplan/debian sysconfig/rhel; do
-  name=${kind%/*}
-  chroot "$root" /usr/bin/cloud-init devel net-convert -p /var/lib/cloud/seed/nocloud/network-config -k yaml \
-    -O "$name" -D "${kind#*/}" -d "/tmp/$name" > /dev/null 2>&1
-  find "$root/tmp/$name" -type f -exec cat {} + > "$folder/$name"
-done
+# convert FILE PREFIX RENDERER/DISTRIBUTION...: what cloud-init writes for each, as $folder/PREFIXRENDERER
+convert() {
+  config=/var/lib/cloud/seed/nocloud/$1 prefix=$2
+  shift 2
+  for kind in "$@"; do
+    name=$prefix${kind%/*}
+    chroot "$root" /usr/bin/cloud-init devel net-convert -p "$config" -k yaml \
+      -O "${kind%/*}" -D "${kind#*/}" -d "/tmp/$name" > /dev/null 2>&1
+    find "$root/tmp/$name" -type f -exec cat {} + > "$folder/$name"
+  done
+}
+convert network-config "" eni/debian networkd/debian netplan/debian sysconfig/rhel
+convert bonded bonded- eni/debian networkd/debian netplan/debian sysconfig/rhel network-manager/rhel

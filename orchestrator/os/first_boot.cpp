@@ -1,0 +1,90 @@
+#include "orchestrator/os/first_boot.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "orchestrator/ssh/run_script.h"
+
+namespace cupel::os {
+namespace {
+
+constexpr std::size_t kMostLines = 4096;  // bytes of the log's end: as in kWait
+constexpr std::size_t kMostShown = 1500;
+
+/// The result in the first line, the end of the log behind it. Nothing without cloud-init.
+constexpr std::string_view kWait = R"(command -v cloud-init > /dev/null || exit 0
+cloud-init status --wait > /dev/null 2>&1
+if [ -r /run/cloud-init/result.json ]; then tr '\n' ' ' < /run/cloud-init/result.json; fi
+echo
+tail -n 20 /var/log/cloud-init-output.log | tail -c 4096
+)";
+
+/// The next run of the step must not find its image there and be content.
+constexpr std::string_view kDisown = R"(cd /var/lib/cupel || exit
+if [ -e os.json ]; then mv -f os.json os.json.failed; fi
+sync
+)";
+
+std::string redacted(std::string text, const std::vector<std::string>& secrets) {
+  constexpr std::string_view kInstead = "***";
+  for (const auto& secret : secrets) {
+    if (secret.empty()) continue;
+    for (auto at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
+      text.replace(at, secret.size(), kInstead);
+      at += kInstead.size();
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+FirstBoot read_first_boot(std::string_view output) {
+  FirstBoot seen;
+  if (output.empty()) return seen;
+  const auto end = std::min(output.find('\n'), output.size());
+  auto tail = output.substr(std::min(end + 1, output.size()));
+  // Its first line may have been cut, and with it a secret.
+  if (tail.size() >= kMostLines) tail.remove_prefix(std::min(tail.find('\n'), tail.size()));
+  seen.how = FirstBoot::How::failed;
+  seen.last_lines = trimmed(tail);
+  const auto result = parse_json(trimmed(output.substr(0, end)));
+  const auto* errors = result ? find(*result, "v1/errors") : nullptr;
+  if (errors == nullptr || !errors->is_array()) {
+    seen.failure = "cloud-init left no result";
+    return seen;
+  }
+  for (const auto& error : errors->get_array())
+    if (error.is_string())
+      seen.failure += (seen.failure.empty() ? "" : "; ") + std::string{error.get_string()};
+  if (errors->get_array().empty()) seen.how = FirstBoot::How::good;
+  return seen;
+}
+
+std::string FirstBoot::text(const std::vector<std::string>& secrets) const {
+  // The longest first: one may be in another.
+  auto longest_first = secrets;
+  std::ranges::sort(longest_first, std::greater{}, &std::string::size);
+  std::string said = redacted(failure, longest_first);
+  const auto clean = redacted(last_lines, longest_first);
+  std::string shown;
+  for (const auto line : lines(clean)) shown += (shown.empty() ? "" : " | ") + printable(line);
+  // What came last says the most.
+  if (shown.size() > kMostShown) shown = "..." + shown.substr(shown.size() - kMostShown);
+  said = shortened(printable(said), kMostShown);
+  if (!shown.empty()) said += ". Its last lines: " + shown;
+  return valid_utf8(said);
+}
+
+Task<Result<FirstBoot>> wait_for_first_boot(ssh::Session& session, bool sudo, Deadline deadline) {
+  CO_TRY(const auto said,
+         co_await ssh::run_script(session, std::string{kWait}, {}, sudo, deadline));
+  auto seen = read_first_boot(said.out);
+  if (seen.how == FirstBoot::How::failed) {
+    CO_TRY(co_await ssh::run_script(session, std::string{kDisown}, {}, sudo, deadline));
+  }
+  co_return seen;
+}
+
+}  // namespace cupel::os
