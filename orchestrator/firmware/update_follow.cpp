@@ -122,10 +122,11 @@ Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
 Result<Updater::Ended> Updater::left_to_itself(std::string why) {
   // What comes from a recovery names it already.
   if (!why.starts_with(named())) why = named() + ": " + why;
-  return failed(why + "; its power is left alone",
-                {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a "
-                 "BMC that is "
-                 "known to hang: cupel bmc NODE reset --despite-update"});
+  return failed(
+      why + "; its power is left alone",
+      {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a BMC that "
+       "is known to hang (cupel bmc NODE reset --despite-update); then, without another "
+       "write: cupel firmware continue NODE"});
 }
 
 /// Until the BMC says an end, or the time is over.

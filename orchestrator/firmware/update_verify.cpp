@@ -22,12 +22,6 @@ std::string brief(const std::vector<RunningVersion>& running) {
   return shortened(text, 200);
 }
 
-std::string by_hand(inventory::FirmwareReset reset) {
-  using enum inventory::FirmwareReset;
-  if (reset == ac_cycle || reset == power_drain) return "cut and restore the machine's power";
-  return "do this by hand, then retry: " + std::string{text_of(reset)};
-}
-
 }  // namespace
 
 Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {

@@ -194,11 +194,13 @@ Result<void> write_pin(soci::session& sql, std::string_view name, std::string_vi
     const std::string value{fingerprint};
     const auto since = count_of(now());
     const int word = by_person ? 1 : 0;
+    soci::transaction transaction{sql};
     sql << "DELETE FROM known_key WHERE name = :name", soci::use(key);
     if (!value.empty())
       sql << "INSERT INTO known_key (name, fingerprint, since, by_person) VALUES (:name, :value, "
              ":since, :word)",
           soci::use(key), soci::use(value), soci::use(since), soci::use(word);
+    transaction.commit();
     return ok();
   });
 }

@@ -218,6 +218,27 @@ TEST_F(NodeFirmwareStep, AToolThatDoesNotEndIsAPersonsAndThePowerIsLeftAlone) {
   EXPECT_TRUE(power_is_held());
 }
 
+TEST_F(NodeFirmwareStep, WhatWaitsForThePowerCycleIsStagedAndNotWrittenAgain) {
+  inventory_.profiles["a1"].firmware[0].follow = {inventory::FirmwareReset::ac_cycle};
+  machine_.has_ac = false;
+  drive_.keeps_version = true;
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("drive G2 is written, and must have: AC cycle, which cannot "
+                                     "be done from here: "));
+  EXPECT_FALSE(power_is_held());
+  journal_ = {};
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
+  drive_.runs = "G2";
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(drive_.writes, 1);
+}
+
 TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {
   std::ofstream{folder_.path() / "drive.bin"} << "another image";
 
