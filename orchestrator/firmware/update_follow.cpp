@@ -140,7 +140,7 @@ Task<Result<Updater::Written>> Updater::watch(Deadline deadline) {
       using State = bmc::UpdateProgress::State;
       if (told->state != State::running) co_return co_await heed(*std::move(told), deadline);
       const auto percent = told->percent ? fmt::format(" ({} %)", *told->percent) : std::string{};
-      told_ = told->told + percent;
+      told_ = told->told + percent + (told->message.empty() ? "" : ": " + told->message);
       doors_.waiting(named() + ": writing" + percent);
     }
     if (overtime()) co_return Written::overtime;
