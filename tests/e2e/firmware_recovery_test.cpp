@@ -142,6 +142,7 @@ TEST_F(FirmwareRecovery, ForgetIsAuditedFreesThePowerAndSaysWhatIsNotProtectedAn
   EXPECT_EQ(state().end, End::forgotten);
   EXPECT_THAT(state().words, HasSubstr("board replaced"));
   EXPECT_FALSE(store::power_is_held(*open(), std::string{"n1"}, seconds_now()));
+  const auto store = open();
   const auto entries =
       store::AuditLog::open(folder_ / "state").value().newest("firmware-forgotten", 10).value();
   ASSERT_THAT(entries, SizeIs(1));

@@ -2,8 +2,6 @@
 // every write; and that nobody changes the power of a machine that is being written.
 #include <gmock/gmock.h>
 
-#include <array>
-
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "orchestrator/handoff/scheduler.h"
@@ -12,6 +10,7 @@
 #include "orchestrator/store/power_hold.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
+#include "tests/orchestrator/closed_window.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
@@ -365,17 +364,14 @@ TEST_F(FirmwareStep, AnUpdateThatFailedIsNotWaitedForByALaterRun) {
 }
 
 TEST_F(FirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
-  // For an hour, on the day after the day after tomorrow.
-  constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  const std::chrono::weekday day{std::chrono::floor<std::chrono::days>(now() + 72h)};
   auto step = plan_.nodes[0].steps->front();
-  step.with["window"] = std::string{kDays.at(day.c_encoding())} + " 00:00 +1h";
+  step.with["window"] = test::closed_window();
   plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
 
   ASSERT_TRUE(control());
 
   EXPECT_EQ(end_.outcome, Outcome::needs_operator);
-  EXPECT_THAT(end_.detail, HasSubstr(" 00:00 +1h (UTC) is closed; it opens again "));
+  EXPECT_THAT(end_.detail, HasSubstr(" 00:00 +6h (UTC) is closed; it opens again "));
   EXPECT_TRUE(machine_.pushed.empty());
   EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
 }

@@ -13,6 +13,7 @@
 #include "orchestrator/store/power_hold.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
+#include "tests/orchestrator/closed_window.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/firmware_machine.h"
@@ -237,6 +238,19 @@ TEST_F(NodeFirmwareStep, WhatWaitsForThePowerCycleIsStagedAndNotWrittenAgain) {
 
   EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
   EXPECT_EQ(drive_.writes, 1);
+}
+
+TEST_F(NodeFirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
+  auto step = plan_.nodes[0].steps->front();
+  step.with["window"] = test::closed_window();
+  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator);
+  EXPECT_THAT(end_.detail, HasSubstr(" (UTC) is closed; it opens again "));
+  EXPECT_THAT(end_.detail, ::testing::EndsWith("; left: drive G2"));
+  EXPECT_EQ(drive_.writes, 0);
 }
 
 TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {
