@@ -38,6 +38,8 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
     if (!reset && is_refused_for_good(reset.error().code)) {
       CO_TRY(const auto seen, co_await look(deadline));
       if (shows_version(seen)) break;
+      // Staged: nothing is at work, and what is done by hand may need the power.
+      CO_TRY(release());
       co_return UpdateEnd{How::needs_person,
                           named() + " is written, and must have: " + std::string{text_of(which)} +
                               ", which cannot be done from here: " + reset.error().what,

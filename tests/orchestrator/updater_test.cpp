@@ -233,6 +233,7 @@ TEST_F(Updating, AnAcCycleThatTheMachineDoesNotHaveIsAPersons) {
   EXPECT_EQ(ended->how, How::needs_person);
   EXPECT_THAT(ended->detail, HasSubstr("must have: AC cycle"));
   EXPECT_EQ(kept.back().phase, UpdateHandle::Phase::resetting);
+  EXPECT_FALSE(held) << "an operator may change the power now";
 }
 
 TEST_F(Updating, RecoversOnlyAsTheProfileAllows) {
