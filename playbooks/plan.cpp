@@ -14,6 +14,7 @@
 #include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "inventory/firmware_time.h"
+#include "inventory/maintenance_window.h"
 #include "inventory/model.h"
 #include "inventory/node.h"
 #include "inventory/node_range.h"
@@ -76,9 +77,21 @@ double load_of(const PlaybookStep& step, const Profile& profile) {
   return burnin::load_share(*burnin::stage(step.name), step.with, profile.has_gpus());
 }
 
+bool writes_firmware(const PlaybookStep& step) {
+  return step.kind == StepKind::firmware || step.kind == StepKind::node_firmware;
+}
+
+void check_window(const PlaybookStep& step, std::vector<Problem>& problems) {
+  const auto window = step.with.find("window");
+  if (!writes_firmware(step) || window == step.with.end()) return;
+  const auto read = inventory::maintenance_window(window->second);
+  if (!read) problems.push_back({step.where, read.error().what});
+}
+
 PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cabled,
                     std::vector<Problem>& problems) {
   PlannedStep plan;
+  check_window(step, problems);
   const auto& row = row_of(step.kind);
   plan.kind = step.kind;
   plan.name = step.name;
@@ -103,7 +116,7 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cable
   } else if (step.kind == StepKind::verdict) {
     const auto criteria = burnin::fleet_criteria(step.with);
     if (!criteria) problems.push_back({step.where, criteria.error().what});
-  } else if (step.kind == StepKind::firmware || step.kind == StepKind::node_firmware) {
+  } else if (writes_firmware(step)) {
     plan.expected = inventory::time_of_baseline(profile, step.kind == StepKind::node_firmware);
     deadline += 2 * plan.expected;
   } else if (step.kind == StepKind::stage) {

@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 2> kYesNo{"yes", "no"};
 constexpr std::array kSettings{ParameterRow{
     "verify", ParameterRow::Kind::word,
     "change nothing: after the restart, fail where a setting is not as wanted", "no", kYesNo}};
+constexpr std::array kFirmware{ParameterRow{
+    "window", ParameterRow::Kind::text,
+    "in UTC: begin no update that would not end in it, such as Sat 02:00 +6h; any: at any time",
+    "any"}};
 constexpr std::array<std::string_view, 1> kSettingsFacts{"settings.pending"};
 constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version", "bios.version",
                                                     "system.model", "system.serial"};
@@ -94,6 +98,7 @@ constexpr std::array kRows{
         .summary = "bring firmware to the profile's baseline, from images that the site signed",
         .expected = {.base = minutes{20}, .post = 1, .bmc_restart = 1},
         .deadline = {.base = hours{6}, .post = 8, .bmc_restart = 12},
+        .parameters = kFirmware,
         .once = true,
         .restarts = true,
         .load = kStarting},
@@ -157,6 +162,7 @@ constexpr std::array kRows{
                 .summary = "write firmware on the node, by mstflint, nvme or the site's own tool",
                 .expected = {.base = minutes{10}, .post = 1},
                 .deadline = {.base = hours{6}, .post = 8},
+                .parameters = kFirmware,
                 .once = true,
                 .restarts = true,
                 .load = kStarting},

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/control.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
@@ -429,6 +430,10 @@ std::string no_reason(const std::string& reason) {
 }
 
 }  // namespace
+
+Exit retry_node(Context& context, const NodeRetry& asked) {
+  return ask(context, Kind::retry, {asked.run, asked.node, asked.step, asked.reason});
+}
 
 CommandRow cancel_command(Context& context) {
   return row_for_run(context, Kind::cancel, "end a run; nodes that it drained stay drained",

@@ -6,6 +6,7 @@
 #include "base/wall_clock.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/firmware_begun.h"
 #include "orchestrator/cli/firmware_text.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
@@ -14,6 +15,7 @@
 #include "orchestrator/firmware/previous_image.h"
 #include "orchestrator/firmware/transfer.h"
 #include "orchestrator/steps/node_writer.h"
+#include "orchestrator/store/power_hold.h"
 
 namespace cupel::cli {
 namespace {
@@ -159,6 +161,47 @@ Exit plan(const BmcCommand& command) {
   });
 }
 
+/// What runs, and before it what was begun. A machine that does not answer is shown as far as it is
+/// known here.
+Task<Result<Answer>> show_node(const Context& context, Connections& connections, const Node& node,
+                               bool& all_well, Deadline deadline) {
+  CO_TRY(const auto begun, begun_updates(context, connections.store(), node.name));
+  const Judge shows = [](const Standing& it, bool&) {
+    return Answer{check_text(it.plan), check_json(it.plan)};
+  };
+  auto running = co_await judge_node(connections, node, connections.inventory(), nullptr, shows,
+                                     all_well, deadline);
+  if (!running && running.error().code == Code::kCancelled) co_return std::move(running).error();
+  auto answer = running ? *std::move(running) : Answer{};
+  if (!running) {
+    answer.text = "what runs was not read: " + printable(running.error().what);
+    answer.object["not_read"] = printable(running.error().what);
+    all_well = false;
+  }
+  boost::json::array updates;
+  std::string text;
+  for (const auto& each : begun) {
+    text += begun_text(context, each, node.name) + "\n";
+    updates.push_back(begun_json(each, node.name));
+    all_well = all_well && each.is_settled();
+  }
+  if (begun.empty()) text = "no update was begun\n";
+  if (const auto held = store::power_is_held(connections.store(), node, seconds_now()))
+    text += printable(*held) + "\n";
+  answer.text = text + answer.text;
+  answer.object["begun"] = std::move(updates);
+  co_return answer;
+}
+
+Exit show(const BmcCommand& command) {
+  bool all_well = true;
+  const auto exit = ask_over_connections(
+      command, [&](Connections& connections, const Node& node, Deadline deadline) {
+        return show_node(command.context, connections, node, all_well, deadline);
+      });
+  return exit == Exit::passed && !all_well ? Exit::failed : exit;
+}
+
 Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadline deadline,
                              std::string& yaml) {
   const auto bmc = connections.bmc(node);
@@ -218,6 +261,18 @@ CommandRow judging_command(Context& context, const char* name, const char* summa
   return row;
 }
 
+CommandRow show_command_of_firmware(Context& context) {
+  const BmcCommand bmc{context};
+  CommandRow row{"show",
+                 "what is running, what was written, staged or left in doubt, by which run"};
+  row.footer = "Example: cupel firmware show a01-n07";
+  row.options = joined<OptionRow>(
+      {{{"NODE", &bmc.asked->nodes, "its name, or several as with run --nodes", kRequired}},
+       node_options(bmc)});
+  row.run = [bmc] { return show(bmc); };
+  return row;
+}
+
 CommandRow learn_command(Context& context) {
   const BmcCommand bmc{context};
   CommandRow row{"learn", "print a good machine's versions as a baseline"};
@@ -236,16 +291,24 @@ CommandRow firmware_command(Context& context) {
       "Examples: cupel firmware check\n"
       "          cupel firmware plan rack:a01\n"
       "          cupel firmware learn a01-n07\n"
+      "          cupel firmware show a01-n07\n"
       "          cupel firmware digest images/*.fwpkg > images.yaml\n"
       "          cupel firmware sign images.yaml --key site.key\n"
-      "Exit codes: 0 all nodes are at their baseline (check), or can be brought there (plan),\n"
-      "            1 some are not, 2 the input is wrong (nothing was asked), 3 interrupted.";
+      "Exit codes: 0 all nodes are at their baseline (check), can be brought there (plan), or "
+      "have\n"
+      "            no update that waits for anything (show), 1 some are not, 2 the input is wrong\n"
+      "            (nothing was asked), 3 interrupted.";
   row.subcommands = {
       judging_command(context, "plan",
                       "what is running, what is expected, what would be written in which order",
                       plan),
       judging_command(context, "check", "what is off the baseline; needs no image", check),
-      learn_command(context), sign_command(context), digest_command(context)};
+      show_command_of_firmware(context),
+      firmware_continue_command(context),
+      firmware_forget_command(context),
+      learn_command(context),
+      sign_command(context),
+      digest_command(context)};
   return row;
 }
 

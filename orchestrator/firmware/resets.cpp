@@ -57,6 +57,13 @@ std::string_view text_of(FirmwareReset reset) {
   __builtin_unreachable();
 }
 
+std::string by_hand(FirmwareReset reset) {
+  const bool cuts = reset == FirmwareReset::ac_cycle || reset == FirmwareReset::power_drain;
+  return (cuts ? std::string{"cut and restore the machine's power"}
+               : "do this by hand: " + std::string{text_of(reset)}) +
+         "; then: cupel firmware continue NODE";
+}
+
 Task<Result<void>> prepare(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadline,
                            std::chrono::milliseconds drained, bmc::Pace pace) {
   if (reset == FirmwareReset::host_off) return bmc::ensure_off(bmc, kGrace, deadline);

@@ -9,6 +9,8 @@ namespace cupel::firmware {
 inline constexpr std::chrono::seconds kDrained{60};
 
 std::string_view text_of(inventory::FirmwareReset reset);
+/// What an operator does where that reset cannot be done from here, behind a write, and what then.
+std::string by_hand(inventory::FirmwareReset reset);
 
 /// Before a write: a machine that must be off stays off. Errors: as bmc/power.h.
 Task<Result<void>> prepare(bmc::Bmc& bmc, inventory::FirmwareReset reset, Deadline deadline,

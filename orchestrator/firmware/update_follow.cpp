@@ -122,10 +122,11 @@ Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
 Result<Updater::Ended> Updater::left_to_itself(std::string why) {
   // What comes from a recovery names it already.
   if (!why.starts_with(named())) why = named() + ": " + why;
-  return failed(why + "; its power is left alone",
-                {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a "
-                 "BMC that is "
-                 "known to hang: cupel bmc NODE reset --despite-update"});
+  return failed(
+      why + "; its power is left alone",
+      {"leave the machine powered until its BMC is idle (cupel bmc NODE log); restart a BMC that "
+       "is known to hang (cupel bmc NODE reset --despite-update); then, without another "
+       "write: cupel firmware continue NODE"});
 }
 
 /// Until the BMC says an end, or the time is over.
@@ -139,7 +140,7 @@ Task<Result<Updater::Written>> Updater::watch(Deadline deadline) {
       using State = bmc::UpdateProgress::State;
       if (told->state != State::running) co_return co_await heed(*std::move(told), deadline);
       const auto percent = told->percent ? fmt::format(" ({} %)", *told->percent) : std::string{};
-      told_ = told->told + percent;
+      told_ = told->told + percent + (told->message.empty() ? "" : ": " + told->message);
       doors_.waiting(named() + ": writing" + percent);
     }
     if (overtime()) co_return Written::overtime;

@@ -22,12 +22,6 @@ std::string brief(const std::vector<RunningVersion>& running) {
   return shortened(text, 200);
 }
 
-std::string by_hand(inventory::FirmwareReset reset) {
-  using enum inventory::FirmwareReset;
-  if (reset == ac_cycle || reset == power_drain) return "cut and restore the machine's power";
-  return "do this by hand, then retry: " + std::string{text_of(reset)};
-}
-
 }  // namespace
 
 Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
@@ -44,6 +38,8 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
     if (!reset && is_refused_for_good(reset.error().code)) {
       CO_TRY(const auto seen, co_await look(deadline));
       if (shows_version(seen)) break;
+      // Staged: nothing is at work, and what is done by hand may need the power.
+      CO_TRY(release());
       co_return UpdateEnd{How::needs_person,
                           named() + " is written, and must have: " + std::string{text_of(which)} +
                               ", which cannot be done from here: " + reset.error().what,

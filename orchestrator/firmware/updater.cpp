@@ -13,6 +13,7 @@
 #include "orchestrator/firmware/ready.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/firmware/transfer.h"
+#include "orchestrator/firmware/update_window.h"
 
 namespace cupel::firmware {
 namespace {
@@ -87,6 +88,7 @@ Task<Result<UpdateEnd>> Updater::go_on(Deadline deadline) {
     Ended ended;
     if (!updates.empty()) {
       if (auto back = fell_back(updates.front())) co_return *std::move(back);
+      if (auto late = too_late(seen.plan)) co_return *std::move(late);
       begin(seen);
       auto first = std::move(updates.front());
       CO_TRY(ended, co_await apply(std::move(first), std::move(seen.machine), deadline));
@@ -117,7 +119,9 @@ Task<Result<UpdateEnd>> Updater::go_on_from(UpdateHandle handle, Deadline deadli
   if (expected_ == nullptr)
     co_return UpdateEnd{How::failed,
                         "an update of " + named() +
-                            " was begun, and the profile does not name that component any more"};
+                            " was begun, and the profile does not name that component any more",
+                        {"name it in the profile again; where nothing of it is to be awaited: "
+                         "cupel firmware forget NODE"}};
   if (refused) co_return co_await go_on(deadline);
   Task<Result<Ended>> (Updater::* const on)(Deadline) =
       handle_.phase == Phase::resetting ? &Updater::reset_and_verify : &Updater::follow;
@@ -156,6 +160,14 @@ Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   seen.reported = std::move(versions.value);
   seen.plan = plan_firmware(doors_.profile, seen.machine, seen.reported, Writer::bmc);
   co_return seen;
+}
+
+/// The parts of one version, of which some are written, are not parted from their resets.
+Updater::Ended Updater::too_late(const FirmwarePlan& plan) const {
+  if (!doors_.window || !written_.empty()) return std::nullopt;
+  auto why = why_not_in(*doors_.window, doors_.profile, plan, doors_.now());
+  if (why.empty()) return std::nullopt;
+  return UpdateEnd{How::not_begun, std::move(why), {"once the window is open: cupel retry 0 NODE"}};
 }
 
 /// A BMC that showed the version, and shows another one again, runs its other copy or reports what

@@ -7,6 +7,7 @@
 
 #include "bmc/bmc.h"
 #include "inventory/fwd.h"
+#include "inventory/maintenance_window.h"
 #include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/firmware/resets.h"
 #include "orchestrator/firmware/update_handle.h"
@@ -36,6 +37,8 @@ struct UpdaterDoors {
   std::chrono::milliseconds poll{5000};
   std::chrono::milliseconds drained = kDrained;  // how long a power drain leaves the machine off
   bmc::Pace pace{};                              // of a restart of the machine
+  /// No component is begun that might not end in it. Nothing: at any time.
+  std::optional<inventory::MaintenanceWindow> window{};
   /// Components whose previous image an earlier try of this run has sent: it is not sent again.
   std::set<std::string> written_back{};
   /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
@@ -45,9 +48,10 @@ struct UpdaterDoors {
 struct UpdateEnd {
   enum class How {
     at_baseline,
-    busy,         // the BMC is at work with something of somebody else's: later
-    failed,       // and nothing is known to be at work any more
-    needs_person  // what follows cannot be done from here
+    busy,          // the BMC is at work with something of somebody else's: later
+    failed,        // and nothing is known to be at work any more
+    needs_person,  // what follows cannot be done from here
+    not_begun      // what is left would not end in the window
   } how = How::at_baseline;
   std::string detail{};
   std::vector<std::string> advice{};  // what a person is to do
@@ -74,6 +78,9 @@ class Updater {
   const std::vector<UpdateDone>& done() const { return done_; }
   /// Components whose previous image was sent, or may have been: in this try and in earlier ones.
   const std::set<std::string>& written_back() const { return doors_.written_back; }
+  /// Of the newest update, and whether the BMC may still be at work with it.
+  const UpdateHandle& handle() const { return handle_; }
+  bool may_be_at_work() const { return at_work_; }
 
  private:
   using Ended = std::optional<UpdateEnd>;  // nothing: it goes on with the next one
@@ -94,6 +101,7 @@ class Updater {
   Task<Result<UpdateEnd>> go_on_from(UpdateHandle handle, Deadline deadline);
   Task<Result<UpdateEnd>> switched_on(Result<UpdateEnd> ended, Deadline deadline);
   Ended fell_back(const FirmwareUpdate& update) const;
+  Ended too_late(const FirmwarePlan& plan) const;
   void begin(const Seen& seen);
   Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
   std::string way_of(const bmc::UpdateService& service, const bmc::UpdateOrder& order) const;

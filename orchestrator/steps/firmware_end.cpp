@@ -45,6 +45,11 @@ Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRe
                   node.busy ? "has jobs" : "is not drained", scheduler.name(), request.step.name)};
 }
 
+Result<std::optional<inventory::MaintenanceWindow>> window_of(const engine::StepRequest& request) {
+  const auto given = request.step.with.find("window");
+  return inventory::maintenance_window(given == request.step.with.end() ? "" : given->second);
+}
+
 engine::StepEnd written_to_baseline(const std::vector<firmware::UpdateDone>& written) {
   boost::json::object found;
   if (!written.empty()) found["firmware"] = to_json(written);

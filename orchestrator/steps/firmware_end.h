@@ -9,6 +9,9 @@ namespace cupel::steps {
 /// Kubernetes; of these.
 Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request);
 
+/// In which the step may begin an update. Nothing: at any time. Errors: kInvalid.
+Result<std::optional<inventory::MaintenanceWindow>> window_of(const engine::StepRequest& request);
+
 /// "firmware" of a step's findings.
 boost::json::array to_json(const std::vector<firmware::UpdateDone>& done);
 

@@ -11,10 +11,13 @@
 #include "inventory/model.h"
 #include "inventory/profile.h"
 #include "inventory/versions.h"
+#include "orchestrator/firmware/may_pass.h"
 #include "orchestrator/firmware/resets.h"
+#include "orchestrator/firmware/update_window.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/bring_file.h"
 #include "orchestrator/ssh/sent_script.h"
+#include "orchestrator/steps/firmware_memory.h"
 #include "orchestrator/steps/stage_together.h"
 #include "orchestrator/store/power_hold.h"
 #include "playbooks/plan.h"
@@ -95,12 +98,15 @@ Task<Result<StepEnd>> NodeWriter::run() {
     if (auto refused = plan.refusals(); !refused.empty())
       co_return ended_by({Code::kInvalid, std::move(refused)});
     if (plan.updates.empty()) {
+      CO_TRY(remember(store::FirmwareState::End::done, {}));
       auto end = written_to_baseline(done_);
       burnin::Findings parts;
       parts.parts = seen->parts;
       for (auto& [key, value] : record::to_json(parts)) end.found.insert_or_assign(key, value);
       co_return end;
     }
+    CO_TRY(auto late, too_late(plan));
+    if (late) co_return *std::move(late);
     auto update = std::move(plan.updates.front());
     request_.waiting(update.expected->component + ": its image");
     auto order = co_await environment_.firmware_image(update, *machine, request_.deadline);
@@ -114,6 +120,25 @@ Task<Result<StepEnd>> NodeWriter::run() {
     if (*ended) co_return *std::move(*ended);
   }
   co_return ended_by({Code::kFailed, "not at the baseline after so many updates: " + named()});
+}
+
+/// Nothing: the first update of the plan may begin.
+Result<NodeWriter::Ended> NodeWriter::too_late(const firmware::FirmwarePlan& plan) {
+  TRY(const auto window, window_of(request_));
+  if (!window) return Ended{};
+  auto why = firmware::why_not_in(*window, profile(), plan, seconds_now());
+  if (why.empty()) return Ended{};
+  if (!done_.empty()) {
+    TRY(remember(store::FirmwareState::End::done, {}));
+  }
+  StepEnd end;
+  end.outcome = Outcome::needs_operator;
+  end.detail = std::move(why);
+  if (!done_.empty()) end.found["firmware"] = to_json(done_);
+  ask_for(end, {{.action = named_for(request_.node, "once the window is open: cupel retry 0 NODE"),
+                 .part = {},
+                 .goes_on = false}});
+  return Ended{std::move(end)};
 }
 
 Task<Result<StepEnd>> NodeWriter::resume(firmware::UpdateHandle handle) {
@@ -250,9 +275,15 @@ Task<Result<NodeWriter::Ended>> NodeWriter::reset_and_verify() {
       co_await bmc->log_out();
       if (!reset && is_transient(reset.error().code)) co_return std::move(reset).error();
       if (!reset && reset.error().code == Code::kCancelled) co_return std::move(reset).error();
-      if (!reset)
+      if (!reset) {
+        // What an operator did by hand shows.
+        const auto seen = co_await look(request_.deadline);
+        if (seen && shows_version(*seen)) break;
+        if (firmware::is_refused_for_good(reset.error().code))
+          co_return staged(which, std::move(reset).error().what);
         co_return failed(named() + " is written, and must have: " +
                          std::string{firmware::text_of(which)} + ": " + reset.error().what);
+      }
     }
     ++handle_.resets_done;
     CO_TRY(co_await enter(Phase::resetting));
@@ -297,6 +328,7 @@ Result<void> NodeWriter::shows_version(const NodeLook& seen) const {
 
 Result<NodeWriter::Ended> NodeWriter::failed(std::string why) {
   TRY(store::release_power(environment_.store, request_.node.name));
+  TRY(remember(store::FirmwareState::End::failed, why));
   StepEnd end;
   end.outcome = Outcome::reject;
   end.detail = std::move(why);
@@ -307,22 +339,45 @@ Result<NodeWriter::Ended> NodeWriter::failed(std::string why) {
   return Ended{std::move(end)};
 }
 
+/// Written, and good: it runs once an operator has done what the BMC does not. Not written again.
+Result<NodeWriter::Ended> NodeWriter::staged(inventory::FirmwareReset reset, std::string why) {
+  TRY(store::release_power(environment_.store, request_.node.name));
+  StepEnd end;
+  end.outcome = Outcome::needs_operator;
+  end.detail = fmt::format("{} is written, and must have: {}, which cannot be done from here: {}",
+                           named(), firmware::text_of(reset), why);
+  TRY(remember(store::FirmwareState::End::staged, end.detail));
+  if (!done_.empty()) end.found["firmware"] = to_json(done_);
+  ask_for(end, {{.action = named_for(request_.node, firmware::by_hand(reset)),
+                 .part = {},
+                 .goes_on = false}});
+  return Ended{std::move(end)};
+}
+
 /// A part may be without firmware: nothing may restart the node, and a person decides.
 Task<Result<NodeWriter::Ended>> NodeWriter::in_doubt(std::string why) {
   CO_TRY(co_await enter(Phase::doubtful));
+  CO_TRY(remember(store::FirmwareState::End::in_doubt, why));
   StepEnd end;
   end.outcome = Outcome::needs_operator;
   end.detail = std::move(why);
   if (!done_.empty()) end.found["firmware"] = to_json(done_);
-  ask_for(end, {{.action = "leave the machine powered: look on the node whether the tool still "
-                           "writes, and at the part; then retry",
+  ask_for(end, {{.action = named_for(request_.node,
+                                     "leave the machine powered: look on the node whether the tool "
+                                     "still writes, and at the part; then: "
+                                     "cupel firmware continue NODE"),
                  .part = {},
                  .goes_on = false}});
   co_return Ended{std::move(end)};
 }
 
+Result<void> NodeWriter::remember(store::FirmwareState::End end, std::string words) {
+  return remember_end(environment_, request_, {end, std::move(words), handle_, done_});
+}
+
 Task<Result<void>> NodeWriter::enter(Phase phase) {
   handle_.phase = phase;
+  CO_TRY(remember_handle(environment_, request_, handle_, request_.node.name));
   co_return co_await request_.started(to_text(handle_));
 }
 

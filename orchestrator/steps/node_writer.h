@@ -7,6 +7,7 @@
 #include "orchestrator/firmware/update_handle.h"
 #include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/follower.h"
+#include "orchestrator/store/firmware_state.h"
 
 namespace cupel::steps {
 
@@ -38,8 +39,11 @@ class NodeWriter {
   Task<Result<Ended>> reset_and_verify();
   Task<Result<void>> verify();
   Result<void> shows_version(const firmware::NodeLook& seen) const;
+  Result<Ended> too_late(const firmware::FirmwarePlan& plan);
   Result<Ended> failed(std::string why);
+  Result<Ended> staged(inventory::FirmwareReset reset, std::string why);
   Task<Result<Ended>> in_doubt(std::string why);
+  Result<void> remember(store::FirmwareState::End end, std::string words);
   Task<Result<void>> enter(firmware::UpdateHandle::Phase phase);
   const inventory::Profile& profile() const;
   const inventory::ExpectedFirmware& expected() const { return *expected_; }

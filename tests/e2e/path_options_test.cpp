@@ -92,6 +92,7 @@ const std::vector<Row>& rows() {
       {"cupel firmware digest FILES", file, "firmware digest VALUE"},
       {"cupel firmware learn --inventory", file, "firmware learn n1 -i VALUE"},
       {"cupel firmware plan --inventory", file, "firmware plan -i VALUE"},
+      {"cupel firmware show --inventory", file, "firmware show n1 -i VALUE"},
       {"cupel firmware sign --key", file, "firmware sign FOLDER/images.yaml --key VALUE", true},
       {"cupel firmware sign MANIFEST", file, "firmware sign VALUE --key FOLDER/key.pem", true},
       {"cupel image --images", new_folder, "image --images VALUE list"},
@@ -183,6 +184,7 @@ const std::set<std::string>& elsewhere() {
   static const std::set<std::string> all{
       "cupel boot dhcp --lease-file",         // of dnsmasq
       "cupel boot dhcp --tftp",               // the same
+      "cupel firmware continue --inventory",  // behind the update of a node
       "cupel inventory import netbox --out",  // behind the answers of NetBox
       "cupel rack serve --folder",            // of cupel-sim
       "cupel rack serve --inventory",         // the same

@@ -6,9 +6,11 @@
 #include "inventory/node.h"
 #include "orchestrator/handoff/scheduler.h"
 #include "orchestrator/steps/step_type.h"
+#include "orchestrator/store/firmware_state.h"
 #include "orchestrator/store/power_hold.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
+#include "tests/orchestrator/closed_window.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
@@ -24,6 +26,7 @@ using engine::StepEnd;
 using playbooks::StepKind;
 using ::testing::HasSubstr;
 using State = bmc::UpdateProgress::State;
+using End = store::FirmwareState::End;
 using Phase = engine::StepState::Phase;
 
 /// A scheduler with one node.
@@ -95,6 +98,16 @@ class FirmwareStep : public ::testing::Test {
       co_return bmc::UpdateOrder{.name = update.replaces.front().id + "=" + update.version};
     };
     return world;
+  }
+
+  /// What outlives the run.
+  store::FirmwareState remembered() {
+    return store::firmware_state(*store_, "firmware", "n1").value().value();
+  }
+  void ask_to_go_on() {
+    auto state = remembered();
+    state.go_on = true;
+    ASSERT_TRUE(store::keep_firmware_state(*store_, "firmware", "n1", state));
   }
 
   /// One controller, from what the journal holds to its end.
@@ -245,6 +258,122 @@ TEST_F(WritesBack, ARetryInTheSameRunDoesNotSendThePreviousImageAgain) {
   EXPECT_THAT(again->detail, HasSubstr("it was sent in this run before"));
   EXPECT_EQ(machine_.pushed.size(), 3u) << "the new version alone";
   EXPECT_EQ(machine_.runs["BIOS"], "2.4");
+}
+
+/// Its version runs once an operator has pulled the cord.
+class StagedFirmware : public FirmwareStep {
+ protected:
+  StagedFirmware() {
+    inventory_.profiles["a1"].firmware[0].follow = {inventory::FirmwareReset::ac_cycle};
+    machine_.activated_by = "the cord";
+    machine_.has_ac = false;
+  }
+};
+
+TEST_F(StagedFirmware, IsNotWrittenAgainByALaterRunWhichIsDoneOnceTheVersionRuns) {
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, Outcome::needs_operator) << end_.detail;
+  EXPECT_EQ(remembered().end, End::staged);
+  journal_ = {};
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, Outcome::needs_operator) << end_.detail;
+  EXPECT_EQ(remembered().end, End::staged);
+  machine_.reset("the cord");
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(remembered().end, End::done);
+  EXPECT_EQ(machine_.pushed.size(), 1u);
+}
+
+TEST_F(StagedFirmware, IsWrittenOnceHoweverOftenTheControllerOfTheLaterRunDies) {
+  ASSERT_TRUE(control());
+  machine_.reset("the cord");
+  journal_ = {};
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (std::size_t room = 0; room < writes; ++room) {
+    SCOPED_TRACE(room);
+    auto state = remembered();
+    state.end = End::staged;
+    ASSERT_TRUE(store::keep_firmware_state(*store_, "firmware", "n1", state));
+    journal_ = {};
+    journal_.room = room;
+    EXPECT_FALSE(control());
+    journal_.room = 1'000;
+
+    ASSERT_TRUE(control());
+
+    EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+    EXPECT_EQ(machine_.pushed.size(), 1u);
+  }
+}
+
+TEST_F(StagedFirmware, IsLeftAsideWhereTheProfileWantsAnotherVersion) {
+  ASSERT_TRUE(control());
+  inventory_.profiles["a1"].firmware[0].version = "2.5";
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  ASSERT_EQ(machine_.pushed.size(), 2u) << end_.detail;
+  EXPECT_EQ(machine_.pushed.back().name, "BIOS=2.5");
+}
+
+TEST_F(StagedFirmware, IsWrittenAgainOnceAnOperatorHasForgottenIt) {
+  ASSERT_TRUE(control());
+  auto state = remembered();
+  state.end = End::forgotten;
+  ASSERT_TRUE(store::keep_firmware_state(*store_, "firmware", "n1", state));
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(machine_.pushed.size(), 2u) << end_.detail;
+}
+
+TEST_F(FirmwareStep, GoesOnWithAnUpdateInDoubtWhereAnOperatorAskedForIt) {
+  machine_.says = {{.state = State::running}};
+  ASSERT_TRUE(control());
+  ASSERT_EQ(remembered().end, End::in_doubt) << end_.detail;
+  ask_to_go_on();
+  machine_.says = {{.state = State::done}};
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(remembered().end, End::done);
+  EXPECT_EQ(machine_.pushed.size(), 1u);
+}
+
+TEST_F(FirmwareStep, AnUpdateThatFailedIsNotWaitedForByALaterRun) {
+  machine_.lies = true;
+  ASSERT_TRUE(control());
+  EXPECT_EQ(remembered().end, End::failed);
+  EXPECT_THAT(remembered().words, HasSubstr("the inventory shows BIOS 2.0"));
+  machine_.lies = false;
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(machine_.pushed.size(), 2u);
+}
+
+TEST_F(FirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
+  auto step = plan_.nodes[0].steps->front();
+  step.with["window"] = test::closed_window();
+  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.outcome, Outcome::needs_operator);
+  EXPECT_THAT(end_.detail, HasSubstr(" 00:00 +6h (UTC) is closed; it opens again "));
+  EXPECT_TRUE(machine_.pushed.empty());
+  EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
 }
 
 TEST_F(FirmwareStep, DoesNothingWhereTheProfileNamesNoImage) {

@@ -13,6 +13,7 @@
 #include "orchestrator/store/power_hold.h"
 #include "playbooks/plan.h"
 #include "playbooks/step_kind.h"
+#include "tests/orchestrator/closed_window.h"
 #include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/firmware_machine.h"
@@ -216,6 +217,40 @@ TEST_F(NodeFirmwareStep, AToolThatDoesNotEndIsAPersonsAndThePowerIsLeftAlone) {
   EXPECT_THAT(end_.detail, HasSubstr("drive G2: not written after 6 h"));
   EXPECT_THAT(drive_.keeper, HasSubstr("sleep 21600")) << "not ended before";
   EXPECT_TRUE(power_is_held());
+}
+
+TEST_F(NodeFirmwareStep, WhatWaitsForThePowerCycleIsStagedAndNotWrittenAgain) {
+  inventory_.profiles["a1"].firmware[0].follow = {inventory::FirmwareReset::ac_cycle};
+  machine_.has_ac = false;
+  drive_.keeps_version = true;
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("drive G2 is written, and must have: AC cycle, which cannot "
+                                     "be done from here: "));
+  EXPECT_FALSE(power_is_held());
+  journal_ = {};
+  ASSERT_TRUE(control());
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator) << end_.detail;
+  drive_.runs = "G2";
+  journal_ = {};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(drive_.writes, 1);
+}
+
+TEST_F(NodeFirmwareStep, NeedsAnOperatorWhereItsWindowIsClosed) {
+  auto step = plan_.nodes[0].steps->front();
+  step.with["window"] = test::closed_window();
+  plan_.nodes[0].steps = std::make_shared<std::vector<playbooks::PlannedStep>>(1, step);
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.outcome, engine::Outcome::needs_operator);
+  EXPECT_THAT(end_.detail, HasSubstr(" (UTC) is closed; it opens again "));
+  EXPECT_THAT(end_.detail, ::testing::EndsWith("; left: drive G2"));
+  EXPECT_EQ(drive_.writes, 0);
 }
 
 TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {

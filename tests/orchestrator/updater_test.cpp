@@ -85,13 +85,15 @@ TEST_F(Updating, AFailedTaskIsToldInTheBmcsWords) {
 }
 
 TEST_F(Updating, ATaskWithoutEndIsGivenTheTimeThatAWriteTakesAndKeepsThePowerHeld) {
-  machine.says = {{.state = State::running, .percent = 100, .told = "Running"}};
+  machine.says = {
+      {.state = State::running, .percent = 100, .told = "Running", .message = "waits for POST"}};
 
   const auto ended = run();
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::failed);
-  EXPECT_THAT(ended->detail, HasSubstr("not written after 100 s; the BMC says: Running (100 %)"));
+  EXPECT_THAT(ended->detail, HasSubstr("not written after 100 s; the BMC says: Running (100 %): "
+                                       "waits for POST"));
   EXPECT_TRUE(held);
   EXPECT_FALSE(machine.power_changed_at_work);
 }
@@ -231,6 +233,7 @@ TEST_F(Updating, AnAcCycleThatTheMachineDoesNotHaveIsAPersons) {
   EXPECT_EQ(ended->how, How::needs_person);
   EXPECT_THAT(ended->detail, HasSubstr("must have: AC cycle"));
   EXPECT_EQ(kept.back().phase, UpdateHandle::Phase::resetting);
+  EXPECT_FALSE(held) << "an operator may change the power now";
 }
 
 TEST_F(Updating, RecoversOnlyAsTheProfileAllows) {

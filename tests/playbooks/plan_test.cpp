@@ -128,6 +128,20 @@ TEST(Plan, OfOsPassesEachOfItsStepsParametersOn) {
   for (const auto& [name, value] : arguments) EXPECT_EQ(os->with.at(name), value) << name;
 }
 
+TEST(Plan, RefusesAWindowThatIsNoneAndPassesOneOn) {
+  const auto steps = [](const std::string& window) {
+    return planned("playbook: fw\nsteps:\n  - {step: firmware, with: {window: \"" + window +
+                   "\"}}\n");
+  };
+
+  const auto wrong = steps("Sat 2:00 +6h"), right = steps("Sat 02:00 +6h");
+
+  EXPECT_THAT(wrong.told(), HasSubstr("'Sat 2:00 +6h' is no window"));
+  EXPECT_THAT(wrong.told(), HasSubstr("book.yaml:3:"));
+  ASSERT_TRUE(right.plan) << right.told();
+  EXPECT_EQ(right.plan->nodes[0].steps->front().with.at("window"), "Sat 02:00 +6h");
+}
+
 TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
   std::vector<Problem> problems;
   std::vector<std::string> rails;

@@ -5,6 +5,7 @@
 #include "inventory/node.h"
 #include "orchestrator/firmware/updater.h"
 #include "orchestrator/steps/firmware_end.h"
+#include "orchestrator/steps/firmware_memory.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/store/power_hold.h"
 #include "orchestrator/store/purpose.h"
@@ -25,6 +26,12 @@ constexpr std::chrono::seconds kLookAgain{60};
 /// A virtual rack's time runs faster than ours.
 constexpr std::chrono::days kRehearsedClock{30};
 
+Task<Result<void>> keep_handle(StepEnvironment& environment, const StepRequest& request,
+                               UpdateHandle handle) {
+  CO_TRY(remember_handle(environment, request, handle, inventory::bmc_name(request.node)));
+  co_return co_await request.started(to_text(handle));
+}
+
 firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest& request,
                                  bmc::Bmc& bmc) {
   const auto& node = request.node;
@@ -33,7 +40,9 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
                                Deadline deadline) {
     return environment.firmware_image(std::move(update), std::move(machine), deadline);
   };
-  doors.keep = [&request](UpdateHandle handle) { return request.started(to_text(handle)); };
+  doors.keep = [&environment, &request](UpdateHandle handle) {
+    return keep_handle(environment, request, std::move(handle));
+  };
   doors.serve = environment.serve_image;
   doors.serve_no_more = environment.serve_image_no_more;
   doors.hold_power = [&environment, held = inventory::bmc_name(node)](
@@ -85,7 +94,8 @@ Result<StepEnd> end_of(const StepRequest& request, UpdateEnd ended,
   end.found = std::move(found);
   end.detail = std::move(ended.detail);
   end.outcome = Outcome::reject;
-  if (ended.how == How::needs_person) end.outcome = Outcome::needs_operator;
+  if (ended.how == How::needs_person || ended.how == How::not_begun)
+    end.outcome = Outcome::needs_operator;
   if (ended.how == How::busy) {
     end.outcome = Outcome::wait;
     end.retry_after = kLookAgain;
@@ -97,22 +107,39 @@ Result<StepEnd> end_of(const StepRequest& request, UpdateEnd ended,
   return end;
 }
 
+/// Of a try that ended without an end of the update nothing is known.
+Result<void> remember(StepEnvironment& environment, const StepRequest& request,
+                      const Result<UpdateEnd>& ended, const firmware::Updater& updater) {
+  using End = store::FirmwareState::End;
+  if (!ended || ended->how == How::busy) return ok();
+  const bool all_begun_is_done = ended->how == How::not_begun && !updater.done().empty();
+  if (ended->how == How::not_begun && !all_begun_is_done) return ok();
+  auto end = updater.may_be_at_work() ? End::in_doubt : End::failed;
+  if (ended->how == How::at_baseline || all_begun_is_done) end = End::done;
+  const bool written = updater.handle().phase == UpdateHandle::Phase::resetting;
+  if (ended->how == How::needs_person && written) end = End::staged;
+  return remember_end(environment, request, {end, ended->detail, updater.handle(), updater.done()});
+}
+
+/// From `begun`, where an update was begun already.
 Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request,
-                                        std::set<std::string> written_back) {
+                                        std::set<std::string> written_back,
+                                        std::optional<UpdateHandle> begun) {
+  auto window = window_of(request);
+  if (!window) co_return ended_by(std::move(window).error());
   const auto bmc = environment.bmc(request.node);
   auto doors = doors_for(environment, request, *bmc);
+  doors.window = *std::move(window);
   doors.written_back = std::move(written_back);
   firmware::Updater updater{std::move(doors)};
   const auto until = with_last_word(request.deadline);
   Result<UpdateEnd> ended = Error{Code::kMalformed, ""};
-  if (request.handle) {
-    auto handle = firmware::update_handle_of(*request.handle);
-    if (!handle) co_return ended_by(std::move(handle).error());
-    ended = co_await updater.resume(*std::move(handle), until);
-  } else {
+  if (begun)
+    ended = co_await updater.resume(*std::move(begun), until);
+  else
     ended = co_await updater.run(until);
-  }
   co_await bmc->log_out();
+  CO_TRY(remember(environment, request, ended, updater));
   auto end =
       ended ? end_of(request, *std::move(ended), updater) : ended_by_bmc(std::move(ended).error());
   if (end) keep_written_back(*end, updater);
@@ -120,7 +147,11 @@ Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const Step
 }
 
 Task<Result<StepEnd>> reattach_firmware(StepEnvironment& environment, const StepRequest& request) {
-  return bring_to_baseline(environment, request, written_back_before(request));
+  auto written_back = written_back_before(request);
+  auto handle = firmware::update_handle_of(*request.handle);
+  if (!handle) co_return ended_by(std::move(handle).error());
+  co_return co_await bring_to_baseline(environment, request, std::move(written_back),
+                                       *std::move(handle));
 }
 
 Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
@@ -131,7 +162,10 @@ Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepR
   auto written_back = written_back_before(request);
   auto free = co_await check_free(environment, request);
   if (!free) co_return ended_by(std::move(free).error());
-  co_return co_await bring_to_baseline(environment, request, std::move(written_back));
+  auto begun = take_over_update(environment, request);
+  if (!begun) co_return ended_by(std::move(begun).error());
+  co_return co_await bring_to_baseline(environment, request, std::move(written_back),
+                                       *std::move(begun));
 }
 
 Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& request) {

@@ -1,6 +1,7 @@
 // Firmware that the node's own tools write (network adapters, drives, what the site has a tool for)
 // to the profile's baseline. Each image is a job on the node that is journalled before it begins.
 #include "inventory/model.h"
+#include "orchestrator/steps/firmware_memory.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/node_writer.h"
 #include "playbooks/step_kind.h"
@@ -19,7 +20,10 @@ Task<Result<StepEnd>> perform_node_firmware(StepEnvironment& environment,
     co_return ended_by({Code::kInvalid, "this controller has no images to write"});
   auto free = co_await check_free(environment, request);
   if (!free) co_return ended_by(std::move(free).error());
+  auto begun = take_over_update(environment, request);
+  if (!begun) co_return ended_by(std::move(begun).error());
   NodeWriter writer{environment, request};
+  if (*begun) co_return co_await writer.resume(**std::move(begun));
   co_return co_await writer.run();
 }
 

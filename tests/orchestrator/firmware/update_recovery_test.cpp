@@ -195,7 +195,9 @@ TEST_F(Recovering, WhatAPersonCutsThePowerForRunsThenWithoutASecondPush) {
 
   ASSERT_TRUE(waits && retried);
   EXPECT_EQ(waits->how, How::needs_person);
-  EXPECT_THAT(waits->advice, ElementsAre("cut and restore the machine's power"));
+  EXPECT_THAT(
+      waits->advice,
+      ElementsAre("cut and restore the machine's power; then: cupel firmware continue NODE"));
   EXPECT_EQ(retried->how, How::at_baseline) << retried->detail;
   EXPECT_EQ(machine.pushed.size(), 1u);
   EXPECT_FALSE(held);
@@ -241,7 +243,8 @@ TEST_F(Recovering, ABmcThatDoesNotRestartItselfIsAPersonsWork) {
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::needs_person);
-  EXPECT_THAT(ended->advice, ElementsAre("do this by hand, then retry: BMC restart"));
+  EXPECT_THAT(ended->advice,
+              ElementsAre("do this by hand: BMC restart; then: cupel firmware continue NODE"));
 }
 
 class OddAnswers : public Updating {};

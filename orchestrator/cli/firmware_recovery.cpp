@@ -1,0 +1,222 @@
+// `cupel firmware continue` and `forget`: the ways on from an update that may not be repeated.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/json.hpp>
+
+#include "base/login.h"
+#include "base/text.h"
+#include "base/wall_clock.h"
+#include "orchestrator/cli/commands.h"
+#include "orchestrator/cli/control.h"
+#include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/firmware_begun.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/store/audit_log.h"
+#include "orchestrator/store/power_hold.h"
+
+namespace cupel::cli {
+namespace {
+
+using InRun = BegunUpdate::Run;
+using End = store::FirmwareState::End;
+
+constexpr std::size_t kLongestReason = 300;  // beside the words of a retry
+
+struct RecoveryAsked {
+  std::string node{};
+  std::string inventory = default_inventory();
+  std::string reason{};
+};
+
+/// Those of which something is awaited. Errors: as begun_updates(); kNotFound where there is none.
+Result<std::vector<BegunUpdate>> awaited_updates(const Context& context, store::Store& store,
+                                                 const std::string& node) {
+  TRY(auto all, begun_updates(context, store, node));
+  std::string settled;
+  for (const auto& each : all) {
+    settled += "; " + standing_text(each);
+    if (const auto next = next_command(each, node); !next.empty())
+      settled += ": " + advised(context, next);
+  }
+  std::erase_if(all, [](const BegunUpdate& each) { return each.is_settled(); });
+  if (!all.empty()) return all;
+  return Error{Code::kNotFound, fmt::format("no firmware update of {} waits for anything{}",
+                                            printable(node), settled)};
+}
+
+Exit exit_for(const Error& error) {
+  return error.code == Code::kStorage ? Exit::unfinished : Exit::invalid;
+}
+
+/// A run that has not ended with it decides itself.
+Result<void> check_left(const Context& context, const BegunUpdate& update,
+                        const std::string& node) {
+  if (update.in_run != InRun::at_work && update.in_run != InRun::interrupted) return ok();
+  const bool lives = update.in_run == InRun::at_work;
+  return Error{Code::kConflict, fmt::format("run {} {} {} of {}: {}", update.state.run,
+                                            lives ? "is at work with" : "was interrupted in",
+                                            printable(update.named()), node,
+                                            advised(context, next_command(update, node)))};
+}
+
+/// The next step of its kind on the node begins from the handle.
+Result<void> mark(store::Store& store, BegunUpdate update, const std::string& node) {
+  update.state.go_on = true;
+  return store::keep_firmware_state(store, update.kind, node, update.state);
+}
+
+Exit continue_in_a_new_run(Context& context, const RecoveryAsked& asked,
+                           const BegunUpdate& update) {
+  TRY(auto planned, planned_or_complain(context, {.playbook = "firmware",
+                                                  .inventory = asked.inventory,
+                                                  .inventory_named = true,
+                                                  .nodes = asked.node}));
+  {
+    const auto store = store::Store::open(context.state);
+    if (!store) return complain(context, store.error(), Exit::unfinished);
+    if (const auto marked = mark(**store, update, asked.node); !marked)
+      return complain(context, marked.error(), Exit::unfinished);
+  }
+  if (!context.run.repair_patience) context.run.repair_patience = controller::kUsualRepairPatience;
+  return execute_new(context, std::move(planned));
+}
+
+Exit go_on(Context& context, const RecoveryAsked& asked) {
+  auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.error(), Exit::unfinished);
+  const auto updates = awaited_updates(context, **store, asked.node);
+  if (!updates) return complain(context, updates.error(), exit_for(updates.error()));
+  const auto& update = updates->front();
+  if (const auto left = check_left(context, update, asked.node); !left)
+    return complain(context, left.error(), Exit::invalid);
+  if (update.in_run == InRun::over) {
+    store->reset();
+    return continue_in_a_new_run(context, asked, update);
+  }
+  if (const auto marked = mark(**store, update, asked.node); !marked)
+    return complain(context, marked.error(), Exit::unfinished);
+  store->reset();
+  const auto why = "firmware continue: " + printable(update.named()) +
+                   (asked.reason.empty() ? "" : ": " + asked.reason);
+  return retry_node(context, {update.state.run, asked.node, update.state.step, why});
+}
+
+/// What the update's memory kept from happening.
+std::vector<std::string> no_longer_protected(const BegunUpdate& update) {
+  const auto name = printable(update.named());
+  const bool by_bmc = update.kind == "firmware";
+  std::vector<std::string> all;
+  if (update.state.end == End::staged)
+    all.push_back(name + " is written, and may be written again before it has run");
+  else
+    all.push_back(
+        fmt::format("{} may be written again; that nothing of it is still at work, {} "
+                    "alone shows",
+                    name, by_bmc ? "the BMC" : "the node"));
+  all.push_back("its power is not held any more: steps and operators may change it");
+  return all;
+}
+
+/// The audit log first: what was forgotten stands there, whatever follows.
+Result<void> forget_update(store::Store& store, const BegunUpdate& update,
+                           const RecoveryAsked& asked) {
+  TRY(auto audit, store::AuditLog::open(store.folder()));
+  store::AuditEntry entry{.who = login_name(),
+                          .origin = "command line",
+                          .what = "firmware-forgotten",
+                          .data = begun_json(update, asked.node)};
+  entry.data.erase("next");
+  entry.data["node"] = asked.node;
+  if (!asked.reason.empty()) entry.data["reason"] = printable(asked.reason);
+  TRY(audit.append(std::move(entry)));
+  auto state = update.state;
+  state.words = fmt::format("by {}{}", login_name(),
+                            asked.reason.empty() ? "" : ": " + printable(asked.reason));
+  state.end = End::forgotten;
+  state.since = seconds_now();
+  state.go_on = false;
+  TRY(store::keep_firmware_state(store, update.kind, asked.node, state));
+  // Not one of another update.
+  const auto held = store::power_is_held(store, state.held, seconds_now());
+  if (held && held->starts_with(update.named() + " ")) return release_power(store, state.held);
+  return ok();
+}
+
+void print_forgotten(const Context& context, const std::vector<BegunUpdate>& updates,
+                     const std::string& node) {
+  boost::json::array forgotten, bare;
+  for (const auto& each : updates) {
+    auto object = begun_json(each, node);
+    object.erase("next");
+    forgotten.push_back(std::move(object));
+    for (const auto& line : no_longer_protected(each)) bare.emplace_back(line);
+  }
+  const auto next = advised(context, "cupel firmware plan " + node);
+  if (context.json)
+    return say("{}\n", boost::json::serialize(boost::json::object{{"node", node},
+                                                                  {"forgotten", forgotten},
+                                                                  {"no_longer_protected", bare},
+                                                                  {"next", next}}));
+  for (const auto& each : updates)
+    say("{}: forgotten: {}. On the machine nothing was changed.\n", node, printable(each.named()));
+  say("no longer protected:\n");
+  for (const auto& line : bare) say("  {}\n", std::string_view{line.as_string()});
+  say("see what would be written now: {}\n", next);
+}
+
+Exit forget(const Context& context, const RecoveryAsked& asked) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.error(), Exit::unfinished);
+  const auto updates = awaited_updates(context, **store, asked.node);
+  if (!updates) return complain(context, updates.error(), exit_for(updates.error()));
+  for (const auto& each : *updates)
+    if (const auto left = check_left(context, each, asked.node); !left)
+      return complain(context, left.error(), Exit::invalid);
+  for (const auto& each : *updates)
+    if (const auto forgotten = forget_update(**store, each, asked); !forgotten)
+      return complain(context, forgotten.error(), Exit::unfinished);
+  if (!context.json) say("{}", rehearsal_line(context.state));
+  print_forgotten(context, *updates, asked.node);
+  return Exit::passed;
+}
+
+/// "", or what is wrong with it.
+std::string too_long(const std::string& reason) {
+  return reason.size() <= kLongestReason ? ""
+                                         : fmt::format("is longer than {} bytes", kLongestReason);
+}
+
+std::vector<OptionRow> recovery_options(RecoveryAsked& asked) {
+  return {{"NODE", &asked.node, "its name", kRequired},
+          {"--reason", &asked.reason, "the reason, recorded with your name", {.check = too_long}}};
+}
+
+}  // namespace
+
+CommandRow firmware_continue_command(Context& context) {
+  auto asked = std::make_shared<RecoveryAsked>();
+  CommandRow row{"continue", "go on with an update from where it stands, in its run or a new one"};
+  row.footer = "Example: cupel firmware continue a01-n07";
+  row.options =
+      joined<OptionRow>({recovery_options(*asked),
+                         {{"-i,--inventory", &asked->inventory,
+                           "[$CUPEL_INVENTORY, ./inventory.yaml, /etc/cupel/inventory.yaml]"},
+                          json_flag(context),
+                          on_halt_option(context)}});
+  row.run = [&context, asked] { return go_on(context, *asked); };
+  return row;
+}
+
+CommandRow firmware_forget_command(Context& context) {
+  auto asked = std::make_shared<RecoveryAsked>();
+  CommandRow row{"forget",
+                 "drop what is remembered of an update, and say what is not protected any more"};
+  row.footer = "Example: cupel firmware forget a01-n07 --reason 'board replaced'";
+  row.options = joined<OptionRow>({recovery_options(*asked), {json_flag(context)}});
+  row.run = [&context, asked] { return forget(context, *asked); };
+  return row;
+}
+
+}  // namespace cupel::cli

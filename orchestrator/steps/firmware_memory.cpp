@@ -1,0 +1,118 @@
+#include "orchestrator/steps/firmware_memory.h"
+
+#include <algorithm>
+
+#include "base/wall_clock.h"
+#include "inventory/model.h"
+#include "inventory/node.h"
+#include "inventory/profile.h"
+#include "playbooks/plan.h"
+#include "playbooks/step_kind.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepRequest;
+using firmware::UpdateHandle;
+using store::FirmwareState;
+using End = FirmwareState::End;
+
+std::string_view kind_of(const StepRequest& request) {
+  return playbooks::row_of(request.step.kind).name;
+}
+
+Result<std::optional<FirmwareState>> remembered(StepEnvironment& environment,
+                                                const StepRequest& request) {
+  return store::firmware_state(environment.store, kind_of(request), request.node.name);
+}
+
+Result<void> keep(StepEnvironment& environment, const StepRequest& request,
+                  const FirmwareState& state) {
+  return store::keep_firmware_state(environment.store, kind_of(request), request.node.name, state);
+}
+
+bool is_of(const FirmwareState& state, const StepRequest& request) {
+  return state.run == request.run && state.step == request.step.name;
+}
+
+bool is_settled(End end) { return end == End::failed || end == End::done || end == End::forgotten; }
+
+/// `now` is the same write, or puts the previous image back for it.
+bool is_about(const UpdateHandle& now, const UpdateHandle& before) {
+  if (now.component != before.component) return false;
+  if (now.writes_back() && now.instead_of == before.version) return true;
+  return now.version == before.version && now.pushed == before.pushed;
+}
+
+/// One write has one time of its push, whichever run goes on with it.
+bool is_same_write(const FirmwareState& state, const UpdateHandle& handle) {
+  if (is_settled(state.end)) return false;
+  const auto before = firmware::update_handle_of(state.handle);
+  return before && is_about(handle, *before);
+}
+
+/// The newest that a step finished. One of several before the same resets is not finished.
+bool is_last(const std::vector<firmware::UpdateDone>& done, const UpdateHandle& handle) {
+  return !done.empty() && !handle.more && done.back().component == handle.component &&
+         done.back().version == handle.version;
+}
+
+/// The profile of today still leads to the version that was written.
+bool is_wanted(const inventory::Profile& profile, const UpdateHandle& handle) {
+  const auto at = std::ranges::find(profile.firmware, handle.component,
+                                    &inventory::ExpectedFirmware::component);
+  if (at == profile.firmware.end()) return false;
+  const auto& version = handle.writes_back() ? handle.instead_of : handle.version;
+  const auto is_it = [&](const auto& stone) { return stone.version == version; };
+  return at->version == version || std::ranges::any_of(at->stepping_stones, is_it);
+}
+
+}  // namespace
+
+Result<void> remember_handle(StepEnvironment& environment, const StepRequest& request,
+                             const UpdateHandle& handle, std::string held) {
+  TRY(const auto before, remembered(environment, request));
+  const bool goes_on = before && is_same_write(*before, handle);
+  return keep(environment, request,
+              {.written_by = goes_on ? before->written_by : request.run,
+               .run = request.run,
+               .step = request.step.name,
+               .handle = to_text(handle),
+               .held = std::move(held),
+               .since = seconds_now()});
+}
+
+Result<void> remember_end(StepEnvironment& environment, const StepRequest& request,
+                          StepAtUpdate at) {
+  TRY(auto state, remembered(environment, request));
+  if (!state || is_settled(state->end)) return ok();
+  TRY(const auto handle, firmware::update_handle_of(state->handle));
+  const bool is_done = at.end == End::done || (is_of(*state, request) && is_last(at.done, handle));
+  const bool is_at_it = is_of(*state, request) && is_about(at.handle, handle);
+  if (!is_done && !is_at_it) return ok();
+  state->end = is_done ? End::done : at.end;
+  state->since = seconds_now();
+  state->words = is_done ? std::string{} : std::move(at.words);
+  state->go_on = false;
+  return keep(environment, request, *state);
+}
+
+Result<std::optional<UpdateHandle>> take_over_update(StepEnvironment& environment,
+                                                     const StepRequest& request) {
+  using Taken = std::optional<UpdateHandle>;
+  TRY(auto state, remembered(environment, request));
+  if (!state || is_settled(state->end)) return Taken{};
+  if (state->end != End::staged && !state->go_on) return Taken{};
+  TRY(auto handle, firmware::update_handle_of(state->handle));
+  const auto& profile = environment.inventory.profile_of(request.node);
+  if (!state->go_on && !is_wanted(profile, handle)) return Taken{};
+  // Until this step has kept a handle of its own, the next try begins here too.
+  state->end = End::open;
+  state->go_on = true;
+  state->run = request.run;
+  state->step = request.step.name;
+  TRY(keep(environment, request, *state));
+  return Taken{std::move(handle)};
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,63 @@
+#include "orchestrator/store/firmware_state.h"
+
+#include <fmt/format.h>
+
+#include "base/enum_words.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace cupel::store {
+namespace {
+
+using End = FirmwareState::End;
+
+constexpr std::size_t kLongestWords = 600;
+
+std::string name_of(std::string_view kind, const std::string& node) {
+  return fmt::format("firmware-state:{}:{}", kind, node);
+}
+
+std::int64_t whole_number_at(const json::value& kept, std::string_view key) {
+  const auto* value = find(kept, key);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+}  // namespace
+
+Result<void> keep_firmware_state(Store& store, std::string_view kind, const std::string& node,
+                                 const FirmwareState& state) {
+  const json::object text{{"end", enum_word<'-'>(state.end)},
+                          {"written_by", state.written_by},
+                          {"run", state.run},
+                          {"step", state.step},
+                          {"handle", state.handle},
+                          {"held", state.held},
+                          {"since", state.since.time_since_epoch().count()},
+                          {"words", printable(shortened(state.words, kLongestWords))},
+                          {"go_on", state.go_on}};
+  return store.repin(name_of(kind, node), json::serialize(text));
+}
+
+Result<std::optional<FirmwareState>> firmware_state(Store& store, std::string_view kind,
+                                                    const std::string& node) {
+  const auto kept = store.pinned(name_of(kind, node));
+  if (!kept) return std::optional<FirmwareState>{};
+  const auto read = parse_json(*kept);
+  const auto end = read ? enum_of<End, '-'>(text_at(*read, "end").value_or("")) : std::nullopt;
+  if (!end)
+    return Error{Code::kStorage,
+                 fmt::format("how far the firmware of {} is cannot be read from the store in {}",
+                             node, store.folder().string())};
+  return FirmwareState{
+      .end = *end,
+      .written_by = whole_number_at(*read, "written_by"),
+      .run = whole_number_at(*read, "run"),
+      .step = text_at(*read, "step").value_or(""),
+      .handle = text_at(*read, "handle").value_or(""),
+      .held = text_at(*read, "held").value_or(""),
+      .since = std::chrono::sys_seconds{std::chrono::seconds{whole_number_at(*read, "since")}},
+      .words = text_at(*read, "words").value_or(""),
+      .go_on = flag_at(*read, "go_on") == true};
+}
+
+}  // namespace cupel::store
